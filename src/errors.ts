@@ -123,6 +123,13 @@ export function writeFailure(file: string, error: unknown): SvcError {
   return new SvcError('local', `${file} ${problem} (${code})`, { hint, cause: error });
 }
 
+/** The `SvcError` `local` for a file with fewer or more bytes on the disk than were written. */
+export function wrongSize(file: string, size: number, written: number): SvcError {
+  return new SvcError('local', `${file} could not be written: it has ${size} bytes on the disk instead of ${written}`, {
+    hint: 'Check the disk and that nothing else writes to this file, then run the command again.',
+  });
+}
+
 /** What is wrong with a file that could not be read, behind its name. */
 export function readProblem(error: unknown): string {
   const code = systemCodeOf(error) ?? 'unknown';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { writeFailure } from '../errors.ts';
+import { type SvcError, writeFailure, wrongSize } from '../errors.ts';
 import { moveIntoPlace, syncDirectory, whileBusy, writeFlushed } from './path.ts';
 
 const OWNER_ONLY = 0o600;
@@ -42,6 +42,7 @@ export class Draft {
   #length = 0;
   #bytes = 0;
   #sealed: Sealed | undefined;
+  #failure: SvcError | undefined;
 
   private constructor(target: string, draft: string, handle: fs.promises.FileHandle) {
     this.#target = target;
@@ -70,12 +71,16 @@ export class Draft {
     } else await this.#write(typeof data === 'string' ? Buffer.from(data) : data);
   }
 
-  /** Makes the content durable and closes the file, which keeps its draft's name. */
+  /** Makes the content durable and closes the file, which keeps its draft's name. @throws SvcError `local` */
   async seal(): Promise<Sealed> {
     if (this.#sealed) return this.#sealed;
     await this.#flush();
+    // A caller may have missed that a write failed.
+    if (this.#failure) throw this.#failure;
     try {
       await this.#handle.sync();
+      const { size } = await this.#handle.stat();
+      if (size !== this.#bytes) throw wrongSize(this.#target, size, this.#bytes);
       await this.#handle.close();
     } catch (error) {
       throw writeFailure(this.#target, error);
@@ -106,7 +111,8 @@ export class Draft {
     try {
       await this.#handle.writeFile(bytes);
     } catch (error) {
-      throw writeFailure(this.#target, error);
+      this.#failure = writeFailure(this.#target, error);
+      throw this.#failure;
     }
     this.#hash.update(bytes);
     this.#bytes += bytes.byteLength;

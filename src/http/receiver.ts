@@ -18,6 +18,11 @@ export interface ReceiverOptions {
   readonly brokenBy?: (() => Error | undefined) | undefined;
 }
 
+/** How an exchange ended: with an error, or well. */
+interface End {
+  readonly error?: unknown;
+}
+
 /** The most that waits in memory for a reader that is not there yet. */
 const MAX_WAITING = 64 * 1024 * 1024;
 
@@ -36,7 +41,8 @@ export class Receiver implements Dispatcher.DispatchHandler {
   #reader: { take(piece: Uint8Array): void; resolve(): void; reject(error: unknown): void } | undefined;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
-  #end: { readonly error?: unknown } | undefined;
+  #end: End | undefined;
+  #isSettled = false;
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
@@ -64,7 +70,9 @@ export class Receiver implements Dispatcher.DispatchHandler {
 
   /** Drops what has not come yet, and its connection. */
   drop(): void {
-    if (this.#end === undefined) this.#giveUp(new Error('dropped'));
+    const dropped = new Error('dropped');
+    if (this.#end === undefined) this.#giveUp(dropped);
+    else this.#finish({ error: dropped });
     this.#waiting = [];
   }
 
@@ -113,7 +121,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
   }
 
   #hand(piece: Uint8Array): void {
-    if (this.#end !== undefined && 'error' in this.#end && this.#end.error instanceof TakeError) return;
+    if (isReaderFailure(this.#end)) return;
     try {
       this.#reader?.take(piece);
     } catch (error) {
@@ -128,21 +136,36 @@ export class Receiver implements Dispatcher.DispatchHandler {
     this.#controller?.abort(asError(error));
   }
 
-  #finish(end: { readonly error?: unknown }): void {
-    this.#end ??= end;
+  /**
+   * The one place that ends an exchange. A body may be complete before its reader has taken it, so a failure until then
+   * replaces a success, and the reader's own failure replaces any other end (R70).
+   */
+  #finish(end: End): void {
+    const isWorse = isFailure(end) && (!isFailure(this.#end) || isReaderFailure(end));
+    if (this.#end === undefined || (!this.#isSettled && isWorse)) this.#end = end;
     this.#options.watchdog.stop();
-    if ('error' in end) this.#rejectHead(end.error);
+    if (isFailure(end)) this.#rejectHead(end.error);
     this.#settle();
   }
 
+  /** Reports the end to the reader, once it has every piece. */
   #settle(): void {
-    if (this.#end === undefined) return;
-    if ('error' in this.#end) this.#reader?.reject(this.#end.error);
-    else this.#reader?.resolve();
+    if (this.#end === undefined || this.#reader === undefined || this.#isSettled) return;
+    this.#isSettled = true;
+    if (isFailure(this.#end)) this.#reader.reject(this.#end.error);
+    else this.#reader.resolve();
   }
 }
 
-/** What the reader of a body threw, as opposed to what happened to the connection. */
+function isFailure(end: End | undefined): end is Required<End> {
+  return end !== undefined && 'error' in end;
+}
+
+function isReaderFailure(end: End | undefined): boolean {
+  return isFailure(end) && end.error instanceof TakeError;
+}
+
+/** The failure of a body's reader, such as a full disk, as opposed to one of the connection. */
 export class TakeError extends Error {
   constructor(cause: unknown) {
     super('the body was not taken', { cause });

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import fs from 'node:fs';
 import { constants } from 'node:fs';
 import { promisify } from 'node:util';
-import { writeFailure } from '../errors.ts';
+import { writeFailure, wrongSize } from '../errors.ts';
 import { removeOrphanedTemporaries, writeFileAtomicSync } from '../files/draft.ts';
 import { readRegularFileSync, whileBusy } from '../files/path.ts';
 
@@ -108,13 +108,17 @@ export class PartFile {
     this.length += piece.byteLength;
   }
 
-  /** Makes the bytes durable and closes the file. */
+  /** Makes the bytes durable and closes the file. @throws SvcError `local` when the disk lacks any of them */
   async seal(): Promise<void> {
+    const fd = this.#fd;
+    if (fd === undefined) return;
     try {
-      if (this.#fd !== undefined) await sync(this.#fd);
+      await sync(fd);
     } catch (error) {
       throw writeFailure(this.path, error);
     }
+    const { size } = fs.fstatSync(fd);
+    if (size !== this.length) throw wrongSize(this.path, size, this.length);
     this.close();
   }
 

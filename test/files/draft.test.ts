@@ -52,6 +52,48 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
   });
 });
 
+describe('a draft that meets trouble', () => {
+  it('R70 gets no name once a write has failed, even when its writer goes on', async () => {
+    const file = existing();
+    const draft = await Draft.begin(file);
+    const failing = vi.spyOn(await prototypeOfHandles(), 'writeFile').mockRejectedValueOnce(full());
+    await expect(draft.write(new Uint8Array(9))).rejects.toMatchObject({ code: 'local' });
+    failing.mockRestore();
+    await draft.write('more');
+    await expect(draft.finish(true)).rejects.toMatchObject({ code: 'local', message: expect.stringContaining('full') });
+    await draft.discard();
+    expect(fs.readFileSync(file, 'utf8')).toBe('old');
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
+  });
+
+  it.each([
+    ['fewer', (file: string) => fs.truncateSync(file, 1)],
+    ['more', (file: string) => fs.appendFileSync(file, 'x')],
+  ])('R70 gets no name when the disk has %s bytes than were written', async (_, change) => {
+    const file = existing();
+    const draft = await Draft.begin(file);
+    await draft.write(Buffer.from('new'));
+    change(draft.path);
+    await expect(draft.finish(true)).rejects.toMatchObject({
+      code: 'local',
+      message: expect.stringContaining('bytes'),
+    });
+    await draft.discard();
+    expect(fs.readFileSync(file, 'utf8')).toBe('old');
+  });
+});
+
+function full(): Error {
+  return Object.assign(new Error('ENOSPC: injected'), { code: 'ENOSPC' });
+}
+
+/** Open files have their methods from one object that no module exports. */
+async function prototypeOfHandles(): Promise<fs.promises.FileHandle> {
+  const handle = await fs.promises.open(path.join(temporaryDirectory(), 'any'), 'w');
+  await handle.close();
+  return Object.getPrototypeOf(handle) as fs.promises.FileHandle;
+}
+
 describe('an atomic write that meets trouble', () => {
   it('sets the mode that is asked for', () => {
     const file = existing();

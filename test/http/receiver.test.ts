@@ -98,6 +98,36 @@ describe('a response as it comes', () => {
     expect([taken, aborts.length]).toEqual([1, 1]);
   });
 
+  it.each([
+    ['is complete', (response: Receiver) => response.onResponseEnd()],
+    ['breaks off', (response: Receiver) => response.onResponseError(ANY, new Error('reset'))],
+  ])('R70 fails as its reader does when it %s before the reader takes it', async (_, end) => {
+    const response = receiver();
+    response.onResponseStart(ANY, 200, {});
+    for (const piece of ['a', 'b', 'c']) response.onResponseData(ANY, Buffer.from(piece));
+    end(response);
+    const taken: string[] = [];
+    const done = response.receive((piece) => {
+      taken.push(Buffer.from(piece).toString());
+      if (taken.length === 2) throw new Error('disk full');
+    });
+    await expect(done).rejects.toMatchObject({ cause: new Error('disk full') });
+    expect(taken).toEqual(['a', 'b']);
+  });
+
+  it.each(['aborted', 'dropped'])('R70 fails when it is complete and %s before its reader takes it', async (how) => {
+    const abort = new AbortController();
+    const response = receiver({ signal: abort.signal });
+    response.onResponseStart(ANY, 200, {});
+    response.onResponseData(ANY, Buffer.from('a'));
+    response.onResponseEnd();
+    if (how === 'aborted') abort.abort(new Error('aborted'));
+    else response.drop();
+    const { pieces, done } = gather(response);
+    await expect(done).rejects.toThrow(how);
+    expect(pieces).toEqual([]);
+  });
+
   it('R19 gives up at once when it is aborted, pieces and all', async () => {
     const abort = new AbortController();
     const response = receiver({ signal: abort.signal });

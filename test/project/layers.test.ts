@@ -57,6 +57,9 @@ const TREE = 'commands/tree.ts';
 /** Where processes are started, so that none inherits a key. */
 const STARTS_PROCESSES = 'security/child-environment.ts';
 
+/** Where an exchange ends, so that no failure is replaced by an earlier success. */
+const ENDS_EXCHANGES = 'http/receiver.ts';
+
 const SHAPELESS_NAME = /(^|\/)(utils?|helpers?|misc|common)(\.ts|\/|$)/;
 
 function violations(files: readonly SourceFile[]): string[] {
@@ -69,6 +72,8 @@ function fileRules({ path, ...file }: SourceFile): string[] {
     [file.writesToStreams && !MAY_WRITE_TO_STREAMS.test(path), 'only output/ writes to streams'],
     [file.hasDefaultExport, 'exports have names'],
     [path.endsWith('/index.ts'), 'src/index.ts is the only index: import the file itself'],
+    [file.handlesResponses && path !== ENDS_EXCHANGES, `only ${ENDS_EXCHANGES} ends an exchange`],
+    [file.setsEnd > 1 && path === ENDS_EXCHANGES, 'one statement ends an exchange'],
     [SHAPELESS_NAME.test(path), 'a file is named for what it does'],
     [layerOf(path) === undefined, 'the layer has no row in test/project/layers.test.ts'],
   ];
@@ -199,6 +204,11 @@ const BROKEN: Readonly<Record<string, readonly [path: string, rule: string]>> = 
   [`context.system.stdout.write('x')`]: ['commands/logs/list.ts', 'writes to streams'],
   [`rows.pipe(stdout)`]: ['commands/logs/all.ts', 'writes to streams'],
   [`console.log('x')`]: ['logs/table.ts', 'writes to streams'],
+  [`class A { onResponseEnd() {} }`]: ['http/handler.ts', 'only http/receiver.ts ends an exchange'],
+  [`class A { #end; a() { this.#end ??= 1; } b() { this.#end = 2; } }`]: [
+    'http/receiver.ts',
+    'one statement ends an exchange',
+  ],
   [`export default 1`]: ['output/bars.ts', 'exports have names'],
   [`export const a = 1`]: ['api/index.ts', 'only index'],
   [`export const b = 1`]: ['app/utils.ts', 'named for what it does'],
@@ -207,7 +217,7 @@ const BROKEN: Readonly<Record<string, readonly [path: string, rule: string]>> = 
 describe('the layers of src/', () => {
   const root = fileURLToPath(new URL('../../src/', import.meta.url));
 
-  it('hold: imports go down, one file knows the process, one folder writes to streams', () => {
+  it('R70 hold: imports go down, one file knows the process, one folder writes to streams, one place ends an exchange', () => {
     const files = readSourceFiles(root);
     expect(files.length).toBeGreaterThan(20);
     expect(violations(files)).toEqual([]);

@@ -22,6 +22,10 @@ export interface SourceFile {
   /** Whether it writes to stdout, stderr or the console. */
   readonly writesToStreams: boolean;
   readonly hasDefaultExport: boolean;
+  /** Whether it listens for the end of a response, as a handler of undici. */
+  readonly handlesResponses: boolean;
+  /** How many statements set a private member named `#end`. */
+  readonly setsEnd: number;
 }
 
 /** Reads every TypeScript file below `directory`. */
@@ -42,6 +46,8 @@ export function parseSourceFile(path: string, text: string): SourceFile {
     mentionsProcess: nodes.some((node) => node['type'] === 'Identifier' && node['name'] === 'process'),
     writesToStreams: nodes.some(writesToStream),
     hasDefaultExport: !path.endsWith('.d.ts') && nodes.some((node) => node['type'] === 'ExportDefaultDeclaration'),
+    handlesResponses: nodes.some(({ type, key }) => type === 'MethodDefinition' && lastName(key) === 'onResponseEnd'),
+    setsEnd: nodes.filter(setsPrivateEnd).length,
   };
 }
 
@@ -74,6 +80,11 @@ function isTypeOnly(node: Node): boolean {
   if (node['importKind'] === 'type' || node['exportKind'] === 'type') return true;
   const names = node['specifiers'];
   return Array.isArray(names) && names.length > 0 && names.every((name) => isNode(name) && isTypeOnly(name));
+}
+
+function setsPrivateEnd({ type, left }: Node): boolean {
+  const member = type === 'AssignmentExpression' && isNode(left) ? left['property'] : undefined;
+  return isNode(member) && member['type'] === 'PrivateIdentifier' && member['name'] === 'end';
 }
 
 function writesToStream(node: Node): boolean {

@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Without root's right to write where modes forbid it; see {@link CAN_OBEY_MODES}. */
   readonly obeysModes?: boolean;
+  /** A program, with its words, that starts the tool. */
+  readonly under?: readonly string[];
   /** Written to standard input, which is then closed. */
   readonly input?: string | Uint8Array;
 }
@@ -48,9 +50,9 @@ export class Home {
   /** Starts the tool and leaves it running; its input stays open. */
   start(
     argv: readonly string[],
-    options: Pick<RunOptions, 'env' | 'obeysModes'> = {},
+    options: Pick<RunOptions, 'env' | 'obeysModes' | 'under'> = {},
   ): ChildProcessByStdio<Writable, Readable, Readable> {
-    const before = options.obeysModes === true && IS_ROOT ? WITHOUT_OVERRIDE : [];
+    const before = options.obeysModes === true && IS_ROOT ? WITHOUT_OVERRIDE : (options.under ?? []);
     const [program = '', ...words] = [...before, process.execPath, LAUNCHER, ...argv];
     return spawn(program, words, {
       cwd: this.path,

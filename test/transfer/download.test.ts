@@ -180,6 +180,18 @@ describe('the target of a download', () => {
     expect(from.calls).toHaveLength(0);
   });
 
+  it.each([
+    ['fewer', (file: string) => fs.truncateSync(file, OBJECT.length - 1)],
+    ['more', (file: string) => fs.appendFileSync(file, 'x')],
+  ])('R70 gets no name when the disk has %s bytes than came', async (_, change) => {
+    const { get, target } = await setup((call) => serveObject(call, OBJECT));
+    const onProgress = ({ done }: { readonly done: number }): void => {
+      if (done === OBJECT.length) change(`${target}.svc-part`);
+    };
+    expect(await failure(get({ onProgress }))).toMatchObject({ code: 'local', exitCode: 1 });
+    expect(fs.existsSync(target)).toBe(false);
+  });
+
   it('R44 is brought by one process at a time', async () => {
     const waiting: StoreCall[] = [];
     const { get, from } = await setup((call) => void waiting.push(call));

@@ -117,6 +117,8 @@ async function makeNextRequest(context: Context, input: NextInput) {
     const excluded = input.excluded === undefined ? undefined : await begin(input.excluded);
     const rows = nextRequest(source.open(), answers, actions);
     const counts = await writeRows(rows, { out, excluded, actions, signal: context.signal });
+    // On a full disk neither file gets its name.
+    for (const file of files) await file.seal();
     for (const file of files) await file.finish(force);
     return { file: input.out, ...counts, excluded_file: input.excluded ?? null };
   } finally {

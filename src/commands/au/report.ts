@@ -202,6 +202,8 @@ async function split(results: Rereadable, directory: string, { force, excelSafe,
         await into.file.write(line);
       }
     }
+    // On a full disk no file gets its name.
+    for (const { file } of open.values()) await file.seal();
     for (const { file } of open.values()) await file.finish(force);
     // A group that has no rows this time must not look as if it had.
     for (const group of GROUPS) if (force && !open.has(group)) await fs.rm(fileOf(group), { force: true });

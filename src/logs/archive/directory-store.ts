@@ -87,14 +87,14 @@ export class DirectoryStore implements ArchiveStore {
     try {
       makeDirectory(path.dirname(target));
       if (typeof content !== 'string') return commit(content.path, target);
-      return commit(await this.#sealed(content), target);
+      return await this.#withText(content, (draft) => commit(draft, target));
     } catch (error) {
       throw writeFailure(target, error);
     }
   }
 
   async replace(file: string, text: string): Promise<void> {
-    moveIntoPlace(await this.#sealed(text), this.#at(file), true);
+    await this.#withText(text, (draft) => moveIntoPlace(draft, this.#at(file), true));
   }
 
   async remove(file: string): Promise<void> {
@@ -149,12 +149,16 @@ export class DirectoryStore implements ArchiveStore {
     return fs.promises.open(at, READ_FLAGS);
   }
 
-  /** A flushed file with this text, which waits for its name. */
-  async #sealed(text: string): Promise<string> {
+  /** Makes a flushed file with this text for `use`, which gives it its name; otherwise nothing of it is left. */
+  async #withText<T>(text: string, use: (file: string) => T): Promise<T> {
     const draft = await Draft.begin(path.join(this.workDirectory, 'text'));
-    await draft.write(text);
-    await draft.seal();
-    return draft.path;
+    try {
+      await draft.write(text);
+      await draft.seal();
+      return use(draft.path);
+    } finally {
+      await draft.discard();
+    }
   }
 
   #at(file: string): string {

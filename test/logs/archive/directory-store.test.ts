@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
 import { type LocalFile, openArchiveStore } from '../../../src/logs/archive/store.ts';
 import { systemClock } from '../../../src/system.ts';
@@ -34,6 +34,17 @@ function localFile(text: string): LocalFile {
   const file = path.join(store.workDirectory, 'made');
   fs.writeFileSync(file, text);
   return { path: file, bytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') };
+}
+
+/** The files below the archive that this process has open, where the system lists them. */
+function openFiles(): string[] {
+  const directory = '/proc/self/fd';
+  if (!fs.existsSync(directory)) return [];
+  const names = fs.readdirSync(directory).map((fd) => path.join(directory, fd));
+  return names
+    .filter((name) => fs.existsSync(name))
+    .map((name) => fs.readlinkSync(name))
+    .filter((name) => name.startsWith(top));
 }
 
 async function paths(prefix: string): Promise<string[]> {
@@ -95,6 +106,32 @@ describe('an archive in a directory', () => {
     fs.mkdirSync(store.workDirectory);
     fs.writeFileSync(path.join(store.workDirectory, 'left'), '');
     await store.lock(async () => expect(fs.readdirSync(store.workDirectory)).toEqual([]));
+  });
+
+  it.each(['create', 'replace'] as const)(
+    'R70 leaves no file and no descriptor when the disk is full: %s',
+    async (write) => {
+      await store.lock(async () => {
+        const before = openFiles();
+        const handle = await fs.promises.open(path.join(top, 'any'), 'w');
+        const failing = vi.spyOn(Object.getPrototypeOf(handle) as fs.promises.FileHandle, 'writeFile');
+        await handle.close();
+        failing.mockRejectedValueOnce(Object.assign(new Error('ENOSPC: injected'), { code: 'ENOSPC' }));
+        await expect(store[write]('a/b', 'text')).rejects.toMatchObject({ code: 'local' });
+        failing.mockRestore();
+        expect(fs.readdirSync(store.workDirectory)).toEqual([]);
+        expect(openFiles()).toEqual(before);
+      });
+      expect(await paths('a/')).toEqual([]);
+    },
+  );
+
+  it('leaves no second file where a name is taken', async () => {
+    await store.lock(async () => {
+      await store.create('a/b', 'one');
+      await store.create('a/b', 'two');
+      expect(fs.readdirSync(store.workDirectory)).toEqual([]);
+    });
   });
 
   it('has one writer at a time', async () => {

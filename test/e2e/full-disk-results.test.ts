@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { captureResponse } from '../../src/sandbox/faults/intercept.ts';
+import type { Interceptor } from '../../src/sandbox/options.ts';
+import { type Desk, openDesk } from '../commands/au/support.ts';
+import { CAN_MOUNT, NEEDS_MOUNT, onSmallDisk } from '../support/small-disk.ts';
+
+/** Their results are small enough to arrive before anything reads them, and need eleven pages. */
+const ROWS = 1_200;
+const PAGES = [2, 3, 5, 8];
+/** What a run needs on the disk before its first results arrive. */
+const RECORD_PAGES = 3;
+
+const REQUEST = [
+  'token,expiration_year,expiration_month,merchant_id',
+  ...Array.from({ length: ROWS }, (_, row) => `token-${row},27,01,`),
+  '',
+].join('\n');
+
+/** How the store sends a result file. In chunks, nothing in the response shows how long it is. */
+const FRAMINGS: Readonly<Record<string, ((outgoing: ServerResponse, body: Buffer) => void) | undefined>> = {
+  'with its length': undefined,
+  'in chunks of whole lines': (outgoing, body) => {
+    for (const name of ['content-length', 'etag']) outgoing.removeHeader(name);
+    for (const line of body.toString().split(/(?<=\n)/)) outgoing.write(line);
+    outgoing.end();
+  },
+};
+
+interface Command {
+  /** What is run before, with room enough. */
+  readonly before?: string;
+  readonly pages: readonly number[];
+  readonly command: (desk: Desk) => string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly codes?: number[];
+}
+
+const ON_DISK = { SVC_STATE_DIR: 'disk/state' };
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  'au download': {
+    before: 'au submit tokens.csv',
+    pages: PAGES,
+    command: (desk) => `au download ${desk.record(desk.runIds()[0] ?? '').parts[0]?.job} --out disk/out.csv -o json`,
+  },
+  'au submit --wait, where the runs are': {
+    pages: PAGES.map((pages) => RECORD_PAGES + pages),
+    command: () => 'au submit tokens.csv --wait --out disk/out.csv -o json',
+    env: ON_DISK,
+  },
+  'au submit --wait, where the results go': {
+    pages: [2, 8],
+    command: () => 'au submit tokens.csv --wait --out disk/out.csv -o json',
+  },
+  'au sync, where the runs are': {
+    before: 'au submit tokens.csv --out out.csv',
+    pages: PAGES.map((pages) => RECORD_PAGES + pages),
+    command: () => 'au sync -o json',
+    env: ON_DISK,
+    codes: [1, 11],
+  },
+};
+
+function intercept(send: (typeof FRAMINGS)[string]): Interceptor {
+  return (incoming, outgoing, proceed) => {
+    if (send && (incoming.url ?? '').startsWith('/store/results/'))
+      captureResponse(outgoing, (body) => send(outgoing, body));
+    proceed();
+  };
+}
+
+/** What a command did on a disk of so many pages. */
+async function play(send: (typeof FRAMINGS)[string], { before, command, env }: Command, pages: number) {
+  const desk = await openDesk({ pickupMs: 0, intercept: intercept(send) });
+  writeFileSync(desk.home.file('tokens.csv'), REQUEST);
+  mkdirSync(desk.home.file('disk'));
+  // What is recorded before is on the small disk later.
+  if (before !== undefined) await desk.svc(before, env && { SVC_STATE_DIR: 'before/state' });
+  const argv = command(desk).split(' ');
+  const { code, stdout, stderr } = await onSmallDisk(desk.home, pages, argv, { ...desk.env, ...env });
+  const file = ['left/out.csv', 'out.csv'].map((name) => desk.home.file(name)).find((name) => existsSync(name));
+  const sha256 = file && createHash('sha256').update(readFileSync(file)).digest('hex');
+  return { code, stdout, stderr, sha256 };
+}
+
+describe.skipIf(!CAN_MOUNT)(`results on a disk that becomes full${NEEDS_MOUNT}`, () => {
+  const cases = Object.entries(FRAMINGS).flatMap(([framing, send]) =>
+    Object.entries(COMMANDS).map(([name, command]) => ({ framing, send, name, command })),
+  );
+
+  it.each(cases)(
+    'R70 are not delivered, and the disk is named: $name, sent $framing',
+    async ({ send, command }) => {
+      const played = await Promise.all(command.pages.map((pages) => play(send, command, pages)));
+      const code = expect.toBeOneOf(command.codes ?? [1]);
+      const full = { code, stderr: expect.stringContaining('the disk is full (ENOSPC)'), sha256: undefined };
+      expect(played).toEqual(command.pages.map(() => expect.objectContaining(full)));
+    },
+    90_000,
+  );
+
+  it('R70 are not the only files that name a full disk: an archive of logs does, with exit code 1', async () => {
+    const desk = await openDesk({ logCount: 3_000 });
+    for (const pages of PAGES) {
+      const argv = ['logs', 'archive', 'disk/archive', '--since', '2d'];
+      const env = { ...desk.env, SVC_MANAGEMENT_API_KEY: 'sandbox-management-key' };
+      const { code, stderr } = await onSmallDisk(desk.home, pages, argv, env);
+      expect({ pages, code, stderr }).toEqual({ pages, code: 1, stderr: expect.stringContaining('the disk is full') });
+    }
+  }, 30_000);
+
+  it('R70 are delivered with the hash that is printed when there is room', async () => {
+    const { 'au download': download } = COMMANDS;
+    for (const send of Object.values(FRAMINGS)) {
+      const { code, stdout, sha256 } = await play(send, download as Command, 40);
+      expect({ code, sha256 }).toEqual({ code: 0, sha256: (JSON.parse(stdout) as { sha256: string }).sha256 });
+    }
+  });
+});

@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import type { Finished, Home } from './svc.ts';
+
+/** Mounts a file system of so many pages for one command only, fills it, and copies what the command left there. */
+const ON_SMALL_DISK = `
+mount -t tmpfs -o nr_blocks="$1" none disk || exit 97
+shift
+if [ -d before ]; then cp -r before/. disk/ || exit 98; fi
+"$@"
+code=$?
+cp -r disk/. left/
+exit $code
+`;
+
+/** Whether this machine lets a process mount a file system that nobody else sees. */
+export const CAN_MOUNT = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+
+/** For the title of tests that need it. */
+export const NEEDS_MOUNT = CAN_MOUNT ? '' : ' (skipped: needs root, or unshare -rm)';
+
+/**
+ * Runs the tool with a disk of so many pages at `disk` in its home, in a mount namespace that ends with it. The disk
+ * begins with what is in `before`, and what the tool leaves there is copied to `left`.
+ */
+export function onSmallDisk(
+  home: Home,
+  pages: number,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Finished> {
+  for (const name of ['disk', 'left']) mkdirSync(home.file(name), { recursive: true });
+  return home.svc(argv, { env, under: ['unshare', '-rm', 'sh', '-c', ON_SMALL_DISK, 'sh', String(pages)] });
+}
