@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import type { Finished, Home } from './svc.ts';
 
+const UNSHARE = '/usr/bin/unshare';
+
 /** Mounts a file system of so many pages for one command only, fills it, and copies what the command left there. */
 const ON_SMALL_DISK = `
 mount -t tmpfs -o nr_blocks="$1" none disk || exit 97
@@ -14,7 +16,7 @@ exit $code
 `;
 
 /** Whether this machine lets a process mount a file system that nobody else sees. */
-export const CAN_MOUNT = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+export const CAN_MOUNT = spawnSync(UNSHARE, ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 
 /** For the title of tests that need it. */
 export const NEEDS_MOUNT = CAN_MOUNT ? '' : ' (skipped: needs root, or unshare -rm)';
@@ -30,5 +32,5 @@ export function onSmallDisk(
   env: Readonly<Record<string, string>>,
 ): Promise<Finished> {
   for (const name of ['disk', 'left']) mkdirSync(home.file(name), { recursive: true });
-  return home.svc(argv, { env, under: ['unshare', '-rm', 'sh', '-c', ON_SMALL_DISK, 'sh', String(pages)] });
+  return home.svc(argv, { env, under: [UNSHARE, '-rm', 'sh', '-c', ON_SMALL_DISK, 'sh', String(pages)] });
 }
