@@ -147,6 +147,7 @@ const READ_PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
   ENOTDIR: 'does not exist',
   EISDIR: 'is a directory',
+  EFBIG: 'is too large',
   EACCES: 'may not be read by this user',
   EPERM: 'may not be read by this user',
 };

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { SvcError } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
 import { writeFileAtomicSync } from '../files/draft.ts';
-import { isSamePath } from '../files/path.ts';
+import { isSamePath, readRegularFileSync } from '../files/path.ts';
 import { isObject } from '../schema/json-value.ts';
 import { plannedParts, type RunRecord, statusOf } from './record.ts';
 import type { RequestFileCheck } from './request-file.ts';
@@ -57,7 +57,7 @@ function entryFile(root: string, id: string): string {
 
 function directoryIn(file: string): string | undefined {
   try {
-    const entry: unknown = JSON.parse(fs.readFileSync(file, 'utf8'));
+    const entry: unknown = JSON.parse(readRegularFileSync(file));
     const directory = isObject(entry) ? entry['directory'] : undefined;
     return typeof directory === 'string' ? directory : undefined;
   } catch {

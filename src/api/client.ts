@@ -77,7 +77,7 @@ export class Client {
       key: options.key ?? givenKeys(options),
       transport: this.transport,
       clock,
-      pacer: new Pacer(options.pacing === false ? [] : KNOWN_RATES, clock, options.sendLogs),
+      pacer: new Pacer(options.pacing === false ? [] : KNOWN_RATES, clock, options.sendLogs, options.maxWaitMs),
       userAgent: `svc/${VERSION}`,
       limits: options.limits,
       maxWaitMs: options.maxWaitMs,

@@ -3,19 +3,22 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { systemCodeOf } from '../errors.ts';
 import { makeDirectory } from '../files/directory.ts';
-import { linkUnlessTaken, whileBusy, writeFlushed } from '../files/path.ts';
+import { appendToOwnFileSync, linkUnlessTaken, readOwnFileSync, writeFlushed } from '../files/path.ts';
 import { type PacedRequest, SendLogs, type Slot, SLOT_LIFE_MS } from '../http/pacer.ts';
 import type { Clock } from '../system.ts';
 
 const SECRET_BYTES = 32;
-/** For an hour, counted from this period. */
-const LATEST_PERIOD = Math.ceil(3_600_000 / SLOT_LIFE_MS);
+// A hundred busy processes add a quarter of this to a file.
+const LARGEST_BYTES = 4 * 1024 * 1024;
+const MOST_LINES = 25_000;
+const DAY_MS = 86_400_000;
 
 /**
  * Logs in files that every process of this user adds lines to, so that together they stay under the limits of a key. An
  * addition to a file is one whole, and its place among the others decides who came first: no lock is needed, and what a
- * loss of power spoils is left out. A file takes what is added in {@link SLOT_LIFE_MS}, so that the newest two tell all.
- * Where the files cannot be read or written, each process keeps to the limits for itself. Nothing in them is secret: a
+ * loss of power spoils is left out. A file takes what is added in {@link SLOT_LIFE_MS}, so that the newest two tell all but long
+ * holds: those are in the file of the day on which they end. Where the files cannot be read or written (anything but
+ * regular files, links, files of megabytes), each process keeps to the limits for itself. Nothing in them is secret: a
  * file is named by an HMAC of service and key, with a random secret of the directory.
  */
 export class SharedLogs extends SendLogs {
@@ -36,32 +39,35 @@ export class SharedLogs extends SendLogs {
   override add(request: PacedRequest, slot: Slot): void {
     super.add(request, slot);
     // Each line begins with its end of line: one that was cut off spoils no other.
-    this.#tryFiles(request, (fileOf, period) => {
-      // What is held for longer than the newest two files tell is in later ones as well.
-      const end = Math.floor((slot.heldUntil ?? 0) / SLOT_LIFE_MS);
-      const last = Math.max(period, Math.min(end, period + LATEST_PERIOD));
-      for (let at = period; at <= last; at += 1)
-        whileBusy(() => fs.appendFileSync(fileOf(at), `\n${JSON.stringify(slot)}`, { mode: 0o600 }));
+    this.#tryFiles(request, (name, now) => {
+      const line = `\n${JSON.stringify(slot)}`;
+      appendToOwnFileSync(slotFile(name, periodOf(now)), line, LARGEST_BYTES);
+      const { heldUntil = now } = slot;
+      if (heldUntil - now > SLOT_LIFE_MS) appendToOwnFileSync(holdFile(name, dayOf(heldUntil)), line, LARGEST_BYTES);
     });
   }
 
   override read(request: PacedRequest, before?: string): readonly Slot[] {
-    const slots = this.#tryFiles(request, (fileOf, period) =>
-      [period - 1, period].flatMap((at) => slotsIn(fileOf(at), this.#clock.now(), before)),
-    );
+    const slots = this.#tryFiles(request, (name, now) => [
+      // A hold of the next 24 hours ends today or tomorrow.
+      ...slotsIn(holdFile(name, dayOf(now)), now, undefined),
+      ...slotsIn(holdFile(name, dayOf(now) + 1), now, undefined),
+      ...slotsIn(slotFile(name, periodOf(now) - 1), now, before),
+      ...slotsIn(slotFile(name, periodOf(now)), now, before),
+    ]);
     return slots ? [...new Map(slots.map((slot) => [slot.id, slot])).values()] : super.read(request, before);
   }
 
-  /** Gives the files of a key, by period, and this period. */
-  #tryFiles<T>({ secret }: PacedRequest, use: (fileOf: (at: number) => string, period: number) => T): T | undefined {
+  /** Gives the beginning of the names of a key's files, and the time. */
+  #tryFiles<T>({ secret }: PacedRequest, use: (name: string, now: number) => T): T | undefined {
     if (!this.isShared || secret === undefined) return undefined;
     try {
       const name = this.#names.get(secret) ?? this.#nameOf(secret);
       this.#names.set(secret, name);
-      const period = Math.floor(this.#clock.now() / SLOT_LIFE_MS);
-      if (period !== this.#period) removeOld(this.#directory, period - 1);
-      this.#period = period;
-      return use((at) => `${name}.${at}.log`, period);
+      const now = this.#clock.now();
+      if (periodOf(now) !== this.#period) removeOld(this.#directory, now);
+      this.#period = periodOf(now);
+      return use(name, now);
     } catch {
       this.isShared = false;
       return undefined;
@@ -71,7 +77,7 @@ export class SharedLogs extends SendLogs {
   #nameOf(key: string): string {
     const file = path.join(this.#directory, 'secret');
     if (!fs.existsSync(file)) createSecret(this.#directory, file);
-    const secret = fs.readFileSync(file);
+    const secret = readOwnFileSync(file, SECRET_BYTES);
     if (secret.length !== SECRET_BYTES) throw new Error('the secret of the directory is damaged');
     const name = createHmac('sha256', secret).update(`${this.#baseUrl.href}\0${key}`).digest('hex').slice(0, 32);
     return path.join(this.#directory, name);
@@ -85,11 +91,30 @@ function createSecret(directory: string, file: string): void {
   if (!linkUnlessTaken(draft, file)) fs.rmSync(draft);
 }
 
-/** Removes the files of periods before `first`, and those of earlier versions. */
-function removeOld(directory: string, first: number): void {
+function periodOf(at: number): number {
+  return Math.floor(at / SLOT_LIFE_MS);
+}
+
+function slotFile(name: string, period: number): string {
+  return `${name}.${period}.log`;
+}
+
+function dayOf(at: number): number {
+  return Math.floor(at / DAY_MS);
+}
+
+function holdFile(name: string, day: number): string {
+  return `${name}.held-${day}.log`;
+}
+
+/** Removes the files of periods and days that are over, and those of earlier versions. */
+function removeOld(directory: string, now: number): void {
   for (const name of fs.readdirSync(directory)) {
-    const period = /^[0-9a-f]{32}\.(?:(\d+)\.log|json.*)$/.exec(name);
-    if (!period || Number(period[1] ?? 0) >= first) continue;
+    const found = /^[0-9a-f]{32}\.(?:(?<period>\d+)\.log|held-(?<day>\d+)\.log|json.*)$/.exec(name);
+    if (!found) continue;
+    const { period = 0, day } = found.groups ?? {};
+    const isInUse = day === undefined ? Number(period) >= periodOf(now) - 1 : Number(day) >= dayOf(now);
+    if (isInUse) continue;
     try {
       fs.rmSync(path.join(directory, name), { force: true });
     } catch {
@@ -107,9 +132,9 @@ function slotsIn(file: string, now: number, before: string | undefined): Slot[] 
 
 function linesOf(file: string): readonly string[] {
   try {
-    return whileBusy(() => fs.readFileSync(file, 'utf8'))
-      .split('\n')
-      .slice(1);
+    const lines = readOwnFileSync(file, LARGEST_BYTES).toString('utf8').split('\n');
+    if (lines.length > MOST_LINES) throw new Error('more lines than a command can read in a moment');
+    return lines.slice(1);
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return [];
     throw error;
@@ -120,7 +145,8 @@ function slotOf(line: string, latest: number): Slot | undefined {
   try {
     const slot = JSON.parse(line) as Slot;
     const { id, rules, sentAt, answeredAt = sentAt, heldUntil = sentAt } = slot;
-    const isValid = typeof id === 'string' && Array.isArray(rules) && Number.isFinite(heldUntil);
+    const isValid =
+      typeof id === 'string' && Array.isArray(rules) && [sentAt, answeredAt, heldUntil].every(Number.isFinite);
     return isValid && sentAt <= latest && answeredAt <= latest ? slot : undefined;
   } catch {
     return undefined;

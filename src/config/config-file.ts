@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import fs from 'node:fs';
 import path from 'node:path';
 import { SvcError, systemCodeOf } from '../errors.ts';
 import { closeDirectoryIfPossible, ensurePrivateDirectory, type Notices, readPrivateFile } from '../files/directory.ts';
@@ -210,7 +209,7 @@ function checkChanged(config: Config, file: string): void {
 
 function readOrAbsent(file: string, isAbsent: (code: string | undefined) => boolean): ConfigFile {
   try {
-    const { value: config, notices } = readPrivateFile(file, (descriptor) => parse(descriptor, file));
+    const { value: config, notices } = readPrivateFile(file, LARGEST_BYTES, (bytes) => parse(bytes, file));
     const repaired = [...closeDirectoryIfPossible(path.dirname(file)), ...notices];
     return { file, exists: true, config, notices: repaired };
   } catch (error) {
@@ -223,10 +222,7 @@ function absent(file: string | undefined): ConfigFile {
   return { file, exists: false, config: { version: 1, profiles: {} }, notices: [] };
 }
 
-function parse(descriptor: number, file: string): Config {
-  if (fs.fstatSync(descriptor).size > LARGEST_BYTES)
-    throw new SvcError('config', `${file} is too large to be a config file`, { hint: 'Move it away.' });
-  const bytes = fs.readFileSync(descriptor);
+function parse(bytes: Buffer, file: string): Config {
   const content = bytes.toString('utf8');
   if (isUtf8(bytes)) return parseConfig(content, file);
   throw damaged(file, content, new JsonFault(content.indexOf('\uFFFD'), 'it is not UTF-8'));

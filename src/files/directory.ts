@@ -90,15 +90,21 @@ function isSharedDirectory(directory: string, found: fs.Stats): boolean {
 }
 
 /**
- * Opens a file for reading, closes it to others where needed and hands the descriptor to `read`. A symlink, another
- * owner's file and anything but a plain file are refused (`SvcError` `config`). System errors pass through.
+ * Reads a file of at most `most` bytes, closes it to others where needed and hands its bytes to `read`. A symlink,
+ * another owner's file, a larger one and anything but a plain file are refused (`SvcError` `config`). System errors
+ * pass through.
  */
-export function readPrivateFile<T>(file: string, read: (descriptor: number) => T): { value: T; notices: Notices } {
+export function readPrivateFile<T>(
+  file: string,
+  most: number,
+  read: (bytes: Buffer) => T,
+): { value: T; notices: Notices } {
   const descriptor = openPlain(file);
   try {
     const found = fs.fstatSync(descriptor);
     if (!found.isFile()) throw refused(file, 'is not a plain file', 'Move it away and run the command again.');
     refuseForeign(file, found);
+    if (found.size > most) throw refused(file, 'is too large to be a config file', 'Move it away.');
     const notices: string[] = [];
     if (isShared(found)) {
       closeToOthers(file, 0o600, (mode) => fs.fchmodSync(descriptor, mode));
@@ -106,7 +112,7 @@ export function readPrivateFile<T>(file: string, read: (descriptor: number) => T
         `closed ${file} to others (its mode was ${modeText(found)}): replace the keys in it if others may have read them`,
       );
     }
-    return { value: read(descriptor), notices };
+    return { value: read(fs.readFileSync(descriptor)), notices };
   } finally {
     fs.closeSync(descriptor);
   }

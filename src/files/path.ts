@@ -208,19 +208,53 @@ async function readNow(handle: fs.promises.FileHandle, most: number): Promise<Bu
   }
 }
 
+/** No file that svc keeps is larger; one that is would take a command too long to read. */
+const LARGEST_KEPT = 64 * 1024 * 1024;
+
 /**
  * The text of a file. Anything but a regular file is an error with a system's code (`EISDIR`, else `EINVAL`): a pipe in
- * its place, which no writer opens, must not block the command forever.
+ * its place, which no writer opens, must not block the command forever. A larger file than 64 MB is an error, `EFBIG`.
  */
 export function readRegularFileSync(file: string): string {
-  const descriptor = fs.openSync(file, READ_WITHOUT_WAITING);
+  return withRegularFile(file, READ_WITHOUT_WAITING, LARGEST_KEPT, (at) => fs.readFileSync(at, 'utf8'));
+}
+
+/** The bytes of a file that svc alone writes: links and files larger than `most` bytes are errors too. */
+export function readOwnFileSync(file: string, most: number): Buffer {
+  refuseLink(file);
+  return whileBusy(() =>
+    withRegularFile(file, READ_WITHOUT_WAITING | fs.constants.O_NOFOLLOW, most, (at) => fs.readFileSync(at)),
+  );
+}
+
+/** Adds text to a file that svc alone writes, in one piece; see `readOwnFileSync` for what is an error. */
+export function appendToOwnFileSync(file: string, text: string, most: number): void {
+  refuseLink(file);
+  const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
+  whileBusy(() =>
+    withRegularFile(file, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK, most, (at) =>
+      fs.writeFileSync(at, text),
+    ),
+  );
+}
+
+/** Windows cannot be told to open no link. */
+function refuseLink(file: string): void {
+  if (os.platform() !== 'win32') return;
+  if (fs.lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw Object.assign(new Error('a link'), { code: 'ELOOP' });
+}
+
+function withRegularFile<T>(file: string, flags: number, most: number, use: (descriptor: number) => T): T {
+  const descriptor = fs.openSync(file, flags, 0o600);
   try {
     const found = fs.fstatSync(descriptor);
     if (!found.isFile()) {
       const code = found.isDirectory() ? 'EISDIR' : 'EINVAL';
       throw Object.assign(new Error('not a regular file'), { code });
     }
-    return fs.readFileSync(descriptor, 'utf8');
+    if (found.size > most) throw Object.assign(new Error(`larger than ${most} bytes`), { code: 'EFBIG' });
+    return use(descriptor);
   } finally {
     fs.closeSync(descriptor);
   }

@@ -102,7 +102,7 @@ export class HttpCore {
   }
 
   async #succeed(request: ApiRequest<unknown>): Promise<{ facts: CallFacts; response: ReadResponse }> {
-    const { pacer, trace, baseUrl } = this.#options;
+    const { trace, baseUrl } = this.#options;
     const key = await this.#options.key(request.key);
     const url = buildUrl(baseUrl, request.path, request.query);
     const facts: CallFacts = { request, url, keyOrigin: key.origin, hide: hiderOf(key.value) };
@@ -113,8 +113,6 @@ export class HttpCore {
       quota: this.#quota,
       onWait: (ms, { error }) => {
         const isLimit = isSvcError(error) && error.status === 429;
-        // Whatever else is sent with this key would be refused as well.
-        if (isLimit) pacer.hold(pacedBy(request, outgoing), ms);
         trace?.({ kind: 'wait', why: isLimit ? 'rate limit' : 'retry', ms });
       },
     });
@@ -135,7 +133,10 @@ export class HttpCore {
     }
     if (outcome.status < 300) return { value: outcome };
     const error = failedError(facts, outcome);
-    if (mayRetry(outcome, repeatableOf(facts.request))) return { error, askedMs: this.#askedPause(facts, outcome) };
+    const askedMs = this.#askedPause(facts, outcome);
+    // Other requests with this key would be refused as well, also where this one is given up.
+    if (outcome.status === 429) this.#options.pacer.hold(pacedBy(facts.request, outgoing), askedMs ?? 0);
+    if (mayRetry(outcome, repeatableOf(facts.request))) return { error, askedMs };
     throw error;
   }
 

@@ -1,5 +1,6 @@
+import { SvcError } from '../errors.ts';
 import type { KeyType } from '../schema/tenant.ts';
-import type { Clock } from '../system.ts';
+import { type Clock, DEFAULT_MAX_WAIT_MS } from '../system.ts';
 
 /** At most `count` requests of a kind in any `windowMs`; breaking it blocks the key for `blockMs`. */
 export interface RateRule {
@@ -64,7 +65,9 @@ export class SendLogs {
 const LONGEST_WINDOW_MS = Math.max(...KNOWN_RATES.map(({ windowMs }) => windowMs));
 /** A request of another process that no response was recorded for may have died with it. */
 const LONGEST_UNANSWERED_MS = 30_000;
-/** How long a slot is of use after it was added. */
+/** A hold of more than a day is a mistake, of the service or of whoever wrote it into a file. */
+const LONGEST_HOLD_MS = 86_400_000;
+/** How long a slot is of use after it was added, unless it is a hold. */
 export const SLOT_LIFE_MS = LONGEST_WINDOW_MS + LONGEST_UNANSWERED_MS;
 /** Another process may take the slot that is waited for, or end before its time. */
 const ASK_AGAIN_MS = 2_000;
@@ -80,18 +83,27 @@ export class Pacer {
   readonly #rules: readonly RateRule[];
   readonly #clock: Clock;
   readonly #logs: SendLogs;
+  readonly #maxWaitMs: number;
   readonly #process = Math.random().toString(36).slice(2);
   #count = 0;
 
-  constructor(rules: readonly RateRule[], clock: Clock, logs = new SendLogs()) {
+  /** `maxWaitMs` is the longest pause that other requests with the key may cause, and the service for them. */
+  constructor(
+    rules: readonly RateRule[],
+    clock: Clock,
+    logs = new SendLogs(),
+    maxWaitMs: number = DEFAULT_MAX_WAIT_MS,
+  ) {
     this.#rules = rules;
     this.#clock = clock;
     this.#logs = logs;
+    this.#maxWaitMs = maxWaitMs;
   }
 
   /**
    * Waits until this request fits, then counts it. `onWait` is called before each pause.
    * @returns what to call when the request has ended, however it did
+   * @throws SvcError `rate_limited` when others would make it wait longer than it may
    */
   async take(
     request: PacedRequest,
@@ -101,13 +113,15 @@ export class Pacer {
     const rules = this.#applying(request).map(({ name }) => name);
     if (rules.length === 0) return () => undefined;
     for (;;) {
-      let ms = this.#delay(request);
+      const slots = this.#logs.read(request);
+      let ms = this.#delay(request, slots);
+      this.#refuseLongWait(request, slots, ms);
       if (ms <= 0) {
         // Another for each attempt: its place in the log is that of the attempt.
         const slot: Slot = { id: this.#nextId(), rules, sentAt: this.#clock.now() };
         this.#logs.add(request, slot);
         // Others may do the same in this moment: who came first goes first.
-        ms = this.#delay(request, slot.id);
+        ms = this.#delay(request, this.#logs.read(request, slot.id));
         if (ms <= 0) return () => this.#logs.add(request, { ...slot, answeredAt: this.#clock.now() });
         this.#logs.add(request, { ...slot, rules: [], answeredAt: slot.sentAt });
       }
@@ -116,8 +130,9 @@ export class Pacer {
     }
   }
 
-  /** Holds back everything under the rule that the service says this request broke, for `ms`. */
+  /** Holds back everything under the rule that the service says this request broke, for `ms`, at most for a day. */
   hold(request: PacedRequest, ms: number): void {
+    if (ms > LONGEST_HOLD_MS) return;
     // The rules stand from the narrowest to the widest.
     const [broken] = this.#applying(request);
     const sentAt = this.#clock.now();
@@ -129,11 +144,24 @@ export class Pacer {
     return Math.max(0, ...this.#applying(request).map(({ blockMs }) => blockMs));
   }
 
-  /** Milliseconds until the request fits beside what was sent before. */
-  #delay(request: PacedRequest, before?: string): number {
+  /** Milliseconds until the request fits beside these slots. */
+  #delay(request: PacedRequest, slots: readonly Slot[]): number {
     const now = this.#clock.now();
-    const slots = this.#logs.read(request, before);
     return Math.max(...this.#applying(request).map((rule) => this.#delayOf(rule, slots, now)));
+  }
+
+  /** What this process sent itself may make it wait for longer. */
+  #refuseLongWait(request: PacedRequest, slots: readonly Slot[], ms: number): void {
+    if (ms <= this.#maxWaitMs) return;
+    const held = this.#delay(
+      request,
+      slots.filter(({ heldUntil }) => heldUntil !== undefined),
+    );
+    if (held > this.#maxWaitMs)
+      throw waitError('the service asked an earlier request with this key to wait', held, this.#maxWaitMs);
+    const own = slots.filter((slot) => this.#isOwn(slot));
+    if (this.#delay(request, own) <= this.#maxWaitMs)
+      throw waitError('other processes use up the rate limit of this key', ms, this.#maxWaitMs);
   }
 
   #delayOf(rule: RateRule, slots: readonly Slot[], now: number): number {
@@ -148,7 +176,8 @@ export class Pacer {
     const times = counted.map((slot) => this.#countedAt(slot, now)).toSorted((a, b) => a - b);
     const oldest = times.at(-limit);
     const fits = oldest === undefined ? now : oldest + rule.windowMs;
-    return Math.max(fits, ...ruled.map(({ heldUntil = 0 }) => heldUntil)) - now;
+    const heldUntil = ruled.map((slot) => slot.heldUntil ?? 0).filter((until) => until <= now + LONGEST_HOLD_MS);
+    return heldUntil.reduce((latest, until) => Math.max(latest, until), fits) - now;
   }
 
   /** The latest time at which the service can have counted it. */
@@ -168,4 +197,12 @@ export class Pacer {
   #applying({ key, path }: PacedRequest): readonly RateRule[] {
     return this.#rules.filter((rule) => rule.applies(key, path));
   }
+}
+
+function waitError(why: string, ms: number, maxWaitMs: number): SvcError {
+  const seconds = Math.ceil(ms / 1000);
+  return new SvcError('rate_limited', `${why}; ${seconds} s are left, longer than ${maxWaitMs / 1000} s`, {
+    hint: `Run the command again in ${seconds} s.`,
+    facts: { retry_after_s: seconds },
+  });
 }

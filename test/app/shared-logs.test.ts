@@ -1,4 +1,15 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
@@ -26,10 +37,15 @@ class Machine {
   readonly remove = (): void => rmSync(path.dirname(this.directory), { recursive: true });
 
   /** `beforeAdd` is what others do once it looked and before it adds its request, one after the other. */
-  process(baseUrl = 'https://api.example/', beforeAdd: (() => void)[] = []): Pacer {
+  process(baseUrl = 'https://api.example/', beforeAdd: (() => void)[] = [], maxWaitMs?: number): Pacer {
     const logs = new RacedLogs(this.directory, this.clock, new URL(baseUrl));
     logs.beforeAdd = beforeAdd;
-    return new Pacer(KNOWN_RATES, this.clock, logs);
+    return new Pacer(KNOWN_RATES, this.clock, logs, maxWaitMs);
+  }
+
+  /** A process of an operator who waits no longer than this. */
+  patient(maxWaitMs: number): Pacer {
+    return this.process(undefined, [], maxWaitMs);
   }
 
   files(): string[] {
@@ -42,6 +58,28 @@ function openMachine(): Machine {
   onTestFinished(machine.remove);
   return machine;
 }
+
+/** What may be in the place of a file, made so that a reader which trusts it would wait for long. */
+const UNREADABLE: [string, (file: string, content: Buffer) => void][] = [
+  ['a pipe that nobody writes to', (file) => execFileSync('mkfifo', [file])],
+  ['a device without an end', (file) => symlinkSync('/dev/zero', file)],
+  [
+    'a link to such a file',
+    (file, content) => {
+      writeFileSync(`${file}.elsewhere`, content);
+      symlinkSync(`${file}.elsewhere`, file);
+    },
+  ],
+  ['a directory', (file) => mkdirSync(file)],
+  [
+    '200 MB',
+    (file) => {
+      writeFileSync(file, '');
+      truncateSync(file, 200_000_000);
+    },
+  ],
+  ['a million lines', (file) => writeFileSync(file, '\n{"id":"x","rules":["burst"],"sentAt":0}'.repeat(1_000_000))],
+];
 
 async function send(pacer: Pacer, times = 1): Promise<void> {
   for (let n = 0; n < times; n += 1) (await pacer.take(REQUEST, undefined, quiet))();
@@ -144,9 +182,95 @@ describe('processes that share a key', () => {
   it('R17 all pause when the service refused a request of one', async () => {
     const machine = openMachine();
     const before = machine.clock.now();
-    machine.process().hold(REQUEST, 600_000);
+    machine.process().hold(REQUEST, 60_000);
     await send(machine.process());
-    expect(machine.clock.now() - before).toBeGreaterThanOrEqual(600_000);
+    expect(machine.clock.now() - before).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it('R81 wait for a hold no longer than their own --max-wait, whoever met it', async () => {
+    const machine = openMachine();
+    machine.patient(3_600_000).hold(REQUEST, 1_800_000);
+    const before = machine.clock.now();
+    await expect(send(machine.process())).rejects.toMatchObject({
+      code: 'rate_limited',
+      exitCode: 7,
+      retryable: true,
+      message: 'the service asked an earlier request with this key to wait; 1800 s are left, longer than 90 s',
+      facts: { retry_after_s: 1_800 },
+    });
+    expect(machine.clock.now()).toBe(before);
+    await send(machine.patient(1_800_000));
+    expect(machine.clock.now() - before).toBeGreaterThanOrEqual(1_800_000);
+  });
+
+  it('R81 keep to a hold of hours to its end, also past midnight', async () => {
+    const machine = openMachine();
+    const until = machine.clock.now() + 20 * 3_600_000;
+    machine.process().hold(REQUEST, 20 * 3_600_000);
+    for (const hours of [1, 5, 7, 6]) {
+      await machine.clock.sleep(hours * 3_600_000);
+      await expect(send(machine.process())).rejects.toMatchObject({ code: 'rate_limited' });
+    }
+    await machine.clock.sleep(until - machine.clock.now() - 1_000);
+    await send(machine.process());
+    expect(machine.clock.now()).toBeGreaterThanOrEqual(until);
+  });
+
+  it('R81 ignore a hold that ends later than in 24 hours, wherever it stands', async () => {
+    const machine = openMachine();
+    machine.process().hold(REQUEST, 86_400_001);
+    await send(machine.process());
+    const before = machine.clock.now();
+    const forged = { id: 'forged', rules: ['burst', 'minute'], sentAt: before, heldUntil: before + 400 * 86_400_000 };
+    for (const name of machine.files())
+      writeFileSync(path.join(machine.directory, name), `\n${JSON.stringify(forged)}`, { flag: 'a' });
+    await send(machine.process());
+    expect(machine.clock.now()).toBe(before);
+  });
+
+  it('R81 wait for the requests of others no longer than their own --max-wait, and for their own as long as it takes', async () => {
+    const machine = openMachine();
+    const other = machine.process();
+    await send(other, 46);
+    await expect(send(machine.patient(1_000), 3)).rejects.toMatchObject({
+      code: 'rate_limited',
+      message: 'other processes use up the rate limit of this key; 10 s are left, longer than 1 s',
+    });
+    await machine.clock.sleep(60_000);
+    const before = machine.clock.now();
+    await send(machine.patient(1_000), 50);
+    expect(machine.clock.now() - before).toBeGreaterThanOrEqual(10_000);
+  });
+
+  it.each(UNREADABLE)('R81 keep to the limits each for itself where a file of theirs is %s', async (_, put) => {
+    const machine = openMachine();
+    await send(machine.process());
+    for (const name of readdirSync(machine.directory)) {
+      const file = path.join(machine.directory, name);
+      const content = readFileSync(file);
+      rmSync(file);
+      put(file, content);
+      const [pacer, before] = [machine.process(), machine.clock.now()];
+      await send(pacer, 48);
+      expect(machine.clock.now()).toBe(before);
+      await machine.clock.sleep(60_000);
+      rmSync(file, { recursive: true });
+      writeFileSync(file, content);
+    }
+  });
+
+  it.each([
+    ['short lines', '1'],
+    ['torn lines', '{"id":"x"'],
+    ['requests of long ago', '{"id":"x","rules":["burst"],"sentAt":0}'],
+  ])('R81 do not read a log of more lines than a fleet writes: %s', async (_, line) => {
+    const machine = openMachine();
+    await send(machine.process());
+    const [name = ''] = machine.files();
+    writeFileSync(path.join(machine.directory, name), `\n${line}`.repeat(100_000));
+    const before = machine.clock.now();
+    await send(machine.process(), 48);
+    expect(machine.clock.now()).toBe(before);
   });
 
   it('do not count the requests of other keys and services', async () => {

@@ -60,6 +60,25 @@ const STARTS_PROCESSES = 'security/child-environment.ts';
 /** Where an exchange ends, so that no failure is replaced by an earlier success. */
 const ENDS_EXCHANGES = 'http/receiver.ts';
 
+/**
+ * Where files are opened: what is found in the place of one must not hold a command up, whatever its type and size. The
+ * files of state, config and cache are read in files/; the others read what the operator names, or the system's own.
+ */
+const MAY_OPEN_FILES = new RegExp(
+  `^(${[
+    'files/',
+    // The service, not the tool.
+    'sandbox/',
+    // The operator's request files, results and archives, the journal of webhook events, and a summary in CI.
+    'transfer/(source|part-file)\\.ts',
+    'logs/archive/directory-store\\.ts',
+    'webhooks/journal\\.ts',
+    'app/summary\\.ts',
+    // The process's own entries in /proc.
+    'output/output\\.ts',
+  ].join('|')})`,
+);
+
 const SHAPELESS_NAME = /(^|\/)(utils?|helpers?|misc|common)(\.ts|\/|$)/;
 
 function violations(files: readonly SourceFile[]): string[] {
@@ -71,6 +90,7 @@ function fileRules({ path, ...file }: SourceFile): string[] {
     [file.mentionsProcess && path !== 'process.ts', 'only src/process.ts mentions process'],
     [file.writesToStreams && !MAY_WRITE_TO_STREAMS.test(path), 'only output/ writes to streams'],
     [file.hasDefaultExport, 'exports have names'],
+    [file.opensFiles && !MAY_OPEN_FILES.test(path), 'only files/ opens files of state, config and cache'],
     [path.endsWith('/index.ts'), 'src/index.ts is the only index: import the file itself'],
     [file.handlesResponses && path !== ENDS_EXCHANGES, `only ${ENDS_EXCHANGES} ends an exchange`],
     [file.setsEnd > 1 && path === ENDS_EXCHANGES, 'one statement ends an exchange'],
@@ -209,6 +229,10 @@ const BROKEN: Readonly<Record<string, readonly [path: string, rule: string]>> = 
     'http/receiver.ts',
     'one statement ends an exchange',
   ],
+  [`import fs from 'node:fs'; fs.readFileSync(file)`]: ['config/cache.ts', 'only files/ opens files'],
+  [`import nodeFs from 'fs'; await nodeFs.promises.open(file)`]: ['app/x.ts', 'only files/ opens files'],
+  [`import { appendFileSync as add } from 'node:fs'; add(file, line)`]: ['logs/x.ts', 'only files/ opens files'],
+  [`import { readFile } from 'node:fs/promises'`]: ['account-updater/x.ts', 'only files/ opens files'],
   [`export default 1`]: ['output/bars.ts', 'exports have names'],
   [`export const a = 1`]: ['api/index.ts', 'only index'],
   [`export const b = 1`]: ['app/utils.ts', 'named for what it does'],
@@ -217,7 +241,7 @@ const BROKEN: Readonly<Record<string, readonly [path: string, rule: string]>> = 
 describe('the layers of src/', () => {
   const root = fileURLToPath(new URL('../../src/', import.meta.url));
 
-  it('R70 hold: imports go down, one file knows the process, one folder writes to streams, one place ends an exchange', () => {
+  it('R70 and R81 hold: imports go down, one folder writes to streams, one reads state, one place ends an exchange', () => {
     const files = readSourceFiles(root);
     expect(files.length).toBeGreaterThan(20);
     expect(violations(files)).toEqual([]);

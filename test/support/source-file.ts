@@ -26,6 +26,8 @@ export interface SourceFile {
   readonly handlesResponses: boolean;
   /** How many statements set a private member named `#end`. */
   readonly setsEnd: number;
+  /** Whether it opens files, to read them or to add to them. */
+  readonly opensFiles: boolean;
 }
 
 /** Reads every TypeScript file below `directory`. */
@@ -48,6 +50,7 @@ export function parseSourceFile(path: string, text: string): SourceFile {
     hasDefaultExport: !path.endsWith('.d.ts') && nodes.some((node) => node['type'] === 'ExportDefaultDeclaration'),
     handlesResponses: nodes.some(({ type, key }) => type === 'MethodDefinition' && lastName(key) === 'onResponseEnd'),
     setsEnd: nodes.filter(setsPrivateEnd).length,
+    opensFiles: nodes.some(opensFile),
   };
 }
 
@@ -98,4 +101,18 @@ function writesToStream(node: Node): boolean {
 
 function isStandardStream(node: unknown): boolean {
   return ['stdout', 'stderr'].includes(lastName(node) ?? '');
+}
+
+const OPENING = /^(open|openSync|openAsBlob|readFile|readFileSync|createReadStream|appendFile|appendFileSync)$/;
+
+/** A method of the module of files, whatever a file calls it, or its import by name. */
+function opensFile(node: Node): boolean {
+  if (node['type'] === 'MemberExpression')
+    return (
+      OPENING.test(lastName(node) ?? '') && /^(fs|\w*Fs|promises|fsPromises)$/.test(lastName(node['object']) ?? '')
+    );
+  if (node['type'] !== 'ImportDeclaration' || !isNode(node['source']) || !Array.isArray(node['specifiers']))
+    return false;
+  if (!/^(node:)?fs(\/promises)?$/.test(String(node['source']['value']))) return false;
+  return node['specifiers'].some((name) => isNode(name) && OPENING.test(lastName(name['imported']) ?? ''));
 }

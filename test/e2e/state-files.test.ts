@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FaultServer, type Script } from '../support/fault-server.ts';
+import { answer, json } from '../support/fault-steps.ts';
+import { finished, Home } from '../support/svc.ts';
+
+const TENANT = { id: '00000000-0000-4000-8000-000000000001', name: 'Acme', type: 'test' };
+
+interface Desk {
+  readonly server: FaultServer;
+  readonly home: Home;
+  readonly env: Record<string, string>;
+}
+
+/** A service, and an operator with one key for it. */
+async function openDesk(script: Script): Promise<Desk> {
+  const server = await FaultServer.start(script);
+  const home = new Home();
+  onTestFinished(async () => {
+    await server.close();
+    home.remove();
+  });
+  const env = {
+    SVC_BASE_URL: server.url.href,
+    SVC_MANAGEMENT_API_KEY: 'a-key',
+    SVC_PRIVATE_API_KEY: 'another-key',
+    SVC_STATE_DIR: home.file('state'),
+  };
+  return { server, home, env };
+}
+
+const PUT: [string, (file: string) => void][] = [
+  ['a pipe that nobody writes to', (file) => execFileSync('mkfifo', [file])],
+  ['a device without an end', (file) => symlinkSync('/dev/zero', file)],
+  [
+    '200 MB',
+    (file) => {
+      writeFileSync(file, '');
+      truncateSync(file, 200_000_000);
+    },
+  ],
+  ['a million lines', (file) => writeFileSync(file, '\n{"id":"x","rules":["burst"],"sentAt":0}'.repeat(1_000_000))],
+];
+
+describe('the files that processes with one key share', () => {
+  it.each(PUT)('R81 hold no command up where each of them is %s', async (_, put) => {
+    const { home, env } = await openDesk(() => json(TENANT));
+    expect(await home.svc(['tenant', 'show'], { env })).toMatchObject({ code: 0, stderr: '' });
+    const directory = home.file('state/pacing');
+    for (const name of readdirSync(directory)) {
+      rmSync(path.join(directory, name));
+      put(path.join(directory, name));
+    }
+    expect(await home.svc(['tenant', 'show', '--timeout', '30s'], { env })).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it.each(PUT)('R81 hold no command up where the record of a run and its place is %s', async (_, put) => {
+    const { home, env } = await openDesk(() => json(TENANT));
+    const runs = home.file('state/runs');
+    for (const directory of ['elsewhere', 'run-20260105T120000-0123456789ab'])
+      mkdirSync(path.join(runs, directory), { recursive: true });
+    put(path.join(runs, 'elsewhere/run-20260105T120000-ba9876543210.json'));
+    put(path.join(runs, 'run-20260105T120000-0123456789ab/run.json'));
+    const { signal, stderr } = await home.svc(['au', 'runs', '--timeout', '30s'], { env });
+    expect({ signal, stderr }).toEqual({ signal: null, stderr: expect.stringContaining('run-20260105T120000-ba98') });
+  });
+});
+
+const LIMITED: Script = () => answer(429, '', { 'retry-after': '1800' });
+
+describe('a service that asks to wait for half an hour', () => {
+  const SHOW = ['tenant', 'show'];
+  const HELD = {
+    code: 7,
+    stderr: expect.stringMatching(/asked an earlier request with this key to wait; \d+ s are left, longer than 90 s/),
+  };
+
+  it('R81 is not sent another request by a process that comes after one which gave up', async () => {
+    const { home, env, server } = await openDesk(LIMITED);
+    expect(await home.svc(SHOW, { env })).toMatchObject({ code: 7, stderr: expect.stringContaining('1800 s') });
+    expect(await home.svc(SHOW, { env })).toMatchObject(HELD);
+    expect(server.ledger).toHaveLength(1);
+  });
+
+  it('R81 binds others to their own --max-wait, --timeout and signals, not to the patience of the first', async () => {
+    const { home, env, server } = await openDesk(LIMITED);
+    const first = home.start([...SHOW, '--max-wait', '1h'], { env });
+    const firstEnd = finished(first);
+    while (server.ledger.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    // It notes the hold once it has read the response, before it says that it waits.
+    await new Promise((resolve) => first.stderr.once('data', resolve));
+    first.kill('SIGKILL');
+    expect(await firstEnd).toMatchObject({ signal: 'SIGKILL' });
+
+    expect(await home.svc(SHOW, { env })).toMatchObject(HELD);
+    const patient = [...SHOW, '--max-wait', '1h'];
+    expect(await home.svc([...patient, '--timeout', '500ms'], { env })).toMatchObject({ code: 8 });
+    const last = home.start(patient, { env });
+    const lastEnd = finished(last);
+    await new Promise((resolve) => last.stderr.once('data', resolve));
+    last.kill('SIGTERM');
+    expect(await lastEnd).toMatchObject({ code: 143 });
+    expect(server.ledger).toHaveLength(1);
+  });
+});
