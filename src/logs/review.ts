@@ -1,6 +1,6 @@
 import { isoTime, parseTime } from '../output/time.ts';
 import type { Log } from '../schema/log.ts';
-import { without } from './archive/coverage.ts';
+import { type Coverage, type MissingRange as Missing, without } from './archive/coverage.ts';
 import { type Bucket, bucketOf, HOUR_MS, OTHERS, ValueTally } from './count.ts';
 import type { TimeRange } from './entry.ts';
 
@@ -17,7 +17,7 @@ export interface ReviewRow extends Readonly<
 export interface MissingRange {
   readonly from: string;
   readonly to: string;
-  readonly reason: 'before the archive' | 'gap' | 'not archived yet';
+  readonly reason: Missing['reason'];
 }
 
 /** What one day of an archive holds that somebody should see. */
@@ -51,6 +51,7 @@ const GUARDED: ReadonlySet<string> = new Set(['application', 'applications', 'ke
 /** Reviews one day (UTC) of an archive. Looks at documented fields alone, never at messages; memory stays flat. */
 export class DayReview {
   readonly #day: TimeRange;
+  readonly #coverage: Coverage;
   readonly #covered: readonly TimeRange[];
   readonly #hours = Array.from({ length: 24 }, () => 0);
   readonly #deletions = new ValueTally<string>(MAX_ROWS);
@@ -58,10 +59,11 @@ export class DayReview {
   readonly #actors = new Seen('actor');
   readonly #operations = new Seen('operation');
 
-  /** `from`: the beginning of the day; `covered`: the ranges whose entries are all there, in order. */
-  constructor(from: number, covered: readonly TimeRange[]) {
+  /** `from`: the beginning of the day; `coverage`: that of the archive. */
+  constructor(from: number, coverage: Coverage) {
     this.#day = { from, to: from + DAY_MS };
-    this.#covered = covered;
+    this.#coverage = coverage;
+    this.#covered = coverage.covered();
   }
 
   /** Adds an entry, or all of a bucket, which are of one hour and like it but for their times. */
@@ -103,12 +105,9 @@ export class DayReview {
   }
 
   #missing(): MissingRange[] {
-    const [begin = Infinity, end = -Infinity] = [this.#covered[0]?.from, this.#covered.at(-1)?.to];
-    return without(this.#day, this.#covered).map(({ from, to }) => ({
-      from: isoTime(from),
-      to: isoTime(to),
-      reason: from >= end ? 'not archived yet' : to <= begin ? 'before the archive' : 'gap',
-    }));
+    return this.#coverage
+      .missing(this.#day)
+      .map(({ from, to, reason }) => ({ from: isoTime(from), to: isoTime(to), reason }));
   }
 
   #coveredMs(range: TimeRange): number {
@@ -118,6 +117,17 @@ export class DayReview {
   #covers(hour: number): boolean {
     return this.#coveredMs({ from: hour, to: hour + HOUR_MS }) === HOUR_MS;
   }
+}
+
+/**
+ * Why a day cannot be reviewed as a whole although its entries should all be archived: the first such range. Hours before
+ * the archive begins and hours that are still to come are no reason, unless nothing of the day is archived.
+ */
+export function failedRange(missing: readonly MissingRange[], from: number, now: number): MissingRange | undefined {
+  const missingMs = missing.reduce((sum, range) => sum + Date.parse(range.to) - Date.parse(range.from), 0);
+  if (missingMs >= DAY_MS) return missing[0];
+  const isOver = from + DAY_MS <= now;
+  return missing.find(({ reason }) => reason === 'gap' || (reason === 'not archived yet' && isOver));
 }
 
 /** The values of a day, and those of the days before. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { DayReview } from '../../src/logs/review.ts';
+import { Coverage, isoRange } from '../../src/logs/archive/coverage.ts';
+import type { TimeRange } from '../../src/logs/entry.ts';
+import { DayReview, failedRange } from '../../src/logs/review.ts';
 import type { Log } from '../../src/schema/log.ts';
 
 const HOUR = 3_600_000;
@@ -12,8 +14,19 @@ function entry(at: number, more: Partial<Log> = {}): Log {
   return { ...known, created_at: new Date(at).toISOString(), ...more };
 }
 
-function reviewed(logs: readonly Log[], covered = ALL) {
-  const review = new DayReview(TODAY, covered);
+function coverageOf(covered: readonly TimeRange[], gaps: readonly TimeRange[] = []): Coverage {
+  const coverage = new Coverage();
+  const written_at = new Date(TODAY).toISOString();
+  for (const range of covered) {
+    const { from: read_from, to: read_to } = isoRange(range);
+    coverage.add({ kind: 'segments', written_at, segments: [], read_from, read_to });
+  }
+  for (const range of gaps) coverage.add({ kind: 'gap', written_at, ...isoRange(range) });
+  return coverage;
+}
+
+function reviewed(logs: readonly Log[], covered = ALL, gaps: readonly TimeRange[] = []) {
+  const review = new DayReview(TODAY, coverageOf(covered, gaps));
   for (const log of [entry(TODAY - DAY), ...logs]) review.add(log);
   return review.findings();
 }
@@ -130,5 +143,24 @@ describe('the review of a day', () => {
     const { deletions } = reviewed(many);
     expect(deletions).toHaveLength(1_001);
     expect(deletions[0]).toMatchObject({ entity_type: '(others)', count: 200 });
+  });
+
+  const HOURS = { from: TODAY + 3 * HOUR, to: TODAY + 4 * HOUR };
+  const UNTIL = (to: number) => [{ from: TODAY - 40 * DAY, to }];
+  const SINCE = (from: number) => [{ from, to: TODAY + 2 * DAY }];
+  it.each<[string, readonly TimeRange[], readonly TimeRange[], number, string | undefined]>([
+    ['a covered day', ALL, [], 2, undefined],
+    ['a recorded gap', ALL, [HOURS], 2, 'gap'],
+    ['a recorded gap before all that is covered', SINCE(HOURS.to), [{ ...HOURS, from: TODAY - DAY }], 2, 'gap'],
+    ['an end before that of the day', UNTIL(TODAY + 23 * HOUR), [], 2, 'not archived yet'],
+    ['an end before that of a day that is not over', UNTIL(TODAY + 3 * HOUR), [], 0.5, undefined],
+    ['a beginning within the day', SINCE(TODAY + 9 * HOUR), [], 2, undefined],
+    ['an end before the day', UNTIL(TODAY - HOUR), [], 2, 'not archived yet'],
+    ['an end before a day that is not over', UNTIL(TODAY - HOUR), [], 0.5, 'not archived yet'],
+    ['a beginning after the day', SINCE(TODAY + DAY), [], 2, 'before the archive'],
+    ['an archive that has read nothing', [], [], 2, 'not archived yet'],
+  ])('R76 names what fails the review: %s', (_what, covered, gaps, daysLater, reason) => {
+    const { missing } = reviewed([], [...covered], gaps);
+    expect(failedRange(missing, TODAY, TODAY + daysLater * DAY)?.reason).toBe(reason);
   });
 });

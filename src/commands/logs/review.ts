@@ -15,7 +15,7 @@ const parameters = {
   day: value('--day <date>', 'the day to review, UTC: yesterday (the default), today or 2026-01-31', day),
   html: value('--html <file>', 'write the review as one page, too', text),
   force: flag('--force', 'replace a file that exists'),
-  strict: flag('--strict', 'exit with 14 when entries of the day may be missing'),
+  strict: flag('--strict', 'exit with 14 also for hours before the archive begins, or still to come'),
 } as const;
 
 function day(typed: string): (now: number) => number {
@@ -35,11 +35,11 @@ const reviewView: View<Review> = {
 
 export const review = defineCommand({
   description:
-    'Shows what somebody should look at each day: deletions; changes of applications, keys and the tenant; actors and operations that the 30 days before do not have; and hours with more than four times the median of the day. It counts the documented fields of the entries and never reads their messages. Nothing is called new where the archive covers less than 7 of the 30 days before. Exit code 10 means that there is something of the first three kinds.',
+    'Shows what somebody should look at each day: deletions; changes of applications, keys and the tenant; actors and operations that the 30 days before do not have; and hours with more than four times the median of the day. It counts the documented fields of the entries and never reads their messages. Nothing is called new where the archive covers less than 7 of the 30 days before. Exit code 10 means that there is something of the first three kinds, and 14 that the archive has nothing of the day, ends before it does or has a gap in it.',
   examples: [
     ['svc logs review audit', 'yesterday (UTC)'],
     ['svc logs review audit --day 2026-01-31 --html review.html', 'a day as a page, to print or to file'],
-    ['svc logs review audit --strict --quiet -o json > review.json', 'for cron: exit code 10, or 14 with gaps'],
+    ['svc logs review audit --quiet -o json > review.json', 'for cron: exit code 10, or 14 with gaps'],
     [`svc logs review audit --jq '.deletions[] | [.actor_id, .count]'`, 'who deleted how much, for a script'],
   ],
   exitCodes: [5, 10, 12, 14],
@@ -67,7 +67,7 @@ export const review = defineCommand({
         context.notices.warn(`entries may be missing from ${from} to ${to}: ${reason}`);
       await print(made);
     }
-    judge(made, input.strict);
+    await judge(made, input.strict, context.clock.now());
   },
 });
 
@@ -82,28 +82,38 @@ async function makeReview(context: Context, input: Input<typeof parameters>): Pr
   const store = await openArchive(context, input.dir);
   const bounds = { since: from - PAST_DAYS * DAY_MS, until: from + DAY_MS };
   const { coverage, first, segments, index } = await readManifest(store, bounds);
-  const reviewed = new DayReview(from, coverage.covered());
+  const reviewed = new DayReview(from, coverage);
   const reading = { dir: input.dir, label: 'review', store, segments, index, ...bounds };
   await countEntries(context, { ...reading, onGroup: (log, bucket) => reviewed.add(log, bucket) });
   const names = { archive: store.name, service: first.service, tenant_id: first.tenant_id };
   return { ...names, day: isoTime(from).slice(0, 10), ...reviewed.findings() };
 }
 
-/** @throws SvcError `entries_missing` with --strict, `threshold` where somebody should look */
-function judge(made: Review, strict: boolean): void {
+/** @throws SvcError `entries_missing` where the day is not archived as a whole, `threshold` where somebody should look */
+async function judge(made: Review, strict: boolean, now: number): Promise<void> {
+  const [{ failedRange }, { shownTime }] = await Promise.all([
+    import('../../logs/review.ts'),
+    import('../../logs/review-page.ts'),
+  ]);
   const { archive, day: date, missing, deletions, changes, new_actors, new_operations } = made;
-  if (strict && missing.length > 0)
-    throw new SvcError('entries_missing', `${archive} does not cover all of ${date}: ${missing[0]?.reason ?? ''}`, {
-      hint: 'Update the archive and review the day again; a gap stays one.',
-      next: ['logs', 'archive', archive],
-      facts: { missing },
-    });
   const counts = { deletions, changes, new_actors: new_actors ?? [], new_operations: new_operations ?? [] };
   const found = Object.values(counts).reduce((sum, rows) => sum + rows.length, 0);
+  const facts = Object.fromEntries(Object.entries(counts).map(([name, rows]) => [name, rows.length]));
+  const findings = `${countText(found, 'finding')} to look at`;
+  const failed = strict ? missing[0] : failedRange(missing, Date.parse(date), now);
+  if (failed !== undefined) {
+    const { from, to, reason } = failed;
+    const words = `${archive} does not cover all of ${date}: nothing from ${shownTime(from)} to ${shownTime(to)} (${reason})`;
+    throw new SvcError('entries_missing', found === 0 ? words : `${words}; ${findings} in the rest`, {
+      hint: 'Update the archive and review the day again; a gap stays one.',
+      next: ['logs', 'archive', archive],
+      facts: { missing, ...facts },
+    });
+  }
   if (found === 0) return;
-  throw new SvcError('threshold', `${countText(found, 'finding')} to look at on ${date}`, {
+  throw new SvcError('threshold', `${findings} on ${date}`, {
     hint: 'See the entries themselves, and note down who looked at them.',
     next: ['logs', 'search', archive, '--since', date, '--until', isoTime(Date.parse(date) + DAY_MS).slice(0, 10)],
-    facts: Object.fromEntries(Object.entries(counts).map(([name, rows]) => [name, rows.length])),
+    facts,
   });
 }

@@ -3,6 +3,11 @@ import { formatDuration, isoTime } from '../../output/time.ts';
 import type { TimeRange } from '../entry.ts';
 import type { DropRecord, RecordContent } from './record.ts';
 
+/** A range that an archive does not cover, and why. */
+export interface MissingRange extends TimeRange {
+  readonly reason: 'before the archive' | 'dropped by retention' | 'gap' | 'not archived yet';
+}
+
 /** Which time ranges an archive covers, and in which entries may be missing. */
 export class Coverage {
   readonly #read: TimeRange[] = [];
@@ -25,11 +30,40 @@ export class Coverage {
 
   /** Ranges between the beginning and the end in which entries may be missing, in order. */
   gaps(): TimeRange[] {
-    const all = [...this.#read, ...this.#lost];
-    if (all.length === 0) return [];
-    const whole = { from: Math.min(...all.map(({ from }) => from)), to: Math.max(...all.map(({ to }) => to)) };
-    return without(whole, this.covered());
+    const whole = this.#whole();
+    return whole === undefined ? [] : without(whole, this.covered());
   }
+
+  /** The parts of a range that are not covered, in order. */
+  missing(range: TimeRange): MissingRange[] {
+    const whole = this.#whole();
+    const gaps = whole === undefined ? [] : without(range, [...this.covered(), ...outside(whole)].toSorted(byStart));
+    const before = this.drops.length > 0 ? 'dropped by retention' : 'before the archive';
+    const missing: MissingRange[] = gaps.map(({ from, to }) => ({ from, to, reason: 'gap' }));
+    for (const { from, to } of without(range, whole === undefined ? [] : [whole])) {
+      const isBefore = whole !== undefined && from < whole.from;
+      missing.push({ from, to, reason: isBefore ? before : 'not archived yet' });
+    }
+    return missing.toSorted(byStart);
+  }
+
+  /** From the first to the last moment of which the records say anything. */
+  #whole(): TimeRange | undefined {
+    const all = [...this.#read, ...this.#lost];
+    if (all.length === 0) return undefined;
+    return { from: Math.min(...all.map(({ from }) => from)), to: Math.max(...all.map(({ to }) => to)) };
+  }
+}
+
+function outside({ from, to }: TimeRange): TimeRange[] {
+  return [
+    { from: -Infinity, to: from },
+    { from: to, to: Infinity },
+  ];
+}
+
+function byStart(one: TimeRange, other: TimeRange): number {
+  return one.from - other.from;
 }
 
 /** Adds a range to others, which are sorted and disjoint. Most come in order, so the search starts at the end. */

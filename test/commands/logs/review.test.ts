@@ -80,18 +80,50 @@ describe('svc logs review', () => {
     );
   });
 
-  it('states a gap first, and with --strict ends with 14', async () => {
-    const top = await archive([], true);
+  it('R76 states a gap first, prints and counts the findings, and ends with 14', async () => {
+    const top = await archive(DAILY, true);
     const shown = await review(top, '-o', 'table');
     expect([shown.code, shown.stdout.split('\n')[1]]).toEqual([
-      0,
+      14,
       'entries may be missing from 2026-03-01 03:00:00Z to 2026-03-01 04:00:00Z: gap',
     ]);
-    const strict = await review(top, '--strict');
-    expect([strict.code, errorIn(strict)['code']]).toEqual([14, 'entries_missing']);
-    expect(JSON.parse(strict.stdout)).toMatchObject({ missing: [{ reason: 'gap' }] });
+    expect(shown.stdout).toContain('Deletions: 1');
+    const rows = await review(top);
+    expect([rows.code, errorIn(rows)['code']]).toEqual([14, 'entries_missing']);
+    expect(errorIn(rows)).toMatchObject({
+      deletions: 1,
+      changes: 1,
+      message: expect.stringMatching(/5 findings to look/),
+    });
+    expect(JSON.parse(rows.stdout)).toMatchObject({ missing: [{ reason: 'gap' }], deletions: [{ count: 1 }] });
+  });
+
+  it('R76 ends with 14 where the archive stopped before the end of the day, or has nothing of it', async () => {
+    const stopped = await buildArchive(YESTERDAY - 20 * DAY, [{ to: YESTERDAY + 20 * HOUR, entries: PAST }]);
+    const short = await review(stopped.top);
+    expect([short.code, errorIn(short)['message']]).toEqual([
+      14,
+      expect.stringContaining('nothing from 2026-03-01 20:00:00Z to 2026-03-02 00:00:00Z (not archived yet)'),
+    ]);
+    const nothing = await review(stopped.top, '--day', 'today');
+    expect([nothing.code, JSON.parse(nothing.stdout)]).toEqual([14, expect.objectContaining({ entries: 0 })]);
+    expect((await review(stopped.top, '--day', '2026-01-01')).code).toBe(14);
+  });
+
+  it('only states the rest of today and the hours before the archive begins; with --strict they end it with 14', async () => {
+    const { top } = await buildArchive(YESTERDAY + 5 * HOUR, [{ to: NOW, entries: [] }]);
+    const first = await review(top);
+    expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('before the archive')]);
+    expect((await review(top, '--strict')).code).toBe(14);
     const today = await review(top, '--day', 'today');
-    expect(JSON.parse(today.stdout)).toMatchObject({ day: '2026-03-02', missing: [{ reason: 'not archived yet' }] });
+    expect([today.code, JSON.parse(today.stdout)]).toEqual([
+      0,
+      expect.objectContaining({
+        day: '2026-03-02',
+        missing: [expect.objectContaining({ reason: 'not archived yet' })],
+      }),
+    ]);
+    expect((await review(top, '--day', 'today', '--strict')).code).toBe(14);
   });
 
   it('writes a page for its owner alone, in which nothing runs and nothing is loaded', async () => {
