@@ -32,11 +32,16 @@ export interface Listed {
   readonly file: Pick<StoredFile, 'bytes' | 'irregular'> | undefined;
 }
 
+export interface CheckOptions extends ReadSegmentOptions {
+  /** Compares names and sizes only. */
+  readonly isListedOnly?: boolean | undefined;
+}
+
 /** All problems of a segment: of its bytes, then of its entries. @throws SvcError `local` */
 export async function checkSegment(
   store: ArchiveStore,
   { segment, sequence, tenantId, file, index }: Listed,
-  options: ReadSegmentOptions,
+  options: CheckOptions,
 ): Promise<Finding[]> {
   const { path } = segment;
   const name = segmentName(sequence, segment.sha256, isRawSegment(segment));
@@ -47,7 +52,7 @@ export async function checkSegment(
   else if (file.irregular !== undefined) add('changed', `it is ${file.irregular}, not the file that was written`);
   else if (file.bytes !== segment.bytes)
     add(file.bytes < segment.bytes ? 'cut' : 'grown', `it has ${file.bytes} bytes, and ${segment.bytes} were written`);
-  else
+  else if (options.isListedOnly !== true)
     for (const [problem, message] of await checkContent(store, { segment, tenantId, index }, options))
       add(problem, message);
   return findings;

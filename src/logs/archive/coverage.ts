@@ -5,7 +5,12 @@ import type { DropRecord, RecordContent } from './record.ts';
 
 /** A range that an archive does not cover, and why. */
 export interface MissingRange extends TimeRange {
-  readonly reason: 'before the archive' | 'dropped by retention' | 'gap' | 'not archived yet';
+  readonly reason:
+    | 'before the archive'
+    | 'dropped by retention'
+    | 'gap'
+    | 'not archived yet'
+    | "after this machine's time";
 }
 
 /** Which time ranges an archive covers, and in which entries may be missing. */

@@ -4,7 +4,7 @@ import { Coverage } from './coverage.ts';
 import { IndexCheck } from './index/check.ts';
 import { INDEX } from './index/ref.ts';
 import { unlessDamaged } from './index/upkeep.ts';
-import { noArchive, readManifest } from './manifest.ts';
+import { type Manifest, noArchive, readManifest } from './manifest.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,
@@ -26,6 +26,8 @@ import { type ArchiveStore, READERS, sideBySide, type StoredFile } from './store
 export interface VerifyOptions {
   /** The hash of a record that the chain must hold, from an earlier run. */
   readonly expect?: string | undefined;
+  /** Compares records with the names and sizes of files, and reads no segment and no index. */
+  readonly manifestOnly?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
@@ -62,6 +64,7 @@ export class Verification {
   /** Paths that records have listed, and hashes of those that no other segment can have. */
   readonly #listedBefore = new Set<string>();
   readonly #total = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0 };
+  #manifest: Promise<Manifest | undefined> | undefined;
   #index: IndexCheck | undefined;
   #begin: BeginRecord | undefined;
   #newest: ChainState | undefined;
@@ -86,6 +89,11 @@ export class Verification {
     return { begin: this.#begin, sha256: this.#newest?.sha256, ...this.#total, coverage: this.#coverage };
   }
 
+  /** What the manifest says before anything else is read; undefined where it is damaged, which the findings show. */
+  manifest(): Promise<Manifest | undefined> {
+    return (this.#manifest ??= unlessDamaged(readManifest(this.#store)));
+  }
+
   /** All problems, in batches. @throws SvcError `not_found` where there is no archive at all, `local` */
   async *findings(): AsyncGenerator<readonly Finding[]> {
     let total = 0;
@@ -98,6 +106,7 @@ export class Verification {
     let done = 0;
     const options = {
       signal: this.#options.signal,
+      isListedOnly: this.#options.manifestOnly,
       onBytes: (bytes: number) => this.#options.onProgress?.((done += bytes), total),
     };
     const checks = sideBySide(this.#listed(), READERS, (listed) => checkSegment(this.#store, listed, options));
@@ -110,9 +119,9 @@ export class Verification {
     if (!this.#met) yield [this.#rewritten()];
   }
 
-  /** Not where the manifest is damaged: what is wrong with it comes anyway. */
   async #openIndex(): Promise<IndexCheck | undefined> {
-    const manifest = await unlessDamaged(readManifest(this.#store));
+    if (this.#options.manifestOnly) return undefined;
+    const manifest = await this.manifest();
     return manifest && IndexCheck.open(this.#store, manifest.index);
   }
 
