@@ -106,7 +106,11 @@ export function detachJob(part: RunPart, ended: EarlierJob['ended']): void {
   part.state = 'planned';
 }
 
-const OF_A_JOB = ['job', 'errors', 'seen', 'sent', 'sent_at', 'expires_at', 'missing_since', 'done_at'] as const;
+/** The members of a part that are about its job: no other job may have them. */
+const OF_A_JOB = [
+  ...(['job', 'errors', 'seen', 'sent', 'sent_at', 'expires_at', 'missing_since', 'done_at'] as const),
+  ...(['results', 'unproven'] as const),
+];
 
 function isLongMissing(work: RunWork, { missing_since: since = '' }: RunPart): boolean {
   return Math.min(...clocksOf(work)) - Date.parse(since) >= MISSING_MS;

@@ -58,12 +58,18 @@ export interface RunPart {
   /** The results as they came, in the run's directory. */
   results?: PartResults;
   /** Results that came the same each time and are not proven whole: kept for the operator to judge. */
-  unproven?: ResultsFile;
+  unproven?: PartFile;
 }
 
 /** The results of a part. Those of earlier versions do not say what proved them, and are checked once. */
-export interface PartResults extends ResultsFile {
+export interface PartResults extends PartFile {
   proof?: Proof | 'content' | 'operator';
+}
+
+/** A file of results that a part's job gave. */
+interface PartFile extends ResultsFile {
+  /** The id of that job; older records do not say. */
+  job?: string;
 }
 
 /** A file of results: its name or path, its size in bytes, and its hexadecimal hash. */
@@ -151,6 +157,12 @@ export function isUnsent({ state, job, earlier_jobs: earlier = [] }: RunPart): b
 /** Whether it is unknown of some part whether the service has its file. */
 export function hasUnknown({ parts }: { readonly parts: readonly Pick<RunPart, 'state'>[] }): boolean {
   return parts.some(({ state }) => state === 'unknown');
+}
+
+/** Whether results are those of a part's present job. Of those that do not say, results of a failed job are doubted. */
+export function isOfPresentJob({ job, earlier_jobs: earlier = [] }: RunPart, results: PartFile | undefined): boolean {
+  if (results?.job !== undefined) return results.job === job;
+  return !earlier.some(({ ended }) => ended === 'failed');
 }
 
 /** How far a run is: one job's status in the service's word, or how many of several are done and what the others do. */

@@ -10,7 +10,7 @@ import { fileSource, hashFile } from '../transfer/source.ts';
 import { requireStoreAddress } from '../transfer/store.ts';
 import { failedError, readJob, type RunOptions } from './job.ts';
 import { pollJobs, recordPoll, workOn } from './poll-parts.ts';
-import type { PartResults, RunPart, RunRecord } from './record.ts';
+import { isOfPresentJob, type PartResults, type RunPart, type RunRecord } from './record.ts';
 import { CR, LF } from './request-file.ts';
 import { readResults, type ResultSummary, summarizeResults } from './result-codes.ts';
 import type { RunDirectory } from './run-directory.ts';
@@ -164,10 +164,15 @@ async function collectPart(client: Client, run: RunDirectory, part: RunPart, opt
 }
 
 function recordResults(run: RunDirectory, part: RunPart, results: Omit<PartResults, 'file'>): void {
-  part.results = { file: path.basename(run.resultsFile(part)), ...results };
+  part.results = { file: path.basename(run.resultsFile(part)), ...ofJob(part), ...results };
   part.state = 'downloaded';
   delete part.unproven;
   run.save();
+}
+
+/** Which job a file of results came from: another job of the part has other results. */
+function ofJob({ job }: RunPart): Pick<PartResults, 'job'> {
+  return job === undefined ? {} : { job };
 }
 
 /** The results of a part are not proven whole. The part stays as it was. */
@@ -176,7 +181,7 @@ export class RefusedResults extends SvcError {}
 function recordUnproven(run: RunDirectory, part: RunPart, error: UnprovenDownload): RefusedResults {
   const { kept, code, message, facts } = error;
   if (kept) {
-    part.unproven = { ...kept, file: path.basename(kept.file) };
+    part.unproven = { ...kept, file: path.basename(kept.file), ...ofJob(part) };
     run.save();
   }
   return new RefusedResults(code, `the results of job ${part.job} were refused: ${message}`, {
@@ -194,7 +199,7 @@ export async function acceptUnproven(run: RunDirectory): Promise<void> {
   for (const part of run.record.parts) {
     const { unproven, state } = part;
     const hasEnded = state === 'completed' || state === 'downloaded' || state === 'failed';
-    if (unproven === undefined || !hasEnded) continue;
+    if (unproven === undefined || !hasEnded || !isOfPresentJob(part, unproven)) continue;
     const target = run.resultsFile(part);
     if ((await hashOf(`${target}.unproven`)) !== unproven.sha256) continue;
     moveIntoPlace(`${target}.unproven`, target, true);
@@ -216,7 +221,7 @@ export function refetchResults({ record }: RunDirectory): void {
 
 /** Goes back to the results that are kept, where there are any. */
 async function restore(run: RunDirectory, part: RunPart): Promise<boolean> {
-  if (!(await isIntact(run, part))) return false;
+  if (!isOfPresentJob(part, part.results) || !(await isIntact(run, part))) return false;
   part.state = 'downloaded';
   run.save();
   return true;

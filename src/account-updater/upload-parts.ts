@@ -224,8 +224,13 @@ async function restoreJob(work: PartWork): Promise<boolean> {
 
 function restore({ part, save }: PartWork, { id, status }: AccountUpdaterJob): boolean {
   if (status === 'pending' || status === 'failed') return false;
-  part.earlier_jobs = part.earlier_jobs?.filter((earlier) => earlier.job !== id) ?? [];
+  // A job that was made in its place has no file, and stays on record as one that is gone.
+  detachJob(part, 'gone');
+  const earlier = part.earlier_jobs ?? [];
+  const sentAt = earlier.find(({ job }) => job === id)?.sent_at;
+  part.earlier_jobs = earlier.filter(({ job }) => job !== id);
   delete part.creating_since;
+  if (sentAt !== undefined) part.sent_at = sentAt;
   [part.job, part.state, part.sent] = [id, 'uploaded', 'stored'];
   save();
   return true;

@@ -290,8 +290,11 @@ describe('a job that is missing', () => {
 
 describe('a part that lets go of its job', () => {
   it('keeps the job on record, and when its file was sent where the service may have it', () => {
-    const failed = part('failed', 'stored', { errors: ['no'], done_at: iso(NOON) });
+    const results = { file: 'results-0001.csv', bytes: 1, sha256: 'a' };
+    const failed = part('failed', 'stored', { errors: ['no'], done_at: iso(NOON), results, unproven: results });
     detachJob(failed, 'failed');
+    expect(failed).not.toHaveProperty('results');
+    expect(failed).not.toHaveProperty('unproven');
     expect(failed.earlier_jobs).toEqual([{ job: 'job-1', ended: 'failed' }]);
     expect(failed).not.toHaveProperty('errors');
     expect(failed).not.toHaveProperty('done_at');

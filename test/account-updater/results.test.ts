@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { PartResults, PartState, RunRecord } from '../../src/account-updater/record.ts';
+import type { EarlierJob, PartResults, PartState, RunRecord } from '../../src/account-updater/record.ts';
 import {
   acceptUnproven,
   countResults,
@@ -167,6 +167,12 @@ describe('results that are kept', () => {
   });
 });
 
+/** What marks kept results as those of another job. */
+interface Stale {
+  readonly unproven?: { readonly job: string };
+  readonly earlier_jobs?: readonly EarlierJob[];
+}
+
 describe('results that are not proven', () => {
   function unprovenRun(state: PartState, there = RIGHT): RunDirectory {
     const run = runOf(state, undefined, 'old');
@@ -186,6 +192,23 @@ describe('results that are not proven', () => {
       const results = { file: 'results-0001.csv', bytes: RIGHT.length, sha256: sha256(RIGHT), proof: 'operator' };
       expect(saved(run).parts).toMatchObject([{ state: 'downloaded', results }]);
       expect(saved(run).parts[0]).not.toHaveProperty('unproven');
+    },
+  );
+
+  it.each([
+    ['of another job, as they say', { unproven: { job: 'job-0' } }],
+    ['that may be of the failed job before', { earlier_jobs: [{ job: 'job-0', ended: 'failed' }] }],
+  ] as const)(
+    'R59 %s are not taken for those of the present job',
+    async (_, { unproven, earlier_jobs: earlier }: Stale) => {
+      const run = unprovenRun('completed');
+      const [part] = run.record.parts;
+      if (part?.unproven && unproven) Object.assign(part.unproven, unproven);
+      if (part && earlier) part.earlier_jobs = [...earlier];
+      run.save();
+      await acceptUnproven(run);
+      expect(saved(run).parts).toMatchObject([{ state: 'completed' }]);
+      expect(readFileSync(run.resultsFile({ number: 1 }), 'utf8')).toBe('old');
     },
   );
 
