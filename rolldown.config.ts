@@ -38,6 +38,8 @@ function chunk(name: string, ...modules: RegExp[]): { name: string; test: RegExp
 
 const shared: RolldownOptions = {
   platform: 'node',
+  // The CommonJS form of jsonc-parser requires its files by names that a bundler cannot follow.
+  resolve: { mainFields: ['module', 'main'] },
   transform: { target: 'node20.19', define: { SVC_VERSION: JSON.stringify(manifest.version) } },
   // How long plugins take differs from build to build.
   checks: { pluginTimings: false },

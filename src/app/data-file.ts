@@ -1,7 +1,8 @@
+import { stripComments } from 'jsonc-parser';
 import type * as Yaml from 'yaml';
 import { SvcError } from '../errors.ts';
 import type { Context } from './command.ts';
-import { blankComments, jsonIn, readTextFile } from './json-body.ts';
+import { jsonIn, readTextFile } from './json-body.ts';
 
 /** What a file holds, and in which line each member begins. */
 export interface DataFile {
@@ -18,7 +19,8 @@ export interface DataFile {
  */
 export async function readDataFile(context: Context, typed: string): Promise<DataFile> {
   const { name, text } = await readTextFile(context, typed);
-  const json = blankComments(text);
+  // Spaces in place of comments, so that lines stay right.
+  const json = stripComments(text, ' ');
   const isJson = /^\s*(?:[[{]|$)/.test(json);
   // The JSON reader says more of what is wrong; where members are, only the other one knows.
   const value = isJson ? jsonIn(text, name) : undefined;

@@ -26,7 +26,7 @@ export async function readTextFile(context: Context, typed: string): Promise<{ n
 
 export function jsonIn(text: string, name: string): unknown {
   try {
-    return plainValue(readJson(blankComments(text)));
+    return plainValue(readJson(text, 'comments'));
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     const { line, column } = positionOf(text, error.at);
@@ -36,14 +36,6 @@ export function jsonIn(text: string, name: string): unknown {
       facts: { line, column },
     });
   }
-}
-
-/** JSON text with `//` comments replaced by spaces, so that lines and columns stay right. Strings are left alone. */
-export function blankComments(text: string): string {
-  // A string that does not end is left to the JSON reader, which says where.
-  return text.replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n\r]*/g, (part) =>
-    part.startsWith('"') ? part : ' '.repeat(part.length),
-  );
 }
 
 async function bytesOf(context: Context, typed: string, name: string): Promise<Buffer> {

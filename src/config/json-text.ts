@@ -1,3 +1,5 @@
+import { createScanner, type Node, type ParseError, parseTree } from 'jsonc-parser';
+
 /** A JSON value that knows where it stands in its text, so that a fault can be shown by line and column. */
 export type JsonNode =
   | { readonly kind: 'object'; readonly at: number; readonly members: ReadonlyMap<string, JsonMember> }
@@ -21,15 +23,21 @@ export class JsonFault extends Error {
   }
 }
 
-// Deeper than any config; keeps a hostile file from using up the stack.
+// Deeper than any config. The parser recurses, so a hostile file would otherwise use up the stack.
 const DEEPEST = 32;
 
-/** Reads strict JSON. Throws `JsonFault`, also for a name given twice: one of the two would be lost. */
-export function readJson(text: string): JsonNode {
-  const reader = new Reader(text);
-  const node = reader.value(0);
-  reader.end();
-  return node;
+/**
+ * Reads strict JSON, or JSON with comments.
+ * @throws JsonFault for the first fault; a member given twice is one, since one of the two would be lost
+ */
+export function readJson(text: string, comments: 'no comments' | 'comments' = 'no comments'): JsonNode {
+  refuseDeepNesting(text);
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { disallowComments: comments === 'no comments', allowTrailingComma: false });
+  const [first] = errors;
+  if (first) throw faultOf(first, text);
+  if (!root) throw new JsonFault(text.length, 'it ends where a value should be');
+  return converted(root);
 }
 
 export function plainValue(node: JsonNode): unknown {
@@ -44,88 +52,62 @@ export function positionOf(text: string, at: number): { line: number; column: nu
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-class Reader {
-  readonly #text: string;
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
+function refuseDeepNesting(text: string): void {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  for (let token = scanner.scan(); token !== TOKEN.end; token = scanner.scan()) {
+    if (token === TOKEN.openBrace || token === TOKEN.openBracket) depth += 1;
+    if (token === TOKEN.closeBrace || token === TOKEN.closeBracket) depth -= 1;
+    if (depth > DEEPEST) throw new JsonFault(scanner.getTokenOffset(), 'it is nested too deeply');
   }
+}
 
-  value(depth: number): JsonNode {
-    const at = this.#skipSpace();
-    if (depth > DEEPEST) throw new JsonFault(at, 'it is nested too deeply');
-    const first = this.#text[at];
-    if (first === '{') return this.#object(at, depth);
-    if (first === '[') return this.#array(at, depth);
-    if (first === '"') return { kind: 'scalar', at, value: this.#string() };
-    return { kind: 'scalar', at, value: this.#word() };
-  }
+// The package declares its numbers as const enums, which a module compiled by itself cannot import.
+const TOKEN = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, end: 17 } as const;
 
-  end(): void {
-    if (this.#skipSpace() < this.#text.length) throw this.#unexpected('the end');
-  }
+/** What each error code of the parser says was expected. */
+const EXPECTED: ReadonlyMap<number, string> = new Map([
+  [1, 'a value'],
+  [3, 'a name in double quotes'],
+  [4, 'a value'],
+  [5, 'a colon'],
+  [6, 'a comma'],
+  [7, 'a comma or a closing brace'],
+  [8, 'a comma or a closing bracket'],
+  [9, 'the end'],
+]);
 
-  #object(at: number, depth: number): JsonNode {
-    const members = new Map<string, JsonMember>();
-    this.#at++;
-    if (this.#takes('}')) return { kind: 'object', at, members };
-    do {
-      const nameAt = this.#skipSpace();
-      if (this.#text[nameAt] !== '"') throw this.#unexpected('a name in double quotes');
-      const name = this.#string();
-      if (name === '__proto__') throw new JsonFault(nameAt, '__proto__ is no name for a setting');
-      if (members.has(name)) throw new JsonFault(nameAt, 'a name is given twice');
-      if (!this.#takes(':')) throw this.#unexpected('a colon');
-      members.set(name, { at: nameAt, node: this.value(depth + 1) });
-    } while (this.#takes(','));
-    if (!this.#takes('}')) throw this.#unexpected('a comma or a closing brace');
-    return { kind: 'object', at, members };
-  }
+/** What each error code of the parser says is wrong in a token. */
+const INVALID: ReadonlyMap<number, string> = new Map([
+  [2, 'a number is not valid'],
+  [10, 'comments are not allowed'],
+  [11, 'a comment does not end'],
+  [12, 'a string does not end, or contains an invalid character'],
+  [13, 'a number is not valid'],
+  [14, 'an escape in a string is not valid'],
+  [15, 'an escape in a string is not valid'],
+  [16, 'a string does not end, or contains an invalid character'],
+]);
 
-  #array(at: number, depth: number): JsonNode {
-    const items: JsonNode[] = [];
-    this.#at++;
-    if (this.#takes(']')) return { kind: 'array', at, items };
-    do items.push(this.value(depth + 1));
-    while (this.#takes(','));
-    if (!this.#takes(']')) throw this.#unexpected('a comma or a closing bracket');
-    return { kind: 'array', at, items };
-  }
+function faultOf({ error, offset }: ParseError, text: string): JsonFault {
+  const code: number = error;
+  const expected = EXPECTED.get(code);
+  if (expected === undefined) return new JsonFault(offset, INVALID.get(code) ?? 'it is not valid JSON');
+  const cut = text.slice(offset).trim() === '';
+  return new JsonFault(offset, cut ? `it ends where ${expected} should be` : `${expected} should be here`);
+}
 
-  #string(): string {
-    const token = this.#match(/"(?:[ !#-[\]-\u{10ffff}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy);
-    if (token === undefined) throw new JsonFault(this.#at, 'a string does not end, or contains an invalid character');
-    return String(JSON.parse(token));
+function converted(node: Node): JsonNode {
+  const { type, offset: at, children = [] } = node;
+  if (type === 'array') return { kind: 'array', at, items: children.map(converted) };
+  if (type !== 'object') return { kind: 'scalar', at, value: node.value as string | number | boolean | null };
+  const members = new Map<string, JsonMember>();
+  for (const { children: [key, value] = [] } of children) {
+    if (!key || !value) continue;
+    const name = String(key.value);
+    if (name === '__proto__') throw new JsonFault(key.offset, '__proto__ is no name for a setting');
+    if (members.has(name)) throw new JsonFault(key.offset, 'a name is given twice');
+    members.set(name, { at: key.offset, node: converted(value) });
   }
-
-  #word(): number | boolean | null {
-    const token = this.#match(/true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y);
-    if (token === undefined) throw this.#unexpected('a value');
-    if (token === 'null') return null;
-    return token === 'true' || token === 'false' ? token === 'true' : Number(token);
-  }
-
-  #match(pattern: RegExp): string | undefined {
-    pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0];
-    this.#at += found?.length ?? 0;
-    return found;
-  }
-
-  #takes(mark: string): boolean {
-    if (this.#text[this.#skipSpace()] !== mark) return false;
-    this.#at++;
-    return true;
-  }
-
-  #skipSpace(): number {
-    this.#match(/[ \t\r\n]*/y);
-    return this.#at;
-  }
-
-  #unexpected(wanted: string): JsonFault {
-    const cut = this.#at >= this.#text.length;
-    return new JsonFault(this.#at, cut ? `it ends where ${wanted} should be` : `${wanted} should be here`);
-  }
+  return { kind: 'object', at, members };
 }

@@ -67,6 +67,18 @@ describe('the JSON reader', () => {
     expect(read(text)).toEqual({ fault, line, column });
   });
 
+  it.each([
+    ['{"a": 1} // x', { a: 1 }],
+    ['// "x\n{}', {}],
+    ['{"a": "// no"}', { a: '// no' }],
+    ['{"a": /* one */ 1}', { a: 1 }],
+    ['//\r\n{}', {}],
+  ])('reads %j where comments are allowed, and refuses it elsewhere', (text, value) => {
+    expect(plainValue(readJson(text, 'comments'))).toEqual(value);
+    if (text.replace(/"[^"]*"/g, '').includes('/'))
+      expect(read(text)).toMatchObject({ fault: 'comments are not allowed' });
+  });
+
   it('refuses a text nested so deeply that reading it would use up the stack', () => {
     expect(read('['.repeat(100_000))).toMatchObject({ fault: 'it is nested too deeply' });
   });

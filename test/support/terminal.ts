@@ -134,6 +134,7 @@ export async function bundleProgram(entry: string): Promise<Bundle> {
   await build({
     input: entry,
     platform: 'node',
+    resolve: { mainFields: ['module', 'main'] },
     logLevel: 'silent',
     output: { dir, format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
   });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { blankComments } from '../../src/app/json-body.ts';
 import { plainValue, readJson } from '../../src/config/json-text.ts';
 import { AUTHENTICATION_CATEGORIES, SESSION_TYPES_BY_AUTHENTICATION_TYPE } from '../../src/schema/three-ds/values.ts';
 import { checkBody } from '../../src/three-ds/check.ts';
@@ -30,7 +29,7 @@ describe('templates', () => {
   });
 
   it.each(COMBINATIONS)('R57 of $type, $category, $sessionType are right as they are', (combination) => {
-    const body = plainValue(readJson(blankComments(commentedTemplate(combination))));
+    const body = plainValue(readJson(commentedTemplate(combination), 'comments'));
     expect(body).toEqual(exampleBody(combination));
     expect(body).toMatchObject({
       authentication_type: combination.type,
@@ -54,19 +53,5 @@ describe('templates', () => {
     }
     const text = commentedTemplate({ type: 'payment-transaction', category: 'payment', sessionType: 'customer' });
     for (const line of text.split('\n').filter((one) => /": ["\d]/.test(one))) expect(line).toMatch(/ \/\/ [a-z]/);
-  });
-});
-
-describe('comments', () => {
-  it.each([
-    ['{"a": 1} // x', '{"a": 1}     '],
-    ['// "x\n{}', '     \n{}'],
-    ['{"a": "// no"}', '{"a": "// no"}'],
-    [String.raw`{"a": "\"// no", "b": "\\"} // yes`, String.raw`{"a": "\"// no", "b": "\\"}       `],
-    ['{"a": "open // \n}', '{"a": "open    \n}'],
-    ['//\r\n{}', '  \r\n{}'],
-  ])('%j', (text, blanked) => {
-    expect(blankComments(text)).toBe(blanked);
-    expect(blankComments(text)).toHaveLength(text.length);
   });
 });

@@ -35,6 +35,7 @@ export function bundledChildren(): Children {
     await build({
       input: fileURLToPath(new URL('child.ts', import.meta.url)),
       platform: 'node',
+      resolve: { mainFields: ['module', 'main'] },
       logLevel: 'silent',
       output: { dir: directory, format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
     });
