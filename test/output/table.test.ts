@@ -232,6 +232,13 @@ describe('cells', () => {
   });
 });
 
+describe('a long page on a terminal', () => {
+  it('is drawn as in a pipe where every column fits, over the seams of a hundred rows', async () => {
+    const rows = Array.from({ length: 250 }, (_, at) => ({ ...ROW, message: `entry ${at}`, count: at * 1000 }));
+    expect(await listText(table({ width: 200 }), rows)).toBe(await listText(table(), rows));
+  });
+});
+
 describe('speed', () => {
   it('10,000 rows take well under a second, wide characters among them', async () => {
     const rows = Array.from({ length: 10_000 }, (_, at) => ({
