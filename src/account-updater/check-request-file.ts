@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type Capacity, takeFastRows } from './fast-rows.ts';
 import {
+  CountedLines,
   CR,
   LF,
   LONGEST_LINE,
@@ -52,6 +53,7 @@ class RequestFileScan implements LineReader {
   readonly #disableFastPath: boolean;
   readonly #problems = new Problems();
   readonly #tokens = new RepeatedTokens();
+  readonly #attachedDigits = new CountedLines();
   readonly #parts: Parts;
   /** What can be made of the lines below the header; undefined until the header was seen. */
   #below: CheckedHeader['below'] | undefined;
@@ -108,6 +110,7 @@ class RequestFileScan implements LineReader {
       problemCount: count,
       problemsByRule: byRule,
       duplicates: this.#tokens.found(),
+      attachedDigits: { count: this.#attachedDigits.count, first: this.#attachedDigits.first },
       exceeds: { bytes: bytes > this.#limits.bytes, rows: this.#rows > this.#limits.rows },
       headerBytes: count === 0 ? headerBytes : 0,
       parts: count === 0 ? parts : [],
@@ -143,7 +146,8 @@ class RequestFileScan implements LineReader {
 
   #takeFastRows(bytes: Uint8Array, at: number): number {
     if (this.#disableFastPath || this.#below !== 'rows') return at;
-    const { end, rows } = takeFastRows(bytes, at, this.#parts.room(at), this.#line + 1, this.#tokens);
+    const found = { tokens: this.#tokens, attachedDigits: this.#attachedDigits };
+    const { end, rows } = takeFastRows(bytes, at, this.#parts.room(at), this.#line + 1, found);
     this.#line += rows;
     this.#rows += rows;
     this.#parts.count(rows, end - at);
@@ -153,8 +157,9 @@ class RequestFileScan implements LineReader {
   /** Checks one line in full; returns how many rows it is: one, or none when it is blank. */
   #takeLine(line: Uint8Array): number {
     this.#line += 1;
-    const { findings, token } = this.#below === 'rows' ? checkRow(line) : checkForCards(line);
+    const { findings, token, hasAttachedDigits } = this.#below === 'rows' ? checkRow(line) : checkForCards(line);
     this.#problems.add(this.#line, findings);
+    if (hasAttachedDigits) this.#attachedDigits.add(this.#line);
     if (findings.length === 0 && this.#below === 'rows') {
       const bytes = Buffer.from(token);
       this.#tokens.add(new DataView(bytes.buffer, bytes.byteOffset), 0, bytes.length, this.#line);

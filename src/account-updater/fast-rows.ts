@@ -1,5 +1,5 @@
-import { containsCardNumber } from '../security/card-number.ts';
-import { CR, LF, LONGEST_LINE } from './request-file.ts';
+import { inspectCell } from '../security/card-number.ts';
+import { type CountedLines, CR, LF, LONGEST_LINE } from './request-file.ts';
 import type { RepeatedTokens } from './token-table.ts';
 
 /** Where the fast path must stop. */
@@ -19,28 +19,36 @@ export function takeFastRows(
   start: number,
   room: Capacity,
   firstLine: number,
-  tokens: RepeatedTokens,
+  { tokens, attachedDigits }: { readonly tokens: RepeatedTokens; readonly attachedDigits: CountedLines },
 ): { rows: number; end: number } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const found: FoundInRow = { hasAttachedDigits: false };
   let row = start;
   let rows = 0;
   while (row < bytes.length && rows < room.rows) {
+    found.hasAttachedDigits = false;
     const token = row + quoteAt(bytes, row);
-    const tokenEnd = plainTokenEnd(bytes, view, token);
+    const tokenEnd = plainTokenEnd(bytes, view, token, found);
     const year = closed(bytes, row, tokenEnd) + 1;
     if (bytes[year - 1] !== COMMA || tokenEnd === token) break;
     const month = closed(bytes, year, plainYearEnd(bytes, year + quoteAt(bytes, year))) + 1;
     if (bytes[month - 1] !== COMMA) break;
     const merchant = closed(bytes, month, plainMonthEnd(bytes, month + quoteAt(bytes, month))) + 1;
     if (bytes[merchant - 1] !== COMMA) break;
-    const end = closed(bytes, merchant, plainCellEnd(bytes, merchant + quoteAt(bytes, merchant)));
+    const end = closed(bytes, merchant, plainCellEnd(bytes, merchant + quoteAt(bytes, merchant), found));
     const next = bytes[end] === CR ? end + 1 : end;
     if (bytes[next] !== LF || end - row > LONGEST_LINE || next >= room.end) break;
     tokens.add(view, token, tokenEnd, firstLine + rows);
+    if (found.hasAttachedDigits) attachedDigits.add(firstLine + rows);
     rows += 1;
     row = next + 1;
   }
   return { end: row, rows };
+}
+
+/** What the cells of one row contain; the same object for each row. */
+interface FoundInRow {
+  hasAttachedDigits: boolean;
 }
 
 /** 1 where a quoted cell starts, else 0. */
@@ -76,7 +84,7 @@ const quotedKinds = bareKinds.with(COMMA, SIGN);
 const FEWEST_CARD_DIGITS = 13;
 
 /** The offset behind the cell, or `ODD`: it starts or ends with a space, or may be a card number. */
-function plainCellEnd(bytes: Uint8Array, start: number): number {
+function plainCellEnd(bytes: Uint8Array, start: number, found: FoundInRow): number {
   const kinds = bytes[start - 1] === QUOTE ? quotedKinds : bareKinds;
   let digits = 0;
   let left = 0; // negative once there were enough digits without a letter between
@@ -88,14 +96,16 @@ function plainCellEnd(bytes: Uint8Array, start: number): number {
   }
   if (at > start && (bytes[start] === SPACE || bytes[at - 1] === SPACE)) return ODD;
   if (left >= 0) return at;
-  return containsCardNumber(String.fromCharCode(...bytes.subarray(start, at)), 'cell') ? ODD : at;
+  const content = inspectCell(String.fromCharCode(...bytes.subarray(start, at)));
+  if (content === 'attached_digits') found.hasAttachedDigits = true;
+  return content === 'card_number' ? ODD : at;
 }
 
 const DASH = 45;
 const UUID_LENGTH = 36;
 
 /** As `plainCellEnd`; a UUID, the common token and never a card number, is recognized by its shape. */
-function plainTokenEnd(bytes: Uint8Array, view: DataView, start: number): number {
+function plainTokenEnd(bytes: Uint8Array, view: DataView, start: number, found: FoundInRow): number {
   const end = start + UUID_LENGTH;
   const uuid =
     (bytes[end] === COMMA || bytes[end] === QUOTE) &&
@@ -108,7 +118,7 @@ function plainTokenEnd(bytes: Uint8Array, view: DataView, start: number): number
     areHex(view, start + 14, start + 18) &&
     areHex(view, start + 19, start + 23) &&
     areHex(view, start + 24, end);
-  return uuid ? end : plainCellEnd(bytes, start);
+  return uuid ? end : plainCellEnd(bytes, start, found);
 }
 
 /** Whether there are hexadecimal digits only; checks two bytes at a time. */

@@ -1,5 +1,5 @@
 import { csvRow } from '../output/csv.ts';
-import { containsCardNumber } from '../security/card-number.ts';
+import { containsCardNumber, inspectCell } from '../security/card-number.ts';
 import {
   type ColumnPlaces,
   type DateOrder,
@@ -9,7 +9,7 @@ import {
   twoDigitMonth,
   twoDigitYear,
 } from './prepare-columns.ts';
-import { type Finding, type Problem, Problems } from './request-file.ts';
+import { CountedLines, type Finding, type Problem, Problems } from './request-file.ts';
 import { CARD_NUMBER, checkRow } from './request-rules.ts';
 import { TokenTable } from './token-table.ts';
 
@@ -31,6 +31,8 @@ export interface PreparedRows {
   readonly problems: readonly Problem[];
   readonly problemCount: number;
   readonly changes: readonly Change[];
+  /** Lines with a run of digits in the row written that begins or ends with a card number. */
+  readonly attachedDigits: Pick<CountedLines, 'count' | 'first'>;
   /** The last line compared with those above it, where there were too many different tokens to compare all. */
   readonly comparedTo: number | undefined;
 }
@@ -49,6 +51,7 @@ export class RowPreparer {
   readonly #changes = new Map<ChangeKind, { count: number; lines: number[] }>();
   // Three words of hash: a row that is dropped by mistake would not be missed.
   readonly #tokens = new TokenTable({ words: 3, mostSlots: MOST_SLOTS });
+  readonly #attachedDigits = new CountedLines();
   #comparedTo: number | undefined;
   #rows = 0;
 
@@ -81,6 +84,7 @@ export class RowPreparer {
     const [wrong] = isValid ? [] : checkRow(Buffer.from(text.slice(0, -1))).findings;
     if (wrong) return this.refuse(line, wrong);
     if (this.#isRepeated(token, line)) return this.#dropped('repeated_tokens', line);
+    if ([token, merchant].some((cell) => inspectCell(cell) === 'attached_digits')) this.#attachedDigits.add(line);
     if (raw.endsWith('\r')) made.push('line_ends');
     if (this.#hadSpaces(cells, raw)) made.push('spaces');
     for (const kind of made) this.#changed(kind, line);
@@ -105,6 +109,7 @@ export class RowPreparer {
         const change = this.#changes.get(kind);
         return change ? [{ kind, ...change }] : [];
       }),
+      attachedDigits: this.#attachedDigits,
       comparedTo: this.#comparedTo,
     };
   }

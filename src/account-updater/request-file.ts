@@ -83,6 +83,19 @@ export class Problems {
   }
 }
 
+const LINES_KEPT = 20;
+
+/** Counts lines in bounded memory, and keeps the first 20. */
+export class CountedLines {
+  readonly first: number[] = [];
+  count = 0;
+
+  add(line: number): void {
+    this.count += 1;
+    if (this.first.length < LINES_KEPT) this.first.push(line);
+  }
+}
+
 /** Rows that fit into one upload: the header, then the file's bytes from `start` to `end`. */
 export interface RequestFilePart {
   /** The first row of the part; the file's first row is 1. */
@@ -117,6 +130,8 @@ export interface RequestFileCheck {
     /** The last line compared, where there were too many different tokens to compare all; else undefined. */
     readonly comparedTo: number | undefined;
   };
+  /** Rows with a run of digits that begins or ends with a card number, as a third of long random numbers do. */
+  readonly attachedDigits: { readonly count: number; readonly first: readonly number[] };
   /** Which limits of one upload the file exceeds. */
   readonly exceeds: { readonly bytes: boolean; readonly rows: boolean };
   /** Length of the header line with its line end, in bytes; 0 when the file is not `ok`. */

@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { REQUEST_COLUMNS } from '../schema/account-updater-files.ts';
-import { containsCardNumber } from '../security/card-number.ts';
+import { containsCardNumber, inspectCell } from '../security/card-number.ts';
 import { KIND_NAMES, kindOf } from './file-kind.ts';
 import { type Finding, LONGEST_LINE, REQUEST_HEADER, type RequestColumn, type Rule } from './request-file.ts';
 import { splitCells } from './request-lines.ts';
@@ -125,6 +125,8 @@ function unknownNames(names: readonly string[]): string {
 export interface CheckedRow {
   readonly findings: readonly Finding[];
   readonly token: string;
+  /** Whether a run of digits begins or ends with a card number. */
+  readonly hasAttachedDigits: boolean;
 }
 
 /** Checks one line of a request file, given without its line end: all rules, spelled out. */
@@ -140,20 +142,21 @@ export function checkRow(line: Uint8Array): CheckedRow {
     return wrong(unlessCard(text, rule, problem));
   }
   const { cells } = split;
-  if (cells.some((cell) => containsCardNumber(cell, 'cell'))) return wrong(CARD_NUMBER);
+  const contents = cells.map((cell) => inspectCell(cell));
+  if (contents.includes('card_number')) return wrong(CARD_NUMBER);
   if (cells.length !== REQUEST_COLUMNS.length) {
     const count = countText(cells.length, 'column');
     return wrong(unlessCard(text, 'columns', `the line has ${count} instead of 4`));
   }
   const findings = REQUEST_COLUMNS.flatMap((column, at) => checkCell(column, cells[at] ?? '') ?? []);
-  return { findings, token: cells[0] ?? '' };
+  return { findings, token: cells[0] ?? '', hasAttachedDigits: contents.includes('attached_digits') };
 }
 
 /** Checks a line for card numbers only: for a file whose columns are not known. */
 export function checkForCards(line: Uint8Array): CheckedRow {
   if (line.length > LONGEST_LINE) return wrong(LINE_TOO_LONG);
   const hasCard = looseCells(new TextDecoder().decode(line)).some((cell) => containsCardNumber(cell, 'cell'));
-  return hasCard ? wrong(CARD_NUMBER) : { findings: [], token: '' };
+  return hasCard ? wrong(CARD_NUMBER) : { findings: [], token: '', hasAttachedDigits: false };
 }
 
 /** A card number was found; where in the line is not said. */
@@ -171,7 +174,7 @@ const FAULTS = {
 } as const;
 
 function wrong(finding: Finding): CheckedRow {
-  return { findings: [finding], token: '' };
+  return { findings: [finding], token: '', hasAttachedDigits: false };
 }
 
 /** The finding, unless the line, which cannot be split into its cells, or any part that may be a cell is a card number. */

@@ -19,11 +19,23 @@ let clean = '';
 
 /** Whether `text` holds a card number. Clean text costs one pass. */
 export function containsCardNumber(text: string, strictness: Strictness = 'text'): boolean {
-  const isFound = runsIn(text).some(
-    (run) => search(text, run, strictness).length > 0 || (strictness === 'cell' && hidesCardNumber(text, run)),
-  );
-  if (!isFound && strictness === 'text') clean = text;
+  if (strictness === 'cell') return inspectCell(text) === 'card_number';
+  const isFound = runsIn(text).some((run) => search(text, run, strictness).length > 0);
+  if (!isFound) clean = text;
   return isFound;
+}
+
+/**
+ * What the digits of a cell are: a card number; digits that begin or end with one, as a third of all random ids of 20
+ * to 24 digits do; or neither.
+ */
+export function inspectCell(text: string): 'card_number' | 'attached_digits' | 'no_card_number' {
+  const runs = runsIn(text);
+  if (runs.some((run) => search(text, run, 'cell').length > 0 || hidesCardNumber(text, run))) return 'card_number';
+  const isAttached = runs.some((run) =>
+    run.some((group) => beginsOrEndsWithCard(group.digits) && !inDigest(text, group)),
+  );
+  return isAttached ? 'attached_digits' : 'no_card_number';
 }
 
 /** `text` with the middle of every card number replaced by bullets. */
@@ -102,14 +114,50 @@ function longest(text: string, run: readonly Group[], first: number, strictness:
   return length;
 }
 
-/** Whether a group of digits, or all of the run but digests, is card numbers and nothing else but leading zeros. */
+/**
+ * Whether a group of digits, or all of the run but digests, is card numbers, or one with a date, and nothing else but
+ * leading zeros.
+ */
 function hidesCardNumber(text: string, run: readonly Group[]): boolean {
   const groups = run.filter((group) => !inDigest(text, group)).map(({ digits }) => digits);
-  return [...groups, groups.join('')].some(isAllCardNumbers);
+  const all = groups.length > 1 ? [groups.join('')] : [];
+  return [...groups, ...all].some((padded) => {
+    const digits = withoutZeros(padded);
+    return isAllCardNumbers(digits) || isDatedCardNumber(digits);
+  });
 }
 
-function isAllCardNumbers(padded: string): boolean {
-  const digits = padded.replace(/^0+/, '');
+function withoutZeros(padded: string): string {
+  return padded.replace(/^0+/, '');
+}
+
+const [YEAR, MONTH, DAY] = ['[2-4][0-9]', '(?:0[1-9]|1[0-2])', '(?:0[1-9]|[12][0-9]|3[01])'];
+/** MMYY, YYMM, MMYYYY or YYYYMM. */
+const DATE_BEHIND = new RegExp(`^(?:${MONTH}(?:20)?${YEAR}|(?:20)?${YEAR}${MONTH})$`);
+/** YYYYMM or YYYYMMDD. */
+const DATE_BEFORE = new RegExp(`^20${YEAR}${MONTH}(?:${DAY})?$`);
+
+/**
+ * Whether the digits are a card number and a date of the years 2020 to 2049. Any further digit would make card numbers
+ * of a third of all long ids; of those of 20 to 24 digits, one in a thousand looks like this.
+ */
+function isDatedCardNumber(digits: string): boolean {
+  const isBehind = [4, 6].some(
+    (length) => DATE_BEHIND.test(digits.slice(-length)) && isCardNumber(digits.slice(0, -length)),
+  );
+  return (
+    isBehind || [6, 8].some((length) => DATE_BEFORE.test(digits.slice(0, length)) && isCardNumber(digits.slice(length)))
+  );
+}
+
+function beginsOrEndsWithCard(padded: string): boolean {
+  const digits = withoutZeros(padded);
+  for (let length = FEWEST; length <= MOST && length < digits.length; length += 1)
+    if (isCardNumber(digits.slice(0, length)) || isCardNumber(digits.slice(-length))) return true;
+  return false;
+}
+
+function isAllCardNumbers(digits: string): boolean {
   // Positions at which card numbers without a rest between them end.
   const ends = new Set([0]);
   for (const start of ends)
@@ -167,10 +215,20 @@ function mask(digits: string): string {
 
 /** Whether `digits` (0 to 9 only) is a card number: issued in a known range, of a length in use there, with a valid check digit. */
 function isCardNumber(digits: string): boolean {
-  return (
-    RANGES.some(([fewest, most, prefix]) => digits.length >= fewest && digits.length <= most && prefix.test(digits)) &&
-    hasCheckDigit(digits)
-  );
+  if (digits.length < FEWEST || digits.length > MOST) return false;
+  const prefix = Number(digits.slice(0, 4));
+  const lengths = (issuedLengths[prefix] ||= lengthsFor(digits));
+  return ((lengths >> digits.length) & 1) === 1 && hasCheckDigit(digits);
+}
+
+/** By the first four digits: a bit for each length of card numbers that begin so, and bit 0 where these are known. */
+const issuedLengths = new Uint32Array(10_000);
+
+function lengthsFor(digits: string): number {
+  let lengths = 1;
+  for (const [fewest, most, prefix] of RANGES)
+    if (prefix.test(digits)) for (let length = fewest; length <= most; length += 1) lengths |= 1 << length;
+  return lengths;
 }
 
 /** Issuer ranges: the lengths in use, and the leading digits. Merchant numbers often have 15 digits, so lengths are kept tight. */

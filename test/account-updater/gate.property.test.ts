@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkRequestFile } from '../../src/account-updater/check-request-file.ts';
 import { explainCheck, refusedFile } from '../../src/commands/au/check.ts';
-import { cardNumber, disguised, padded } from '../support/card-numbers.ts';
+import { cardNumber, dated, disguised, padded } from '../support/card-numbers.ts';
 import { checked, HEADER, inChunks, stream, UUID } from './rows.ts';
 
 const SOAK = process.env['SOAK'] === '1';
@@ -20,7 +20,17 @@ function rowish(): fc.Arbitrary<string> {
       weight: 1,
       arbitrary: fc.constantFrom(' a', 'a ', '\t', '\0', '\u200b', '"', '""', '"a"', '"26"', '"a,b"', '"a""b"', '\r'),
     },
-    { weight: 1, arbitrary: fc.oneof(cardNumber(), disguised(), padded(), fc.stringMatching(/^[0-9 -]{10,22}$/)) },
+    {
+      weight: 1,
+      arbitrary: fc.oneof(
+        cardNumber(),
+        disguised(),
+        padded(),
+        dated(),
+        fc.stringMatching(/^[0-9 -]{10,22}$/),
+        fc.stringMatching(/^[0-9]{20,24}$/),
+      ),
+    },
     { weight: 1, arbitrary: fc.string({ unit: 'binary-ascii', maxLength: 6 }) },
   );
   const cells = fc.oneof(
@@ -131,7 +141,7 @@ describe('card numbers in files', () => {
 
   it('R40 lets none of 10,000 disguised numbers pass, and shows none', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.oneof(disguised(), padded()), place, async (cell, place) => {
+      fc.asyncProperty(fc.oneof(disguised(), padded(), dated(), disguised(dated())), place, async (cell, place) => {
         const check = await checked(`${HEADER}\nfirst,26,12,\n${place(cell)}\n`);
         const error = refusedFile(check, 'requests.csv');
         expect(check.problems).toEqual([{ line: 3, rule: 'card_number', problem: expect.any(String) }]);

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { containsCardNumber, maskCardNumbers } from '../../src/security/card-number.ts';
-import { cardNumber, disguised, padded, PUBLISHED_TEST_CARDS, withCheckDigit } from '../support/card-numbers.ts';
+import { containsCardNumber, inspectCell, maskCardNumbers } from '../../src/security/card-number.ts';
+import { cardNumber, dated, disguised, padded, PUBLISHED_TEST_CARDS, withCheckDigit } from '../support/card-numbers.ts';
 
 const RUNS = process.env['SOAK'] === '1' ? 100_000 : 10_000;
 
@@ -43,7 +43,10 @@ describe('card numbers in cells', () => {
 
   it('R40 refuses fewer than 1 % of random ids of 20 to 40 digits in a cell', () => {
     for (let length = 20; length <= 40; length += 1) {
-      const ids = fc.sample(fc.stringMatching(new RegExp(`^[0-9]{${length}}$`)), { numRuns: 2_000, seed: length });
+      const ids = fc.sample(fc.noBias(fc.stringMatching(new RegExp(`^[0-9]{${length}}$`))), {
+        numRuns: 2_000,
+        seed: length,
+      });
       const refused = ids.filter((id) => containsCardNumber(id, 'cell'));
       expect([length, refused.length < ids.length / 100]).toEqual([length, true]);
     }
@@ -155,15 +158,78 @@ describe('card numbers in cells', () => {
 
   it('finds no number without its check digit, nor a Visa number of another length', () => {
     fc.assert(
-      fc.property(fc.stringMatching(/^[0-9]{12,20}$/), (digits) => {
+      fc.property(fc.stringMatching(/^[0-9]{12,16}$/), (digits) => {
         const whole = digits.slice(0, -1);
         fc.pre(withCheckDigit(whole) !== digits);
         expect(containsCardNumber(digits, 'cell')).toBe(false);
-        const visa = `4${whole}`.slice(0, 18);
-        expect(containsCardNumber(withCheckDigit(visa), 'cell')).toBe([12, 15, 18].includes(visa.length));
+        const visa = `4${whole}`;
+        // Those of 17 digits may be a number of 13 digits and a date.
+        if (visa.length !== 16)
+          expect(containsCardNumber(withCheckDigit(visa), 'cell')).toBe([12, 15].includes(visa.length));
       }),
       { numRuns: 3_000 },
     );
+  });
+});
+
+describe('card numbers with a date attached, in cells', () => {
+  it('R40 finds 10,000 of them, plain and disguised', () => {
+    fc.assert(
+      fc.property(fc.oneof(dated(), disguised(dated())), (cell) => {
+        expect(inspectCell(cell)).toBe('card_number');
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it.each([
+    '41111111111111111229',
+    '41111111111111112912',
+    '4111111111111111122029',
+    '4111111111111111202912',
+    '2029124111111111111111',
+    '202912314111111111111111',
+    '0041111111111111111229',
+    'PAN41111111111111111229',
+    '41111111111111112001',
+    '41111111111111111249',
+  ])('R40 finds the number in %s', (cell) => {
+    expect(inspectCell(cell)).toBe('card_number');
+  });
+
+  it.each([
+    ['a month 13', '41111111111111111329'],
+    ['a month 00', '41111111111111110029'],
+    ['the year 19', '41111111111111111219'],
+    ['the year 50', '41111111111111111250'],
+    ['a date of the last century', '4111111111111111121999'],
+    ['a day 32', '202912324111111111111111'],
+    ['a month and a year in front', '12294111111111111111'],
+    ['one more digit', '411111111111111112291'],
+    ['one digit', '41111111111111112'],
+    ['a check digit that is wrong', '41111111111111121229', 'no_card_number'],
+  ])('with %s it is not refused', (_, cell, content = 'attached_digits') => {
+    expect(inspectCell(cell)).toBe(content);
+  });
+
+  it('R40 refuses about one in a thousand of 100,000 random ids of 20 to 24 digits', () => {
+    const ids = [20, 21, 22, 23, 24].flatMap((length) => {
+      const id = fc.noBias(fc.stringMatching(new RegExp(`^[1-9][0-9]{${length - 1}}$`)));
+      return fc.sample(id, { numRuns: 20_000, seed: length });
+    });
+    const refused = ids.filter((id) => inspectCell(id) === 'card_number').length;
+    expect(refused).toBeGreaterThan(ids.length * 0.000_5);
+    expect(refused).toBeLessThan(ids.length * 0.002);
+  });
+
+  it('R40 says of no UUID and no digest that it begins or ends like a card number', () => {
+    for (let count = 0; count < 20_000; count += 1) {
+      const digest = createHash('sha256').update(String(count)).digest('hex');
+      for (const id of [randomUUID(), digest, digest.slice(0, 32)])
+        expect([id, inspectCell(id)]).toEqual([id, 'no_card_number']);
+    }
+    for (const id of ['abcdefab41111111111111111229abcd', '41111111-1111-1111-1122-941111111111'])
+      expect([id, inspectCell(id)]).toEqual([id, 'no_card_number']);
   });
 });
 

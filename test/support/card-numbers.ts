@@ -77,11 +77,14 @@ const GAPS = [
   '\u3000',
 ];
 
+/** Zeros, a date and a card number. */
+const MOST_DIGITS = 40;
+
 /** A card number as someone might hide it in a cell: other scripts' digits, separators anywhere, signs nobody sees. */
-export function disguised(): fc.Arbitrary<string> {
+export function disguised(numbers = cardNumber()): fc.Arbitrary<string> {
   const look = fc.record({ zero: fc.constantFrom(...ZEROS), mixed: fc.boolean() });
-  const gaps = fc.array(fc.constantFrom(...GAPS), { minLength: 19, maxLength: 19 });
-  return fc.tuple(cardNumber(), look, gaps).map(([number, { zero, mixed }, gaps]) =>
+  const gaps = fc.array(fc.constantFrom(...GAPS), { minLength: MOST_DIGITS, maxLength: MOST_DIGITS });
+  return fc.tuple(numbers, look, gaps).map(([number, { zero, mixed }, gaps]) =>
     Array.from(number)
       .map((digit, at) => {
         const from = mixed && at % 3 === 0 ? 0x30 : zero;
@@ -96,4 +99,24 @@ export function padded(): fc.Arbitrary<string> {
   return fc
     .tuple(fc.nat(8), fc.array(cardNumber(), { minLength: 1, maxLength: 4 }))
     .map(([zeros, numbers]) => `${'0'.repeat(zeros)}${numbers.join('')}`);
+}
+
+/** A card number with a date of 2020 to 2049 attached, behind zeros or not. */
+export function dated(): fc.Arbitrary<string> {
+  const parts = fc.record({
+    number: cardNumber(),
+    year: fc.integer({ min: 20, max: 49 }).map(String),
+    month: fc.integer({ min: 1, max: 12 }).map(twoDigits),
+    day: fc.integer({ min: 1, max: 31 }).map(twoDigits),
+    zeros: fc.constantFrom('', '', '0', '0000'),
+  });
+  const forms = fc.constantFrom('nMY', 'nYM', 'nM20Y', 'n20YM', '20YMn', '20YMDn');
+  return fc.tuple(parts, forms).map(([{ number, year, month, day, zeros }, form]) => {
+    const signs = new Map(Object.entries({ n: number, Y: year, M: month, D: day }));
+    return zeros + Array.from(form, (sign) => signs.get(sign) ?? sign).join('');
+  });
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
 }

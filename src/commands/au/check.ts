@@ -178,8 +178,17 @@ export function explainCheck(check: RequestFileCheck): string[] {
   return more > 0 ? [...lines, `and ${countText(more, 'more problem')}`] : lines;
 }
 
+/** A warning about digits that may be a card number with more behind or before it, or an id; never the digits. */
+export function explainAttachedDigits({ count, first }: RequestFileCheck['attachedDigits']): string {
+  const lines = first.slice(0, 3).map((line) => formatNumber(line));
+  const more = count > lines.length ? ', …' : '';
+  const have = count === 1 ? 'has' : 'have';
+  const places = `${count === 1 ? 'line' : 'lines'} ${lines.join(', ')}${more}`;
+  return `${countText(count, 'row')} ${have} digits that begin or end like a card number (${places}): check that these are ids`;
+}
+
 /** Warnings about a request file that is not refused: repeated tokens, and very many rows. */
-export function explainWarnings({ duplicates, exceeds, rows }: RequestFileCheck): string[] {
+export function explainWarnings({ duplicates, attachedDigits, exceeds, rows }: RequestFileCheck): string[] {
   const { count, first, comparedTo } = duplicates;
   const places = first.slice(0, 3).map(({ line, firstLine }) => `line ${line} (that of line ${firstLine})`);
   const more = count > places.length ? ' …' : '';
@@ -187,6 +196,7 @@ export function explainWarnings({ duplicates, exceeds, rows }: RequestFileCheck)
     count === 0
       ? []
       : [`${countText(count, 'row')} ${count === 1 ? 'repeats' : 'repeat'} a token: ${places.join(', ')}${more}`];
+  if (attachedDigits.count > 0) lines.push(explainAttachedDigits(attachedDigits));
   if (exceeds.rows)
     lines.push(
       `${formatNumber(rows)} rows are more than the about ${formatNumber(MAX_REQUEST_FILE_ROWS)} that one job takes; submitting them creates several jobs`,
@@ -217,16 +227,19 @@ const WITHOUT_VALUE: Readonly<Partial<Record<Rule, string>>> = {
 };
 
 /** On GitHub Actions, also puts the problems of a request file beside its lines, never with a value of the file. */
-function annotate(context: Context, typed: string, { problems, duplicates }: RequestFileCheck): void {
+function annotate(context: Context, typed: string, { problems, duplicates, attachedDigits }: RequestFileCheck): void {
   const { system, notices } = context;
   if (system.env['GITHUB_ACTIONS'] !== 'true' || typed === '-') return;
   const file = escapeData(pathInRepository(context, typed)).replaceAll(':', '%3A').replaceAll(',', '%2C');
   const annotation = (level: 'error' | 'warning', line: number, words: string): string =>
     `::${level} file=${file},line=${line},title=svc au check::${escapeData(words)}\n`;
   const errors = problems.map((problem) => annotation('error', problem.line, wordsOf(problem)));
-  const warnings = duplicates.first.map(({ line, firstLine }) =>
-    annotation('warning', line, `token: the same as on line ${firstLine}`),
-  );
+  const warnings = [
+    ...duplicates.first.map(({ line, firstLine }) =>
+      annotation('warning', line, `token: the same as on line ${firstLine}`),
+    ),
+    ...attachedDigits.first.map((line) => annotation('warning', line, 'digits that begin or end like a card number')),
+  ];
   if (errors.length + warnings.length > 0) notices.report([...errors, ...warnings].join(''));
 }
 

@@ -20,7 +20,7 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import { Draft, type Sealed } from '../../files/draft.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { simpleColumns, type View } from '../../output/view.ts';
-import { copyInput, readWithProgress, refusedFile, STANDARD_INPUT } from './check.ts';
+import { copyInput, explainAttachedDigits, readWithProgress, refusedFile, STANDARD_INPUT } from './check.ts';
 import { copyOut, openSpool } from './results.ts';
 import { wrongRequest } from './wrong-file.ts';
 
@@ -151,7 +151,8 @@ const CHANGED: Readonly<Record<ChangeKind, string>> = {
 
 /** Says what was changed, the columns first, then by kind with the first lines. */
 function explain({ notices }: Context, prepared: Prepared, { sha256 }: Sealed): void {
-  const { delimiter, hasByteOrderMark, columns, leftOut, changes, comparedTo, rows } = prepared;
+  const { delimiter, hasByteOrderMark, columns, leftOut, changes, attachedDigits, comparedTo, rows } = prepared;
+  if (attachedDigits.count > 0) notices.warn(explainAttachedDigits(attachedDigits));
   if (sha256 === prepared.sha256)
     return notices.success(`${countText(rows, 'row')}: a valid request file already, nothing to change`);
   notices.success(`${countText(rows, 'row')} prepared`);
