@@ -10,7 +10,7 @@ import type { Dropped } from '../../logs/archive/retention.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import { countText, formatNumber, isoTime } from '../../output/time.ts';
 import { simpleColumns, type View } from '../../output/view.ts';
-import { gapSentence, openArchive, rangeText, sentencesText, sumOfMonths } from './archives.ts';
+import { gapSentence, openArchive, rangeText, sentencesText, sumOfMonths, wholeMonths } from './archives.ts';
 import { OVERLAP_PARAMETER, RETENTION_PARAMETERS } from './entries.ts';
 import { ArchiveNotices } from './notices.ts';
 
@@ -38,15 +38,6 @@ const parameters = {
   dryRun: flag('--dry-run', 'with --keep: only show what would be dropped'),
   ...RETENTION_PARAMETERS,
 } as const;
-
-const DURATION = /^([1-9]\d{0,2})(M|y)$/;
-
-function wholeMonths(typed: string): number {
-  const [, count, unit] = DURATION.exec(typed) ?? [];
-  if (count === undefined)
-    throw new SvcError('usage', 'must be whole months or years, such as 13M or 2y (an upper-case M: m is for minutes)');
-  return Number(count) * (unit === 'y' ? 12 : 1);
-}
 
 type ArchiveInput = Input<typeof parameters>;
 

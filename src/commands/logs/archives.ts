@@ -16,6 +16,16 @@ import type { Environment } from '../../system.ts';
 
 export const archiveLocation = argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text);
 
+const MONTHS = /^([1-9]\d{0,2})(M|y)$/;
+
+/** A number of months, as `--keep` takes them: 13M or 2y. */
+export function wholeMonths(typed: string): number {
+  const [, count, unit] = MONTHS.exec(typed) ?? [];
+  if (count === undefined)
+    throw new SvcError('usage', 'must be whole months or years, such as 13M or 2y (an upper-case M: m is for minutes)');
+  return Number(count) * (unit === 'y' ? 12 : 1);
+}
+
 /** Opens an archive without reading it; from here on the credentials of a bucket are kept out of all output. */
 export async function openArchive(context: Context, location: string, signal = context.signal): Promise<ArchiveStore> {
   const { openArchiveStore } = await import('../../logs/archive/store.ts');

@@ -17,13 +17,14 @@ import {
   sentencesText,
   shownTime,
   sumOfMonths,
+  wholeMonths,
   withProgress,
 } from './archives.ts';
 
 /** The retention of the service, unless another one was agreed on: what was read longer ago may be lost. */
 const DEFAULT_MAX_AGE_MS = 86_400_000;
 
-const COUNTS = ['records', 'segments', 'entries', 'bytes'] as const;
+const COUNTS = ['records', 'segments', 'entries', 'bytes', 'dropped'] as const;
 
 /** How the rows are shown; a table shows only those of findings. */
 const archiveCheckView: View<ArchiveCheckRow> = {
@@ -38,10 +39,14 @@ const archiveCheckView: View<ArchiveCheckRow> = {
 
 export const verify = defineCommand({
   description:
-    'Reads every byte. Prints a row for each problem, then the time ranges that are covered and those that are not, and last the archive with its counts and the hash of its newest record. Keep that hash somewhere else: given with --expect, it proves later that nothing before it was removed or rewritten. --max-age and --covers find an archive that is intact but stopped, or too short. A run that finds nothing new counts: its record says how far the log was read. That time proves nothing against somebody who forges records.',
+    'Reads every byte. Prints a row for each problem, then the time ranges that are covered and those that are not, and last the archive with its counts and the hash of its newest record. Keep that hash somewhere else: given with --expect, it proves later that nothing before it was removed or rewritten. Months that retention dropped since then are problems, unless --keep allows them. --max-age and --covers find an archive that is intact but stopped, or too short. A run that finds nothing new counts: its record says how far the log was read. That time proves nothing against somebody who forges records.',
   examples: [
     ['svc logs verify ./audit', 'problems, coverage, gaps, counts and newest hash'],
     ['svc logs verify ./audit --expect "$(cat audit.sha256)"', 'check against a hash saved earlier'],
+    [
+      'svc logs verify ./audit --expect "$(cat audit.sha256)" --keep 13M',
+      'the same, where retention keeps thirteen months',
+    ],
     [
       'svc logs verify ./audit --manifest-only --max-age 2h',
       'for cron, every hour: exit code 14 when the archive stopped',
@@ -54,6 +59,11 @@ export const verify = defineCommand({
   parameters: {
     dir: archiveLocation,
     expect: value('--expect <sha256>', 'the archive must contain the record with this hash', sha256),
+    keep: value(
+      '--keep <months>',
+      'allow only months older than this to have been dropped, such as 13M (with --expect: dropped since that record)',
+      wholeMonths,
+    ),
     strict: flag('--strict', 'exit with 14 when entries may be missing'),
     maxAge: value(
       '--max-age <duration>',
@@ -67,16 +77,16 @@ export const verify = defineCommand({
     ),
     manifestOnly: flag('--manifest-only', 'check the records and the names and sizes of files; read no segment'),
   },
-  async run(context, { dir, expect, strict, maxAge, covers, manifestOnly }) {
+  async run(context, { dir, expect, keep, strict, maxAge, covers, manifestOnly }) {
     const requirement = requirementOf(context, maxAge, covers);
     const hasSentences = isDrawn(context);
     const print = await listPrinter(context, archiveCheckView);
     const { Verification: Verifying } = await import('../../logs/archive/verify.ts');
     const store = await openArchive(context, dir);
     const { missingFrom } = await import('../../logs/archive/requirement.ts');
-    const outcome: Outcome = { findings: 0, requirement, missing: [], manifestOnly };
+    const outcome: Outcome = { findings: 0, drops: 0, requirement, missing: [], manifestOnly };
     const verification = await withProgress(context, 'verify', async (onProgress) => {
-      const verifying = new Verifying(store, { expect, manifestOnly, signal: context.signal, onProgress });
+      const verifying = new Verifying(store, { expect, keep, manifestOnly, signal: context.signal, onProgress });
       const judgeCoverage = (coverage: Coverage): void => {
         if (requirement) outcome.missing = missingFrom(coverage, requirement);
       };
@@ -91,6 +101,8 @@ export const verify = defineCommand({
 /** What the verification found, beside what the archive contains. */
 interface Outcome {
   findings: number;
+  /** How many findings are months that retention should not have dropped. */
+  drops: number;
   readonly requirement: Requirement | undefined;
   /** What the archive lacks of the requirement. */
   missing: readonly MissingRange[];
@@ -126,6 +138,7 @@ async function* rowsOf(
   if (withSummary) yield outcome.missing.map(missingRow);
   for await (const found of verification.findings()) {
     outcome.findings += found.length;
+    outcome.drops += found.filter(({ problem }) => problem === 'dropped').length;
     yield found.map(({ message, ...more }) => checkRow('finding', message, more));
   }
   const result = verification.result();
@@ -134,8 +147,13 @@ async function* rowsOf(
 }
 
 /** @throws SvcError `checksum_mismatch` where anything is wrong, `entries_missing` for what the archive lacks */
-function judge({ coverage }: Verified, { findings, missing }: Outcome, name: string, strict: boolean): void {
+function judge({ coverage }: Verified, { findings, drops, missing }: Outcome, name: string, strict: boolean): void {
   const lacking = missing.length === 0 ? {} : { missing: missing.map(missingFact) };
+  if (findings > 0 && findings === drops)
+    throw new SvcError('checksum_mismatch', `months of the archive at ${name} were dropped`, {
+      hint: 'If this was your retention, give its --keep here too, such as --keep 13M. Otherwise restore the files from a backup.',
+      facts: { findings, ...lacking },
+    });
   if (findings > 0)
     throw new SvcError('checksum_mismatch', `the archive at ${name} is damaged: ${countText(findings, 'problem')}`, {
       hint: 'Restore these files from a backup; treat what cannot be restored as lost or tampered with.',
@@ -172,23 +190,29 @@ function lackText({ from, to, reason }: MissingRange): string {
     : `lacks ${isoTime(from)} to ${isoTime(to)} (${reason})`;
 }
 
-function summaryRows({ coverage, records, segments, entries, bytes, sha256: newest }: Verified): ArchiveCheckRow[] {
+function summaryRows(found: Verified): ArchiveCheckRow[] {
+  const { coverage, records, segments, entries, bytes, dropped, sha256: newest } = found;
   const covered = coverage.covered().map(isoRange);
   const gaps = coverage.gaps().map(isoRange);
   return [
     ...coverage.drops.map(dropRow),
     ...covered.map((range) => checkRow('covered', 'nothing is missing here', range)),
     ...gaps.map((range) => checkRow('gap', 'entries may be missing here', range)),
-    checkRow('archive', `${countText(entries, 'entry')} in ${countText(segments, 'segment')}`, {
+    checkRow('archive', `${countText(entries, 'entry')} in ${countText(segments, 'segment')}${droppedText(found)}`, {
       from: covered[0]?.from ?? null,
       to: covered.at(-1)?.to ?? null,
       records,
       segments,
       entries,
       bytes,
+      dropped,
       sha256: newest ?? null,
     }),
   ];
+}
+
+function droppedText({ dropped }: Verified): string {
+  return dropped === 0 ? '' : `; retention dropped ${countText(dropped, 'entry')}`;
 }
 
 function dropRow({ before, by, written_at: at, months }: DropRecord): ArchiveCheckRow {
@@ -204,7 +228,7 @@ function summaryText(context: Context, found: Verified, outcome: Outcome): strin
   const { findings, manifestOnly } = outcome;
   const intact = manifestOnly
     ? 'records intact, and the files that they name are there with their sizes; no segment was read'
-    : 'archive intact: nothing changed, removed, reordered, truncated or added';
+    : `archive intact: nothing changed, removed, reordered, truncated or added${droppedText(found)}`;
   const verdict: Sentence =
     findings === 0 ? ['good', intact] : ['bad', `archive damaged: ${countText(findings, 'problem')}`];
   const text = sentencesText(context, [

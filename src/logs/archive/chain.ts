@@ -90,6 +90,9 @@ function* checkRecord(text: string, path: string, sequence: number, last: ChainS
     yield found('damaged', path, damageOf(error, path));
     return;
   }
+  // Another reader could take the second of two members with one name, or skip what follows the first line.
+  if (`${JSON.stringify(parsedJson(text))}\n` !== text)
+    yield found('changed', path, 'it is not written as svc writes records');
   yield* contradictions(link, sequence, last);
   yield link;
 }
@@ -281,6 +284,8 @@ export type Problem =
   | 'damaged'
   /** It contradicts its record or its position. */
   | 'unfit'
+  /** Retention dropped it, which was not expected. */
+  | 'dropped'
   /** The chain holds no record with the expected hash. */
   | 'rewritten';
 

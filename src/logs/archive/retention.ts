@@ -1,7 +1,16 @@
 import { hostname, userInfo } from 'node:os';
 import { readRecords } from './chain.ts';
 import { INDEX } from './index/ref.ts';
-import { dayIn, dayOf, type DroppedMonth, isDroppedBy, isHidden, type Segment } from './record.ts';
+import {
+  type ArchiveRecord,
+  dayIn,
+  dayOf,
+  type DroppedMonth,
+  type DropRecord,
+  isDroppedBy,
+  isHidden,
+  type Segment,
+} from './record.ts';
 import type { ArchiveStore } from './store.ts';
 
 /** What retention takes: whole months, each with what it held. */
@@ -79,7 +88,40 @@ export async function findOld(store: ArchiveStore, before: number): Promise<OldS
   return { months: monthsOf(listed), paths: [...old, ...paths.filter((path) => present.has(path))] };
 }
 
-function monthsOf(segments: readonly Segment[]): DroppedMonth[] {
+/** What a record of dropped months must agree with. */
+interface Loss {
+  /** The segments that earlier records list and this one drops. */
+  readonly taken: readonly Pick<Segment, 'path' | 'entries' | 'bytes'>[];
+  /** The record before it. */
+  readonly before: Pick<ArchiveRecord, 'position'>;
+}
+
+const FIRST_OF_MONTH = /^\d{4}-\d\d-01T00:00:00\.000Z$/;
+
+/** What no retention would have written in a record of dropped months, in words. */
+export function dropProblems(record: DropRecord & Pick<ArchiveRecord, 'position'>, { taken, before }: Loss): string[] {
+  const end = before.position.read_to;
+  const isMoved = record.position.read_to !== end;
+  const isTooNew = Date.parse(record.before) > Date.parse(end);
+  return [
+    ...(FIRST_OF_MONTH.test(record.before) ? [] : [`it drops what is before ${record.before}, not whole months`]),
+    ...(isTooNew ? ['it drops entries of the month in which the archive ended'] : []),
+    ...(isMoved ? ['it moves the end of the archive, which dropping months does not'] : []),
+    ...(isSame(record.months, monthsOf(taken)) ? [] : ['it does not count the entries that it drops']),
+    ...(record.months.length === 0 ? ['it names no dropped month'] : []),
+  ];
+}
+
+function isSame(months: readonly DroppedMonth[], others: readonly DroppedMonth[]): boolean {
+  return months.map(monthText).join('\n') === others.map(monthText).join('\n');
+}
+
+function monthText({ month, segments, entries, bytes }: DroppedMonth): string {
+  return [month, segments, entries, bytes].join();
+}
+
+/** Segments, entries and bytes by month, oldest first. */
+function monthsOf(segments: Loss['taken']): DroppedMonth[] {
   const months = new Map<string, DroppedMonth>();
   for (const { path, entries, bytes } of segments) {
     const month = dayIn(path).slice(0, 7);

@@ -1,3 +1,4 @@
+import { countText } from '../../output/time.ts';
 import { type ChainState, checkChain, type Finding } from './chain.ts';
 import { checkSegment, type Listed } from './check.ts';
 import { Coverage } from './coverage.ts';
@@ -5,6 +6,7 @@ import { IndexCheck } from './index/check.ts';
 import { INDEX } from './index/ref.ts';
 import { unlessDamaged } from './index/upkeep.ts';
 import { type Manifest, noArchive, readManifest } from './manifest.ts';
+import { dropProblems, keptFrom } from './retention.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,
@@ -28,6 +30,8 @@ export interface VerifyOptions {
   readonly expect?: string | undefined;
   /** Compares records with the names and sizes of files, and reads no segment and no index. */
   readonly manifestOnly?: boolean | undefined;
+  /** Months that retention keeps: drops after the expected record, or all without one, may only take older ones. */
+  readonly keep?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
@@ -42,6 +46,8 @@ export interface Verified {
   /** How many of them are of other tenants, which share them. */
   readonly shared: number;
   readonly bytes: number;
+  /** How many entries retention has dropped, counted by the records that listed them. */
+  readonly dropped: number;
   readonly coverage: Coverage;
 }
 
@@ -63,7 +69,7 @@ export class Verification {
   readonly #unlisted = new Map<string, StoredFile>();
   /** Paths that records have listed, and hashes of those that no other segment can have. */
   readonly #listedBefore = new Set<string>();
-  readonly #total = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0 };
+  readonly #total = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0 };
   #manifest: Promise<Manifest | undefined> | undefined;
   #index: IndexCheck | undefined;
   #begin: BeginRecord | undefined;
@@ -138,6 +144,7 @@ export class Verification {
         continue;
       }
       const { record, sha256 } = step.value;
+      this.#pending.push(...this.#contradictions(step.value));
       this.#contents.push(contentOf(record));
       this.#links = [...this.#links.slice(-1), step.value];
       this.#total.records += 1;
@@ -150,6 +157,30 @@ export class Verification {
         if (!this.#isListedAgain(segment)) yield await this.#count(segment, record.sequence);
       }
     }
+  }
+
+  /** What a record says against the records before it. Behind an unreadable record nothing is known. */
+  #contradictions({ record, path }: Link): Finding[] {
+    const before = this.#links.at(-1)?.record;
+    if (before === undefined || this.#contents.length !== record.sequence) return [];
+    const unfit = (message: string): Finding => ({ problem: 'unfit', path, message });
+    if (record.kind === 'segments' && Date.parse(record.read_from) < Date.parse(before.position.read_to))
+      return [unfit('it covers time that records before it have read or missed')];
+    if (record.kind !== 'dropped') return [];
+    const taken = this.#kept.filter((counted) => isDroppedBy(record, counted.path));
+    return [...dropProblems(record, { taken, before }).map(unfit), ...this.#unexpectedDrop(record, path, taken)];
+  }
+
+  #unexpectedDrop(record: DropRecord & ArchiveRecord, path: string, taken: readonly Counted[]): Finding[] {
+    const { expect, keep } = this.#options;
+    if (!this.#met || (expect === undefined && keep === undefined)) return [];
+    const end = Date.parse(record.position.read_to);
+    if (keep !== undefined && Date.parse(record.before) <= keptFrom(end, keep)) return [];
+    const entries = taken.reduce((sum, counted) => sum + counted.entries, 0);
+    const since = expect === undefined ? '' : ' after the expected record';
+    const allowed = keep === undefined ? '' : `, which is newer than ${countText(keep, 'month')}`;
+    const message = `${record.by} dropped ${countText(entries, 'entry')} from before ${record.before}${since}${allowed}`;
+    return [{ problem: 'dropped', path, message }];
   }
 
   async #checkSideFiles(): Promise<void> {
@@ -181,7 +212,11 @@ export class Verification {
   }
 
   #drop(record: DropRecord): void {
-    for (const counted of this.#kept) if (isDroppedBy(record, counted.path)) this.#add(counted, -1);
+    for (const counted of this.#kept) {
+      if (!isDroppedBy(record, counted.path)) continue;
+      this.#add(counted, -1);
+      this.#total.dropped += counted.entries;
+    }
     this.#kept = this.#kept.filter(({ path }) => !isDroppedBy(record, path));
   }
 
