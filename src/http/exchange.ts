@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../system.ts';
 import { type ReadBody, readPartial, type Receive, Receiver, TakeError, Watchdog } from './receiver.ts';
@@ -74,6 +75,8 @@ async function exchangeOn(lease: Lease, request: ExchangeRequest): Promise<HttpR
   const abort = new AbortController();
   const watchdog = new Watchdog(request.limits, (failure) => abort.abort(failure));
   const onSignal = (): void => abort.abort(request.signal?.reason);
+  // Many exchanges may be under way at once; each takes its listener back. AbortSignal.any would keep all of them.
+  if (request.signal) setMaxListeners(0, request.signal);
   request.signal?.addEventListener('abort', onSignal, { once: true });
   let finished = false;
   const finish = (reusable: boolean): void => {

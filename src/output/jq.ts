@@ -92,10 +92,12 @@ type EngineResult =
 class JqEngine {
   readonly #worker: Worker;
   readonly #signal: AbortSignal;
+  readonly #end = (): void => void this.#worker.terminate();
 
   private constructor(worker: Worker, signal: AbortSignal) {
     this.#worker = worker;
     this.#signal = signal;
+    signal.addEventListener('abort', this.#end, { once: true });
   }
 
   /** Starts the thread. It ends with `close`, or when `signal` aborts. */
@@ -111,7 +113,6 @@ class JqEngine {
       stderr: true,
     });
     const engine = new JqEngine(worker, signal);
-    signal.addEventListener('abort', () => void worker.terminate(), { once: true });
     try {
       await engine.#next();
       return engine;
@@ -130,6 +131,7 @@ class JqEngine {
 
   /** Ends the thread, whatever it does. */
   async close(): Promise<void> {
+    this.#signal.removeEventListener('abort', this.#end);
     await this.#worker.terminate();
   }
 

@@ -1,13 +1,13 @@
 import { array, assert, asyncProperty, json } from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isSvcError } from '../../src/errors.ts';
 import { Query } from '../../src/output/jq.ts';
 
 const never = new AbortController().signal;
 const open: Query[] = [];
 
-afterAll(async () => {
-  for (const query of open) await query.close();
+afterEach(async () => {
+  for (const query of open.splice(0)) await query.close();
 });
 
 async function query(expression: string): Promise<Query> {
