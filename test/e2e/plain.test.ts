@@ -31,6 +31,9 @@ const TABLES = [
   '3ds explain attempted',
 ];
 
+/** A review of a day that the archive has nothing of is drawn all the same. */
+const EXIT_CODES: Readonly<Record<string, number>> = { 'logs review audit --day 2020-01-01': 14 };
+
 const home = new Home();
 
 beforeAll(async () => {
@@ -47,7 +50,7 @@ async function seen(line: string, env: Readonly<Record<string, string>>, ...more
     cwd: home.path,
     env: home.environment(env),
   });
-  expect((await run.exited).exitCode).toBe(0);
+  expect((await run.exited).exitCode).toBe(EXIT_CODES[line] ?? 0);
   return run.raw.replaceAll('\r\n', '\n');
 }
 

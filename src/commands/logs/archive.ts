@@ -5,6 +5,7 @@ import { isDrawn, listPrinter, once, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import type { ArchiveRun } from '../../logs/archive/archive.ts';
 import { checkMargin, isoRange, marginHours, marginMs } from '../../logs/archive/coverage.ts';
+import type { LostFiles } from '../../logs/archive/lost-files.ts';
 import type { DroppedMonth } from '../../logs/archive/record.ts';
 import type { Dropped } from '../../logs/archive/retention.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
@@ -49,9 +50,11 @@ const COUNTS = ['entries', 'late', 'timeless', 'raw', 'card_numbers', 'segments'
 const HOURS = ['hours_left_before', 'hours_left'] as const;
 const DROPPED = ['dropped', 'dropped.before', 'dropped.segments', 'dropped.entries', 'dropped.bytes'] as const;
 
+const LOST = ['missing_files', 'changed_files'] as const;
+
 const archiveView: View<ArchiveSummary> = {
   name: 'archive run',
-  fields: [...SUBJECT, ...COUNTS, 'read_from', 'read_to', 'gaps', ...HOURS, 'record', 'sha256', ...DROPPED],
+  fields: [...SUBJECT, ...COUNTS, 'read_from', 'read_to', 'gaps', ...HOURS, 'record', 'sha256', ...LOST, ...DROPPED],
   columns: [
     ...simpleColumns({ archive: 'id', sha256: 'id', read_from: 'time', read_to: 'time' }),
     ...[...COUNTS, ...HOURS, 'record'].map((path) => ({ path, kind: 'number' }) as const),
@@ -116,6 +119,7 @@ export const archive = defineCommand({
       },
       onEvent: (event) => notices.show(event),
       onCommit: (written) => notices.committed(written),
+      onLost: input.follow ? (lost) => notices.lost(lostText(lost)) : undefined,
     });
     notices.end(run.written);
     const marginBeforeMs = marginMs(run.readTo, retentionMs, run.now);
@@ -127,7 +131,7 @@ export const archive = defineCommand({
     const summary = summaryOf(run, { archive: store.name, service }, hours, retention?.dropped);
     if (isDrawn(context)) await context.out.write(summaryText(context, run, summary));
     else await print(summary);
-    return check(run, input, marginBeforeMs);
+    return check(run, input, { archive: store.name, marginBeforeMs });
   },
 });
 
@@ -165,7 +169,7 @@ function locationOf({ dir, to }: ArchiveInput): string {
 export type ArchiveSummary = ReturnType<typeof summaryOf>;
 
 function summaryOf(
-  { tenantId, readTo, archivedTo, written, record, sha256 }: ArchiveRun,
+  { tenantId, readTo, archivedTo, written, record, sha256, lost }: ArchiveRun,
   names: { readonly archive: string; readonly service: string },
   /** Hours until entries not yet archived would have been forgotten; null for a new archive. */
   hours: { readonly hours_left_before: number | null; readonly hours_left: number },
@@ -188,6 +192,9 @@ function summaryOf(
     // The newest record and its hash, which `svc logs verify --expect` takes.
     record,
     sha256,
+    // Files that records name and that a list does not have, or not with their size; null where a signal came first.
+    missing_files: lost?.missing.length ?? null,
+    changed_files: lost?.changed.length ?? null,
     // What --keep dropped, all from before this time.
     dropped:
       dropped && dropped.months.length > 0 ? { before: isoTime(dropped.before), ...sumOfMonths(dropped.months) } : null,
@@ -196,7 +203,7 @@ function summaryOf(
 
 function summaryText(
   context: Context,
-  { archivedTo, endedBy, readTo, written }: ArchiveRun,
+  { archivedTo, endedBy, lost, readTo, written }: ArchiveRun,
   { archive, service, tenant_id: tenantId, sha256, dropped }: ArchiveSummary,
 ): string {
   const { entries, late, segments, gaps } = written;
@@ -208,12 +215,18 @@ function summaryText(
     ...gaps.map((gap) => gapSentence(context, gap)),
     ...(dropped ? [`dropped: ${countText(dropped.entries, 'entry')} from before ${dropped.before}`] : []),
     `newest hash: ${sha256}`,
+    ...(lost && isLost(lost) ? [['bad', lostText(lost)] as const] : []),
     endedBy ? `archive not up to date yet: ${archive}` : ['good', `archive up to date: ${archive}`],
   ]);
 }
 
-function check(run: ArchiveRun, input: ArchiveInput, marginBeforeMs: number): number {
+function check(
+  run: ArchiveRun,
+  input: ArchiveInput,
+  { archive: name, marginBeforeMs }: { readonly archive: string; readonly marginBeforeMs: number },
+): number {
   if (run.endedBy) return run.endedBy.exitCode;
+  if (run.lost && isLost(run.lost)) throw lostError(name, run.lost);
   if (input.strict && run.written.gaps.length > 0)
     throw new SvcError('entries_missing', 'entries may be missing: the service no longer had them', {
       hint: 'The gaps are recorded in the archive. Run the command at least once within the retention of the logs.',
@@ -222,6 +235,35 @@ function check(run: ArchiveRun, input: ArchiveInput, marginBeforeMs: number): nu
   if (input.retentionMargin === undefined || run.isNew) return 0;
   checkMargin(marginBeforeMs, input.retentionMargin);
   return 0;
+}
+
+const MAX_NAMED = 10;
+
+function isLost({ missing, changed }: LostFiles): boolean {
+  return missing.length + changed.length > 0;
+}
+
+function lostText({ missing, changed }: LostFiles): string {
+  const [path] = [...missing, ...changed];
+  if (path === undefined) return 'all files of the archive are there';
+  const parts = [
+    ...(missing.length === 0 ? [] : [`${countText(missing.length, 'file')} ${beVerb(missing)} missing`]),
+    ...(changed.length === 0 ? [] : [`${countText(changed.length, 'file')} ${beVerb(changed)} changed`]),
+  ];
+  return `${parts.join(', ')}: ${path}${missing.length + changed.length > 1 ? ' …' : ''}`;
+}
+
+function beVerb(files: readonly string[]): string {
+  return files.length === 1 ? 'is' : 'are';
+}
+
+function lostError(name: string, lost: LostFiles): SvcError {
+  const { missing, changed } = lost;
+  return new SvcError('checksum_mismatch', `${name}: ${lostText(lost)}`, {
+    hint: 'What is new was archived. Restore the files from a backup; other files may be damaged, too.',
+    next: ['logs', 'verify', name],
+    facts: { missing_files: missing.slice(0, MAX_NAMED), changed_files: changed.slice(0, MAX_NAMED) },
+  });
 }
 
 /** Longer than a last commit to a reachable bucket takes. */

@@ -152,6 +152,10 @@ export class ArchiveNotices extends FollowNotices {
     if (news > 0) this.context.notices.debug(`committed ${countText(news, 'entry')}`);
   }
 
+  lost(words: string): void {
+    this.context.notices.warn(words);
+  }
+
   end({ shared, cardNumbers, raw, timeless }: Written): void {
     this.stop();
     const { notices } = this.context;

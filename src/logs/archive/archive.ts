@@ -4,6 +4,7 @@ import { wholeSecond } from '../../output/time.ts';
 import { beginAt } from '../entry.ts';
 import { serviceLogs } from '../read-range.ts';
 import { marginMs, withMargin } from './coverage.ts';
+import { type LostFiles, LostFilesWatch } from './lost-files.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive } from './manifest.ts';
 import { learnTenant, unknownTenant } from './record.ts';
 import type { Retention } from './retention.ts';
@@ -18,6 +19,8 @@ export interface RunOptions extends Omit<SyncOptions, 'isNew' | 'onCommit'> {
   readonly since?: ((now: number) => number) | undefined;
   readonly onBegin?: ((begin: RunBegin) => void) | undefined;
   readonly onCommit?: ((written: Written) => void) | undefined;
+  /** Called while the archive is followed, whenever other files are missing than before. */
+  readonly onLost?: ((lost: LostFiles) => void) | undefined;
   /** Drops months at the old end; nothing is dropped without it. */
   readonly retention?: Retention | undefined;
 }
@@ -37,6 +40,8 @@ export interface ArchiveRun extends RunBegin {
   readonly archivedTo: number;
   readonly record: number;
   readonly sha256: string;
+  /** Files that records name and that are not there; undefined where a signal came first. */
+  readonly lost: LostFiles | undefined;
   /** The signal that ended it, without harm. */
   readonly endedBy: SvcError | undefined;
 }
@@ -81,23 +86,41 @@ async function runLocked(store: ArchiveStore, client: Client, tenantId: string |
     now,
   };
   options.onBegin?.(begin);
+  const watch = new LostFilesWatch(store, options.onLost);
+  if (options.follow) await watch.lookIfDue(now);
+  let damage: SvcError | undefined;
   const sync = new ArchiveSync(writer, serviceLogs(client, {}), {
     ...options,
     isNew: last.record.kind === 'begin' && typeof first.since !== 'string',
     async onCommit() {
       options.onCommit?.(writer.written);
-      await options.retention?.apply(writer);
+      damage ??= await retained(writer, options);
+      if (options.follow) await watch.lookIfDue(client.now());
     },
   });
   const endedBy = await endOf(sync.run());
+  if (damage) throw damage;
+  if (endedBy === undefined) await watch.look();
   return {
     ...begin,
     written: writer.written,
     archivedTo: writer.position.readTo,
     record: writer.last.record.sequence,
     sha256: writer.last.sha256,
+    lost: watch.lost,
     endedBy,
   };
+}
+
+/** Applies the retention; returns the damage that keeps it from working, as what is new must be archived all the same. */
+async function retained(writer: ArchiveWriter, { retention, follow }: RunOptions): Promise<SvcError | undefined> {
+  try {
+    await retention?.apply(writer);
+    return undefined;
+  } catch (error) {
+    if (follow || !writer.isWhole || !isSvcError(error, 'checksum_mismatch')) throw error;
+    return error;
+  }
 }
 
 async function begun(
@@ -132,8 +155,9 @@ async function endOf(work: Promise<void>): Promise<SvcError | undefined> {
 
 const UNEXPLAINED = ['usage', 'config', 'hangup', 'interrupted', 'terminated', 'bug'] as const;
 
-async function explained(error: unknown, store: ArchiveStore, client: Client, { retentionMs }: RunOptions) {
-  if (!isSvcError(error) || isSvcError(error, ...UNEXPLAINED)) return error;
+async function explained(failure: unknown, store: ArchiveStore, client: Client, { retentionMs }: RunOptions) {
+  if (!isSvcError(failure) || isSvcError(failure, ...UNEXPLAINED)) return failure;
+  const error = isSvcError(failure, 'checksum_mismatch') ? damageError(failure, store) : failure;
   try {
     const found = await findArchive(store);
     if (!found) return error;
@@ -142,4 +166,10 @@ async function explained(error: unknown, store: ArchiveStore, client: Client, { 
   } catch {
     return error;
   }
+}
+
+/** Damage of the archive, with the command that shows all of it. */
+function damageError(error: SvcError, { name }: ArchiveStore): SvcError {
+  const { code, message, hint, facts, cause } = error;
+  return new SvcError(code, message, { hint, facts, cause, next: error.next ?? ['logs', 'verify', name] });
 }

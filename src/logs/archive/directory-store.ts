@@ -16,6 +16,7 @@ const READ_BYTES = 1024 * 1024;
 export class DirectoryStore implements ArchiveStore {
   readonly name: string;
   readonly workDirectory: string;
+  readonly isRemote: boolean = false;
   readonly #host: LockHost;
 
   /** `directory` is an absolute path; it is created when the lock is first taken. */
@@ -25,8 +26,8 @@ export class DirectoryStore implements ArchiveStore {
     this.#host = host;
   }
 
-  async *list(prefix: string): AsyncGenerator<StoredFile> {
-    yield* this.#walk('', prefix);
+  async *list(prefix: string, after = ''): AsyncGenerator<StoredFile> {
+    for await (const file of this.#walk('', prefix)) if (file.path > after) yield file;
   }
 
   async names(): Promise<readonly string[]> {

@@ -5,6 +5,7 @@ import { sha256Of } from '../../files/draft.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { fromStored, positionSchema, toStored } from '../checkpoint.ts';
 import type { TailPosition } from '../entry.ts';
+import { unlessDamaged } from './index/upkeep.ts';
 import { damageOf, type Finding, readRecordsFrom } from './chain.ts';
 import {
   type ArchiveRecord,
@@ -62,10 +63,16 @@ export async function nextCheckpoint(
   const { checkpoint, sequence } = last.record;
   const behind = sequence + 1 - (checkpoint === undefined ? 0 : sideNumber(checkpoint.path));
   if (behind < CHECKPOINT_EVERY || (checkpoint && behind % CHECKPOINT_EVERY !== 0)) return checkpoint;
+  // Without a record that is damaged or gone there is no new checkpoint; what is new must be archived all the same.
+  const records = await unlessDamaged(readAll(store, last));
+  if (records === undefined || Buffer.byteLength(textOf(records)) > most) return checkpoint;
+  return storeFile(store, 'checkpoint', sequence + 1, records);
+}
+
+async function readAll(store: ArchiveStore, last: Link): Promise<RecordContent[]> {
   const records: RecordContent[] = [];
   for await (const content of readContents(store, last)) records.push(content);
-  if (Buffer.byteLength(textOf(records)) > most) return checkpoint;
-  return storeFile(store, 'checkpoint', sequence + 1, records);
+  return records;
 }
 
 /**
@@ -136,7 +143,8 @@ async function readFile<T>(store: ArchiveStore, { path, sha256 }: SideFile, sche
   return data;
 }
 
-function filesOf({ position: { passed }, checkpoint }: ArchiveRecord): SideFile[] {
+/** The files beside the records that a record names. */
+export function filesOf({ position: { passed }, checkpoint }: ArchiveRecord): SideFile[] {
   return [Array.isArray(passed) ? undefined : passed, checkpoint].filter((file) => file !== undefined);
 }
 

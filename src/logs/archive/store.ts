@@ -31,8 +31,10 @@ export interface ArchiveStore {
   readonly name: string;
   /** Where files are prepared for `create`; it exists, and belongs to the writer, while the lock is held. */
   readonly workDirectory: string;
-  /** All files whose path begins with `prefix`, in order of path. Nothing where there is no archive. */
-  list(prefix: string): AsyncIterable<StoredFile>;
+  /** Set for a bucket: listing all of it takes many requests, and writers on other machines are not locked out. */
+  readonly isRemote: boolean;
+  /** All files whose path begins with `prefix`, in order of path; with `after`, those behind it. Nothing where there is no archive. */
+  list(prefix: string, after?: string): AsyncIterable<StoredFile>;
   /** The names at the top, those of directories with a slash at their end. */
   names(): Promise<readonly string[]>;
   /** A file's bytes. @throws SvcError `not_found`, `checksum_mismatch` for what is no regular file */

@@ -76,8 +76,8 @@ function startOf(response: HttpResponse): number {
 
 const MAX_PAGE = 16 * 1024 * 1024;
 
-/** The objects below the location whose path begins with `prefix`, page by page (ListObjectsV2). */
-export async function* listObjects(requests: S3Requests, prefix: string): AsyncGenerator<StoredFile> {
+/** The objects below the location whose path begins with `prefix`, page by page (ListObjectsV2); those behind `after`. */
+export async function* listObjects(requests: S3Requests, prefix: string, after?: string): AsyncGenerator<StoredFile> {
   const { location } = requests;
   let token: string | undefined;
   for (;;) {
@@ -85,6 +85,7 @@ export async function* listObjects(requests: S3Requests, prefix: string): AsyncG
       'list-type': '2',
       'encoding-type': 'url',
       prefix: location.prefix + prefix,
+      ...(after !== undefined && { 'start-after': location.prefix + after }),
       ...(token !== undefined && { 'continuation-token': token }),
     };
     const { response } = await requests.send({ method: 'GET', action: 's3:ListBucket', path: '', query });

@@ -25,6 +25,7 @@ const SETTLE_MS = 2_000;
 export class S3Store implements ArchiveStore {
   readonly name: string;
   readonly workDirectory: string;
+  readonly isRemote = true;
   readonly #host: StoreHost;
   readonly #requests: S3Requests;
   /** Whether the store honors the condition of a write; not known before it was tried. */
@@ -43,8 +44,8 @@ export class S3Store implements ArchiveStore {
     this.workDirectory = path.join(requireDirectory(host, 'state'), 'archives', id.slice(0, 16));
   }
 
-  list(prefix: string): AsyncIterable<StoredFile> {
-    return listObjects(this.#requests, prefix);
+  list(prefix: string, after?: string): AsyncIterable<StoredFile> {
+    return listObjects(this.#requests, prefix, after);
   }
 
   async names(): Promise<readonly string[]> {

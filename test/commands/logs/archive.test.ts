@@ -60,6 +60,12 @@ function bytes(): Record<string, string> {
   return Object.fromEntries(files.map((name) => [name, fs.readFileSync(path.join(place, name), 'hex')]));
 }
 
+/** The files of the archive whose path matches. */
+function files(name: RegExp): string[] {
+  const found = fs.readdirSync(place, { recursive: true, encoding: 'utf8' }).toSorted();
+  return found.filter((file) => name.test(file)).map((file) => path.join(place, file));
+}
+
 describe('svc logs archive --keep', () => {
   const DAY = 24 * HOUR;
 
@@ -287,7 +293,69 @@ describe('svc logs archive', () => {
   });
 });
 
+describe('svc logs archive where a file is gone', () => {
+  it('R76 archives what is new, then ends with 12, names the file and the command that shows all damage', async () => {
+    server.logs.push(entry(5_000, 'one'));
+    expect(await summary()).toMatchObject({ missing_files: 0, changed_files: 0 });
+    const [segment = ''] = files(/part-/);
+    const before = fs.readFileSync(segment);
+    fs.rmSync(segment);
+    server.logs.push(entry(1_000, 'two'));
+    const gone = await archive();
+    expect(gone.code).toBe(12);
+    expect(JSON.parse(gone.stdout)).toMatchObject({ entries: 1, missing_files: 1, changed_files: 0 });
+    expect(errorIn(gone)).toMatchObject({
+      code: 'checksum_mismatch',
+      message: expect.stringContaining(': 1 file is missing: tenant=t-1/'),
+      missing_files: [path.relative(place, segment)],
+      next: expect.stringMatching(/^svc logs verify /),
+    });
+    const nothingNew = await archive('-o', 'table');
+    expect([nothingNew.code, nothingNew.stdout]).toEqual([12, expect.stringContaining('1 file is missing: tenant=')]);
+    fs.writeFileSync(segment, before.subarray(1));
+    expect(errorIn(await archive())['message']).toContain('1 file is changed');
+    fs.writeFileSync(segment, before);
+    expect(await summary()).toMatchObject({ missing_files: 0 });
+    expect(await messages()).toEqual(['one', 'two']);
+  });
+
+  it.each(['', '--keep 1M'])('R76 archives what is new although a record is gone or damaged: %s', async (more) => {
+    server.logs.push(entry(120 * 24 * HOUR, 'old'));
+    for (const name of ['one', 'two', 'three']) {
+      server.logs.push(entry(1_000, name));
+      await summary('--since', '130d', '--retention', '200d');
+    }
+    const [, , second = ''] = files(/_manifest\/\d+/);
+    const before = fs.readFileSync(second);
+    fs.writeFileSync(second, 'x');
+    for (const harm of ['damaged', 'missing']) {
+      server.logs.push(entry(1_000, harm));
+      const found = await archive('--retention', '200d', ...more.split(' ').filter(Boolean));
+      expect([found.code, errorIn(found)['message']]).toEqual([12, expect.stringContaining('00000002.json')]);
+      expect(errorIn(found)['next']).toMatch(/^svc logs verify /);
+      fs.rmSync(second, { force: true });
+    }
+    fs.writeFileSync(second, before);
+    expect(await messages()).toEqual(['old', 'one', 'two', 'three', 'damaged', 'missing']);
+  });
+});
+
 describe('svc logs archive --follow', () => {
+  it('R76 warns that a file is missing, goes on, and ends as its signal says', async () => {
+    server.logs.push(entry(5_000, 'before'));
+    await summary();
+    const [day = ''] = fs.readdirSync(path.join(place, 'tenant=t-1'));
+    fs.rmSync(path.join(place, 'tenant=t-1', day), { recursive: true });
+    const child = home.start(['logs', 'archive', place, '--follow', '--every', '300ms', '-o', 'json'], { env: env() });
+    const ended = finished(child);
+    server.logs.push(entry(1_000, 'meanwhile'));
+    await until(async () => fs.readdirSync(path.join(place, '_manifest')).includes('00000002.json'));
+    child.kill('SIGTERM');
+    const { code, stdout, stderr } = await ended;
+    expect([code, JSON.parse(stdout)]).toEqual([143, expect.objectContaining({ entries: 1, missing_files: 1 })]);
+    expect(stderr.match(/warning: 1 file is missing: tenant=t-1/g)).toHaveLength(1);
+  }, 60_000);
+
   it('commits what comes, keeps others away, and ends cleanly with what it has', async () => {
     server.logs.push(entry(5_000, 'before'));
     const argv = ['logs', 'archive', place, '--follow', '--every', '300ms', '-o', 'json'];

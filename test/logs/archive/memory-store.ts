@@ -13,6 +13,7 @@ export interface Death {
 export class MemoryStore implements ArchiveStore {
   readonly name = 'memory';
   readonly workDirectory: string;
+  readonly isRemote = false;
   readonly files = new Map<string, Buffer>();
   /** How many changes were made, or begun. */
   changes = 0;

@@ -73,9 +73,9 @@ function localFile(text: string): LocalFile {
   return { path: file, bytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') };
 }
 
-async function paths(prefix: string, from = store): Promise<string[]> {
+async function paths(prefix: string, from = store, after?: string): Promise<string[]> {
   const found: string[] = [];
-  for await (const file of from.list(prefix)) found.push(`${file.path} ${file.bytes}`);
+  for await (const file of from.list(prefix, after)) found.push(`${file.path} ${file.bytes}`);
   return found;
 }
 
@@ -147,6 +147,7 @@ describe('an archive in a bucket', () => {
     for (let at = 0; at < names.length; at += 50)
       await Promise.all(names.slice(at, at + 50).map((name) => store.replace(name, '')));
     expect(await paths('')).toEqual(names.map((name) => `${name} 0`));
+    expect(await paths('', store, '00001')).toEqual(names.slice(2).map((name) => `${name} 0`));
   });
 
   it.each([

@@ -1,0 +1,92 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
+import { findLost, LostFilesWatch, type LostFiles } from '../../../src/logs/archive/lost-files.ts';
+import { recordPath } from '../../../src/logs/archive/record.ts';
+import type { StoredFile } from '../../../src/logs/archive/store.ts';
+import type { Log } from '../../../src/schema/log.ts';
+import { systemClock } from '../../../src/system.ts';
+import { buildArchive, filesIn, openStore, TENANT } from './build.ts';
+
+const START = Date.UTC(2026, 0, 5);
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+function day(number: number) {
+  const log: Log = { tenant_id: TENANT, message: 'entry', created_at: new Date(START + number * DAY).toISOString() };
+  return { to: START + number * DAY + HOUR, entries: [log] };
+}
+
+const DAYS = [0, 10, 35, 50].map(day);
+
+/** Stands for a bucket: it records what was listed. */
+class RemoteStore extends DirectoryStore {
+  override readonly isRemote = true;
+  readonly listed: string[] = [];
+
+  override async *list(prefix: string, after?: string): AsyncGenerator<StoredFile> {
+    for await (const file of super.list(prefix, after)) {
+      this.listed.push(file.path);
+      yield file;
+    }
+  }
+}
+
+function openRemote(top: string): RemoteStore {
+  const signal = new AbortController().signal;
+  return new RemoteStore(top, { pid: process.pid, isAlive: () => true, clock: systemClock, signal });
+}
+
+describe('the search for lost files', () => {
+  it('R76 names each file of a directory that a record names and that is not there', async () => {
+    const { top, store } = await buildArchive(START, DAYS);
+    expect(await findLost(store)).toEqual({ missing: [], changed: [] });
+    const lost = filesIn(top).filter((file) => file.startsWith('tenant='));
+    for (const file of lost) fs.rmSync(path.join(top, file));
+    expect((await findLost(store)).missing.toSorted()).toEqual(lost);
+  });
+
+  it('R76 compares sizes, finds a record that is gone and one that is no file', async () => {
+    const { top, store } = await buildArchive(START, DAYS);
+    const [first = '', second = ''] = filesIn(top).filter((file) => file.startsWith('tenant='));
+    fs.appendFileSync(path.join(top, first), 'x');
+    fs.rmSync(path.join(top, second));
+    fs.mkdirSync(path.join(top, second));
+    expect(await findLost(store)).toEqual({ missing: [second], changed: [first] });
+    fs.rmSync(path.join(top, recordPath(2)));
+    expect(await findLost(store)).toEqual({ missing: [recordPath(2)], changed: [] });
+  });
+
+  it('R76 lists the newest 30 days of a bucket, and no older files', async () => {
+    const { top } = await buildArchive(START, DAYS);
+    const store = openRemote(top);
+    const [old = '', , young = ''] = filesIn(top).filter((file) => file.startsWith('tenant='));
+    fs.rmSync(path.join(top, old));
+    expect(await findLost(store)).toEqual({ missing: [], changed: [] });
+    expect(
+      store.listed.filter((file) => file.startsWith('tenant=')).map((file) => /date=([^/]+)/.exec(file)?.[1]),
+    ).toEqual(['2026-02-09', '2026-02-24']);
+    fs.rmSync(path.join(top, young));
+    expect((await findLost(store)).missing).toEqual([young]);
+  });
+
+  it('looks at most once an hour while an archive is followed, and reports only changes', async () => {
+    const { top } = await buildArchive(START, DAYS);
+    const reported: LostFiles[] = [];
+    const watch = new LostFilesWatch(openStore(top), (lost) => reported.push(lost));
+    await watch.lookIfDue(START);
+    const file = filesIn(top).find((each) => each.startsWith('tenant=')) ?? '';
+    const bytes = fs.readFileSync(path.join(top, file));
+    fs.rmSync(path.join(top, file));
+    await watch.lookIfDue(START + HOUR - 1);
+    expect(reported).toEqual([]);
+    await watch.lookIfDue(START + HOUR);
+    await watch.lookIfDue(START + 2 * HOUR);
+    expect(reported).toEqual([{ missing: [file], changed: [] }]);
+    fs.mkdirSync(path.dirname(path.join(top, file)), { recursive: true });
+    fs.writeFileSync(path.join(top, file), bytes);
+    await watch.lookIfDue(START + 3 * HOUR);
+    expect(reported.at(-1)).toEqual({ missing: [], changed: [] });
+  });
+});
