@@ -64,6 +64,8 @@ export interface RunPart {
 /** The results of a part. Those of earlier versions do not say what proved them, and are checked once. */
 export interface PartResults extends PartFile {
   proof?: Proof | 'content' | 'operator';
+  /** Whether each token was found to be requested, no less often; results of earlier versions do not say. */
+  compared?: boolean;
 }
 
 /** A file of results that a part's job gave. */
@@ -134,6 +136,11 @@ export function statusOf({ parts, abandoned_at }: Pick<RunRecord, 'parts' | 'aba
   if (parts.every(({ state }) => state === 'downloaded')) return 'completed';
   if (abandoned_at !== undefined) return 'abandoned';
   return parts.every(({ state }) => state === 'downloaded' || state === 'failed') ? 'failed' : 'open';
+}
+
+/** Whether all results that are here were compared with the tokens of the request. */
+export function areCompared({ parts }: Pick<RunRecord, 'parts'>): boolean {
+  return parts.every(({ state, results }) => state !== 'downloaded' || results?.compared === true);
 }
 
 /** Whether any part still has to be uploaded, so that the input file is needed. */

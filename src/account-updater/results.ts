@@ -10,6 +10,8 @@ import { fileSource, hashFile } from '../transfer/source.ts';
 import { requireStoreAddress } from '../transfer/store.ts';
 import { failedError, readJob, type RunOptions } from './job.ts';
 import { pollJobs, recordPoll, workOn } from './poll-parts.ts';
+import { uploadedRows } from './part-source.ts';
+import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
 import { isOfPresentJob, type PartResults, type RunPart, type RunRecord } from './record.ts';
 import { CR, LF } from './request-file.ts';
 import { readResults, type ResultSummary, summarizeResults } from './result-codes.ts';
@@ -21,6 +23,8 @@ export interface ResultsOptions extends RunOptions {
   readonly host?: Pick<LockHost, 'pid' | 'isAlive'> | undefined;
   /** How many rows were sent, where that is known. */
   readonly rowsSent?: number | undefined;
+  /** The rows that were sent, where they can be read: each result must be for one of their tokens. */
+  readonly request?: Rereadable | undefined;
   /** Takes bytes that came the same each time although one rule speaks against them. */
   readonly acceptUnproven?: boolean | undefined;
 }
@@ -48,7 +52,7 @@ export async function downloadResults(
     target,
     overwrite: options.overwrite ?? false,
     acceptUnproven: options.acceptUnproven,
-    inspect: (file, proof) => flawsOf(file, proof, options.rowsSent),
+    inspect: (file, proof) => flawsOf(file, proof, options),
     onUnproven: (flaws, nextMs) => options.onEvent?.({ kind: 'unproven', job, flaws, nextMs }),
     onProgress: ({ done, total }) => options.onEvent?.({ kind: 'downloading', job, done, total }),
   });
@@ -57,17 +61,18 @@ export async function downloadResults(
 }
 
 /** What speaks against a result file, beyond what its response shows. */
-export async function flawsOf(file: string, proof: Proof, rowsSent: number | undefined): Promise<readonly Flaw[]> {
+export async function flawsOf(
+  file: string,
+  proof: Proof,
+  { rowsSent, request }: Pick<ResultsOptions, 'rowsSent' | 'request'>,
+): Promise<readonly Flaw[]> {
   const flaws: Flaw[] = [];
   const source = await fileSource(file);
   try {
     let rows = 0;
     for await (const batch of readResults(source.open())) rows += batch.length;
-    if (rowsSent !== undefined && rows > rowsSent)
-      flaws.push({
-        rule: 'row_count',
-        problem: `has ${countText(rows, 'row')}, more than the ${rowsSent} that were sent`,
-      });
+    const flaw = rowCountFlaw(rows, rowsSent) ?? (request && tokenFlaw(await reconcile(request, source)));
+    if (flaw) flaws.push(flaw);
   } catch (error) {
     if (!isSvcError(error, 'checksum_mismatch')) throw error;
     flaws.push({ rule: 'columns', problem: `is not a result file (${error.message})` });
@@ -76,6 +81,20 @@ export async function flawsOf(file: string, proof: Proof, rowsSent: number | und
   if (!isLengthKnown && ![LF, CR].includes(await lastByteOf(file)))
     flaws.push({ rule: 'end', problem: 'ends within a line' });
   return flaws;
+}
+
+function rowCountFlaw(rows: number, rowsSent = Infinity): Flaw | undefined {
+  if (rows <= rowsSent) return undefined;
+  return { rule: 'row_count', problem: `has ${countText(rows, 'row')}, more than the ${rowsSent} that were sent` };
+}
+
+/** Results of other tokens are those of another request, such as another tenant's (R71). */
+function tokenFlaw({ notRequested, duplicates }: Reconciliation): Flaw | undefined {
+  const problems = [
+    notRequested > 0 ? `${countText(notRequested, 'row')} for tokens that were not requested` : [],
+    duplicates > 0 ? `${countText(duplicates, 'row')} for tokens that were returned more often than requested` : [],
+  ].flat();
+  return problems.length === 0 ? undefined : { rule: 'tokens', problem: `has ${problems.join(' and ')}` };
 }
 
 /** The last byte of a file; a line feed where it is empty. */
@@ -150,14 +169,17 @@ async function collectResults(client: Client, run: RunDirectory, options: RunOpt
 
 async function collectPart(client: Client, run: RunDirectory, part: RunPart, options: RunOptions): Promise<void> {
   const target = run.resultsFile(part);
+  const request = await uploadedRows(part, run.record, options.requestFile);
+  const compared = request !== undefined;
   try {
     // A download that was whole but not recorded is repeated: the file alone does not prove that it is whole.
     const { bytes, sha256, proof } = await downloadResults(client, part.job ?? '', target, {
       ...options,
       overwrite: true,
       rowsSent: part.rows,
+      request,
     });
-    recordResults(run, part, { bytes, sha256, proof });
+    recordResults(run, part, { bytes, sha256, proof, compared });
   } catch (error) {
     throw error instanceof UnprovenDownload ? recordUnproven(run, part, error) : error;
   }
@@ -228,15 +250,23 @@ async function restore(run: RunDirectory, part: RunPart): Promise<boolean> {
 }
 
 /** Lets results be downloaded again that have changed since, or that an earlier version accepted too easily. */
-export async function invalidateResults(run: RunDirectory): Promise<void> {
+export async function invalidateResults(
+  run: RunDirectory,
+  { requestFile }: Pick<RunOptions, 'requestFile'> = {},
+): Promise<void> {
   const { record } = run;
   for (const part of record.parts.filter(({ state }) => state === 'downloaded')) {
     const { results } = part;
     const isKept = await isIntact(run, part);
-    if (isKept && results?.proof !== undefined) continue;
-    const flaws = isKept ? await flawsOf(run.resultsFile(part), 'none', part.rows) : [];
-    if (isKept && results && flaws.length === 0) results.proof = 'content';
-    else {
+    if (isKept && isChecked(results)) continue;
+    const request = await uploadedRows(part, record, requestFile);
+    const flaws = isKept ? await flawsOf(run.resultsFile(part), 'none', { rowsSent: part.rows, request }) : [];
+    // The end of a file whose length was proven says nothing.
+    const isSound = flaws.every(({ rule }) => rule === 'end' && results?.proof !== undefined);
+    if (isKept && results && isSound) {
+      results.proof ??= 'content';
+      results.compared = request !== undefined;
+    } else {
       part.state = 'completed';
       delete record.pruned_at;
       // A file without its last line end may be whole: it is replaced only by another.
@@ -247,6 +277,12 @@ export async function invalidateResults(run: RunDirectory): Promise<void> {
     }
     run.save();
   }
+}
+
+/** Whether the operator vouched for results, or they were proven whole and compared as far as was possible. */
+function isChecked(results: PartResults | undefined): boolean {
+  if (results?.proof === 'operator') return true;
+  return results?.proof !== undefined && results.compared !== undefined;
 }
 
 /** Whether results are kept that no version of this one proved. */

@@ -2,11 +2,12 @@ import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import { UploadUnclear } from '../transfer/store.ts';
-import { fileSource, type UploadSource } from '../transfer/source.ts';
+import type { UploadSource } from '../transfer/source.ts';
 import { UPLOAD_LIFE_MS } from '../schema/account-updater-files.ts';
 import { findJob, jobPages, MISSING_MS, pollUntil, type RunOptions } from './job.ts';
+import { partSource } from './part-source.ts';
 import { detachJob, recordMissingSince, recordPoll, requireKnownOutcome, type RunWork, workOn } from './poll-parts.ts';
-import { hasUnknown, needsFile, type RunPart, type RunRecord, sentOf } from './record.ts';
+import { hasUnknown, needsFile, type RunPart, sentOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { recordTenant, requireOwnTenant } from './tenant-proof.ts';
 import { pollForFile, putFile } from './upload.ts';
@@ -43,11 +44,10 @@ export async function uploadParts(
   const failures: unknown[] = [];
   // Before any part gets a new job, which would look like one of them.
   await findOrphanJobs(workOn(client, run, options));
-  const header = await headerFor(record, file);
   const worker = async (): Promise<void> => {
     for (let part = waiting.shift(); part && failures.length === 0; part = waiting.shift()) {
       try {
-        const source = await sourceOf(part, record, file, header);
+        const source = await partSource(part, record, file);
         await uploadPart({ ...workOn(client, run, options), part, source, pollOnce: options.pollOnce });
       } catch (error) {
         failures.push(error);
@@ -58,30 +58,6 @@ export async function uploadParts(
   const [failure] = failures;
   if (failure !== undefined && !(hasUnknown(record) && isSvcError(failure, 'timeout'))) throw failure;
   requireKnownOutcome(run);
-}
-
-/** The header line, which goes in front of every part; undefined where the file is uploaded whole. */
-async function headerFor({ parts, input }: RunRecord, file: string): Promise<Uint8Array | undefined> {
-  if (parts.length === 1) return undefined;
-  const chunks: Uint8Array[] = [];
-  const source = await fileSource(file, { end: input.header_bytes });
-  for await (const chunk of source.open()) chunks.push(Uint8Array.from(chunk));
-  return Buffer.concat(chunks);
-}
-
-async function sourceOf(
-  { sha256, start, end }: RunPart,
-  { input }: RunRecord,
-  file: string,
-  header: Uint8Array | undefined,
-): Promise<UploadSource> {
-  return fileSource(file, {
-    sha256,
-    start: header === undefined ? 0 : start,
-    // The last part is read to the present end of the file, so that one that grew is noticed.
-    end: end === input.bytes ? undefined : end,
-    prefix: header,
-  });
 }
 
 /**

@@ -11,7 +11,7 @@ export type Proof = 'md5' | 'length' | 'framing' | 'none';
 /** A rule that a file must keep to be taken for the object, and how it breaks it. */
 export interface Flaw {
   /** Stable, for scripts. */
-  readonly rule: 'checksum' | 'content_type' | 'columns' | 'row_count' | 'end';
+  readonly rule: 'checksum' | 'content_type' | 'columns' | 'row_count' | 'tokens' | 'end';
   /** What goes after "it", such as "was sent as text/html". */
   readonly problem: string;
 }

@@ -32,7 +32,7 @@ const FRAMINGS: Readonly<Record<string, (call: StoreCall, body: Buffer, headers:
   },
 };
 
-const inspect = (file: string, proof: Proof): Promise<readonly Flaw[]> => flawsOf(file, proof, undefined);
+const inspect = (file: string, proof: Proof): Promise<readonly Flaw[]> => flawsOf(file, proof, {});
 
 /** Lengths at which the beginning of a file is taken for the file, from nothing to the whole. */
 async function taken(file: Buffer, framing: string, headers: string): Promise<number[]> {

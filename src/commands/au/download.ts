@@ -1,6 +1,7 @@
 import type { Destination } from '../../account-updater/merge.ts';
+import { uploadedRows } from '../../account-updater/part-source.ts';
 import { requireKnownOutcome } from '../../account-updater/poll-parts.ts';
-import { isUntouched, type ResultsFile, statusOf } from '../../account-updater/record.ts';
+import { areCompared, isUntouched, type ResultsFile, statusOf } from '../../account-updater/record.ts';
 import {
   acceptUnproven,
   downloadResults,
@@ -18,12 +19,14 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import { inspectTarget } from '../../files/path.ts';
 import { simpleColumns, type View } from '../../output/view.ts';
 import { showRun } from './progress.ts';
-import { copyOut, deliverResults, openSpool, requireDestination, warnOfUnrequested } from './results.ts';
-import { explainMissing, jobRequest, namedRun, resultsPath, resumable } from './runs.ts';
+import { copyOut, deliverResults, noteUncompared, openSpool, requireDestination } from './results.ts';
+import { explainMissing, jobRequest, namedRun, recordedRuns, resultsPath, resumable } from './runs.ts';
 
-const downloadView: View<ResultsFile & { readonly job: string }> = {
+type Downloaded = ResultsFile & { readonly compared: boolean };
+
+const downloadView: View<Downloaded & { readonly job: string }> = {
   name: 'download',
-  fields: ['job', 'file', 'bytes', 'sha256'],
+  fields: ['job', 'file', 'bytes', 'sha256', 'compared'],
   columns: simpleColumns({ job: 'id', file: 'text', bytes: 'number', sha256: 'id' }),
 };
 
@@ -34,7 +37,7 @@ interface DownloadOptions extends Destination {
 
 export const download = defineCommand({
   description:
-    'The results of a job come byte for byte; those of a run are joined in the order of its input. A file counts only when it is proven whole: by its MD5 or its length, its header and its columns. What is not is downloaded again, three times in all, and never put in place.',
+    'The results of a job come byte for byte; those of a run are joined in the order of its input. A file counts only when it is proven whole: by its MD5 or its length, its header and its columns, and where the request can still be read, when each token was requested. What is not is downloaded again, three times in all, and never put in place.',
   examples: [
     ['svc au download 5f0c… --out results.csv', 'an interrupted transfer is resumed'],
     ['svc au download run-20260131-0a1b2c3d-4e5f', 'every part of a run, as one file'],
@@ -54,10 +57,10 @@ export const download = defineCommand({
     const run = namedRun(context, of);
     const options = { out: out ?? (run ? resultsPath(context, run.record) : 'results.csv'), ...how };
     await requireDestination(context, options, run);
-    const { bytes, sha256 } = run
+    const { bytes, sha256, compared } = run
       ? await run.hold(context.system, () => downloadRun(context, run, options))
       : await downloadJob(context, of, options);
-    if (options.out !== '-') await print({ job: run?.record.id ?? of, file: options.out, bytes, sha256 });
+    if (options.out !== '-') await print({ job: run?.record.id ?? of, file: options.out, bytes, sha256, compared });
   },
   request: (context, { of }) => jobRequest(context, of),
 });
@@ -67,7 +70,9 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   const isFile = out !== '-' && (await inspectTarget(out, force)).kind === 'file';
   const file = isFile ? out : await openSpool(context);
   const client = await context.client();
+  const sent = await sentRows(context, job);
   const downloading = downloadResults(client, job, file, {
+    ...sent,
     overwrite: force,
     acceptUnproven: options.acceptUnproven,
     host: context.system,
@@ -78,7 +83,23 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     throw orAccept(error, job);
   });
   if (!isFile) await copyOut(context, file, out);
-  return result;
+  const isAccepted = result.flaws.length > 0;
+  const compared = sent.request !== undefined && !isAccepted;
+  const why = isAccepted ? 'they were accepted unproven' : sent.why;
+  if (!compared) context.notices.note(`the results were not compared with the tokens of a request: ${why}`);
+  return { ...result, compared };
+}
+
+/** What a run on this machine sent to a job, where its request can still be read; else why it cannot. */
+async function sentRows(context: Context, job: string) {
+  const of = ({ record }: RunDirectory): boolean => record.parts.some((part) => part.job === job);
+  const record = recordedRuns(context).runs.find(of)?.record;
+  const part = record?.parts.find((each) => each.job === job);
+  if (!record || !part) return { why: 'no run on this machine has this job' };
+  const request = await uploadedRows(part, record);
+  const why =
+    record.input.path === undefined ? 'it came through a pipe' : `${record.input.path} is gone or has changed`;
+  return { rowsSent: part.rows, request, why };
 }
 
 /** How to accept results that are not proven whole, where the same bytes came each time. */
@@ -94,7 +115,7 @@ function orAccept(error: unknown, job: string): unknown {
  * parts that have any. With `force` everything is downloaded once more.
  * @throws SvcError `pending` when a part is not done, `job_failed` when one failed
  */
-async function downloadRun(context: Context, run: RunDirectory, options: DownloadOptions): Promise<ResultsFile> {
+async function downloadRun(context: Context, run: RunDirectory, options: DownloadOptions): Promise<Downloaded> {
   const { record } = run;
   if (isUntouched(record) && statusOf(record) !== 'abandoned') throw unfinishedError(run);
   await invalidateResults(run);
@@ -112,8 +133,8 @@ async function downloadRun(context: Context, run: RunDirectory, options: Downloa
     if (statusOf(record) !== 'completed') throw pendingRunError(run);
   }
   const results = await deliverResults(context, run, options);
-  await warnOfUnrequested(context, record);
-  return results;
+  noteUncompared(context, record);
+  return { ...results, compared: areCompared(record) };
 }
 
 /** The parts of an abandoned run that were never uploaded, or failed, will have no results. */

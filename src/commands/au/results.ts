@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import path from 'node:path';
-import type { WakeUp } from '../../account-updater/job.ts';
+import type { RunOptions, WakeUp } from '../../account-updater/job.ts';
 import { checkDestination, type Destination, keepResults, writeResults } from '../../account-updater/merge.ts';
-import { reconcile } from '../../account-updater/reconcile.ts';
-import { needsFile, type ResultsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
+import { areCompared, needsFile, type ResultsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
 import { actionFor, type Actions, type CodeCount, type ResultSummary } from '../../account-updater/result-codes.ts';
 import { countResults, invalidateResults } from '../../account-updater/results.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
@@ -12,7 +10,7 @@ import { unfinishedError, waitForRun } from '../../account-updater/wait.ts';
 import type { Context } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { isDrawn } from '../../app/print.ts';
-import { isSvcError, SvcError } from '../../errors.ts';
+import { SvcError } from '../../errors.ts';
 import { inspectTarget } from '../../files/path.ts';
 import { wrapWords } from '../../output/text.ts';
 import { countText, formatNumber } from '../../output/time.ts';
@@ -21,27 +19,32 @@ import { copyInto, fileSource } from '../../transfer/source.ts';
 import { showRun } from './progress.ts';
 import { actionsOf, jobsOf, resumable, shownStatus, toneOf } from './runs.ts';
 
+interface FinishOptions extends Pick<RunOptions, 'requestFile'> {
+  readonly wakeUp?: WakeUp | undefined;
+  readonly exec?: string | undefined;
+}
+
 /** Waits for a run whose parts are all uploaded, downloads its results and writes them into one file. */
 export async function finishRun(
   context: Context,
   run: RunDirectory,
   destination: Destination,
-  { wakeUp, exec }: { readonly wakeUp?: WakeUp | undefined; readonly exec?: string | undefined } = {},
+  { wakeUp, exec, requestFile }: FinishOptions = {},
 ): Promise<void> {
   const { record } = run;
   await requireDestination(context, destination, run);
   if (needsFile(record)) throw unfinishedError(run);
-  await invalidateResults(run);
+  await invalidateResults(run, { requestFile });
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
-    const waiting = waitForRun(client, run, { onEvent: showRun(context, record), wakeUp });
+    const waiting = waitForRun(client, run, { onEvent: showRun(context, record), wakeUp, requestFile });
     await resumable(['au', 'wait', run.name], record.id, waiting);
   }
   if (exec !== undefined && record.results === undefined) record.exec = 'due';
   else if (exec !== undefined && record.exec === undefined)
     context.notices.note('--exec has nothing to do: the results were written before');
   await deliverResults(context, run, destination);
-  await warnOfUnrequested(context, record);
+  noteUncompared(context, record);
 }
 
 /** Checks where the results are to go, before any request. `run` may have written the file that is there. */
@@ -79,35 +82,16 @@ export async function copyOut(context: Context, file: string, out: string): Prom
   if (target.kind !== 'file') await copyInto(target, file, context);
 }
 
-/** Warns of results whose tokens were not requested, where the request file is still there and the same. */
-export async function warnOfUnrequested(context: Context, { input, results }: RunRecord): Promise<void> {
-  if (results === undefined || input.path === undefined) return;
-  const request = await fileSource(input.path).catch(() => undefined);
-  if (request === undefined) return;
-  let hash = createHash('sha256');
-  const hashed = {
-    async *open() {
-      hash = createHash('sha256');
-      for await (const piece of request.open()) {
-        hash.update(piece);
-        yield piece;
-      }
-    },
-  };
-  const compared = await reconcile(hashed, await fileSource(results.file)).catch((error: unknown) => {
-    // Bytes that the operator vouched for need not be a table, nor a request file that changed meanwhile.
-    if (isSvcError(error, 'checksum_mismatch', 'conflict', 'refused_input', 'local')) return undefined;
-    throw error;
-  });
-  if (hash.digest('hex') !== input.sha256) return;
-  const { notRequested = 0, duplicates = 0, mismatches = [] } = compared ?? {};
-  const count = notRequested + duplicates;
-  if (count === 0) return;
-  const rows = mismatches.slice(0, 3).map(({ row }) => row);
-  context.notices.warn(
-    `${count} of the results have a token that was not requested, or not as often: row ${rows.join(', ')}${count > rows.length ? ' …' : ''}; contact support with the job id`,
-  );
-  noteNext(context, 'to compare all rows', ['au', 'report', results.file, '--request', input.path]);
+/** Says why results were not compared with the tokens of their request, where that was not possible. */
+export function noteUncompared(context: Context, record: RunRecord): void {
+  const { input, parts, results } = record;
+  if (results === undefined || areCompared(record)) return;
+  const isAccepted = parts.some((part) => part.results?.proof === 'operator');
+  const isGone = input.path === undefined ? 'it came through a pipe' : `${input.path} is gone or has changed`;
+  const why = isAccepted ? 'they were accepted unproven' : isGone;
+  context.notices.note(`the results of ${record.id} were not compared with the tokens of the request: ${why}`);
+  if (isAccepted) return;
+  noteNext(context, 'to compare them with a copy of it', ['au', 'report', results.file, '--request', '<file>']);
 }
 
 /** A request file that was submitted, and its results where they were waited for. */
@@ -121,13 +105,15 @@ export interface Results
   extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'groups' | 'codes' | 'extraColumns'> {
   /** Rows that came back without any result, because nothing about them changed. */
   readonly unchanged: number;
+  /** Whether the token of each row was found in the request, no less often. */
+  readonly compared: boolean;
   readonly codes: readonly Pick<CodeCount, 'code' | 'class' | 'count' | 'action'>[];
 }
 
 export const submissionView: View<Submission> = {
   name: 'submission',
   fields: fieldPaths(`
-    run status file rows job jobs results.file results.bytes results.sha256 results.updated results.warned
+    run status file rows job jobs results.file results.bytes results.sha256 results.compared results.updated results.warned
     results.errors results.unknown results.unchanged results.codes
   `),
   columns: [
@@ -171,7 +157,8 @@ export async function showResults(
 }
 
 /** The results of a run in numbers; `actions` are the operator's own for result codes. */
-export async function countedResults({ results, input }: RunRecord, actions: Actions): Promise<Results> {
+export async function countedResults(record: RunRecord, actions: Actions): Promise<Results> {
+  const { results, input } = record;
   if (!results) throw new SvcError('bug', 'results were to be shown before they were written');
   const { updated, warned, errors, unknown, unchanged, codes } = await countResults(results.file, input.rows);
   const here = path.relative('', results.file);
@@ -179,6 +166,7 @@ export async function countedResults({ results, input }: RunRecord, actions: Act
     ...results,
     // As it would be typed here, where that is shorter.
     file: here.startsWith('..') ? results.file : here,
+    compared: areCompared(record),
     updated,
     warned,
     errors,

@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { missingError } from '../../account-updater/job.ts';
 import {
+  areCompared,
   isUnsent,
   isUntouched,
   type PartState,
@@ -18,7 +19,7 @@ import { repeated } from '../../app/parameter.ts';
 import { directoryOf, requireDirectory } from '../../config/paths.ts';
 import { baseUrlText, type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../config/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
-import type { Tone, View } from '../../output/view.ts';
+import { fieldPaths, type Tone, type View } from '../../output/view.ts';
 
 /** Where runs are recorded unless `--run-dir` is given. */
 export function runsRoot({ system }: Pick<Context, 'system'>): string {
@@ -153,7 +154,7 @@ export type RunRow = { readonly [Name in keyof ReturnType<typeof runRow>]: Retur
 
 export const runView: View<RunRow> = {
   name: 'run',
-  fields: ['run', 'profile', 'status', 'created_at', 'cycle', 'file', 'rows', 'jobs', 'job_count', 'progress'],
+  fields: fieldPaths('run profile status created_at cycle file rows jobs job_count progress compared'),
   columns: [
     { path: 'run', kind: 'id' },
     { path: 'status', kind: 'status', paint: toneOf },
@@ -179,6 +180,8 @@ export function runRow(record: RunRecord) {
     jobs: jobsOf(record),
     job_count: parts.length,
     progress: progressOf(record),
+    // Null until the results are written.
+    compared: record.results === undefined ? null : areCompared(record),
   };
 }
 

@@ -102,7 +102,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     const failure = await run.hold(context.system, async () => {
       finder.update(run, out);
       await uploadRest(context, run, file);
-      const how = { wakeUp: wakeUpFor?.(run.record), exec: input.exec };
+      const how = { wakeUp: wakeUpFor?.(run.record), exec: input.exec, requestFile: file.path };
       if (input.wait || (wasCompleted && input.out !== undefined))
         await finishRun(context, run, { out, force: input.force }, how);
       return input.exec === undefined ? undefined : runExec(context, run, input.exec);

@@ -14,7 +14,7 @@ import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
 import { countText } from '../../output/time.ts';
 import { hashFile } from '../../transfer/source.ts';
 import { showRun } from './progress.ts';
-import { deliverResults, warnOfUnrequested } from './results.ts';
+import { deliverResults, noteUncompared } from './results.ts';
 import { knownRunsRoot, recordedRuns, runRow, runView, serviceOf } from './runs.ts';
 import { describeRun, execParameter, runExec } from './wait.ts';
 
@@ -169,7 +169,7 @@ async function resume(context: Context, run: RunDirectory, hasExec: boolean): Pr
   if (statusOf(record) !== 'completed') return;
   if (hasExec) record.exec = 'due';
   const { file } = await deliver(context, run);
-  await warnOfUnrequested(context, record);
+  noteUncompared(context, record);
   context.notices.success(`${record.id} is completed: ${file}`);
 }
 

@@ -126,27 +126,6 @@ describe('results whose checksum alone is another, each time', () => {
   }, 60_000);
 });
 
-describe('results with tokens that were not requested', () => {
-  it('R59 are warned about, with the command that compares them', async () => {
-    const desk = await openDesk({
-      pickupMs: 0,
-      intercept(incoming, outgoing, proceed) {
-        if (incoming.url?.startsWith('/store/results/'))
-          captureResponse(outgoing, (body) => {
-            const other = Buffer.from(body.toString().replace(/\n[^,]+/, '\nsomebody-elses-token'));
-            outgoing.removeHeader('etag');
-            outgoing.setHeader('content-length', other.length).end(other);
-          });
-        proceed();
-      },
-    });
-    const { code, stderr } = await desk.svc('au submit tokens.csv --wait');
-    expect(code, stderr).toBe(0);
-    expect(stderr).toContain('1 of the results have a token that was not requested');
-    expect(stderr).not.toContain('somebody');
-  });
-});
-
 describe('the place for results', () => {
   it('R44 is left alone when it is taken or cannot be written, and may be a pipe', async () => {
     const { desk, run, right } = await completed();

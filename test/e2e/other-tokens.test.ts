@@ -1,0 +1,140 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { captureResponse } from '../../src/sandbox/faults/intercept.ts';
+import type { Interceptor } from '../../src/sandbox/options.ts';
+import { type Desk, openDesk } from '../commands/au/support.ts';
+import { type Finished, finished } from '../support/svc.ts';
+
+/** Rows of a result file, changed. The header stays, and there are no more rows than before. */
+type Change = (rows: readonly string[]) => readonly string[];
+
+const ofAnotherTenant = (row: string): string => row.replace(/^[^,]*/, (token) => `other-${token}`);
+
+const CHANGES: Readonly<Record<string, Change>> = {
+  'wholly another tenant’s': (rows) => rows.map(ofAnotherTenant),
+  'half another tenant’s': (rows) => rows.map((row, index) => (index % 2 === 0 ? row : ofAnotherTenant(row))),
+  'one row twice': (rows) => rows.map((row, index) => (index === 1 ? (rows[0] ?? row) : row)),
+};
+
+function sending(change: Change): Interceptor {
+  return (incoming, outgoing, proceed) => {
+    const isResult = incoming.method === 'GET' && (incoming.url ?? '').startsWith('/store/results/');
+    if (isResult)
+      captureResponse(outgoing, (body) => {
+        const [header = '', ...rows] = body.toString().trimEnd().split('\n');
+        const changed = [header, ...change(rows), ''].join('\n');
+        outgoing.removeHeader('etag');
+        outgoing.setHeader('content-length', Buffer.byteLength(changed)).end(changed);
+      });
+    proceed();
+  };
+}
+
+/** What is run before, and then with what exit code and file. */
+interface Command {
+  readonly before?: string;
+  readonly words: (desk: Desk) => readonly string[];
+  readonly out: string;
+}
+
+const EXEC = ['--exec', 'touch ran'];
+const runOf = (desk: Desk): string => desk.runIds()[0] ?? '';
+const jobOf = (desk: Desk): string => desk.record(runOf(desk)).parts[0]?.job ?? '';
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  'au submit --wait': { words: () => ['au', 'submit', 'tokens.csv', '--wait', ...EXEC], out: 'tokens.results.csv' },
+  'au submit - --wait': { words: () => ['au', 'submit', '-', '--wait', ...EXEC], out: 'results.csv' },
+  'au wait': {
+    before: 'au submit tokens.csv',
+    words: (desk) => ['au', 'wait', runOf(desk), ...EXEC],
+    out: 'tokens.results.csv',
+  },
+  'au sync': { before: 'au submit tokens.csv', words: () => ['au', 'sync', ...EXEC], out: 'tokens.results.csv' },
+  'au download <job>': {
+    before: 'au submit tokens.csv',
+    words: (desk) => ['au', 'download', jobOf(desk), '--out', 'job.csv'],
+    out: 'job.csv',
+  },
+  'au download <run>': {
+    before: 'au submit tokens.csv',
+    words: (desk) => ['au', 'download', runOf(desk), '--out', 'run.csv'],
+    out: 'run.csv',
+  },
+};
+
+async function play(change: Change, { before, words, out }: Command) {
+  const desk = await openDesk({ pickupMs: 0, intercept: sending(change) });
+  const input = readFileSync(desk.home.file('tokens.csv'));
+  const run = (argv: readonly string[]): Promise<Finished> => desk.home.svc(argv, { env: desk.env, input });
+  if (before !== undefined) await desk.svc(before);
+  const refused = await run(words(desk));
+  const isThere = existsSync(desk.home.file(out)) || existsSync(desk.home.file('ran'));
+  const isJob = words(desk).includes(jobOf(desk));
+  const accepted = await run([
+    'au',
+    'download',
+    isJob ? jobOf(desk) : runOf(desk),
+    '--accept-unproven',
+    '--out',
+    'all.csv',
+  ]);
+  return {
+    refused: refused.code,
+    names: /tokens that were (not requested|returned more often than requested)/.test(refused.stderr),
+    isThere,
+    accepted: accepted.code,
+    compared: (JSON.parse(accepted.stdout) as { compared: boolean }).compared,
+  };
+}
+
+describe('results of other tokens than the request', () => {
+  it.each(Object.entries(COMMANDS))(
+    'R71 are refused by %s with exit code 12 and no --exec, kept, and taken with --accept-unproven',
+    async (_, command) => {
+      const played = await Promise.all(Object.values(CHANGES).map((change) => play(change, command)));
+      const outcome = { refused: 12, names: true, isThere: false, accepted: 0, compared: false };
+      expect(played).toEqual(played.map(() => outcome));
+    },
+    90_000,
+  );
+
+  it.each<[string, (desk: Desk) => void]>([
+    ['moved', (desk) => renameSync(desk.home.file('tokens.csv'), desk.home.file('moved.csv'))],
+    ['changed', (desk) => writeFileSync(desk.home.file('tokens.csv'), 'token\n')],
+    ['gone', (desk) => rmSync(desk.home.file('tokens.csv'))],
+  ])('R71 are taken with a line and compared: false where the request was %s', async (_, change) => {
+    const desk = await openDesk({ pickupMs: 0, intercept: sending((rows) => rows.map(ofAnotherTenant)) });
+    await desk.svc('au submit tokens.csv');
+    change(desk);
+    const job = await desk.svc(`au download ${jobOf(desk)} --out job.csv`);
+    const waited = await desk.svc(`au wait ${runOf(desk)}`);
+    const note = /were not compared with the tokens of (?:the|a) request: \S+tokens.csv is gone or has changed/;
+    expect(job).toMatchObject({ code: 0, stderr: expect.stringMatching(note) });
+    expect(JSON.parse(job.stdout)).toMatchObject({ compared: false });
+    expect(waited).toMatchObject({ code: 0, stderr: expect.stringMatching(note) });
+    expect(JSON.parse(waited.stdout)).toMatchObject({ results: { compared: false } });
+  });
+
+  it('R71 are taken with a line where the request came through a pipe that is over', async () => {
+    const desk = await openDesk({ pickupMs: 0, intercept: sending((rows) => rows.map(ofAnotherTenant)) });
+    const child = desk.start('au submit -');
+    child.stdin.end(readFileSync(desk.home.file('tokens.csv')));
+    expect(await finished(child)).toMatchObject({ code: 0 });
+    const waited = await desk.svc(`au wait ${runOf(desk)} -o json`);
+    expect(waited).toMatchObject({ code: 0, stderr: expect.stringContaining('it came through a pipe') });
+    expect(JSON.parse(waited.stdout)).toMatchObject({ results: { compared: false } });
+  });
+});
+
+describe('results of the tokens of the request', () => {
+  it('R71 are completed results, also where the request quotes its tokens or ends its lines otherwise', async () => {
+    const desk = await openDesk({ pickupMs: 0 });
+    const [header, ...rows] = readFileSync(desk.home.file('tokens.csv'), 'utf8').trimEnd().split('\n');
+    const quoted = rows.map((row, index) => (index % 2 === 0 ? row.replace(/^[^,]*/, '"$&"') : row));
+    // The same token twice: it may also come back twice.
+    writeFileSync(desk.home.file('tokens.csv'), [header, ...quoted, quoted[0], ''].join('\r\n'));
+    const done = await desk.svc('au submit tokens.csv --wait -o json');
+    expect(done).toMatchObject({ code: 0 });
+    expect(JSON.parse(done.stdout)).toMatchObject({ results: { compared: true } });
+  });
+});
