@@ -61,6 +61,8 @@ function build(platform) {
       executable: strippedNode(platform),
       output,
       disableExperimentalSEAWarning: true,
+      // Else NODE_OPTIONS can make it run another program's code, with the operator's keys.
+      execArgvExtension: 'none',
       assets: platform === here ? { ...assets.files, ...assets.caches } : assets.files,
     }),
   );

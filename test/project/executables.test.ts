@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -15,8 +15,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
+import { makeCertificate, tlsServer } from '../support/certificate.ts';
 import { LASTING } from '../support/command-lines.ts';
+import { FaultServer } from '../support/fault-server.ts';
+import { json } from '../support/fault-steps.ts';
 import { doMainJob } from '../support/main-job.ts';
+import { finished } from '../support/svc.ts';
 import { TerminalSession } from '../support/terminal.ts';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
@@ -70,6 +74,27 @@ describe.runIf(canBuild)('the standalone executable', () => {
     expect(run('--version')).toMatchObject({ status: 0, stdout: `${manifest.version}\n` });
     expect(run('logs', '--no-such-option').status).toBe(2);
     expect(run('3ds', 'template', 'payment-transaction').stdout).toContain('"purchase_info"');
+  });
+
+  it('runs no code that NODE_OPTIONS names', () => {
+    const other = join(scratch, 'other.cjs');
+    writeFileSync(other, 'console.error(process.argv); process.exit(99);');
+    for (const words of [`--require ${other}`, `--import ${other}`, '--inspect-brk=0', '--no-such-option'])
+      expect(runWith({ NODE_OPTIONS: words }, '--version')).toEqual({ status: 0, output: `${manifest.version}\n` });
+  });
+
+  it('trusts the authorities that NODE_EXTRA_CA_CERTS names, and no others', async () => {
+    const certificate = makeCertificate('localhost');
+    const authority = join(scratch, 'authority.pem');
+    writeFileSync(authority, certificate.cert);
+    const tenant = json({ id: '00000000-0000-4000-8000-000000000001', name: 'Acme', type: 'test' });
+    const server = await FaultServer.start(() => tenant, tlsServer(certificate));
+    onTestFinished(() => server.close());
+    const env = { SVC_BASE_URL: `https://localhost:${server.port}`, SVC_MANAGEMENT_API_KEY: 'a-key' };
+    const distrusting = await runBeside(['tenant', 'show'], env);
+    expect(distrusting).toEqual({ status: 8, stderr: expect.stringContaining('certificate') });
+    const trusting = await runBeside(['tenant', 'show'], { ...env, NODE_EXTRA_CA_CERTS: authority });
+    expect(trusting).toEqual({ status: 0, stderr: '' });
   });
 
   it.each(ending)('can do svc $words', async ({ words }) => {
@@ -150,6 +175,25 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
     must('dpkg', [`--root=${root}`, '--force-not-root', ...args]);
   }
 });
+
+function runWith(env: Record<string, string>, ...args: string[]): { status: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync(executable, args, {
+    cwd: scratch,
+    env: { HOME: scratch, ...env },
+    encoding: 'utf8',
+  });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+/** Runs it while this process goes on, such as to answer it. */
+async function runBeside(
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<{ status: number | null; stderr: string }> {
+  const child = spawn(executable, args, { cwd: scratch, env: { HOME: scratch, ...env }, stdio: 'pipe' });
+  const { code, stderr } = await finished(child);
+  return { status: code, stderr };
+}
 
 function run(...args: string[]): { status: number | null; stdout: string } {
   return spawnSync(executable, args, { cwd: scratch, env: { HOME: scratch }, encoding: 'utf8' });
