@@ -44,6 +44,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     connectionsCheckingInterval: Math.min(1000, limits.headersMs),
   });
   server.maxConnections = limits.connections;
+  // A sender that never reads its responses would keep its connection. A late request is refused in words before.
+  server.timeout = limits.headersMs + limits.requestMs;
   // A refused connection is reported once: not again because its body broke off.
   const broken = new WeakSet<object>();
   const onRefused = (refusal: Refusal, socket: object): void => {
@@ -215,6 +217,11 @@ function refuseConnection(
   const broken = code === 'HPE_INVALID_EOF_STATE' ? BROKEN_OFF : 'it is not valid HTTP';
   const reason = isLate ? 'it was not complete in time' : broken;
   if (code !== 'ECONNRESET') onRefused({ status, reason });
-  if (socket.writable) socket.end(`HTTP/1.1 ${status} ${words}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
-  else socket.destroy();
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  socket.end(`HTTP/1.1 ${status} ${words}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  // The sender may never close its side.
+  setTimeout(() => socket.destroy(), LAST_MOMENT_MS).unref();
 }

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ReceivedEvent } from '../../src/webhooks/received.ts';
 import { type Receiver, type ReceiverOptions, type Refusal, startReceiver } from '../../src/webhooks/receiver.ts';
 import { delivery, post, sendRaw, until } from './support.ts';
@@ -45,6 +45,21 @@ describe('the receiver', () => {
     expect(answered).toBe(false);
     accept?.();
     expect(await answer).toMatchObject({ status: 200 });
+  });
+
+  it('is free again when senders that never read or close have used up its time limits', async () => {
+    await start({ limits: { headersMs: 200, requestMs: 400, connections: 20 } });
+    const silent = Array.from({ length: 10 }, () => '');
+    const torn = Array.from({ length: 10 }, () => 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{');
+    const sockets = [...silent, ...torn].map((text) => {
+      const socket = connect({ port: receiver.port, host: '127.0.0.1', allowHalfOpen: true }).pause();
+      socket.on('error', () => undefined).write(text);
+      return socket;
+    });
+    onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+    await expect
+      .poll(() => post(receiver.url, delivery()).catch(() => undefined), { timeout: 20_000 })
+      .toMatchObject({ status: 200 });
   });
 
   it('R67 takes nothing under a name that is not of this machine, unless it is allowed', async () => {
