@@ -4,9 +4,10 @@ import { isDrawn, recordPrinter } from '../../app/print.ts';
 import { SvcError } from '../../errors.ts';
 import { writeWhole } from '../../files/draft.ts';
 import type { Finding } from '../../logs/archive/chain.ts';
+import type { EvidencePlan, WrittenEvidence } from '../../logs/archive/evidence.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import type { Verified } from '../../logs/archive/verify.ts';
-import { countText } from '../../output/time.ts';
+import { countText, formatNumber } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import {
   archiveLocation,
@@ -25,10 +26,13 @@ const parameters = {
   force: flag('--force', 'replace a file that exists'),
 } as const;
 
-const TEXTS = ['file', 'file_sha256', 'from', 'to', 'sha256'] as const;
-const COUNTS = ['bytes', 'records', 'segments', 'entries', 'gaps', 'problems', 'record'] as const;
+const TEXTS = ['file', 'file_sha256', 'from', 'to', 'sha256', 'sums_sha256'] as const;
+const COUNTS = ['bytes', 'records', 'segments', 'entries', 'card_numbers', 'gaps', 'problems', 'record'] as const;
 
-/** What a bundle holds: of days (UTC), with the newest record and its hash, which the script of the bundle takes. */
+/**
+ * A bundle that was written, of days (UTC). Its script takes the hash of `SHA256SUMS`, which proves the whole bundle, or that
+ * of the newest record.
+ */
 type Evidence = Readonly<Record<(typeof TEXTS)[number], string> & Record<(typeof COUNTS)[number], number>>;
 
 const evidenceView: View<Evidence> = {
@@ -42,7 +46,7 @@ const evidenceView: View<Evidence> = {
 
 export const evidence = defineCommand({
   description:
-    'Verifies the archive, then writes what an auditor needs into one file, readable by its owner only: the entries of whole days (UTC) as the service sent them, the chain from its first record, what was found, covered and missing, and a short script that checks all of it with sha256sum and gzip, without svc. Give the hash that is printed to the auditor separately: without it, a bundle proves only itself. The same archive and days give the same bytes.',
+    'Verifies the archive, then writes what an auditor needs into one file, readable by its owner only: the entries of whole days (UTC) as the service sent them, the chain from its first record, what was found, covered and missing, and a script that checks all of it with awk, sha256sum and gzip, without svc. Send the hash of the bundle that is printed (sums_sha256) to the auditor separately: it proves everything in the bundle, and without a hash a bundle proves only itself. The same archive and days give the same bytes.',
   examples: [['svc logs evidence audit --since 2026-01-01 --until 2026-04-01 --out evidence.tar.gz', 'a quarter']],
   exitCodes: [5, 12],
   fields: evidenceView.fields,
@@ -61,11 +65,12 @@ export const evidence = defineCommand({
     const { planEvidence, writeEvidence } = await import('../../logs/archive/evidence.ts');
     const plan = await planEvidence(store, bounds);
     const { from, to, records, segments, last } = plan;
-    const bundle = await writeWhole(target, input.force, (draft) =>
-      withByteProgress(context, { dir: input.dir, label: 'evidence', segments }, (onBytes) =>
+    let written: WrittenEvidence = { sumsSha256: '', cardNumbers: 0 };
+    const bundle = await writeWhole(target, input.force, async (draft) => {
+      written = await withByteProgress(context, { dir: input.dir, label: 'evidence', segments }, (onBytes) =>
         writeEvidence(store, plan, draft, { verified: result, problems, signal: context.signal, onBytes }),
-      ),
-    );
+      );
+    });
     const made = {
       file: input.out,
       bytes: bundle.bytes,
@@ -75,16 +80,16 @@ export const evidence = defineCommand({
       records: records.length,
       segments: segments.length,
       entries: plan.entries,
-      gaps: result.coverage.gaps().length,
+      card_numbers: written.cardNumbers,
+      gaps: plan.coverage.gaps().length,
       problems: problems.length,
       record: last.record.sequence,
       sha256: last.sha256,
+      sums_sha256: written.sumsSha256,
     };
-    if (isDrawn(context)) await context.out.write(summaryText(context, made, result));
+    if (isDrawn(context)) await context.out.write(summaryText(context, made, plan));
     else await print(made);
-    context.notices.warn(
-      'the bundle holds the entries as the service sent them, card numbers included: keep it as safe as the archive',
-    );
+    warnOfCardNumbers(context, made);
     if (made.problems > 0)
       throw new SvcError('checksum_mismatch', `the archive has ${countText(made.problems, 'problem')}`, {
         hint: 'The bundle was written, and names them; none is in the files of its own days.',
@@ -103,13 +108,22 @@ async function verified(context: Context, store: ArchiveStore): Promise<{ result
   });
 }
 
-function summaryText(context: Context, made: Evidence, { coverage }: Verified): string {
-  const { file, from, to, records, segments, entries, sha256 } = made;
+function warnOfCardNumbers({ notices }: Context, { entries, card_numbers: found }: Evidence): void {
+  const all = countText(entries, 'entry');
+  if (found === 0) return notices.note(`no card number was found in ${all}; keep the bundle as safe as the archive`);
+  notices.warn(
+    `what looks like a card number was found in ${formatNumber(found)} of ${all}: keep the bundle as safe as the archive`,
+  );
+}
+
+function summaryText(context: Context, made: Evidence, { coverage }: EvidencePlan): string {
+  const { file, from, to, records, segments, entries, sha256, sums_sha256: sums } = made;
   return sentencesText(context, [
     ['good', `written: ${file}`],
     `${countText(entries, 'entry')} of ${from} to ${to} in ${countText(segments, 'segment')}, and all ${countText(records, 'record')} of the chain`,
     ...coverage.gaps().map((gap) => gapSentence(context, gap)),
-    `newest hash, for the auditor by another way: ${sha256}`,
-    `the auditor checks it with: tar -xzf ${file} && sh evidence/verify.sh <newest hash>`,
+    `newest hash: ${sha256}`,
+    `hash of the bundle (send it to the auditor separately, not with the bundle): ${sums}`,
+    `the auditor checks everything in the bundle with: tar -xzf ${file} && sh evidence/verify.sh <hash of the bundle>`,
   ]);
 }

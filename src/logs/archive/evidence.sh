@@ -1,36 +1,328 @@
 #!/bin/sh
-# Checks this bundle: sh verify.sh [hash of the newest record, from another source]
-# Needs sha256sum and gzip. Exit code 0: nothing was changed, removed, reordered or added.
+# Checks this bundle: sh verify.sh <hash>
+#
+# The hash must come from another source than this bundle. It is one of these:
+# - that of the bundle (of SHA256SUMS, which lists every other file): it proves everything in the bundle;
+# - that of the newest record: it proves the records, the entries, and what this script derives from them.
+#
+# Needs awk, find, gzip and sha256sum. Writes nothing. Exit code 0: nothing was changed, removed, reordered or added.
 set -eu
-from=@FROM@ to=@TO@ # the days whose entries are here (UTC)
-expected=${1:-}
-fail() { echo "FAILED: $1" >&2; exit 1; }
-hash_of() { sum=$(sha256sum < "$1"); echo "${sum%% *}"; }
-cd "$(dirname "$0")"
-sums=$(sha256sum -c SHA256SUMS 2> /dev/null) || fail 'files are not as SHA256SUMS says'
-number=0 previous=null files=0 entries=0
-while record=_manifest/$(printf %08d "$number").json; [ -f "$record" ]; do
-  IFS= read -r rest < "$record" || fail "$record has no end"
-  case $rest in "{\"version\":"[12]",\"sequence\":$number,\"previous\":$previous,"*) ;; *) fail "$record does not chain" ;; esac
-  case $rest in *'"segments":['*) rest=${rest#*'"segments":['} && rest=${rest%%]*} ;; *) rest= ;; esac
-  while [ "${rest#*\"path\":\"}" != "$rest" ]; do
-    rest=${rest#*\"path\":\"} && path=${rest%%\"*}
-    rest=${rest#*\"entries\":} && count=${rest%%,*}
-    rest=${rest#*\"sha256\":\"} && hash=${rest%%\"*}
-    day=${path#*/date=} && day=${day%%/*}
-    if [ "$day" != unknown ]; then
-      day=${day%%-*}${day#*-} && day=${day%-*}${day##*-}
-      if [ "$day" -lt "$from" ] || [ "$day" -gt "$to" ]; then continue; fi
-    fi
-    [ -f "$path" ] && [ "$(hash_of "$path")" = "$hash" ] || fail "$path is missing or changed"
-    [ "$(gzip -dc "$path" | wc -l)" -eq "$count" ] || fail "$path does not hold $count entries"
-    files=$((files + 1)) entries=$((entries + count))
-  done
-  newest=$(hash_of "$record") && previous="\"$newest\"" && number=$((number + 1))
+LC_ALL=C
+export LC_ALL
+
+fail() {
+  echo "FAILED: $1" >&2
+  exit 1
+}
+
+for tool in awk find gzip sha256sum; do
+  command -v "$tool" > /dev/null || fail "$tool is not installed"
 done
-set -- _manifest/* tenant=*/date=*/*
-[ $# -eq $((number + (files > 0 ? files : 1))) ] || fail 'there are files that no record lists'
-[ "$(echo "$sums" | wc -l)" -eq $((number + files + 3)) ] || fail 'SHA256SUMS does not list every file'
-[ "$newest" = "${expected:-$newest}" ] || fail "the newest record has the hash $newest, not $expected"
-echo "OK: $entries entries in $files files, days $from to $to; $number records, the newest with the hash $newest"
-[ -n "$expected" ] || echo 'Without the hash of the newest record from another source, this bundle proves only itself.'
+given=
+if [ $# -gt 0 ]; then
+  given=$(printf %s "$1" | tr A-F a-f)
+  case $given in *[!0-9a-f]*) given= ;; esac
+  [ $# -eq 1 ] && [ ${#given} -eq 64 ] || fail 'give one hash: 64 hexadecimal digits'
+fi
+CDPATH='' cd "$(dirname "$0")"
+
+# What lies here: things that are neither files nor folders, then the folders, then the files with their hashes.
+found() {
+  find . ! -type f ! -type d
+  echo
+  find . -type d
+  echo
+  find . -type f -exec sha256sum {} +
+}
+
+facts=$(found | awk -v given="$given" -v readme=@README@ '
+  function problem(words) {
+    print "FAILED: " printable(words)
+    hasProblem = 1
+  }
+  function printable(words) {
+    gsub(/[^ -~]/, "?", words)
+    return words
+  }
+  function say(words) { says[++saidLines] = printable(words) }
+  # Large numbers must not become 2.1e+09.
+  function digits(number) { return sprintf("%.0f", number) }
+
+  # The text after a name in JSON, as it is written.
+  function textOf(json, name,    start) {
+    start = index(json, "\"" name "\":\"")
+    if (!start) return ""
+    json = substr(json, start + length(name) + 4)
+    match(json, /^([^"\\]|\\.)*/)
+    return substr(json, 1, RLENGTH)
+  }
+  function numberOf(json, name,    start) {
+    start = index(json, "\"" name "\":")
+    if (!start || !match(substr(json, start + length(name) + 3), /^[0-9]+/)) return -1
+    return substr(json, start + length(name) + 3, RLENGTH) + 0
+  }
+
+  # The elements of a list of objects that contain no list, as they are written.
+  function listOf(json, name,    start) {
+    start = index(json, "\"" name "\":[")
+    if (!start) return ""
+    json = substr(json, start + length(name) + 4)
+    return substr(json, 1, index(json, "]") - 1)
+  }
+
+  # Times of one form are in order as texts. The ranges of a set are in order too, with time between them.
+  function addRange(set, from, to,    count, at, isAdded) {
+    if (to <= from) return
+    count = ranges[set]
+    if (count && from >= begins[set, count] && from <= ends[set, count]) {
+      if (to > ends[set, count]) ends[set, count] = to
+      return
+    }
+    ranges[set] = 0
+    for (at = 1; at <= count; at++) {
+      if (ends[set, at] < from) keepRange(set, begins[set, at], ends[set, at])
+      else if (begins[set, at] > to) {
+        later[++isAdded] = begins[set, at] SUBSEP ends[set, at]
+      } else {
+        if (begins[set, at] < from) from = begins[set, at]
+        if (ends[set, at] > to) to = ends[set, at]
+      }
+    }
+    keepRange(set, from, to)
+    for (at = 1; at <= isAdded; at++) {
+      split(later[at], pair, SUBSEP)
+      keepRange(set, pair[1], pair[2])
+    }
+  }
+  function keepRange(set, from, to) {
+    begins[set, ++ranges[set]] = from ""
+    ends[set, ranges[set]] = to ""
+  }
+  function cutRanges(set, from,    count, at) {
+    count = ranges[set]
+    ranges[set] = 0
+    for (at = 1; at <= count; at++)
+      if (ends[set, at] > from) keepRange(set, begins[set, at] < from ? from : begins[set, at], ends[set, at])
+  }
+  # Adds what is left of a range without those of a set.
+  function addRest(set, from, to, others,    at) {
+    for (at = 1; at <= ranges[others]; at++) {
+      if (ends[others, at] <= from || begins[others, at] >= to) continue
+      if (begins[others, at] > from) keepRange(set, from, begins[others, at])
+      from = ends[others, at]
+    }
+    if (from < to) keepRange(set, from, to)
+  }
+  function rangesText(set,    at, text) {
+    for (at = 1; at <= ranges[set]; at++)
+      text = text (at > 1 ? "," : "") "{\"from\": \"" begins[set, at] "\",\"to\": \"" ends[set, at] "\"}"
+    return "[" text "]"
+  }
+
+  function addSegments(record, list,    parts, count, at, path, day) {
+    count = list == "" ? 0 : split(list, parts, "[}],[{]")
+    for (at = 1; at <= count; at++) {
+      path = textOf(parts[at], "path")
+      if (path !~ /^tenant=[A-Za-z0-9%._~!*()\047-]+\/date=[0-9a-z-]+\/part-[0-9]+-[0-9a-f]+\.(jsonl|raw)\.gz$/) {
+        problem(record " lists a file with an odd name: " path)
+        continue
+      }
+      if (path in recordOf) problem(record " lists " path " again")
+      recordOf[path] = record
+      day = path
+      sub(/^[^\/]*\/date=/, "", day)
+      sub(/\/.*/, "", day)
+      paths[++listed] = path
+      days[listed] = day
+      hashes[listed] = textOf(parts[at], "sha256")
+      counts[listed] = numberOf(parts[at], "entries")
+      sizes[listed] = numberOf(parts[at], "bytes")
+    }
+  }
+
+  # Takes away what retention dropped; the record must count it as the records before it do.
+  function dropBefore(record, json,    before, at, month, months, names, files, rows, bytes, text, total) {
+    before = textOf(json, "before")
+    if (before !~ /^[0-9]+-[0-9][0-9]-01T00:00:00\.000Z$/) problem(record " drops parts of months")
+    for (at = 1; at <= listed; at++) {
+      if (at in isDropped || days[at] >= substr(before, 1, 10)) continue
+      isDropped[at] = 1
+      month = substr(days[at], 1, 7)
+      if (!(month in files)) names[++months] = month
+      files[month]++
+      rows[month] += counts[at]
+      bytes[month] += sizes[at]
+      total += counts[at]
+    }
+    sort(names, months)
+    for (at = 1; at <= months; at++) {
+      month = names[at]
+      text = text (at > 1 ? "," : "") "{\"month\":\"" month "\",\"segments\":" digits(files[month]) \
+        ",\"entries\":" digits(rows[month]) ",\"bytes\":" digits(bytes[month]) "}"
+    }
+    if (listOf(json, "months") != text) problem(record " does not count the entries that it drops")
+    gsub(/":/, "\": ", text)
+    drops = drops (drops == "" ? "" : ",") "{\"before\": \"" before "\",\"written_at\": \"" textOf(json, "written_at") \
+      "\",\"by\": \"" textOf(json, "by") "\",\"months\": [" text "]}"
+    if (substr(before, 1, 10) > firstKept) firstKept = substr(before, 1, 10)
+    cutRanges("read", before)
+    cutRanges("lost", before)
+    say("Dropped by retention: " digits(total) " entries from before " before ", by " textOf(json, "by"))
+  }
+  function sort(texts, count,    at, place, text) {
+    for (at = 2; at <= count; at++) {
+      text = texts[at]
+      for (place = at; place > 1 && texts[place - 1] > text; place--) texts[place] = texts[place - 1]
+      texts[place] = text
+    }
+  }
+
+  function readRecord(number, path,    json, more, start, kind) {
+    if ((getline json < path) <= 0) json = ""
+    if ((getline more < path) > 0) problem(path " has a second line")
+    close(path)
+    start = ",\"sequence\":" number ",\"previous\":" previous ",\"kind\":\""
+    if (index(json, "{\"version\":1" start) != 1 && index(json, "{\"version\":2" start) != 1)
+      problem(path " does not follow the record before it: one of the two was changed")
+    previous = "\"" hash[path] "\""
+    start = index(json, "\"position\":{")
+    if (!start) start = index(json, "\"standing\":{")
+    json = substr(json, 1, start - 1)
+    kind = textOf(json, "kind")
+    if ((kind == "begin") != (number == 0)) problem(path " is of a kind that cannot be here")
+    if (kind == "begin") {
+      service = textOf(json, "service")
+      tenant = textOf(json, "tenant_id")
+    } else if (kind == "segments") {
+      addSegments(path, listOf(json, "segments"))
+      addRange("read", textOf(json, "read_from"), textOf(json, "read_to"))
+    } else if (kind == "gap") {
+      addRange("lost", textOf(json, "from"), textOf(json, "to"))
+    } else if (kind == "dropped") {
+      dropBefore(path, json)
+    } else problem(path " is of a kind that this script does not know")
+  }
+
+  # Each part of evidence.json must be what the records say.
+  function expect(what, text) {
+    if (isOther) return
+    if (substr(statement, 1, length(text)) != text) {
+      problem("evidence.json does not say of " what " what the records do")
+      isOther = 1
+    }
+    statement = substr(statement, length(text) + 1)
+  }
+
+  function belongs(path) {
+    isKnown[path] = 1
+    while (sub(/\/[^\/]*$/, "", path)) isFolder["./" path] = 1
+  }
+
+  $0 == "" { section++; next }
+  section == 0 { problem($0 " is a link, or something else that is no file"); next }
+  section == 1 { folders[++folderCount] = $0; next }
+  {
+    path = substr($0, 69)
+    if (path in hash) problem(path " is here twice")
+    files[++fileCount] = path
+    hash[path] = substr($0, 1, 64)
+  }
+
+  END {
+    belongs("README.md")
+    belongs("SHA256SUMS")
+    belongs("evidence.json")
+    belongs("verify.sh")
+    isFolder["."] = 1
+    while ((getline line < "SHA256SUMS") > 0) {
+      path = substr(line, 67)
+      isSummed[path] = 1
+      if (hash[path] == "") problem(path " is missing")
+      else if (line != hash[path] "  " path) problem(path " was changed")
+    }
+    if (hash["README.md"] != readme) problem("README.md is not the one that came with this script")
+
+    previous = "null"
+    for (number = 0; (path = sprintf("_manifest/%08d.json", number)) in hash; number++) {
+      belongs(path)
+      readRecord(number, path)
+      newest = hash[path]
+    }
+    if (number == 0) problem("there is no record")
+
+    while ((getline line < "evidence.json") > 0) {
+      sub(/^ +/, "", line)
+      statement = statement line
+    }
+    expect("the version", "{\"version\": 1,")
+    expect("the service", "\"service\": \"" service "\",")
+    expect("the tenant", "\"tenant_id\": \"" tenant "\",")
+    if (statement !~ /^"from": "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]","to": "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]",/)
+      problem("evidence.json does not say which days are here")
+    from = substr(statement, 10, 10)
+    to = substr(statement, 29, 10)
+    if (from < firstKept) problem("evidence.json begins with days that retention dropped: " firstKept " is the first day left")
+    statement = substr(statement, 41)
+
+    for (at = 1; at <= listed; at++) {
+      if (at in isDropped) continue
+      path = paths[at]
+      if (days[at] != "unknown" && (days[at] < from || days[at] > to)) {
+        others += counts[at]
+        if (first == "" || days[at] < first) first = days[at]
+        if (days[at] > last) last = days[at]
+        continue
+      }
+      belongs(path)
+      here[++hereCount] = at
+      entries += counts[at]
+      if (!(path in hash)) problem(path " is missing: " recordOf[path] " lists it")
+      else if (hash[path] != hashes[at]) problem(path " was changed: it is not the file that " recordOf[path] " lists")
+    }
+    for (at = 1; at <= fileCount; at++) {
+      if (!(files[at] in isKnown)) problem(files[at] " does not belong to the bundle")
+      else if (!(files[at] in isSummed) && files[at] != "SHA256SUMS") problem(files[at] " is not in SHA256SUMS")
+    }
+    for (at = 1; at <= folderCount; at++)
+      if (!(folders[at] in isFolder)) problem(folders[at] " does not belong to the bundle")
+
+    for (at = 1; at <= ranges["read"]; at++) addRest("covered", begins["read", at], ends["read", at], "lost")
+    for (at = 1; at <= ranges["read"]; at++) addRange("whole", begins["read", at], ends["read", at])
+    for (at = 1; at <= ranges["lost"]; at++) addRange("whole", begins["lost", at], ends["lost", at])
+    if (ranges["whole"]) addRest("gaps", begins["whole", 1], ends["whole", ranges["whole"]], "covered")
+    expect("the newest record", "\"record\": " (number - 1) ",\"sha256\": \"" newest "\",\"records\": " number ",")
+    expect("the number of files", "\"segments\": " digits(hereCount) ",")
+    expect("the number of entries", "\"entries\": " digits(entries) ",")
+    expect("the times that are covered", "\"covered\": " rangesText("covered") ",")
+    expect("gaps", "\"gaps\": " rangesText("gaps") ",")
+    expect("what retention dropped", "\"dropped\": [" drops "],\"verified\": {")
+
+    if (given != "" && given != hash["SHA256SUMS"] && given != newest)
+      problem("the hash " given " is neither that of SHA256SUMS (" hash["SHA256SUMS"] ") nor that of the newest record (" newest ")")
+    if (hasProblem) exit 1
+
+    for (at = 1; at <= hereCount; at++) print "count", digits(counts[here[at]]), paths[here[at]]
+    print "say OK: " digits(entries) " entries in " digits(hereCount) " files, of the days " from " to " to " (UTC); " \
+      number " records, the newest with the hash " newest
+    print "say " printable("Tenant " tenant " of " service)
+    if (others) print "say Not in this bundle: " digits(others) " entries that the records list, of other days from " first " to " last
+    for (at = 1; at <= ranges["covered"]; at++) print "say Covered: " begins["covered", at] " to " ends["covered", at]
+    for (at = 1; at <= ranges["gaps"]; at++) print "say Gap, entries may be missing: " begins["gaps", at] " to " ends["gaps", at]
+    for (at = 1; at <= saidLines; at++) print "say " says[at]
+    if (statement !~ /"problems": \[\]}}$/) print "say svc found problems when it made this bundle: evidence.json names them"
+    if (given == "") print "say Without a hash from another source, this bundle proves only itself."
+    else if (given == hash["SHA256SUMS"]) print "say The hash is that of SHA256SUMS: it proves all that is in this bundle."
+    else {
+      print "say The hash is that of the newest record: it proves the records, these entries, and what is printed here."
+      print "say It does not prove that these are the days you asked for, nor README.md and what svc verified: for that, give the hash of SHA256SUMS."
+    }
+  }') || {
+  printf '%s\n' "$facts" >&2
+  exit 1
+}
+
+printf '%s\n' "$facts" | while read -r word count path; do
+  [ "$word" = count ] || continue
+  [ "$(gzip -dc < "$path" | wc -l)" -eq "$count" ] || fail "$path does not contain $count entries"
+done
+printf '%s\n' "$facts" | sed -n 's/^say //p'

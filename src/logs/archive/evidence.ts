@@ -3,12 +3,23 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { type Draft, sha256Of } from '../../files/draft.ts';
+import { holdsCardNumber } from '../../output/formats.ts';
 import { type Finding, readRecords } from './chain.ts';
-import { isoRange } from './coverage.ts';
+import { Coverage, isoRange } from './coverage.ts';
 import { text as README } from './evidence.md';
 import { text as SCRIPT } from './evidence.sh';
 import { type Bounds, noArchive } from './manifest.ts';
-import { type BeginRecord, damaged, dayIn, dayOf, type Link, type Segment, UNKNOWN_DAY } from './record.ts';
+import { readLines } from './read-segment.ts';
+import {
+  type BeginRecord,
+  damaged,
+  dayIn,
+  dayOf,
+  type DropRecord,
+  type Link,
+  type Segment,
+  UNKNOWN_DAY,
+} from './record.ts';
 import type { ArchiveStore } from './store.ts';
 import type { Verified } from './verify.ts';
 
@@ -21,6 +32,8 @@ export interface EvidencePlan {
   readonly records: readonly Pick<Link, 'path' | 'sha256'>[];
   readonly segments: readonly Segment[];
   readonly entries: number;
+  /** As these records say, which may be newer than those that were verified. */
+  readonly coverage: Coverage;
 }
 
 /** Chooses what goes into a bundle. @throws SvcError as `readManifest` */
@@ -29,10 +42,12 @@ export async function planEvidence(store: ArchiveStore, { since, until }: Bounds
   const to = until === undefined ? '9999-12-31' : dayOf(until - 1);
   const records: Pick<Link, 'path' | 'sha256'>[] = [];
   let segments: Segment[] = [];
+  const coverage = new Coverage();
   let [first, last]: [BeginRecord | undefined, Link | undefined] = [undefined, undefined];
   for await (const link of readRecords(store)) {
     const { record, path, sha256 } = (last = link);
     records.push({ path, sha256 });
+    coverage.add(record);
     if (record.kind === 'begin') first = record;
     if (record.kind === 'segments')
       segments.push(...record.segments.filter(({ path: at }) => isOf(dayIn(at), from, to)));
@@ -47,7 +62,7 @@ export async function planEvidence(store: ArchiveStore, { since, until }: Bounds
   const [earliest = from, latest = to] = [days.toSorted()[0], days.toSorted().at(-1)];
   const range = { from: since === undefined ? earliest : from, to: until === undefined ? latest : to };
   const entries = segments.reduce((sum, segment) => sum + segment.entries, 0);
-  return { first, last, ...range, records, segments, entries };
+  return { first, last, ...range, records, segments, entries, coverage };
 }
 
 function isOf(day: string, from: string, to: string): boolean {
@@ -61,6 +76,14 @@ export interface EvidenceOptions {
   readonly onBytes: (bytes: number) => void;
 }
 
+/** What the auditor has to know of a bundle. */
+export interface WrittenEvidence {
+  /** The hash of `SHA256SUMS`, which lists every other file: it proves the whole bundle. */
+  readonly sumsSha256: string;
+  /** How many entries contain what looks like a card number. */
+  readonly cardNumbers: number;
+}
+
 /**
  * Writes a bundle: the same archive, days and problems give the same bytes.
  * @throws SvcError `checksum_mismatch` where a file for it is not as it was written
@@ -70,8 +93,10 @@ export async function writeEvidence(
   plan: EvidencePlan,
   draft: Draft,
   options: EvidenceOptions,
-): Promise<void> {
-  const tar = tarOf(filesOf(store, plan, options), Date.parse(plan.last.record.written_at));
+): Promise<WrittenEvidence> {
+  const texts = textsOf(plan, options);
+  const files = new BundleFiles(store, plan, options);
+  const tar = tarOf(files.read(texts), Date.parse(plan.last.record.written_at));
   await pipeline(
     Readable.from(tar, { objectMode: false }),
     createGzip(),
@@ -80,23 +105,52 @@ export async function writeEvidence(
     },
     { signal: options.signal },
   );
+  return { sumsSha256: sha256Of(texts.SHA256SUMS), cardNumbers: files.cardNumbers };
 }
 
-async function* filesOf(store: ArchiveStore, plan: EvidencePlan, options: EvidenceOptions): AsyncGenerator<TarFile> {
-  const script = SCRIPT.replace('@FROM@', digitsOf(plan.from)).replace('@TO@', digitsOf(plan.to));
+/** The texts of a bundle by their names. `SHA256SUMS` comes last, as it lists all other files. */
+function textsOf(plan: EvidencePlan, options: EvidenceOptions) {
+  const script = SCRIPT.replace('@README@', sha256Of(README));
   const texts = { 'README.md': README, 'evidence.json': describe(plan, options), 'verify.sh': script };
   const sums = [
     ...Object.entries(texts).map(([path, text]) => `${sha256Of(text)}  ${path}\n`),
     ...[...plan.records, ...plan.segments].map(({ path, sha256 }) => `${sha256}  ${path}\n`),
   ];
-  for (const [path, text] of Object.entries({ ...texts, SHA256SUMS: sums.join('') })) yield textFile(path, text);
-  for (const { path, sha256 } of plan.records) {
-    const text = (await store.readText(path)) ?? '';
-    if (sha256Of(text) !== sha256) throw damaged(path, 'it was changed meanwhile');
-    yield textFile(path, text);
+  return { ...texts, SHA256SUMS: sums.join('') };
+}
+
+/** Reads what goes into a bundle, and counts the entries that contain card numbers. */
+class BundleFiles {
+  cardNumbers = 0;
+  readonly #store: ArchiveStore;
+  readonly #plan: EvidencePlan;
+  readonly #options: EvidenceOptions;
+
+  constructor(store: ArchiveStore, plan: EvidencePlan, options: EvidenceOptions) {
+    this.#store = store;
+    this.#plan = plan;
+    this.#options = options;
   }
-  for (const segment of plan.segments)
-    yield { path: FOLDER + segment.path, bytes: segment.bytes, content: checked(store, segment, options.onBytes) };
+
+  /** @throws SvcError `checksum_mismatch` where a file is not as it was written */
+  async *read(texts: Readonly<Record<string, string>>): AsyncGenerator<TarFile> {
+    for (const [path, text] of Object.entries(texts)) yield textFile(path, text);
+    for (const { path, sha256 } of this.#plan.records) {
+      const text = (await this.#store.readText(path)) ?? '';
+      if (sha256Of(text) !== sha256) throw damaged(path, 'it was changed meanwhile');
+      yield textFile(path, text);
+    }
+    for (const segment of this.#plan.segments) {
+      const { path, bytes } = segment;
+      await this.#countCardNumbers(segment);
+      yield { path: FOLDER + path, bytes, content: checked(this.#store, segment, this.#options.onBytes) };
+    }
+  }
+
+  async #countCardNumbers(segment: Segment): Promise<void> {
+    for await (const block of readLines(this.#store, segment, { signal: this.#options.signal }))
+      for (const line of block.toString().split('\n')) if (holdsCardNumber(line)) this.cardNumbers += 1;
+  }
 }
 
 const FOLDER = 'evidence/';
@@ -117,14 +171,13 @@ async function* checked(store: ArchiveStore, { path, bytes, sha256 }: Segment, o
   if (read !== bytes || hash.digest('hex') !== sha256) throw damaged(path, 'it is not the file that was written');
 }
 
-/** `2026-01-31` as `20260131`, which a shell can compare. */
-function digitsOf(day: string): string {
-  return day.replaceAll('-', '');
-}
-
-/** What a bundle says of itself and of the archive, without the time at which it was made. */
+/**
+ * What a bundle says of itself and of the archive, without the time at which it was made. The script derives all but
+ * `verified` from the records, in this order of members.
+ */
 function describe({ first, last, from, to, ...plan }: EvidencePlan, { verified, problems }: EvidenceOptions): string {
-  const { coverage, records, segments, entries, bytes, sha256 } = verified;
+  const { coverage } = plan;
+  const { records, segments, entries, bytes, sha256 } = verified;
   const description = {
     version: 1,
     service: first.service,
@@ -138,10 +191,16 @@ function describe({ first, last, from, to, ...plan }: EvidencePlan, { verified, 
     entries: plan.entries,
     covered: coverage.covered().map(isoRange),
     gaps: coverage.gaps().map(isoRange),
-    dropped: coverage.drops.map(({ before, written_at, by, months }) => ({ before, written_at, by, months })),
+    dropped: coverage.drops.map(dropOf),
     verified: { records, segments, entries, bytes, sha256, problems },
   };
   return `${JSON.stringify(description, undefined, 2)}\n`;
+}
+
+/** A record of dropped months without members that only a newer svc knows. */
+function dropOf({ before, written_at: at, by, months }: DropRecord) {
+  const known = months.map(({ month, segments, entries, bytes }) => ({ month, segments, entries, bytes }));
+  return { before, written_at: at, by, months: known };
 }
 
 /** A file in a tar archive. Its content must have exactly the size that is given. */

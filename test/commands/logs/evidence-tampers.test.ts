@@ -1,0 +1,310 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { sha256Of } from '../../../src/files/draft.ts';
+import { recordPath, recordText } from '../../../src/logs/archive/record.ts';
+import { filesIn } from '../../logs/archive/build.ts';
+import { archiveToTamper, GAP, Tampering } from '../../logs/archive/tampers.ts';
+import { svcHere } from '../../support/run-here.ts';
+
+/**
+ * What verify.sh says of a tampered bundle, given the hash of the newest record only, or none. The hash of the bundle finds
+ * every tamper.
+ */
+type Outcome =
+  | 'found'
+  /** What is printed is consistent, and other than before: fewer days, or another newest record. */
+  | 'said'
+  /** What is printed stays the same, and says that this is not proven. */
+  | 'not proven';
+
+type Tamper = readonly [name: string, withRecord: Outcome, alone: Outcome, harm: (bundle: Tampering) => void];
+
+const SEGMENT = /^tenant=/;
+const [TEXT, STATEMENT, SUMS] = ['README.md', 'evidence.json', 'SHA256SUMS'];
+
+function found(name: string, harm: Tamper[3]): Tamper {
+  return [name, 'found', 'found', harm];
+}
+
+/** A change of evidence.json that differs from the records. */
+function states(name: string, change: (statement: Record<string, unknown>) => object): Tamper {
+  return found(name, (it) => restate(it, change));
+}
+
+function restate(it: Tampering, change: (statement: Record<string, unknown>) => object): void {
+  const said = JSON.parse(fs.readFileSync(it.at(STATEMENT), 'utf8')) as Record<string, unknown>;
+  it.write(STATEMENT, `${JSON.stringify({ ...said, ...change(said) }, undefined, 2)}\n`);
+}
+
+/** Changes without the skill to make the list of sums fit again. */
+const CHANGES: readonly Tamper[] = [
+  found('a byte of a segment', (it) => it.edit(it.file(SEGMENT), (text) => `${text.slice(0, -1)}~`)),
+  found('a segment is cut', (it) => fs.truncateSync(it.at(it.file(SEGMENT)), 20)),
+  found('a segment is gone', (it) => it.remove(it.file(SEGMENT))),
+  found('two segments are swapped', (it) => it.swap(it.file(SEGMENT), it.files(SEGMENT)[4] ?? '')),
+  found('a record has changed', (it) => it.edit(recordPath(2), (text) => text.replace('"entries":', '"entries":1'))),
+  found('a record is gone', (it) => it.remove(recordPath(2))),
+  found('two records are swapped', (it) => it.swap(recordPath(2), recordPath(3))),
+  found('the readme has changed', (it) => it.edit(TEXT, (text) => text.replace('What', 'Not what'))),
+  found('the readme is gone', (it) => it.remove(TEXT)),
+  found('the statement has changed', (it) => it.edit(STATEMENT, (text) => text.replace('"entries"', '"entry"'))),
+  found('the statement is gone', (it) => it.remove(STATEMENT)),
+  found('the script has changed', (it) => fs.appendFileSync(it.at('verify.sh'), '# more\n')),
+  found('a sum is gone', (it) => it.edit(SUMS, (text) => text.slice(text.indexOf('\n') + 1))),
+  found('a sum has changed', (it) => it.edit(SUMS, (text) => text.replace(/^.{8}/, '00000000'))),
+  found('a sum is of nothing', (it) => fs.appendFileSync(it.at(SUMS), `${'0'.repeat(64)}  notes.txt\n`)),
+  found('the sums are gone', (it) => it.remove(SUMS)),
+];
+
+/** Things that do not belong there. The list of sums fits again. */
+const ADDITIONS: readonly Tamper[] = [
+  found('a foreign file', (it) => it.write('notes.txt', 'x')),
+  found('a foreign file among the records', (it) => it.write('_manifest/notes.json', '{}')),
+  found('the head of the archive', (it) => it.write('_manifest/head.json', '{}')),
+  found('a foreign file among the segments', (it) => it.write(`${path.dirname(it.file(SEGMENT))}/x.gz`, 'x')),
+  found('a segment twice', (it) => fs.cpSync(it.at(it.file(SEGMENT)), it.at(`${it.file(SEGMENT)}.gz`))),
+  found('a hidden file', (it) => it.write('.notes', 'x')),
+  found('a hidden file among the records', (it) => it.write('_manifest/.notes', 'x')),
+  found('a hidden file among the segments', (it) => it.write(`${path.dirname(it.file(SEGMENT))}/.x`, 'x')),
+  found('a hidden folder', (it) => fs.mkdirSync(it.at('.hidden'))),
+  found('an empty folder', (it) => fs.mkdirSync(it.at('tenant=x'))),
+  found('a folder with a file', (it) => it.write('tenant=x/date=2026-01-01/part-00000001-000000000000.jsonl.gz', 'x')),
+  found('a link', (it) => fs.symlinkSync('/etc/hostname', it.at('notes.txt'))),
+  found('a segment that is a link', (it) => it.link(it.file(SEGMENT))),
+  found('a day that is a link', (it) => it.link(path.dirname(it.file(SEGMENT)))),
+  found('records that are a link', (it) => it.link('_manifest')),
+  found('a readme that is a link', (it) => it.link(TEXT)),
+  found('a pipe', (it) => void execFileSync('mkfifo', [it.at('pipe')])),
+  found('a name of two lines', (it) => it.write('x\ny', 'x')),
+  found('a folder whose name looks like two files', (it) => it.write('README.md\n./evidence.json', 'x')),
+  found('a name of spaces', (it) => it.write(' ', 'x')),
+];
+
+/** The same for what the bundle says. */
+const STATEMENTS: readonly Tamper[] = [
+  found('another readme', (it) => it.edit(TEXT, (text) => text.replace('What', 'Not what'))),
+  states('another version', () => ({ version: 2 })),
+  states('another service', () => ({ service: 'https://other.example' })),
+  states('another tenant', () => ({ tenant_id: 'other' })),
+  states('an earlier first day', () => ({ from: '2025-10-01' })),
+  states('a later first day', () => ({ from: '2025-11-30' })),
+  states('an earlier last day', () => ({ to: '2025-12-31' })),
+  states('no first day', () => ({ from: null })),
+  states('another newest record', ({ record }) => ({ record: Number(record) - 1 })),
+  states('another newest hash', () => ({ sha256: '0'.repeat(64) })),
+  states('fewer records', ({ records }) => ({ records: Number(records) - 1 })),
+  states('more segments', ({ segments }) => ({ segments: Number(segments) + 1 })),
+  states('more entries', ({ entries }) => ({ entries: Number(entries) + 1 })),
+  states('more is covered', () => ({
+    covered: [{ from: '2025-11-01T00:00:00.000Z', to: '2026-01-07T00:00:00.000Z' }],
+  })),
+  states('nothing is covered', () => ({ covered: [] })),
+  states('no gap', () => ({ gaps: [] })),
+  states('a shorter gap', ({ gaps }) => ({
+    gaps: [{ ...(gaps as object[])[0], to: new Date(GAP.from + 1).toISOString() }],
+  })),
+  states('nothing was dropped', () => ({ dropped: [] })),
+  states('somebody else dropped', ({ dropped }) => ({ dropped: [{ ...(dropped as object[])[0], by: 'nobody' }] })),
+  states('less was dropped', ({ dropped }) => ({ dropped: [{ ...(dropped as object[])[0], months: [] }] })),
+  states('dropped at another time', ({ dropped }) => ({
+    dropped: [{ ...(dropped as object[])[0], written_at: 'now' }],
+  })),
+  states('a member less', () => ({ gaps: undefined })),
+  found('a member more', (it) => it.edit(STATEMENT, (text) => text.replace('"from"', '"note": "x",\n  "from"'))),
+  ['other counts verified', 'not proven', 'not proven', (it) => restate(it, () => ({ verified: { problems: [] } }))],
+  ['a problem more', 'said', 'said', (it) => restate(it, () => ({ verified: { problems: [{ problem: 'missing' }] } }))],
+];
+
+/** The same for days and records. */
+const CONTENTS: readonly Tamper[] = [
+  ['a first day less, and all says so', 'said', 'said', (it) => withoutDay(it, 0)],
+  ['a last day less, and all says so', 'said', 'said', (it) => withoutDay(it, -1)],
+  found('a first day less', (it) => it.remove(path.dirname(it.file(SEGMENT)))),
+  found('a first day less, and the statement begins later', (it) => {
+    it.remove(path.dirname(it.file(SEGMENT)));
+    restate(it, () => ({ from: daysIn(it)[0] }));
+  }),
+  found('a day less in between', (it) => it.remove(path.dirname(it.files(SEGMENT)[5] ?? ''))),
+  found('entries without a time less', (it) => it.remove(path.dirname(it.file(/date=unknown/)))),
+  found('another segment in its place', (it) => fs.cpSync(it.at(it.files(SEGMENT)[4] ?? ''), it.at(it.file(SEGMENT)))),
+  found('the first record less', (it) => it.remove(recordPath(0))),
+  found('a record less', (it) => it.remove(recordPath(2))),
+  found('another record', (it) => it.edit(recordPath(2), (text) => text.replace('"entries":', '"entries":1'))),
+  found('records in another order', (it) => it.swap(recordPath(2), recordPath(3))),
+  found('a record with a second line', (it) => fs.appendFileSync(it.at(recordPath(7)), '{}\n')),
+  found('a chain in which the drop counts less', (it) => it.forge('dropped', () => ({ months: [] }))),
+  found('a chain in which the drop takes more', (it) =>
+    it.forge('dropped', () => ({ before: '2025-12-01T00:00:00.000Z' })),
+  ),
+  found('a chain without the drop', (it) => it.chain(it.records().filter(({ kind }) => kind !== 'dropped'))),
+  found('a chain that lists a segment twice', (it) => it.forgeSegments((segments) => [...segments, ...segments])),
+  found('a chain with a segment elsewhere', (it) => it.forgeSegment(() => ({ path: '../../etc/passwd' }))),
+  found('a chain with more entries', (it) => it.forgeSegment(({ entries }) => ({ entries: entries + 1 }))),
+  found('a chain of an unknown kind', (it) =>
+    it.chain(it.records(), (record) => recordText(record).replace('"kind":"gap"', '"kind":"none"')),
+  ),
+  [
+    'a chain without its newest record, and all says so',
+    'found',
+    'said',
+    (it) => {
+      it.chain(it.records().slice(0, -1));
+      const newest = sha256Of(fs.readFileSync(it.at(recordPath(6)), 'utf8'));
+      const to = '2026-01-06T00:00:00.000Z';
+      restate(it, ({ covered, record, records }) => ({
+        record: Number(record) - 1,
+        records: Number(records) - 1,
+        sha256: newest,
+        covered: [...(covered as object[]).slice(0, -1), { ...(covered as object[]).at(-1), to }],
+      }));
+    },
+  ],
+];
+
+function daysIn(it: Tampering): string[] {
+  const days = new Set(it.files(SEGMENT).flatMap((name) => /date=(\d[^/]+)/.exec(name)?.[1] ?? []));
+  return [...days].toSorted();
+}
+
+/** Takes a day away, and says so everywhere. */
+function withoutDay(it: Tampering, place: number): void {
+  const day = daysIn(it).at(place) ?? '';
+  const listed = it.records().flatMap((record) => (record.kind === 'segments' ? record.segments : []));
+  const gone = listed.filter(({ path: name }) => name.includes(`date=${day}/`) && it.files(SEGMENT).includes(name));
+  it.remove(...new Set(gone.map(({ path: name }) => path.dirname(name))));
+  const days = daysIn(it);
+  restate(it, ({ segments, entries }) => ({
+    from: days[0],
+    to: days.at(-1),
+    segments: Number(segments) - gone.length,
+    entries: gone.reduce((left, segment) => left - segment.entries, Number(entries)),
+  }));
+}
+
+/** Makes the list of sums fit again. */
+function forgeSums(it: Tampering): void {
+  const listed = execFileSync('find', ['.', '-type', 'f', '!', '-name', SUMS, '-exec', 'sha256sum', '{}', '+'], {
+    cwd: it.top,
+    encoding: 'utf8',
+  });
+  it.write(SUMS, listed.replaceAll('  ./', '  '));
+}
+
+function folder(): string {
+  const made = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-evidence-'));
+  onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+/** A bundle, unpacked, and both hashes that its script takes. */
+async function bundle() {
+  const { top } = await archiveToTamper();
+  const cwd = folder();
+  const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', '-o', 'json'], { cwd });
+  expect(run.code, run.stderr).toBe(0);
+  execFileSync('tar', ['-xzf', 'e.tar.gz'], { cwd });
+  const { sums_sha256: sums, sha256: record } = JSON.parse(run.stdout) as Record<'sums_sha256' | 'sha256', string>;
+  return { top: path.join(cwd, 'evidence'), sums, record };
+}
+
+/** How a shell runs the script: with these words before it, and this path. */
+interface Shell {
+  readonly words: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+function check({ words: [command = '', ...words], env }: Shell, top: string, ...hash: string[]) {
+  const { status, stdout, stderr } = spawnSync(command, [...words, path.join(top, 'verify.sh'), ...hash], {
+    encoding: 'utf8',
+    env,
+  });
+  return { status, stdout, stderr };
+}
+
+const POSIX: Shell = { words: ['sh'], env: process.env };
+
+function outcomeOf({ status, stdout, stderr }: ReturnType<typeof check>, honest: string): string {
+  if (status === 1 && stdout === '' && stderr.includes('FAILED: ')) return 'found';
+  if (status !== 0) return `exit code ${status}: ${stderr}`;
+  return stdout === honest ? 'not proven' : 'said';
+}
+
+const GROUPS = [
+  ['changed file', CHANGES, false],
+  ['thing that was added', ADDITIONS, true],
+  ['forged statement', STATEMENTS, true],
+  ['forged day and record', CONTENTS, true],
+] as const;
+
+describe('the script of an evidence bundle', () => {
+  it.each(GROUPS)('R77 finds each %s with the hash of the bundle', { timeout: 300_000 }, async (_, tampers, fits) => {
+    const { top, sums, record } = await bundle();
+    const honest = { record: check(POSIX, top, record), alone: check(POSIX, top) };
+    expect([check(POSIX, top, sums).status, honest.record.status, honest.alone.status]).toEqual([0, 0, 0]);
+    const outcomes: Record<string, readonly string[]> = {};
+    for (const [name, , , harm] of tampers) {
+      const it = new Tampering(path.join(folder(), 'evidence'));
+      fs.cpSync(top, it.top, { recursive: true });
+      harm(it);
+      if (fits) forgeSums(it);
+      outcomes[name] = [
+        outcomeOf(check(POSIX, it.top, sums), ''),
+        outcomeOf(check(POSIX, it.top, record), honest.record.stdout),
+        outcomeOf(check(POSIX, it.top), honest.alone.stdout),
+      ];
+    }
+    expect(outcomes).toEqual(
+      Object.fromEntries(tampers.map(([name, withRecord, alone]) => [name, ['found', withRecord, alone]])),
+    );
+  });
+
+  it('R77 names what was changed, and the days that are not in the bundle', async () => {
+    const { top, sums, record } = await bundle();
+    const it = new Tampering(top);
+    const [first = '', second = ''] = it.files(SEGMENT);
+    it.edit(first, (text) => `${text.slice(0, -1)}~`);
+    it.remove(second);
+    const { stderr } = check(POSIX, top, sums);
+    expect(stderr).toContain(`FAILED: ${first} was changed\n`);
+    expect(stderr).toContain(`FAILED: ${second} is missing\n`);
+    const other = await bundle();
+    withoutDay(new Tampering(other.top), 0);
+    forgeSums(new Tampering(other.top));
+    expect(check(POSIX, other.top, record).stdout).toContain('of other days from 2025-11-01 to 2025-11-01\n');
+  });
+
+  const shells = [
+    ['dash', 'dash'],
+    ['bash', 'bash'],
+    ['busybox', 'busybox'],
+  ] as const;
+  for (const [name, command] of shells) {
+    const isHere = spawnSync(command, ['-c', ':']).error === undefined;
+    const why = isHere ? '' : ', which is not installed here';
+    it.skipIf(!isHere)(`R77 works in ${name}${why}`, { timeout: 120_000 }, async () => {
+      const shell = command === 'busybox' ? busybox() : { words: [command], env: process.env };
+      const { top, sums, record } = await bundle();
+      for (const hash of [[sums], [record], []]) expect(check(shell, top, ...hash)).toEqual(check(POSIX, top, ...hash));
+      for (const [what, , , harm] of [...ADDITIONS.slice(4, 8), ...STATEMENTS.slice(0, 4), ...CONTENTS.slice(0, 6)]) {
+        const it = new Tampering(path.join(folder(), 'evidence'));
+        fs.cpSync(top, it.top, { recursive: true });
+        harm(it);
+        forgeSums(it);
+        expect([what, outcomeOf(check(shell, it.top, sums), '')]).toEqual([what, 'found']);
+      }
+      expect(filesIn(top).length).toBeGreaterThan(0);
+    });
+  }
+});
+
+/** A shell that has no other programs than its own. */
+function busybox(): Shell {
+  const programs = folder();
+  const program = execFileSync('sh', ['-c', 'command -v busybox'], { encoding: 'utf8' }).trim();
+  for (const name of ['sh', 'awk', 'dirname', 'find', 'gzip', 'sed', 'sha256sum', 'tr', 'wc'])
+    fs.symlinkSync(program, path.join(programs, name));
+  return { words: [program, 'sh'], env: { PATH: programs } };
+}
