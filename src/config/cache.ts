@@ -14,6 +14,12 @@ export const ENTITY_TYPES = ['application', 'bank', 'card', 'proxy', 'tenant', '
 
 export const ENTITY_TYPES_FILE_NAME = 'entity-types.json';
 
+/** Entity types that a service last listed; those of the interface where it never did. */
+export function entityTypesOf(system: PathsHost, service: string): string[] {
+  const listed = listedTypes(system)[service]?.map(([type]) => type) ?? [];
+  return listed.length > 0 ? listed : [...ENTITY_TYPES];
+}
+
 /** Entity types by value, with their names: those of the interface, and those that any service last listed. */
 export function knownEntityTypes(system: PathsHost): Map<string, string> {
   return new Map([...ENTITY_TYPES.map((type) => [type, ''] as const), ...Object.values(listedTypes(system)).flat()]);
@@ -78,6 +84,14 @@ const APPLICATIONS_KEPT_MS = 86_400_000;
 export function knownApplications(system: PathsHost, owner: Owner, now: number): ApplicationNames | undefined {
   const known = freshApplications(system, now)[keyOf(owner)];
   return known && new Map(known.names);
+}
+
+/** The names of the applications of all tenants that were read within a day: at one service, or at any. */
+export function knownApplicationsOf(system: PathsHost, service: string | undefined, now: number): ApplicationNames {
+  const tenants = Object.entries(freshApplications(system, now)).filter(
+    ([key]) => service === undefined || key.startsWith(`${service} `),
+  );
+  return new Map(tenants.flatMap(([, { names }]) => names));
 }
 
 /** Keeps them for a day, where they can be kept. */

@@ -164,8 +164,8 @@ describe('card numbers in cells', () => {
         expect(containsCardNumber(digits, 'cell')).toBe(false);
         const visa = `4${whole}`;
         // Those of 17 digits may be a number of 13 digits and a date.
-        if (visa.length !== 16)
-          expect(containsCardNumber(withCheckDigit(visa), 'cell')).toBe([12, 15].includes(visa.length));
+        fc.pre(visa.length < 16);
+        expect(containsCardNumber(withCheckDigit(visa), 'cell')).toBe([12, 15].includes(visa.length));
       }),
       { numRuns: 3_000 },
     );

@@ -1,6 +1,6 @@
 import type { Context } from '../../app/command.ts';
 import { type ApplicationNames, knownApplications, rememberApplications } from '../../config/cache.ts';
-import { isSvcError } from '../../errors.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
 import { within } from '../../logs/follow.ts';
 import { cleanText, loadUnicodeWidth, type TextWidth } from '../../output/text.ts';
 import type { View } from '../../output/view.ts';
@@ -76,22 +76,32 @@ export class ActorNames {
   /** None where the key may not read them, which stays so for a day; undefined where it is not known. */
   async #read(): Promise<ApplicationNames | undefined> {
     try {
-      const client = await this.#context.client();
-      const request = { method: 'GET', path: '/applications', query: { size: 100 }, key: 'management' } as const;
-      const { body } = await client.any.send({ ...request, attempts: 1 });
-      const data = isObject(body?.json) ? body.json['data'] : undefined;
-      if (!Array.isArray(data)) return undefined;
-      const ruler = await loadUnicodeWidth();
-      return new Map(data.flatMap((item: unknown) => this.#pairOf(item, ruler)));
+      return await readApplications(this.#context);
     } catch (error) {
       if (!isSvcError(error)) throw error;
       return error.code === 'forbidden' || error.code === 'not_found' ? new Map() : undefined;
     }
   }
+}
 
-  #pairOf(item: unknown, ruler: TextWidth): [id: string, name: string][] {
-    if (!isObject(item) || typeof item['id'] !== 'string' || typeof item['name'] !== 'string') return [];
-    const name = this.#context.out.redact(cleanText(item['name'])).trim();
-    return name === '' ? [] : [[item['id'], ruler.cut(name, MAX_WIDTH)]];
-  }
+/** The names of the first 100 applications, as long as a table shows them. @throws SvcError where they cannot be read */
+export async function readApplications(context: Context): Promise<ApplicationNames> {
+  const client = await context.client();
+  const request = { method: 'GET', path: '/applications', query: { size: 100 }, key: 'management' } as const;
+  const { body } = await client.any.send({ ...request, attempts: 1 });
+  const data = isObject(body?.json) ? body.json['data'] : undefined;
+  if (!Array.isArray(data)) throw new SvcError('bad_response', 'the list of applications has no data');
+  const ruler = await loadUnicodeWidth();
+  return new Map(data.flatMap((item: unknown) => pairOf(context, item, ruler)));
+}
+
+function pairOf(context: Context, item: unknown, ruler: TextWidth): [id: string, name: string][] {
+  if (!isObject(item) || typeof item['id'] !== 'string' || typeof item['name'] !== 'string') return [];
+  const name = context.out.redact(cleanText(item['name'])).trim();
+  return name === '' ? [] : [[item['id'], ruler.cut(name, MAX_WIDTH)]];
+}
+
+/** A name as a table shows it. */
+export async function shortName(name: string): Promise<string> {
+  return (await loadUnicodeWidth()).cut(cleanText(name).trim(), MAX_WIDTH);
 }

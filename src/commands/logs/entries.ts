@@ -21,6 +21,8 @@ import { countText, formatNumber, parseTime } from '../../output/time.ts';
 import type { View } from '../../output/view.ts';
 import type { Log } from '../../schema/log.ts';
 import { LOG_FIELDS } from '../../schema/log-fields.ts';
+import type { ActorFilter } from './actor-filter.ts';
+import { mayBeBeginning, NearIds } from './near-ids.ts';
 
 export const logView: View<Log> = {
   name: 'log entry',
@@ -71,7 +73,11 @@ export const INTERVAL_PARAMETERS = {
 /** Filters that svc applies. */
 export const ENTRY_PARAMETERS = {
   operation: repeated('--operation <name>', 'only this operation, such as create; may be repeated *', text),
-  actor: repeated('--actor <id>', 'only what this actor did; may be repeated *', text),
+  actor: repeated(
+    '--actor <id|name>',
+    'only what this actor did: its id, a beginning of it, or an application; may be repeated *',
+    text,
+  ),
   actorType: repeated('--actor-type <type>', 'only this type of actor, such as user; may be repeated *', text),
   grep: value('--grep <regex>', 'only entries whose message matches *', pattern),
   excludeOperation: repeated('--exclude-operation <name>', 'not this operation; may be repeated *', text),
@@ -109,6 +115,21 @@ export const OVERLAP_PARAMETER = value(
 export type EntryInput = Input<typeof ENTRY_PARAMETERS>;
 export type EntityInput = Input<typeof ENTITY_PARAMETERS>;
 export type IntervalInput = Input<typeof INTERVAL_PARAMETERS>;
+
+/** The filters of a command, once the actors are known by their ids. */
+export interface EntryFilter extends EntryInput, EntityInput {
+  readonly actors: readonly ActorFilter[];
+  /** Sees every entry read. */
+  readonly near: NearIds;
+}
+
+/** Finds the ids of actors. @throws SvcError `usage` where an actor is not known, or not one alone */
+export async function filterOf<T extends EntryInput & EntityInput>(context: Context, input: T) {
+  const { actor } = input;
+  // Most commands name no actor.
+  const actors = actor.length === 0 ? [] : await (await import('./actor-filter.ts')).actorFilters(context, actor);
+  return { ...input, actors, near: new NearIds(input.entityId) };
+}
 
 export function entityFilter({ entityType, entityId }: EntityInput): EntityInput {
   return { entityType, entityId };
@@ -148,7 +169,8 @@ function clientFilterWords(input: EntryInput): string[] {
 }
 
 /** Whether an entry is about the requested entity, where no service applies that filter. */
-export function isAbout(log: Log, { entityType, entityId }: EntityInput): boolean {
+export function isAbout(log: Log, { entityType, entityId, near }: EntryFilter): boolean {
+  near.see(log.entity_id);
   return (
     (entityType === undefined || log.entity_type === entityType) &&
     (entityId === undefined || log.entity_id === entityId || formsOf(entityId).includes(log.entity_id ?? ''))
@@ -161,26 +183,44 @@ function formsOf(id: string): string[] {
 }
 
 /** Values of which every entry that passes all filters has one: those of one filter, of all given the rarest. */
-export function valuesAmong(input: EntryInput & EntityInput): readonly string[] {
-  const { entityId, actor, operation, entityType, actorType } = input;
-  const ids = entityId === undefined ? [] : [...new Set(formsOf(entityId))];
-  const filters = [ids, actor, operation, entityType === undefined ? [] : [entityType], actorType];
+export function valuesAmong(input: EntryFilter): readonly string[] {
+  const { operation, entityType, actorType } = input;
+  const [entity, actors] = wholeIds(input);
+  const filters = [
+    distinctForms(entity),
+    distinctForms(actors),
+    operation,
+    entityType === undefined ? [] : [entityType],
+    actorType,
+  ];
   return filters.find(({ length }) => length > 0) ?? [];
 }
 
-/** The ids that an entry must have, one of each list, as its entity or its actor. */
-export function idsAmong({ entityId, actor }: EntryInput & EntityInput): (readonly string[])[] {
-  return [entityId === undefined ? [] : [entityId], actor].filter(({ length }) => length > 0);
+function distinctForms(ids: readonly string[]): string[] {
+  return [...new Set(ids.flatMap(formsOf))];
 }
 
-export function matches(log: Log, input: EntryInput & EntityInput): boolean {
-  const { entityId, entityType } = input;
+/** The ids that an entry must have, one of each list, as its entity or its actor. */
+export function idsAmong(input: EntryFilter): (readonly string[])[] {
+  return wholeIds(input).filter(({ length }) => length > 0);
+}
+
+/** The ids of the entity and of the actors; none of either where one may be the beginning of another id. */
+function wholeIds({ entityId, actors }: EntryFilter): [entity: readonly string[], actors: readonly string[]] {
+  const ids = actors.flatMap(({ id }) => id ?? []);
+  const isWhole = entityId !== undefined && !mayBeBeginning(entityId);
+  return [isWhole ? [entityId] : [], ids.length === actors.length ? ids : []];
+}
+
+export function matches(log: Log, input: EntryFilter): boolean {
+  const { entityId, entityType, actors, near } = input;
+  near.see(log.entity_id);
   // The API documents an id together with its type: a service may ignore an id alone, so it is checked here.
   const isIdOnly = entityId !== undefined && entityType === undefined;
   return (
     (!isIdOnly || log.entity_id?.toLowerCase() === entityId.toLowerCase()) &&
     isOneOf(log.operation, input.operation) &&
-    isOneOf(log.actor_id, input.actor) &&
+    (actors.length === 0 || actors.some((actor) => actor.matches(log.actor_id))) &&
     isOneOf(log.actor_type, input.actorType) &&
     !input.excludeOperation.includes(log.operation ?? '') &&
     !input.excludeEntityType.includes(log.entity_type ?? '') &&

@@ -49,8 +49,9 @@ export const list = defineCommand({
   paged: ({ follow }) => follow !== true,
   fields: entries.logView.fields,
   parameters,
-  async run(context, input) {
-    if (input.follow) return (await import('./tail.ts')).runTail(context, tailInput(input));
+  async run(context, typed) {
+    if (typed.follow) return (await import('./tail.ts')).runTail(context, tailInput(typed));
+    const input = await entries.filterOf(context, typed);
     const interval = entries.intervalOf(input, context.clock.now());
     const actors = await entries.actorNames(context);
     const print = await listPrinter(context, actors?.view ?? entries.logView);
@@ -74,6 +75,7 @@ export const list = defineCommand({
     // These options would not give the list of this cursor again.
     if (isNarrower) seen.next = undefined;
     searched.report(context, seen);
+    input.near.report(context);
     await checks.finish(context, seen, client.now(), searched.oldest);
     return 0;
   },
@@ -135,14 +137,14 @@ function listChecks(input: ListInput, { since, until = Infinity }: Interval) {
 }
 
 async function warnOfNames(context: Context, input: ListInput, seen: ListProgress, seenOperations: Set<string>) {
-  const { system, notices } = context;
+  const { system, settings, notices } = context;
   const { entityType, operation } = input;
   const { LOG_OPERATIONS } = await import('../../schema/log.ts');
   const operations = [...new Set([...LOG_OPERATIONS, ...seenOperations])];
   for (const name of operation) if (!operations.includes(name)) notices.warn(unknown('operation', name, operations));
   if (entityType === undefined || seen.read > 0) return;
-  const { knownEntityTypes } = await import('../../config/cache.ts');
-  const types = [...knownEntityTypes(system).keys()];
+  const { entityTypesOf } = await import('../../config/cache.ts');
+  const types = entityTypesOf(system, settings.baseUrl?.value.origin ?? 'sandbox');
   if (!types.includes(entityType)) notices.warn(unknown('entity type', entityType, types));
 }
 

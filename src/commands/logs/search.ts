@@ -47,9 +47,10 @@ export const search = defineCommand({
 /** Prints what an archive has, and with `live` the service beyond it. */
 export async function searchArchive(
   context: Context,
-  input: SearchInput,
+  typed: SearchInput,
   print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>,
 ): Promise<void> {
+  const input = await entries.filterOf(context, typed);
   const bounds = entries.intervalOf(input, context.clock.now());
   const [{ readManifest, readManifestAndPosition }, { searchSegments }, { lookUp, partToRead }] = await Promise.all([
     import('../../logs/archive/manifest.ts'),
@@ -88,12 +89,13 @@ export async function searchArchive(
   context.notices.note(`${countText(shown, 'entry')} found; ${formatNumber(read)} read, in ${where}`);
   if (input.limit !== undefined && shown >= input.limit)
     context.notices.note('there may be more: use a larger --limit');
+  input.near.report(context);
 }
 
 /** What the service has beyond the archive; only learns which tenant the key is of. */
 async function liveOf(
   context: Context,
-  input: SearchInput,
+  input: SearchInput & entries.EntryFilter,
   {
     store,
     manifest,
@@ -153,10 +155,10 @@ export const history = defineCommand({
     retention: entries.RETENTION_PARAMETERS.retention,
   },
   async run(context, { id: entityId, archive, entityType, retention }) {
-    const input = { ...NO_FILTERS, entityType, entityId, retention };
+    const typed = { ...NO_FILTERS, entityType, entityId, retention };
     const print = await listPrinter(context, entries.logView);
     if (archive !== undefined)
-      return searchArchive(context, { ...input, dir: archive, live: true }, print).catch((error: unknown) => {
+      return searchArchive(context, { ...typed, dir: archive, live: true }, print).catch((error: unknown) => {
         const filters = [...option('--entity-id', entityId), ...option('--entity-type', entityType)];
         throw orWithoutKey(error, ['logs', 'search', archive, ...filters]);
       });
@@ -165,6 +167,7 @@ export const history = defineCommand({
       import('../../logs/read-range.ts'),
       import('../../logs/entry.ts'),
     ]);
+    const input = await entries.filterOf(context, typed);
     const client = await context.client();
     const retentionMs = retention ?? entry.DEFAULT_RETENTION_MS;
     const lane = liveLane(
@@ -180,6 +183,7 @@ export const history = defineCommand({
     const shown = await print(logsIn(lane.read()));
     if (shown === 0) context.notices.note('no log entries');
     context.notices.note(`from the last ${formatDuration(retentionMs)}; --archive adds what is older`);
+    input.near.report(context);
   },
   async request(_context, { id: entityId, entityType }) {
     return entries.firstRequest(entries.entityFilter({ entityType, entityId }));

@@ -23,7 +23,7 @@ const parameters = {
   ...PROFILES_PARAMETER,
 } as const;
 
-type CountInput = Omit<Input<typeof parameters>, 'dir'>;
+type CountFilter = Omit<Input<typeof parameters>, 'dir'> & entries.EntryFilter;
 
 const statsView: View<StatsRow> = {
   name: 'count of log entries',
@@ -48,13 +48,15 @@ export const stats = defineCommand({
   paged: true,
   fields: statsView.fields,
   parameters,
-  async run(context, { dir, ...input }) {
+  async run(context, { dir, ...typed }) {
     const print = await statsPrinter(context);
+    const input = await entries.filterOf(context, typed);
     const counted = dir === undefined ? await countService(context, input) : await countArchive(context, input, dir);
     if (counted.counts.entries === 0) context.notices.note('no log entries');
     if (counted.counts.hasOtherActors)
       context.notices.note('too many actors to count each: those met last are counted as (others)');
     await print(counted);
+    input.near.report(context);
   },
   async request(context, { dir, ...input }) {
     if (dir !== undefined) throw new SvcError('usage', '--curl has nothing to show: archives are counted offline');
@@ -82,7 +84,7 @@ async function statsPrinter(context: Context): Promise<(counted: Counted) => Pro
 }
 
 /** Counts the service's entries, each once however the log moves meanwhile, and warns of what it no longer had. */
-async function countService(context: Context, input: CountInput): Promise<Counted> {
+async function countService(context: Context, input: CountFilter): Promise<Counted> {
   const [{ LogCounts: Counts }, { beginAt, DEFAULT_OVERLAP_MS }, { Tail }, { serviceLogs }] = await Promise.all([
     import('../../logs/count.ts'),
     import('../../logs/entry.ts'),
@@ -130,7 +132,7 @@ function reportGap({ notices }: Context, event: TailEvent): void {
 }
 
 /** Counts an archive's entries. @throws SvcError as `readManifest` */
-async function countArchive(context: Context, input: CountInput, dir: string): Promise<Counted> {
+async function countArchive(context: Context, input: CountFilter, dir: string): Promise<Counted> {
   const [{ isWithin, readManifest }, { LogCounts: Counts }] = await Promise.all([
     import('../../logs/archive/manifest.ts'),
     import('../../logs/count.ts'),

@@ -26,6 +26,7 @@ import { countText, isoTime, parseTime, wholeSecond } from '../../output/time.ts
 import {
   ENTITY_PARAMETERS,
   entityFilter,
+  type EntryFilter,
   ENTRY_PARAMETERS,
   filterWords,
   matches,
@@ -82,6 +83,9 @@ export const parameters = {
 
 export type TailInput = Input<typeof parameters>;
 
+/** The options of a tail, with its filters as they are applied. */
+export type TailFilter = TailInput & EntryFilter;
+
 /** Whether a program wants the last entries and nothing that follows. */
 export function endsAtPresent({ out }: Context, input: TailInput): boolean {
   const goesOn = input.follow || input.for !== undefined || input.idleExit !== undefined;
@@ -98,7 +102,7 @@ export function before({ logs: [first], position }: LastEntries): TailPosition {
 const MAX_READ_BACK = 20_000;
 
 /** The entries that a tail begins with, where it is to. @throws SvcError */
-export async function readLast(context: Context, client: Client, input: TailInput, onEvent: TailOptions['onEvent']) {
+export async function readLast(context: Context, client: Client, input: TailFilter, onEvent: TailOptions['onEvent']) {
   const { last: count } = input;
   if (count === undefined) return undefined;
   const [{ lastEntries }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([

@@ -11,10 +11,18 @@ import type { TailPosition } from '../../logs/entry.ts';
 import { countText, isoTime } from '../../output/time.ts';
 import { isLoopback } from '../../schema/address.ts';
 import type { Log } from '../../schema/log.ts';
-import { actorNames, clientFilters, entityFilter, firstRequest, logView, matches } from './entries.ts';
+import { actorNames, clientFilters, entityFilter, filterOf, firstRequest, logView, matches } from './entries.ts';
 import { TailNotices } from './notices.ts';
 import { openShipping, type Shipping } from './ship.ts';
-import { before, endsAtPresent, parameters, readLast, resumeCommand, type TailInput } from './tail-start.ts';
+import {
+  before,
+  endsAtPresent,
+  parameters,
+  readLast,
+  resumeCommand,
+  type TailFilter,
+  type TailInput,
+} from './tail-start.ts';
 
 export const tail = defineCommand({
   description:
@@ -49,12 +57,13 @@ export async function tailRequest(context: Context, input: TailInput): Promise<P
 }
 
 /** Follows the logs; also what `svc logs -f` does. */
-export async function runTail(context: Context, input: TailInput): Promise<number> {
-  checkInput(context, input);
+export async function runTail(context: Context, typed: TailInput): Promise<number> {
+  checkInput(context, typed);
   // Only the printer knows the fields: they are checked before the first request.
-  const actors = input.to === undefined ? await actorNames(context) : undefined;
+  const actors = typed.to === undefined ? await actorNames(context) : undefined;
   const printNamed = await listPrinter(context, actors?.view ?? logView);
   const print: ListPrinter<Log> = (batches) => printNamed(actors?.learned(batches) ?? batches);
+  const input = await filterOf(context, typed);
   const { serviceOf } = await import('../au/runs.ts');
   const subject = { service: serviceOf(context), entityType: input.entityType, entityId: input.entityId };
   const file = input.checkpoint === undefined ? undefined : resolvePath(context, input.checkpoint);
@@ -67,7 +76,7 @@ export async function runTail(context: Context, input: TailInput): Promise<numbe
 
 async function follow(
   context: Context,
-  input: TailInput,
+  input: TailFilter,
   { subject, file }: { readonly subject: Subject; readonly file: string | undefined },
   print: ListPrinter<Log>,
 ): Promise<number> {
@@ -109,6 +118,7 @@ async function follow(
     const keep = (path: string): void => writeCheckpoint(path, subject, taken);
     notices.end(taken, () => resumeCommand(context, input, taken.settled, keep));
   }
+  if (!context.signal.aborted) input.near.report(context);
   return exitCode(context, input, notices.gaps, shipping?.rejected() ?? 0);
 }
 
@@ -117,7 +127,7 @@ interface Opened extends Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'> {
   readonly last: LastEntries | undefined;
 }
 
-async function openTail(context: Context, client: Client, input: TailInput, opened: Opened): Promise<Tail> {
+async function openTail(context: Context, client: Client, input: TailFilter, opened: Opened): Promise<Tail> {
   const { shipping, last, ...options } = opened;
   const [{ Tail: Following }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([
     import('../../logs/follow.ts'),

@@ -13,10 +13,13 @@ import { logAgo, startLogServer } from './log-server.ts';
 const START = Date.UTC(2026, 0, 5, 20);
 const HOUR = 3_600_000;
 
+const EVEN = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
+const ODD = 'b1a0f1a3-0d2f-4f7e-9d1c-0a4f6c7f2f11';
+
 function log(at: number, operation: string, message: string): Log {
   return {
     tenant_id: TENANT,
-    actor_id: at % 2 === 0 ? 'even' : 'odd',
+    actor_id: at % 2 === 0 ? EVEN : ODD,
     entity_type: 'card',
     entity_id: `${at}`,
     operation,
@@ -57,7 +60,9 @@ describe('svc logs search', () => {
       ['--operation', 'read', '--operation', 'delete'],
       ['read one', 'read two', 'gone'],
     ],
-    [['--actor', 'odd'], ['read one']],
+    [['--actor', ODD], ['read one']],
+    [['--actor', ODD.toUpperCase()], ['read one']],
+    [['--actor', ODD.slice(0, 6)], ['read one']],
     [['--grep', '^read t'], ['read two']],
     [['--entity-type', 'card', '--entity-id', '0'], ['made one']],
     [['--entity-id', '0'], ['made one']],

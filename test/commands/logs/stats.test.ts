@@ -121,13 +121,15 @@ describe('svc logs stats', () => {
 });
 
 describe('svc logs stats of an archive', () => {
+  const KNOWN = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
+  const STRANGER = 'b1a0f1a3-0d2f-4f7e-9d1c-0a4f6c7f2f11';
   const DAY = 24 * HOUR;
   const BEGIN = NOW - 30 * DAY;
 
   function archive() {
-    const usual = Array.from({ length: 29 * 8 }, (_, index) => entryAt(BEGIN + (index / 8) * DAY, 'known'));
-    const burst = Array.from({ length: 60 }, (_, index) => entryAt(NOW - 3 * HOUR + index, 'stranger'));
-    return buildArchive(BEGIN, [{ to: NOW, entries: [...usual, ...burst], late: [entryAt(BEGIN, 'known')] }]);
+    const usual = Array.from({ length: 29 * 8 }, (_, index) => entryAt(BEGIN + (index / 8) * DAY, KNOWN));
+    const burst = Array.from({ length: 60 }, (_, index) => entryAt(NOW - 3 * HOUR + index, STRANGER));
+    return buildArchive(BEGIN, [{ to: NOW, entries: [...usual, ...burst], late: [entryAt(BEGIN, KNOWN)] }]);
   }
 
   it('counts offline, up to the end of the archive', async () => {
@@ -143,7 +145,7 @@ describe('svc logs stats of an archive', () => {
 
   it('takes intervals and filters', async () => {
     const { top } = await archive();
-    const { stdout } = await stats([top, '--since', '29d', '--actor', 'known', '-o', 'csv']);
+    const { stdout } = await stats([top, '--since', '29d', '--actor', KNOWN, '-o', 'csv']);
     expect(stdout.split('\n')[1]).toMatch(/^all,,,224,1,/);
     const later = await stats([top, '--since', '2026-03-01T12:29:00Z', '-o', 'table']);
     expect(later.stdout).toMatch(/^0 log entries/);
@@ -154,7 +156,7 @@ describe('svc logs stats of an archive', () => {
     const filters = [
       [],
       ['--since', '29d'],
-      ['--since', '4h', '--actor', 'stranger'],
+      ['--since', '4h', '--actor', STRANGER],
       ['--since', '9d', '--operation', 'x'],
     ];
     const all = async () =>
