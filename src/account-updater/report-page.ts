@@ -1,6 +1,15 @@
 import { escapeHtml, htmlPage, timeTag } from '../output/page.ts';
 import { countText, formatNumber } from '../output/time.ts';
-import { CLASS_NAMES, percentOf, type Report, type ReportCode, shownCode, sumOf, wholeOf } from './report-view.ts';
+import {
+  CLASS_NAMES,
+  dominanceWarning,
+  percentOf,
+  type Report,
+  type ReportCode,
+  shownCode,
+  sumOf,
+  wholeOf,
+} from './report-view.ts';
 import { namedCounts } from './result-codes.ts';
 
 export interface PageSubject {
@@ -15,7 +24,9 @@ export interface PageSubject {
 export function reportPage(report: Report, { madeAt, run, tenant }: PageSubject): string {
   const of = [run && `Run ${run}`, tenant && `tenant ${tenant}`].filter(Boolean).join(', ');
   const { file, rows } = report;
-  const body = `<p>${escapeHtml(file)}: ${countText(rows, 'row')}</p>
+  const warning = dominanceWarning(report.codes, wholeOf(report), tenant);
+  const first = warning === undefined ? '' : `<p class="odd"><strong>${escapeHtml(warning)}</strong></p>\n`;
+  const body = `${first}<p>${escapeHtml(file)}: ${countText(rows, 'row')}</p>
 ${of === '' ? '' : `<p>${escapeHtml(of)}</p>\n`}<p class="soft">Made ${timeTag(madeAt)}</p>
 ${requestSection(report)}${classSection(report)}${stepSection(report)}${codeSection(report)}${columnSection(report)}`;
   return htmlPage({ title: `Account Updater report: ${file}`, heading: 'Account Updater report' }, body);

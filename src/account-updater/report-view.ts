@@ -62,6 +62,8 @@ interface ChartOptions {
   readonly palette: Palette;
   readonly unicode: boolean;
   readonly plain: boolean;
+  /** Where the results are from, where that is known. */
+  readonly tenant?: string | undefined;
   /** How wide it may be; infinite where nothing is to be broken. */
   readonly columns: number;
 }
@@ -74,7 +76,9 @@ export function drawReport(report: Report, options: ChartOptions): string {
     const codes = report.codes.filter((code) => code.class === kind);
     return codes.length === 0 ? [] : groupLines(name, codes, report, options);
   });
-  const lines = [palette.strong(title), '', ...groups, ...stepLines(report, options)];
+  const warning = dominanceWarning(report.codes, wholeOf(report), options.tenant);
+  const first = warning === undefined ? [] : [palette.bad(cleanText(warning)), ''];
+  const lines = [...first, palette.strong(title), '', ...groups, ...stepLines(report, options)];
   if (report.request) lines.push(...requestLines(report, report.request), '');
   if (report.extra_columns.length > 0)
     lines.push(`unknown columns: ${report.extra_columns.map((name) => cleanText(name)).join(', ')}`, '');
@@ -99,6 +103,25 @@ function stepLines(report: Report, { plain }: ChartOptions): string[] {
     return `  ${name.padEnd(width)}  ${number.padStart(most)}  ${percent.padStart(6)}`;
   });
   return counts.length === 0 ? [] : ['what to do', ...lines, ''];
+}
+
+/** Below this many rows, one code may well be that of most. */
+const FEWEST_ROWS = 20;
+
+/**
+ * What to look at first when one error code has more than half of the rows: then the request, not its cards, is wrong as
+ * a rule. `codes` are the codes of `rows` rows; `tenant` is the tenant that they were sent to, where it is known.
+ */
+export function dominanceWarning(
+  codes: readonly Pick<CodeCount, 'code' | 'class' | 'count'>[],
+  rows: number,
+  tenant: string | undefined,
+): string | undefined {
+  const found = codes.find((code) => code.class === 'error' && code.count * 2 > rows);
+  if (found === undefined || rows < FEWEST_ROWS) return undefined;
+  const count = `${formatNumber(found.count)} of ${countText(rows, 'row')} (${fixedPercent(found.count / rows)})`;
+  const where = tenant === undefined ? 'a tenant that is not recorded here' : `tenant ${tenant}`;
+  return `${count} ended in ${shownCode(found.code)} at ${where}: is the profile wrong, or the export?`;
 }
 
 /** How many rows shares are of: those of the results, and where the request is known those without a result too. */

@@ -124,10 +124,16 @@ export function formatBytes(bytes: number): string {
 export function formatPercent(share: number): string {
   if (!Number.isFinite(share)) return '-';
   const percent = Math.round(share * 1000) / 10;
-  return `${formatNumber(percent)}%`;
+  return edgePercent(share) ?? `${formatNumber(percent)}%`;
 }
 
 /** A share of one among others in a report: always one decimal. */
 export function fixedPercent(share: number): string {
-  return Number.isFinite(share) ? `${(share * 100).toFixed(1)}%` : '-';
+  return Number.isFinite(share) ? (edgePercent(share) ?? `${(share * 100).toFixed(1)}%`) : '-';
+}
+
+/** A share that rounds to none or to all, and is neither. */
+function edgePercent(share: number): string | undefined {
+  if (share > 0 && share < 0.0005) return '<0.1%';
+  return share >= 0.9995 && share < 1 ? '>99.9%' : undefined;
 }

@@ -27,6 +27,9 @@ describe('numbers', () => {
 
   it('of shares among others always have one decimal', () => {
     expect([0.4, 1 / 3, 0, Number.NaN].map(fixedPercent)).toEqual(['40.0%', '33.3%', '0.0%', '-']);
+    const edges = [1e-9, 39 / 250_000, 0.0005, 0.9994, 249_961 / 250_000, 1];
+    expect(edges.map(fixedPercent)).toEqual(['<0.1%', '<0.1%', '0.1%', '99.9%', '>99.9%', '100.0%']);
+    expect(edges.map(formatPercent)).toEqual(['<0.1%', '<0.1%', '0.1%', '99.9%', '>99.9%', '100%']);
   });
 
   it('of things are in the singular for one thing only', () => {

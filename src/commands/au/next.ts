@@ -11,11 +11,12 @@ import { SvcError } from '../../errors.ts';
 import { Draft } from '../../files/draft.ts';
 import { isSamePath } from '../../files/path.ts';
 import { csvRow } from '../../output/csv.ts';
-import { countText, formatNumber } from '../../output/time.ts';
+import { countText, fixedPercent, formatNumber } from '../../output/time.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { fileSource } from '../../transfer/source.ts';
 import { openRequestFile } from './check.ts';
+import { parseThreshold, type Threshold } from './fail-on.ts';
 import { actionParameter, actionsOf } from './runs.ts';
 import { requireRequestAndResults } from './wrong-file.ts';
 
@@ -38,6 +39,15 @@ const nextRequestView: View<NextRequest> = {
   ],
 };
 
+/** The largest share of rows to fix in the next request: each of them is billed again. */
+const MOST_TO_FIX = parseThreshold('err=20%');
+
+function parseFixShare(typed: string): Threshold {
+  const threshold = parseThreshold(typed);
+  if (threshold.class === 'err') return threshold;
+  throw new SvcError('usage', 'must be err, or err with a share such as err=50%');
+}
+
 export const next = defineCommand({
   description:
     'New tokens replace old ones, with the expirations that came with them; rows of closed accounts and of invalid card numbers are left out, all others stay as they were. Works offline; results in the order of the request need no memory, others at most a million rows of it.',
@@ -49,7 +59,7 @@ export const next = defineCommand({
     ['svc au next tokens.csv results.csv --action WRN_OPT_OUT=exclude', 'cardholders that opted out are left out too'],
     ['svc au next tokens.csv results.csv --out - | svc au submit -', 'straight into the next job'],
   ],
-  exitCodes: [12, 13],
+  exitCodes: [10, 12, 13],
   fields: nextRequestView.fields,
   parameters: {
     request: argument('<request>', 'the request file of the last cycle', text),
@@ -61,9 +71,14 @@ export const next = defineCommand({
     ),
     excluded: value('--excluded <file>', 'a CSV file for the rows that are left out, with the reason for each', text),
     action: actionParameter,
+    failOn: value(
+      '--fail-on <err=share>',
+      'exit with 10 when a larger share of the rows in the next request needs fixing (default: err=20%)',
+      parseFixShare,
+    ),
     force: flag('--force', 'replace files that exist'),
   },
-  async run(context, { request, results, out, excluded, action, force }) {
+  async run(context, { request, results, out, excluded, action, failOn = MOST_TO_FIX, force }) {
     const target = out ?? `${request.replace(/\.csv$/i, '')}.next.csv`;
     if (excluded === '-') throw new SvcError('usage', '--excluded takes a file', { hint: 'Give a file name.' });
     const isCsv = (context.globals.output ?? 'csv') === 'csv' && !context.query;
@@ -74,8 +89,25 @@ export const next = defineCommand({
     const made = await makeNextRequest(context, { request, results, out: target, excluded, actions, force });
     context.notices.note(countsOf(made));
     if (target !== '-') await print(made);
+    requireFewToFix(made, results, failOn);
   },
 });
+
+/** @throws SvcError `threshold` when too many rows of the file, which is written, need fixing */
+function requireFewToFix({ file, rows, groups }: NextRequest, results: string, { share }: Threshold): void {
+  if (groups.fix <= rows * share) return;
+  const name = file === '-' ? 'the next request' : file;
+  const percent = fixedPercent(groups.fix / rows);
+  throw new SvcError(
+    'threshold',
+    `${formatNumber(groups.fix)} of ${countText(rows, 'row')} of ${name} (${percent}) need fixing before they are submitted again`,
+    {
+      hint: 'Each row is billed again. See which rows, or allow a larger share with --fail-on, such as err=50%:',
+      next: ['au', 'report', results],
+      facts: { fix: groups.fix, rows },
+    },
+  );
+}
 
 /** The counts in a sentence, with the codes of what is left out. */
 function countsOf({ rows, groups, unchanged, excluded_by_code: byCode }: NextRequest): string {

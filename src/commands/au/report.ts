@@ -2,7 +2,14 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { PageSubject } from '../../account-updater/report-page.ts';
 import { reconcile, type Rereadable } from '../../account-updater/reconcile.ts';
-import { drawReport, type Report, type ReportRequest, reportView, wholeOf } from '../../account-updater/report-view.ts';
+import {
+  dominanceWarning,
+  drawReport,
+  type Report,
+  type ReportRequest,
+  reportView,
+  wholeOf,
+} from '../../account-updater/report-view.ts';
 import {
   actionFor,
   type Actions,
@@ -13,7 +20,6 @@ import {
   summarizeResults,
 } from '../../account-updater/result-codes.ts';
 import { listRuns } from '../../account-updater/run-directory.ts';
-import { knownTenant } from '../../config/cache.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { argument, flag, type Input, requireFile, resolvePath, text, value } from '../../app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../app/print.ts';
@@ -22,7 +28,7 @@ import { makeDirectory } from '../../files/directory.ts';
 import { fileSource } from '../../transfer/source.ts';
 import { Draft, writeWhole } from '../../files/draft.ts';
 import { openRequestFile } from './check.ts';
-import { actionParameter, actionsOf, knownRunsRoot } from './runs.ts';
+import { actionParameter, actionsOf, knownRunsRoot, tenantOf } from './runs.ts';
 import { countText } from '../../output/time.ts';
 import { requireRequestAndResults } from './wrong-file.ts';
 
@@ -55,11 +61,16 @@ export const report = defineCommand({
   async run(context, input) {
     const print = await recordPrinter(context, reportView);
     const made = await makeReport(context, input);
+    const { tenant } = subjectOf(context, resolvePath(context, input.results));
     if (isDrawn(context)) {
       const { palette, unicode, plain, out } = context;
       const columns = out.isTerminal ? out.width : Infinity;
-      await out.write(drawReport(made, { palette, unicode, plain, columns }));
-    } else await print(made);
+      await out.write(drawReport(made, { palette, unicode, plain, columns, tenant }));
+    } else {
+      const warning = dominanceWarning(made.codes, wholeOf(made), tenant);
+      if (warning !== undefined) context.notices.warn(warning);
+      await print(made);
+    }
     requireReconciled(made);
   },
 });
@@ -157,10 +168,7 @@ function subjectOf(context: Context, results: string): Pick<PageSubject, 'run' |
   const runs = root === undefined ? [] : listRuns(root).runs;
   const record = runs.find((run) => run.record.results?.file === results)?.record;
   if (record === undefined) return {};
-  const { id, profile, base_url: baseUrl, tenant_id: tenantId } = record;
-  const known = knownTenant(context.system, profile, baseUrl);
-  const name = known !== undefined && known.id === tenantId ? `${known.type.toUpperCase()} ${known.name} ` : '';
-  return { run: id, tenant: tenantId && (name === '' ? tenantId : `${name}(${tenantId})`) };
+  return { run: record.id, tenant: tenantOf(context, record) };
 }
 
 /** Checks the directory before anything is read. @throws SvcError `usage` when it holds something, or is none */

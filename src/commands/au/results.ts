@@ -10,14 +10,15 @@ import { unfinishedError, waitForRun } from '../../account-updater/wait.ts';
 import type { Context } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
 import { isDrawn } from '../../app/print.ts';
-import { SvcError } from '../../errors.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
 import { inspectTarget } from '../../files/path.ts';
 import { wrapWords } from '../../output/text.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { fieldPaths, type View } from '../../output/view.ts';
 import { copyInto, fileSource } from '../../transfer/source.ts';
+import type { Threshold } from './fail-on.ts';
 import { showRun } from './progress.ts';
-import { actionsOf, jobsOf, resumable, shownStatus, toneOf } from './runs.ts';
+import { actionsOf, jobsOf, resumable, shownStatus, toneOf, warningOf } from './runs.ts';
 
 interface FinishOptions extends Pick<RunOptions, 'requestFile'> {
   readonly wakeUp?: WakeUp | undefined;
@@ -145,15 +146,17 @@ export async function showResults(
   context: Context,
   print: (submission: Submission) => Promise<void>,
   record: RunRecord,
-  failOn?: 'err' | 'wrn',
+  failOn?: Threshold,
 ): Promise<void> {
   const results = await countedResults(record, actionsOf(context, []));
+  const warning = warningOf(context, record, results.codes);
+  if (warning !== undefined) context.notices.warn(warning);
   const done = { ...submissionOf(record), results };
   if (isDrawn(context)) {
     await print({ ...done, results: { file: results.file } });
     await drawResults(context, done.rows, results);
   } else await print(done);
-  checkThreshold(results, failOn);
+  checkThreshold(results, record.input.rows, failOn);
 }
 
 /** The results of a run in numbers; `actions` are the operator's own for result codes. */
@@ -181,10 +184,24 @@ export async function countedResults(record: RunRecord, actions: Actions): Promi
   };
 }
 
-function checkThreshold({ file, errors, warned, unknown }: Results, failOn: 'err' | 'wrn' | undefined): void {
-  const met = failOn === 'wrn' ? errors + warned + unknown : failOn === 'err' ? errors : 0;
-  if (met === 0) return;
-  throw new SvcError('threshold', `${countText(met, 'row')} met --fail-on ${failOn}`, {
+/** What to look at first in results that are written; undefined where they cannot be counted. */
+export async function firstWarning(context: Context, record: RunRecord): Promise<string | undefined> {
+  try {
+    const { codes } = await countedResults(record, actionsOf(context, []));
+    return warningOf(context, record, codes);
+  } catch (error) {
+    // Bytes that the operator vouched for need not be a table.
+    if (isSvcError(error, 'checksum_mismatch')) return undefined;
+    throw error;
+  }
+}
+
+/** @throws SvcError `threshold` when a larger share of the rows than `--fail-on` allows ended in its class */
+export function checkThreshold({ file, errors, warned, unknown }: Results, rows: number, failOn?: Threshold): void {
+  if (failOn === undefined) return;
+  const met = failOn.class === 'wrn' ? errors + warned + unknown : errors;
+  if (met <= rows * failOn.share) return;
+  throw new SvcError('threshold', `${countText(met, 'row')} met --fail-on ${failOn.words}`, {
     hint: `The results are in ${file}; the list above has the action for each result code.`,
     next: ['au', 'report', file],
     facts: { errors, warned, unknown, results: file },

@@ -10,12 +10,14 @@ import {
   type RunRecord,
   statusOf,
 } from '../../account-updater/record.ts';
+import { dominanceWarning } from '../../account-updater/report-view.ts';
 import type { Actions } from '../../account-updater/result-codes.ts';
 import { type FoundRuns, listRuns, newestFirst, RECORD, RunDirectory } from '../../account-updater/run-directory.ts';
 import { indexedRuns } from '../../account-updater/run-index.ts';
 import type { Context, PreviewRequest } from '../../app/command.ts';
 import { warnOf } from '../../app/hint.ts';
 import { repeated } from '../../app/parameter.ts';
+import { knownTenant } from '../../config/cache.ts';
 import { directoryOf, requireDirectory } from '../../config/paths.ts';
 import { baseUrlText, type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../config/values.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
@@ -184,6 +186,20 @@ export function runRow(record: RunRecord) {
     compared: record.results === undefined ? null : areCompared(record),
   };
 }
+
+/** The tenant of a run's jobs, with its type and name where they are known; undefined where it is not recorded. */
+export function tenantOf({ system }: Pick<Context, 'system'>, record: RunRecord): string | undefined {
+  const { profile, base_url: baseUrl, tenant_id: id } = record;
+  const known = knownTenant(system, profile, baseUrl);
+  return known !== undefined && known.id === id ? `${known.type.toUpperCase()} ${known.name} (${id})` : id;
+}
+
+/** What to look at first in the results of a run, where one error code has most of its rows. */
+export function warningOf(context: Pick<Context, 'system'>, record: RunRecord, codes: readonly CodeOf[]) {
+  return dominanceWarning(codes, record.input.rows, tenantOf(context, record));
+}
+
+type CodeOf = Parameters<typeof dominanceWarning>[0][number];
 
 interface PartRow {
   readonly part: number;

@@ -4,12 +4,13 @@ import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { retryFailed, uploadParts } from '../../account-updater/upload-parts.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
-import { argument, choice, flag, type Input, text, value, type ValueParser } from '../../app/parameter.ts';
+import { argument, flag, type Input, text, value, type ValueParser } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { openSummary, summaryParameter } from '../../app/summary.ts';
 import { SvcError } from '../../errors.ts';
 import { countText, formatNumber } from '../../output/time.ts';
 import { checkedFileRow, checkedFileView, openRequestFile, type RequestFile } from './check.ts';
+import { failOnParameter } from './fail-on.ts';
 import { RunFinder } from './find-run.ts';
 import { showRun } from './progress.ts';
 import { finishRun, showResults, type Submission, submissionOf, submissionView } from './results.ts';
@@ -41,10 +42,7 @@ const parameters = {
   again: flag('--again', 'submit the file again, even if it was submitted before (billed again)'),
   tenant: value('--tenant <id>', 'tenant of the key, where the key cannot read it and the run depends on it', text),
   runDir: value('--run-dir <dir>', 'where to record the run (default: the state directory)', text),
-  failOn: choice('--fail-on <class>', 'exit with 10 when a row ended in an error (err), or in a warning too (wrn)', [
-    'err',
-    'wrn',
-  ]),
+  failOn: failOnParameter,
   events: eventsParameter,
   exec: execParameter,
   summary: summaryParameter,

@@ -13,9 +13,10 @@ import { openSummary, type Summarize, summaryParameter } from '../../app/summary
 import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
 import { countText } from '../../output/time.ts';
 import { hashFile } from '../../transfer/source.ts';
+import { failOnParameter, type Threshold } from './fail-on.ts';
 import { showRun } from './progress.ts';
-import { deliverResults, noteUncompared } from './results.ts';
-import { knownRunsRoot, recordedRuns, runRow, runView, serviceOf } from './runs.ts';
+import { checkThreshold, countedResults, deliverResults, firstWarning, noteUncompared } from './results.ts';
+import { actionsOf, knownRunsRoot, recordedRuns, runRow, runView, serviceOf } from './runs.ts';
 import { describeRun, execParameter, runExec } from './wait.ts';
 
 export const sync = defineCommand({
@@ -33,20 +34,22 @@ export const sync = defineCommand({
   parameters: {
     dryRun: flag('--dry-run', 'show what would be done with each run, and do nothing'),
     exec: execParameter,
+    failOn: failOnParameter,
     summary: summaryParameter,
   },
-  async run(context, { exec, dryRun, summary }) {
+  async run(context, { exec, failOn, dryRun, summary }) {
     const print = await listPrinter(context, runView);
     const summarize = await openSummary(context, summary);
     const { runs, unreadable, left, elsewhere } = dueRuns(context, exec);
     for (const { run, later } of left) noteLeft(context, run, later);
     if (dryRun) showPlan(context, runs);
     else if (runs.length === 0) noteNoneOpen(context, elsewhere);
-    const isRefused = !dryRun && (await advanceAll(context, runs, summarize, exec));
+    const { isRefused, isOver } = dryRun ? NOTHING : await advanceAll(context, runs, summarize, { exec, failOn });
     await print(once([...runs, ...left.map(({ run }) => run)].map(({ record }) => runRow(record))));
     if (dryRun) return undefined;
     const code = codeFor(runs, exec, unreadable.length > 0);
-    return isRefused && code === EXIT_CODES.pending ? EXIT_CODES.checksum_mismatch : code;
+    if (isRefused && code === EXIT_CODES.pending) return EXIT_CODES.checksum_mismatch;
+    return isOver && (code === 0 || code === EXIT_CODES.pending) ? EXIT_CODES.threshold : code;
   },
 });
 
@@ -124,29 +127,46 @@ function codeFor(runs: readonly RunDirectory[], exec: string | undefined, someUn
   return records.some((record) => isDue(record, exec)) ? EXIT_CODES.local : 0;
 }
 
-/** Advances every run once; one that is held or fails stops no other. @returns whether results of one were refused */
-async function advanceAll(context: Context, runs: readonly RunDirectory[], summarize: Summarize, exec?: string) {
-  let isRefused = false;
+interface AdvanceOptions {
+  readonly exec: string | undefined;
+  readonly failOn: Threshold | undefined;
+}
+
+/** Whether results of a run were refused, and whether those of one are over the threshold of `--fail-on`. */
+const NOTHING = { isRefused: false, isOver: false };
+
+/** Advances every run once; one that is held or fails stops no other. */
+async function advanceAll(
+  context: Context,
+  runs: readonly RunDirectory[],
+  summarize: Summarize,
+  options: AdvanceOptions,
+): Promise<typeof NOTHING> {
+  let { isRefused, isOver } = NOTHING;
   for (const run of runs) {
     try {
-      const work = (): Promise<void> => run.hold(context.system, () => advance(context, run, exec));
+      const work = (): Promise<void> => run.hold(context.system, () => advance(context, run, options));
       await summarize(work, () => describeRun(context, run));
     } catch (error) {
       if (!isSvcError(error) || context.signal.aborted) throw error;
       isRefused ||= error instanceof RefusedResults;
+      isOver ||= isSvcError(error, 'threshold');
       warnOf(context, run.record.id, error);
     }
   }
-  return isRefused;
+  return { isRefused, isOver };
 }
 
-async function advance(context: Context, run: RunDirectory, exec: string | undefined): Promise<void> {
+async function advance(context: Context, run: RunDirectory, { exec, failOn }: AdvanceOptions): Promise<void> {
   await invalidateResults(run);
   const { record } = run;
+  const wasOpen = isOpen(record);
   // Another round may have ended it meanwhile.
-  if (isOpen(record)) await resume(context, run, exec !== undefined);
+  if (wasOpen) await resume(context, run, exec !== undefined);
   const failure = exec === undefined ? undefined : await runExec(context, run, exec);
   if (failure) throw failure;
+  if (!wasOpen || record.results === undefined || failOn === undefined) return;
+  checkThreshold(await countedResults(record, actionsOf(context, [])), record.input.rows, failOn);
 }
 
 async function resume(context: Context, run: RunDirectory, hasExec: boolean): Promise<void> {
@@ -170,6 +190,8 @@ async function resume(context: Context, run: RunDirectory, hasExec: boolean): Pr
   if (hasExec) record.exec = 'due';
   const { file } = await deliver(context, run);
   noteUncompared(context, record);
+  const warning = await firstWarning(context, record);
+  if (warning !== undefined) context.notices.warn(warning);
   context.notices.success(`${record.id} is completed: ${file}`);
 }
 

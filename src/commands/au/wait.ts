@@ -10,6 +10,7 @@ import { openSummary, type Summarize, type Summary, summaryParameter } from '../
 import { isSvcError, SvcError } from '../../errors.ts';
 import { formatNumber } from '../../output/time.ts';
 import { jobView } from './jobs.ts';
+import { failOnParameter, type Threshold } from './fail-on.ts';
 import { showRun } from './progress.ts';
 import { countedResults, finishRun, type Results, showResults, submissionView } from './results.ts';
 import {
@@ -22,6 +23,7 @@ import {
   resumable,
   runRow,
   shownStatus,
+  warningOf,
 } from './runs.ts';
 
 /** Where a wait listens for the events of its jobs. */
@@ -71,18 +73,24 @@ export const wait = defineCommand({
     for: argument('<job|run>', 'id of a job, or id or directory of a run', text),
     events: eventsParameter,
     exec: execParameter,
+    failOn: failOnParameter,
     summary: summaryParameter,
   },
-  async run(context, { for: name, events, exec, summary }) {
+  async run(context, { for: name, events, exec, failOn, summary }) {
     const run = namedRun(context, name);
     if (!run && exec !== undefined)
       throw new SvcError('usage', '--exec is about the results of a run, and this is a job', {
         hint: 'Name a run:',
         next: ['au', 'runs'],
       });
+    if (!run && failOn !== undefined)
+      throw new SvcError('usage', '--fail-on is about the results of a run, and this is a job', {
+        hint: 'Name a run:',
+        next: ['au', 'runs'],
+      });
     const summarize = await openSummary(context, summary);
     const wakeUpFor = events && (await listenForJobs(context, events));
-    if (run) await waitForNamedRun(context, run, { wakeUp: wakeUpFor?.(run.record), exec, summarize });
+    if (run) await waitForNamedRun(context, run, { wakeUp: wakeUpFor?.(run.record), exec, failOn, summarize });
     else await waitForNamedJob(context, name, { wakeUp: wakeUpFor?.({ parts: [{ job: name }] }), summarize });
   },
   request: (context, { for: name }) => jobRequest(context, name),
@@ -96,7 +104,7 @@ interface How {
 async function waitForNamedRun(
   context: Context,
   run: RunDirectory,
-  { summarize, ...how }: How & { readonly exec: string | undefined },
+  { summarize, failOn, ...how }: How & { readonly exec: string | undefined; readonly failOn: Threshold | undefined },
 ): Promise<void> {
   const print = await recordPrinter(context, submissionView);
   const work = async (): Promise<void> => {
@@ -104,7 +112,7 @@ async function waitForNamedRun(
       await finishRun(context, run, { out: resultsPath(context, run.record), force: false }, how);
       return how.exec === undefined ? undefined : runExec(context, run, how.exec);
     });
-    await showResults(context, print, run.record);
+    await showResults(context, print, run.record, failure ? undefined : failOn);
     if (failure) throw failure;
   };
   await summarize(work, () => describeRun(context, run));
@@ -188,16 +196,18 @@ export async function describeRun(context: Context, run: RunDirectory): Promise<
   const { record } = run;
   // Results that were moved away, or that the operator vouched for, may not be countable.
   const counting = record.results && countedResults(record, actionsOf(context, []));
-  const summary = await runSummary(record, await counting?.catch(() => undefined));
+  const results = await counting?.catch(() => undefined);
+  const summary = await runSummary(record, results, results && warningOf(context, record, results.codes));
   const next = [nextCommand(['au', 'wait', run.name], context.globals, context.system)];
   return shownStatus(record) === 'pending' ? { ...summary, commands: next } : summary;
 }
 
 /** A run in words: its ids, then the counts of its results by class and code, or how far each of its jobs is. */
-async function runSummary(record: RunRecord, results: Results | undefined): Promise<Summary> {
+async function runSummary(record: RunRecord, results?: Results, warning?: string): Promise<Summary> {
   const { id, profile, cycle, input } = record;
   const parts = partRows(record);
   const facts: [string, string][] = [
+    ...(warning === undefined ? [] : [['warning', warning] as [string, string]]),
     ['run', id],
     ['file', `${input.name}, ${formatNumber(input.rows)} rows`],
     ['jobs', parts.map(({ job }) => job ?? 'none yet').join(', ')],
