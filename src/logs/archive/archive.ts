@@ -136,8 +136,16 @@ async function begun(
       hint: 'Choose an earlier time to begin at.',
     });
   const position = beginAt(wholeSecond(start ?? now - retentionMs));
-  await beginArchive(store, { service, tenantId }, { position, since: start, now });
+  let conflict: SvcError | undefined;
+  try {
+    await beginArchive(store, { service, tenantId }, { position, since: start, now });
+  } catch (error) {
+    // Another machine began the archive at the same time: this one continues it.
+    if (!isSvcError(error, 'conflict')) throw error;
+    conflict = error;
+  }
   const found = await findArchive(store);
+  if (!found && conflict) throw conflict;
   if (!found) throw new SvcError('bug', 'an archive that was just begun is gone');
   return found;
 }

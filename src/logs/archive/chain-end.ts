@@ -3,22 +3,25 @@ import { isSvcError, SvcError } from '../../errors.ts';
 import { sha256OfAll } from '../../files/draft.ts';
 import { isoTime } from '../../output/time.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
-import { appendRecord } from './chain.ts';
+import { appendRecord, type RecordDraft } from './chain.ts';
+import { INDEX, indexNumber } from './index/ref.ts';
 import {
   type ArchiveRecord,
   dayOf,
   type Link,
   parseRecord,
+  partNumber,
   partPrefix,
   type RecordContent,
   recordPath,
   type Segment,
   segmentName,
+  sideNumber,
   tenantFolder,
   UNKNOWN_DAY,
 } from './record.ts';
 import type { ClosedSegment } from './segment.ts';
-import { nextCheckpoint, removeOutdated, storePosition } from './side-files.ts';
+import { filesOf, nextCheckpoint, removeOutdated, storePosition } from './side-files.ts';
 import type { ArchiveStore } from './store.ts';
 
 const DAY_MS = 86_400_000;
@@ -53,9 +56,9 @@ export class ChainEnd {
    * Commits a record with the position behind it, and with the first one removes what a killed run left: segments with
    * the number of the newest record, or of the next one. The former are removed before there is a next one, so none of
    * earlier numbers are left.
-   * @throws SvcError `conflict` when another writer was faster: then these segments are removed
+   * @throws SvcError `conflict` when another writer was faster: then the files of this record are removed
    */
-  async append(content: RecordContent, behind: TailPosition, segments: readonly Segment[]): Promise<void> {
+  async append(content: RecordContent, behind: TailPosition): Promise<void> {
     const isFirst = !this.#hasCleaned;
     const before = this.#last;
     if (isFirst) await this.#clean(await this.#positionBefore());
@@ -66,7 +69,7 @@ export class ChainEnd {
     try {
       this.#last = await appendRecord(this.#store, before, { ...content, position, checkpoint });
     } catch (error) {
-      if (isSvcError(error, 'conflict')) await dropSegments(this.#store, this.next, segments);
+      if (isSvcError(error, 'conflict')) await dropOwn(this.#store, this.next, { ...content, position, checkpoint });
       throw error;
     }
     if (isFirst) await this.#clean(before.record.position);
@@ -113,19 +116,21 @@ export async function storeSegment(
   return { path, entries, bytes, sha256, ...times, supplementary };
 }
 
-/** Removes segments after another writer's record took their number, but none that this record names. */
-async function dropSegments(store: ArchiveStore, sequence: number, segments: readonly Segment[]): Promise<void> {
+/** Removes the files of a record after another writer's record took its number, but none that this record names. */
+async function dropOwn(store: ArchiveStore, sequence: number, draft: RecordDraft): Promise<void> {
   const text = await store.readText(recordPath(sequence));
   if (text === undefined) return;
   const named = namedBy(parseRecord(text, recordPath(sequence)).record);
-  for (const { path } of segments) if (!named.has(path)) await store.remove(path);
+  const written = [...namedBy(draft)].filter((path) => Number.isNaN(sideNumber(path)) || sideNumber(path) === sequence);
+  for (const path of written) if (!named.has(path)) await store.remove(path);
 }
 
 /** Removes segments that a killed run left. Before the record is there, another machine may still commit them. */
 async function removeOrphans(store: ArchiveStore, tenantId: string, record: ArchiveRecord, { from, to }: TimeRange) {
   const named = namedBy(record);
   // Its next run meets the same entries, and so the same tenants.
-  const folders = new Set([tenantFolder(tenantId), ...[...named].map((path) => path.split('/', 1).join(''))]);
+  const segments = [...named].filter((path) => !Number.isNaN(partNumber(path)));
+  const folders = new Set([tenantFolder(tenantId), ...segments.map((path) => path.split('/', 1).join(''))]);
   const days = [UNKNOWN_DAY];
   for (let at = Math.floor(from / DAY_MS) * DAY_MS; at <= to; at += DAY_MS) days.push(dayOf(at));
   for (const folder of folders) {
@@ -134,8 +139,12 @@ async function removeOrphans(store: ArchiveStore, tenantId: string, record: Arch
       for await (const { path } of found) if (!named.has(path)) await store.remove(path);
     }
   }
+  for await (const { path } of store.list(INDEX))
+    if (indexNumber(path) === record.sequence && !named.has(path)) await store.remove(path);
 }
 
-function namedBy(record: ArchiveRecord): Set<string> {
-  return new Set(record.kind === 'segments' ? record.segments.map(({ path }) => path) : []);
+/** The files that a record names. */
+function namedBy(record: RecordDraft): Set<string> {
+  const files = record.kind === 'segments' ? [...record.segments, ...(record.index ?? [])] : [];
+  return new Set([...files, ...filesOf(record)].map(({ path }) => path));
 }

@@ -78,7 +78,10 @@ export async function* checkChain(store: ArchiveStore): AsyncGenerator<Link | Fi
     last = { sequence, sha256: sha256Of(text ?? '') };
     if (sequence === named?.sequence) namedHash = last.sha256;
   }
-  yield* checkHead(head, namedHash, last);
+  // The first writer may have put the head there since it was read.
+  const isNew =
+    head.text === undefined && head.problem === undefined && (await findText(store, HEAD)).text !== undefined;
+  if (!isNew) yield* checkHead(head, namedHash, last);
   return last;
 }
 
@@ -228,6 +231,8 @@ export async function appendRecord(store: ArchiveStore, last: Link | undefined, 
   // In a store without conditional writes, another writer may have been last.
   if (last && sha256Of((await store.readText(last.path)) ?? '') !== last.sha256)
     throw otherWriter(store, last.record.sequence);
+  // A run that failed on a full disk may have left the first record without a head.
+  if (last?.record.sequence === 0) await store.replace(HEAD, headText({ sequence: 0, sha256: last.sha256 }));
   if (!(await store.create(path, text))) throw otherWriter(store, sequence);
   const link = { record, path, sha256: sha256Of(text) };
   await store.replace(HEAD, headText({ sequence, sha256: link.sha256 }));
@@ -264,7 +269,8 @@ function next(last: Link | undefined): number {
   return last === undefined ? 0 : last.record.sequence + 1;
 }
 
-function otherWriter(store: ArchiveStore, sequence: number): SvcError {
+/** The error where another machine has committed a record of this number. */
+export function otherWriter(store: ArchiveStore, sequence: number): SvcError {
   return new SvcError('conflict', `another writer has committed record ${sequence} of ${store.name}`, {
     hint: 'Nothing was lost or duplicated. Let only one machine write to an archive, then run the command again.',
     retryable: true,

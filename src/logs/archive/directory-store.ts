@@ -54,6 +54,9 @@ export class DirectoryStore implements ArchiveStore {
     let handle: fs.promises.FileHandle | undefined;
     try {
       handle = await this.#open(file);
+      const { size } = await handle.stat();
+      // Before so much memory is taken: a forged record or index can name any size.
+      if (from < 0 || length < 0 || from + length > size) throw damaged(file, 'it is too short');
       const bytes = Buffer.allocUnsafe(length);
       for (let at = 0; at < length;) {
         const { bytesRead } = await handle.read(bytes, at, length - at, from + at);

@@ -1,7 +1,7 @@
 import { SvcError } from '../../errors.ts';
 import { isoTime } from '../../output/time.ts';
 import type { TailPosition } from '../entry.ts';
-import { appendRecord, readFirst, readLast } from './chain.ts';
+import { appendRecord, otherWriter, readFirst, readLast } from './chain.ts';
 import { Coverage } from './coverage.ts';
 import { type IndexRef, withIndex } from './index/ref.ts';
 import {
@@ -96,6 +96,8 @@ export function isWithin({ first, last }: Segment, { since, until }: Bounds): bo
 /** The error where no archive can be read: there is none, or its manifest is gone. */
 export async function noArchive(store: ArchiveStore): Promise<SvcError> {
   for await (const { path } of store.list('tenant=')) {
+    // Another machine may have begun the archive meanwhile.
+    if ((await readLast(store)) !== undefined) break;
     return new SvcError('checksum_mismatch', `the manifest of the archive at ${store.name} is gone`, {
       hint: `Restore ${MANIFEST} from a backup: without it, changes to ${path} cannot be detected.`,
     });
@@ -129,8 +131,10 @@ export interface FoundArchive {
  * @throws SvcError `checksum_mismatch` where its manifest is damaged, `config` where a newer svc wrote it
  */
 export async function findArchive(store: ArchiveStore): Promise<FoundArchive | undefined> {
-  const [first, last] = [await readFirst(store), await readLast(store)];
+  // The newest first: another machine may begin the archive meanwhile.
+  const last = await readLast(store);
   if (last === undefined) return undefined;
+  const first = await readFirst(store);
   if (first?.record.kind !== 'begin') throw damaged(recordPath(0), 'it is missing');
   return { first: first.record, last };
 }
@@ -162,7 +166,7 @@ export function otherTenant(store: ArchiveStore, archived: string, found: string
 
 /**
  * Begins an archive. Only under the store's lock.
- * @throws SvcError `config` where there is something else
+ * @throws SvcError `config` where there is something else, `conflict` where another machine was faster
  */
 export async function beginArchive(
   store: ArchiveStore,
@@ -170,6 +174,7 @@ export async function beginArchive(
   { position, since, now }: Beginning,
 ): Promise<Link> {
   for await (const { path } of store.list('')) {
+    if ((await readFirst(store)) !== undefined) throw otherWriter(store, 0);
     throw new SvcError('config', `${store.name} is not an archive, and not empty: ${path}`, {
       hint: 'Choose an empty location. If it was an archive, its manifest (_manifest/) is gone: restore it from a backup.',
     });

@@ -144,7 +144,10 @@ async function readFile<T>(store: ArchiveStore, { path, sha256 }: SideFile, sche
 }
 
 /** The files beside the records that a record names. */
-export function filesOf({ position: { passed }, checkpoint }: ArchiveRecord): SideFile[] {
+export function filesOf({
+  position: { passed },
+  checkpoint,
+}: Pick<ArchiveRecord, 'position' | 'checkpoint'>): SideFile[] {
   return [Array.isArray(passed) ? undefined : passed, checkpoint].filter((file) => file !== undefined);
 }
 

@@ -3,7 +3,7 @@ import { type ChainState, checkChain, type Finding } from './chain.ts';
 import { checkSegment, type Listed } from './check.ts';
 import { Coverage } from './coverage.ts';
 import { IndexCheck } from './index/check.ts';
-import { INDEX } from './index/ref.ts';
+import { INDEX, indexNumber } from './index/ref.ts';
 import { unlessDamaged } from './index/upkeep.ts';
 import { type Manifest, noArchive, readManifest } from './manifest.ts';
 import { dropProblems, keptFrom } from './retention.ts';
@@ -20,9 +20,10 @@ import {
   type RecordContent,
   recordPath,
   type Segment,
+  sideNumber,
   tenantFolder,
 } from './record.ts';
-import { checkSideFiles, contentOf } from './side-files.ts';
+import { checkSideFiles, contentOf, filesOf } from './side-files.ts';
 import { type ArchiveStore, READERS, sideBySide, type StoredFile } from './store.ts';
 
 export interface VerifyOptions {
@@ -108,6 +109,7 @@ export class Verification {
       this.#unlisted.set(file.path, file);
       total += file.bytes;
     }
+    for await (const file of this.#otherFiles()) if (!isHidden(file.path)) this.#unlisted.set(file.path, file);
     this.#index = await this.#openIndex();
     let done = 0;
     const options = {
@@ -123,6 +125,13 @@ export class Verification {
     if (this.#newest === undefined && left.length === 0) throw await noArchive(this.#store);
     yield [...left, ...(await this.#unknownFiles())];
     if (!this.#met) yield [this.#rewritten()];
+  }
+
+  /** Files of the index, and those beside the records: records name these, too. */
+  async *#otherFiles(): AsyncGenerator<StoredFile> {
+    yield* this.#store.list(INDEX);
+    for await (const file of this.#store.list(MANIFEST, `${MANIFEST}a`))
+      if (!Number.isNaN(sideNumber(file.path))) yield file;
   }
 
   async #openIndex(): Promise<IndexCheck | undefined> {
@@ -146,6 +155,7 @@ export class Verification {
       const { record, sha256 } = step.value;
       this.#pending.push(...this.#contradictions(step.value));
       this.#contents.push(contentOf(record));
+      this.#listOthers(record);
       this.#links = [...this.#links.slice(-1), step.value];
       this.#total.records += 1;
       this.#met ||= sha256 === this.#options.expect;
@@ -157,6 +167,11 @@ export class Verification {
         if (!this.#isListedAgain(segment)) yield await this.#count(segment, record.sequence);
       }
     }
+  }
+
+  #listOthers(record: ArchiveRecord): void {
+    for (const { path } of filesOf(record)) this.#unlisted.delete(path);
+    if (record.kind === 'segments') for (const { path } of record.index ?? []) this.#unlisted.delete(path);
   }
 
   /** What a record says against the records before it. Behind an unreadable record nothing is known. */
@@ -261,14 +276,19 @@ export class Verification {
   async #newerRecords(): Promise<ArchiveRecord[]> {
     const records: ArchiveRecord[] = [];
     for (let sequence = (this.#newest?.sequence ?? -1) + 1; this.#unlisted.size + this.#missing.size > 0;) {
-      const text = await this.#store.readText(recordPath(sequence));
-      if (text === undefined) break;
-      const { record } = parseRecord(text, recordPath(sequence));
+      const record = await unlessDamaged(this.#record(sequence));
+      if (record === undefined) break;
       records.push(record);
       sequence += 1;
+      this.#listOthers(record);
       if (record.kind === 'segments') for (const { path } of record.segments) this.#unlisted.delete(path);
     }
     return records;
+  }
+
+  async #record(sequence: number): Promise<ArchiveRecord | undefined> {
+    const text = await this.#store.readText(recordPath(sequence));
+    return text === undefined ? undefined : parseRecord(text, recordPath(sequence)).record;
   }
 
   /** Files that no record lists. */
@@ -278,7 +298,7 @@ export class Verification {
       if (irregular !== undefined)
         return { problem: 'unlisted', path, message: `it is ${irregular}, and no record lists it` };
       const words = 'no record lists it: a killed run left it; the next commit to the archive removes it';
-      return { problem: 'unlisted', path, message: partNumber(path) > newest ? words : 'no record lists it' };
+      return { problem: 'unlisted', path, message: numberOf(path) > newest ? words : 'no record lists it' };
     });
   }
 
@@ -296,4 +316,10 @@ export class Verification {
       message: `no record has the hash ${this.#options.expect ?? ''}: the archive is another one, or was recreated`,
     };
   }
+}
+
+/** The number of the record that a file was written for; NaN for any other file. */
+function numberOf(path: string): number {
+  if (path.startsWith(SEGMENTS)) return partNumber(path);
+  return path.startsWith(INDEX) ? indexNumber(path) : sideNumber(path);
 }

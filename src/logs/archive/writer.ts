@@ -1,4 +1,4 @@
-import { SvcError } from '../../errors.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
 import { isoTime } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { settledBefore, type TailPosition, type TimeRange } from '../entry.ts';
@@ -7,10 +7,11 @@ import { isoRange } from './coverage.ts';
 import { indexSegments, removeMerged, type StoredSegment } from './index/upkeep.ts';
 import { otherTenant } from './manifest.ts';
 import { Pending, type PendingLimits } from './pending.ts';
-import type { DroppedMonth, Link, RecordContent, Segment } from './record.ts';
+import type { DroppedMonth, Link, RecordContent } from './record.ts';
 import { findOld } from './retention.ts';
 import { readPosition } from './side-files.ts';
 import { type ArchiveStore, sideBySide } from './store.ts';
+import { removeUncommitted } from './uncommitted.ts';
 
 export interface WriterOptions {
   readonly tenantId: string;
@@ -130,7 +131,6 @@ export class ArchiveWriter {
     await this.#append(
       { kind: 'segments', segments, ...(index.length > 0 && { index }), ...range, ...this.#now() },
       position,
-      segments,
     );
     await removeMerged(this.#store, index);
     this.#readFrom = readTo;
@@ -180,6 +180,7 @@ export class ArchiveWriter {
       await work();
     } catch (error) {
       pending.abandon();
+      if (isSvcError(error, 'local')) await removeUncommitted(this.#store, this.#end.next);
       throw error;
     }
     this.#isWhole = true;
@@ -190,8 +191,8 @@ export class ArchiveWriter {
     return new Pending(this.#store.workDirectory, tenantId, committedTo, limits);
   }
 
-  async #append(content: RecordContent, position: TailPosition, segments: readonly Segment[] = []): Promise<void> {
-    await this.#end.append(content, position, segments);
+  async #append(content: RecordContent, position: TailPosition): Promise<void> {
+    await this.#end.append(content, position);
     this.#position = position;
   }
 

@@ -59,6 +59,7 @@ export class S3Store implements ArchiveStore {
   }
 
   async readRange(file: string, from: number, length: number): Promise<Uint8Array> {
+    if (from < 0 || length < 0) throw damaged(file, 'it is too short');
     const chunks: Uint8Array[] = [];
     for await (const chunk of readObject(this.#requests, file, { from, to: from + length })) chunks.push(chunk);
     const bytes = Buffer.concat(chunks);

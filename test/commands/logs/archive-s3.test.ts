@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -160,6 +160,26 @@ describe('svc logs archive in a bucket', () => {
       await expectWhole();
     },
   );
+
+  it('R76 three machines that begin it at once raise no alarm', { timeout: 300_000 }, async () => {
+    produce(30, 60_000);
+    const progress = new EventEmitter();
+    const isBegun = once(progress, 'begun');
+    let lists = 0;
+    intercept = ({ method, url = '' }, outgoing, proceed) => {
+      if (method === 'PUT' && url.endsWith('/00000000.json')) outgoing.once('finish', () => progress.emit('begun'));
+      // Each looks whether the place is empty before it begins; all but one look once another has begun.
+      const isLook = method === 'GET' && /[?&]prefix=audit%2F(&|$)/.test(url);
+      if (isLook && (lists += 1) > 1) return void isBegun.then(proceed);
+      proceed();
+    };
+    const runs = await Promise.all(homes.map((home) => archive(home)));
+    expect(lists).toBeGreaterThan(1);
+    for (const { code, stderr } of runs) expect([0, 6], stderr).toContain(code);
+    expect(runs.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
+    for (const home of homes) expect(await archive(home)).toMatchObject({ code: 0, stderr: '' });
+    await expectWhole();
+  });
 
   it('R06 shows no credential, whatever goes wrong', async () => {
     produce(5, 60_000);

@@ -163,9 +163,11 @@ describe('the position of an archive', () => {
         store.death = undefined;
         const { last } = (await findArchive(store))!;
         expect(await readPosition(store, last)).toEqual(positionAt(last.record.sequence, 30));
-        expect((await findings()).map(({ problem }) => problem)).toEqual([]);
+        const left = (await findings()).filter(({ message }) => !message.includes('a killed run left it'));
+        expect(left).toEqual([]);
         await commitTo(last.record.sequence + 1, 30);
         expect(sideFiles()).toHaveLength(2);
+        expect(await findings()).toEqual([]);
       }
     }
   });

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSvcError } from '../../../src/errors.ts';
@@ -94,6 +95,12 @@ const ODD_FILES: Readonly<Record<string, (file: string, bytes: Buffer) => void>>
     fs.truncateSync(file, 2 ** 40);
   },
 };
+
+/** The part of an index's head that the tests forge. */
+interface IndexHead {
+  readonly segments: { readonly columns: number[][] }[];
+  readonly tallies: number[][];
+}
 
 describe('verifying an archive', () => {
   it('finds no problem in an intact archive, and reports coverage, gaps, counts and newest hash', async () => {
@@ -267,10 +274,10 @@ describe('verifying an archive', () => {
     ]);
   });
 
-  it('R66 finds unknown files, and ignores the reserved folder and hidden names', async () => {
+  it('R66 finds unknown files, and ignores hidden names', async () => {
     const { top } = await buildArchive(START, COMMITS);
     fs.mkdirSync(path.join(top, '_index/deep'), { recursive: true });
-    for (const name of ['_index/deep/x', '.DS_Store', `tenant=${TENANT}/.DS_Store`, '_manifest/.DS_Store'])
+    for (const name of ['_index/.DS_Store', '.DS_Store', `tenant=${TENANT}/.DS_Store`, '_manifest/.DS_Store'])
       fs.writeFileSync(path.join(top, name), 'x');
     expect((await verified(top)).findings).toEqual([]);
     fs.mkdirSync(path.join(top, 'copies/deep'), { recursive: true });
@@ -307,5 +314,92 @@ describe('verifying an archive', () => {
     expect(found).toContain(`unlisted tenant=${TENANT}/pipe`);
     expect(found).toContain(`unlisted tenant=${TENANT}/date=2026-01-06`);
     expect(found.filter((one) => one.startsWith('missing')).length).toBeGreaterThan(0);
+  });
+
+  it('R76 finds files in the index and beside the records that no record names', async () => {
+    const { top } = await buildArchive(START, COMMITS);
+    const hash = 'a'.repeat(12);
+    const strays = [
+      '_index/deep/x',
+      `_index/date=2026-01-05/00000001-00000001-${hash}.idx`,
+      `_manifest/checkpoint-00000002-${hash}.json`,
+      `_manifest/position-00000099-${hash}.json`,
+    ];
+    for (const name of strays) {
+      fs.mkdirSync(path.dirname(path.join(top, name)), { recursive: true });
+      fs.writeFileSync(path.join(top, name), 'x');
+    }
+    const { findings } = await verified(top);
+    expect(findings.map(({ problem, path: where }) => `${problem} ${where}`).toSorted()).toEqual(
+      strays.map((name) => `unlisted ${name}`).toSorted(),
+    );
+    expect(findings.filter(({ message }) => message.includes('a killed run left it')).map((each) => each.path)).toEqual(
+      [strays[3]],
+    );
+  });
+
+  it.each([
+    ['bytes', Number.MAX_SAFE_INTEGER],
+    ['head_bytes', Number.MAX_SAFE_INTEGER],
+    ['head_bytes', 2 ** 33],
+    ['from', Number.MAX_SAFE_INTEGER],
+  ])('R76 ends with a verdict where a record says that %s of the index are %i', async (member, size) => {
+    const { top } = await buildArchive(START, COMMITS);
+    forge(top, (record) => {
+      if (record.sequence === 1 && record.kind === 'segments')
+        Object.assign(record.index?.[0] ?? {}, { [member]: size });
+    });
+    expect((await verified(top)).records).toBe(6);
+  });
+
+  it.each(['bytes', 'entries'] as const)(
+    'R76 ends with a verdict where the %s of a segment are impossible',
+    async (member) => {
+      const { top } = await buildArchive(START, COMMITS);
+      forge(top, (record) => {
+        for (const segment of segmentsOf(record)) segment[member] = Number.MAX_SAFE_INTEGER;
+      });
+      const { findings, records } = await verified(top);
+      expect([records, findings.length > 0]).toEqual([6, true]);
+    },
+  );
+
+  it.each<[string, (head: IndexHead) => Buffer]>([
+    [
+      'a filter of an impossible size',
+      (head) => {
+        head.segments[0]!.columns[0]![4] = Number.MAX_SAFE_INTEGER;
+        return gzipSync(JSON.stringify(head));
+      },
+    ],
+    [
+      'a column of impossible length',
+      (head) => {
+        head.segments[0]!.columns[0]![0] = Number.MAX_SAFE_INTEGER;
+        return gzipSync(JSON.stringify(head));
+      },
+    ],
+    [
+      'a tally of impossible length',
+      (head) => {
+        head.tallies[0]![0] = Number.MAX_SAFE_INTEGER;
+        return gzipSync(JSON.stringify(head));
+      },
+    ],
+    ['a head that is no gzip file', () => Buffer.from('no gzip')],
+  ])('R76 ends with a verdict where the index has %s, with all hashes made to fit', async (_what, change) => {
+    const { top } = await buildArchive(START, COMMITS);
+    forge(top, (record) => {
+      const ref = record.sequence === 1 && record.kind === 'segments' ? record.index?.[0] : undefined;
+      if (ref === undefined) return;
+      const file = path.join(top, ref.path);
+      const bytes = fs.readFileSync(file);
+      const body = bytes.subarray(0, bytes.length - ref.head_bytes);
+      const head = change(JSON.parse(gunzipSync(bytes.subarray(body.length)).toString()) as IndexHead);
+      fs.writeFileSync(file, Buffer.concat([body, head]));
+      Object.assign(ref, { bytes: body.length + head.length, head_bytes: head.length, head_sha256: sha256Of(head) });
+    });
+    const { findings, records } = await verified(top);
+    expect([records, findings.length > 0]).toEqual([6, true]);
   });
 });

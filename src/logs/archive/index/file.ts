@@ -6,14 +6,14 @@ import { SvcError } from '../../../errors.ts';
 import { sha256Of } from '../../../files/draft.ts';
 import { parsedJson } from '../../../schema/json-value.ts';
 import type { ArchiveStore } from '../store.ts';
-import { BLOCK_BYTES, blocksOf } from './filter.ts';
+import { BLOCK_BYTES, blocksOf, LARGEST_CLASS } from './filter.ts';
 import type { IndexRef } from './ref.ts';
 
 const count = z.int().check(z.nonnegative());
 const time = z.nullable(z.number());
 
 /** A column: its compressed bytes, entries, first and last time, size of filter, hashes of its bytes and of its filter. */
-const columnSchema = z.tuple([count, count, time, time, count, z.string(), z.string()]);
+const columnSchema = z.tuple([count, count, time, time, count.check(z.maximum(LARGEST_CLASS)), z.string(), z.string()]);
 
 /** The tally of a segment: its bytes, their hash, and that of its text. */
 const tallySchema = z.tuple([count, z.string(), z.string()]);
@@ -83,6 +83,9 @@ export function headOf(head: Omit<Head, 'version'>): Buffer {
   return gzipSync(JSON.stringify({ version: 1, ...head }));
 }
 
+/** That of a larger head was not written by svc, and must not fill the memory. */
+const MAX_HEAD_BYTES = 256 * 1024 * 1024;
+
 /** A file of an index, of which each byte that is used is checked. */
 export class IndexFile {
   readonly segments: readonly IndexedSegment[];
@@ -107,7 +110,8 @@ export class IndexFile {
     const { path, bytes, head_bytes: length, head_sha256: due } = ref;
     const zipped = await store.readRange(path, bytes - length, length);
     if (sha256Of(zipped) !== due) throw changed(path);
-    const head = headSchema.safeParse(parsedJson((await promisify(gunzip)(zipped)).toString()));
+    const text = await promisify(gunzip)(zipped, { maxOutputLength: MAX_HEAD_BYTES }).catch(() => undefined);
+    const head = headSchema.safeParse(parsedJson(text?.toString() ?? ''));
     if (!head.success) throw changed(path);
     return new IndexFile(store, ref, head.data);
   }

@@ -8,7 +8,7 @@ export const BLOCK_BYTES = BLOCK_WORDS * 4;
 const BITS_PER_ID = 14;
 const SMALLEST = 9;
 /** A filter of class c has 9 × 2^c blocks: 576 bytes for 41 ids up to 37 kB for 21,000. */
-const LARGEST_CLASS = 6;
+export const LARGEST_CLASS = 6;
 
 export function blocksOf(sizeClass: number): number {
   return SMALLEST << sizeClass;

@@ -24,3 +24,9 @@ export function withIndex(refs: readonly IndexRef[], added: readonly IndexRef[] 
 export function isCovered(ref: Pick<IndexRef, 'from' | 'to'>, other: Pick<IndexRef, 'from' | 'to'>): boolean {
   return ref.from >= other.from && ref.to <= other.to;
 }
+
+/** The number of the record whose segments alone a file of an index covers; NaN for merged and other files. */
+export function indexNumber(path: string): number {
+  const [, from, to] = /\/(\d+)-(\d+)-[^/]+$/.exec(path) ?? [];
+  return from !== undefined && from === to ? Number(from) : Number.NaN;
+}

@@ -53,13 +53,25 @@ type Row = readonly [values: readonly (string | null)[], count: number, first: n
 
 /** What a tally holds; nothing where that is not what `verify` compares with the entries, or of no form that is known. */
 export function entriesOf({ info, bytes }: BuiltTally): CountedEntries[] {
-  const text = inflateRawSync(bytes);
+  const text = inflated(bytes);
+  if (text === undefined) return [];
   const rows = parsedJson(text.toString());
   if (shortHash(text) !== info[2] || !Array.isArray(rows) || !rows.every(isRow)) return [];
   return rows.map(([[actor_id, actor_type, entity_type, operation], count, first, last]) => [
     { actor_id, actor_type, entity_type, operation, created_at: '' },
     { count, first, last },
   ]);
+}
+
+/** That of a larger tally was not written by svc, and must not fill the memory. */
+const MAX_TALLY_BYTES = 16 * 1024 * 1024;
+
+function inflated(bytes: Uint8Array): Buffer | undefined {
+  try {
+    return inflateRawSync(bytes, { maxOutputLength: MAX_TALLY_BYTES });
+  } catch {
+    return undefined;
+  }
 }
 
 // The hashes up to the record prove that svc wrote it, maybe a newer one; a schema would take half of the time.

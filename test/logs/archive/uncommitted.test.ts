@@ -1,0 +1,101 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SvcError } from '../../../src/errors.ts';
+import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
+import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
+import type { LocalFile } from '../../../src/logs/archive/store.ts';
+import { Verification } from '../../../src/logs/archive/verify.ts';
+import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
+import { beginAt } from '../../../src/logs/entry.ts';
+import { systemClock } from '../../../src/system.ts';
+import { buildArchive, openStore, TENANT } from './build.ts';
+
+const START = Date.UTC(2026, 0, 5);
+const HOUR = 3_600_000;
+
+/** A disk on which only so many writes succeed. */
+class FullDisk extends DirectoryStore {
+  left = Infinity;
+
+  override async create(file: string, content: LocalFile | string): Promise<boolean> {
+    this.#write(file);
+    return super.create(file, content);
+  }
+
+  override async replace(file: string, text: string): Promise<void> {
+    this.#write(file);
+    return super.replace(file, text);
+  }
+
+  #write(file: string): void {
+    this.left -= 1;
+    if (this.left < 0) throw new SvcError('local', `cannot write ${file}: the disk is full`);
+  }
+}
+
+function fullDisk(top: string): FullDisk {
+  const signal = new AbortController().signal;
+  return new FullDisk(top, { pid: process.pid, isAlive: () => true, clock: systemClock, signal });
+}
+
+async function problems(top: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const batch of new Verification(openStore(top)).findings())
+    found.push(...batch.map(({ problem, path: where, message }) => `${problem} ${where}: ${message}`));
+  return found;
+}
+
+/** Commits entries of two days with a long position: two segments, an index, a position, a record and the head. */
+function commit(store: DirectoryStore, hour: number): Promise<void> {
+  return store.lock(async () => {
+    const found = await findArchive(store);
+    const writer = await ArchiveWriter.open(store, found!.last, { tenantId: TENANT, now: () => START });
+    const times = [START + hour * HOUR, START + (hour + 24) * HOUR];
+    await writer.add(
+      times.map((at, index) => ({
+        tenant_id: TENANT,
+        entity_id: `e-${index}`,
+        message: `entry ${hour} ${index}`,
+        created_at: new Date(at).toISOString(),
+      })),
+    );
+    const passed = Array.from({ length: 30 }, (_, index) => [`key ${index}`, START, 1] as const);
+    await writer.commit({ settled: START, readTo: times[1]! + 1, newest: undefined, passed });
+  });
+}
+
+describe('a run that fails on a full disk', () => {
+  it('R76 leaves nothing that verify calls damage, whichever write fails, and the next run completes it', async () => {
+    const { top } = await buildArchive(START, []);
+    let writes = 0;
+    for (let isDone = false; !isDone; writes += 1) {
+      const disk = fullDisk(top);
+      disk.left = writes;
+      isDone = await commit(disk, 48).then(
+        () => true,
+        () => false,
+      );
+      expect(await problems(top), `after ${writes} writes`).toEqual([]);
+    }
+    expect(writes).toBeGreaterThan(5);
+    await commit(openStore(top), 96);
+    expect(await problems(top)).toEqual([]);
+  });
+
+  it('R76 begins an archive again and again until its first commit succeeds', async () => {
+    const { top } = await buildArchive(START, []);
+    fs.rmSync(path.join(top, '_manifest'), { recursive: true });
+    const disk = fullDisk(top);
+    disk.left = 1;
+    const begin = { position: beginAt(START), since: START, now: START };
+    const subject = { service: 'https://vault.example', tenantId: TENANT };
+    await expect(disk.lock(() => beginArchive(disk, subject, begin))).rejects.toMatchObject({ code: 'local' });
+    // The record of the beginning is there without a head; the next run fails at its own head.
+    for (const left of [0, 1, 2, 3, 4, 5, 6]) {
+      disk.left = left;
+      await commit(disk, 48).catch(() => undefined);
+      expect(await problems(top), `after ${left} writes`).toEqual([]);
+    }
+  });
+});
