@@ -37,6 +37,8 @@ export type RunEvent =
   | { readonly kind: 'unproven'; readonly job: string; readonly flaws: readonly Flaw[]; readonly nextMs: number }
   /** A pending job that a creation without a clear response may have left. */
   | { readonly kind: 'orphan'; readonly job: string }
+  /** Jobs of this key that no record names: another system's, or of a newer copy of the state directory. */
+  | { readonly kind: 'unrecorded'; readonly jobs: readonly string[] }
   /** The service does not know a job that may have its file: polling continues, since that proves nothing. */
   | { readonly kind: 'missing'; readonly job: string }
   /** The file is proven never to have been processed, and its job is gone: it needs another one. */

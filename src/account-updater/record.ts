@@ -37,7 +37,7 @@ export interface RunPart {
   readonly sha256: string;
   state: PartState;
   job?: string;
-  /** When the request that creates the job was sent, in the service's time. */
+  /** When the first request for a job was sent, until it is clear that no other job came of one; the service's time. */
   creating_since?: string;
   /** When the upload began, in the service's time. */
   sent_at?: string;
@@ -123,6 +123,12 @@ export interface RunRecord {
   results?: ResultsFile;
   /** `due` from the completion of the run until the command of `--exec` has succeeded. */
   exec?: 'due';
+  /** Jobs that no record named when it began to upload: another system's, or of a newer copy of the state directory. */
+  unrecorded_jobs?: string[];
+  /** Nothing is uploaded while there are such jobs, since this system alone uses its key. */
+  no_unrecorded_jobs?: boolean;
+  /** Jobs of this key that the operator said are of another system. */
+  other_jobs?: string[];
   /** When the operator abandoned it; the service processes its jobs all the same. */
   abandoned_at?: string;
   /** When the results that it kept were removed; it is no longer listed. */
@@ -274,7 +280,8 @@ const RECORD: Readonly<Record<string, Check>> = {
   ...each('id created_at profile base_url', isText),
   input: shape({ ...each('name sha256', isText), path: optional(isText), ...each('rows bytes header_bytes', isCount) }),
   ...each('out tenant_id cycle abandoned_at pruned_at', optional(isText)),
-  also_at: optional(listOf(isText)),
+  ...each('also_at unrecorded_jobs other_jobs', optional(listOf(isText))),
+  no_unrecorded_jobs: optional((value) => typeof value === 'boolean'),
   results: optional(isResults),
   writing: optional(isResults),
   parts: (value) => Array.isArray(value) && value.length > 0,

@@ -7,9 +7,10 @@ import { UPLOAD_LIFE_MS } from '../schema/account-updater-files.ts';
 import { findJob, jobPages, MISSING_MS, pollUntil, type RunOptions } from './job.ts';
 import { partSource } from './part-source.ts';
 import { detachJob, recordMissingSince, recordPoll, requireKnownOutcome, type RunWork, workOn } from './poll-parts.ts';
-import { hasUnknown, needsFile, type RunPart, sentOf } from './record.ts';
+import { hasUnknown, needsFile, type RunPart, type RunRecord, sentOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { recordTenant, requireOwnTenant } from './tenant-proof.ts';
+import { RecordedJobs } from './unrecorded-jobs.ts';
 import { pollForFile, putFile } from './upload.ts';
 
 /** How many parts are uploaded side by side. */
@@ -26,6 +27,12 @@ interface PartWork extends RunWork {
   readonly source: UploadSource;
   /** Polls an upload that an earlier process left in doubt once, and does not wait for its end. */
   readonly pollOnce?: boolean | undefined;
+  readonly recorded: RecordedJobs;
+}
+
+interface UploadPartsOptions extends RunOptions, Pick<PartWork, 'pollOnce'> {
+  /** The records of the other runs on this machine. */
+  readonly others?: readonly RunRecord[] | undefined;
 }
 
 /**
@@ -37,9 +44,10 @@ export async function uploadParts(
   client: Client,
   run: OpenRun,
   file: string,
-  options: RunOptions & Pick<PartWork, 'pollOnce'>,
+  { others = [], ...options }: UploadPartsOptions,
 ): Promise<void> {
   const { record } = run;
+  const recorded = new RecordedJobs(run, others);
   const waiting = record.parts.filter((part) => needsFile({ parts: [part] }) || part.state === 'unknown');
   const failures: unknown[] = [];
   // Before any part gets a new job, which would look like one of them.
@@ -48,7 +56,7 @@ export async function uploadParts(
     for (let part = waiting.shift(); part && failures.length === 0; part = waiting.shift()) {
       try {
         const source = await partSource(part, record, file);
-        await uploadPart({ ...workOn(client, run, options), part, source, pollOnce: options.pollOnce });
+        await uploadPart({ ...workOn(client, run, options), part, source, recorded, pollOnce: options.pollOnce });
       } catch (error) {
         failures.push(error);
       }
@@ -116,6 +124,7 @@ async function upload(work: PartWork, created?: AccountUpdaterJob): Promise<void
   const job = created ?? (await findJob(client, part.job ?? ''));
   if (job?.status !== 'pending') return recordPoll(work, part, job);
   if (await restoreListed(work, job)) return;
+  await requireRecorded(work, job, created !== undefined);
   part.state = 'uploading';
   part.sent = 'some';
   part.sent_at = new Date(client.now()).toISOString();
@@ -135,6 +144,26 @@ async function upload(work: PartWork, created?: AccountUpdaterJob): Promise<void
   part.state = 'uploaded';
   part.sent = 'stored';
   save();
+}
+
+/**
+ * Looks for jobs that no record names before anything is uploaded. A job that was just created is then forgotten: it
+ * has no file, and the run stays one that sent nothing.
+ */
+async function requireRecorded(work: PartWork, job: AccountUpdaterJob, isJustCreated: boolean): Promise<void> {
+  const { part, save, recorded } = work;
+  try {
+    await recorded.compare(work, job);
+  } catch (error) {
+    if (isJustCreated && isSvcError(error, 'outcome_unknown')) {
+      delete part.job;
+      delete part.expires_at;
+      part.state = part.creating_since === undefined ? 'planned' : 'creating';
+      save();
+    }
+    throw error;
+  }
+  delete part.creating_since;
 }
 
 /**
@@ -161,24 +190,27 @@ async function settleUpload(work: RunWork & { readonly part: RunPart }, limit?: 
 async function createJob(work: PartWork): Promise<AccountUpdaterJob> {
   const { client, part, save } = work;
   await requireOwnTenant(work);
+  const unclearSince = part.creating_since;
   part.state = 'creating';
-  part.creating_since = new Date(client.now()).toISOString();
+  part.creating_since ??= new Date(client.now()).toISOString();
   save();
   const job = await client.accountUpdater.create().catch((error: unknown) => {
     // A clear refusal created nothing; after anything else, an interrupt too, the next attempt reads recent jobs first.
-    if (isSvcError(error) && !isSvcError(error, ...UNCLEAR)) forgetCreation(work);
+    if (isSvcError(error) && !isSvcError(error, ...UNCLEAR)) forgetCreation(work, unclearSince);
     throw error;
   });
   try {
+    work.recorded.requireNew(job, client.now());
     recordTenant(work, job);
   } catch (error) {
-    forgetCreation(work);
+    forgetCreation(work, unclearSince);
     throw error;
   }
   part.job = job.id;
   part.state = 'created';
   if (job.expires_at) part.expires_at = job.expires_at;
-  delete part.creating_since;
+  // An earlier request may have created a job that got the file: that is looked into before the upload.
+  if (unclearSince === undefined) delete part.creating_since;
   save();
   const before = part.earlier_jobs?.at(-1);
   if (before?.ended === 'gone') work.onEvent?.({ kind: 'replaced', gone: before.job, job: job.id });
@@ -250,9 +282,10 @@ async function listOf(client: Client, ids: ReadonlySet<string>, since: number) {
   return found;
 }
 
-function forgetCreation({ part, save }: PartWork): void {
-  part.state = 'planned';
-  delete part.creating_since;
+/** Undoes the record of a request that created nothing. What came of an earlier one may still be unclear. */
+function forgetCreation({ part, save }: PartWork, unclearSince: string | undefined): void {
+  part.state = unclearSince === undefined ? 'planned' : 'creating';
+  if (unclearSince === undefined) delete part.creating_since;
   save();
 }
 

@@ -146,6 +146,7 @@ export class FakeService {
     return {
       id,
       tenant_id: tenant,
+      created_by: `key of ${tenant}`,
       created_at: new Date(created).toISOString(),
       status: age < 0 ? 'pending' : age < MINUTE ? 'processing' : ended,
       ...(age < 0 && {

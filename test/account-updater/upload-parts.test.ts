@@ -87,6 +87,7 @@ describe('the creation of a job', () => {
     const older = await bench.client.accountUpdater.create();
     await bench.clock.advance(HOUR / 2);
     const other = await submitFile(bench);
+    await bench.clock.advance(120_000);
     const run = await plan(2);
     isLost = true;
     await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });

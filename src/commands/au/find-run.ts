@@ -22,6 +22,8 @@ interface RunChoice {
   readonly adopt: string | undefined;
   readonly tenant: string | undefined;
   readonly dryRun: boolean;
+  readonly noUnrecordedJobs: boolean;
+  readonly otherJob: readonly string[];
 }
 
 /** Finds or begins the run of a request file, known by its hash, tenant and cycle: not by profile, URL or location. */
@@ -131,6 +133,10 @@ export class RunFinder {
     const { cycle, path: file, baseUrl } = this.#wanted;
     if (cycle !== undefined) record.cycle = cycle;
     if (file !== undefined) record.input = { ...record.input, path: path.resolve(file) };
+    const { noUnrecordedJobs, otherJob } = this.#choice;
+    if (noUnrecordedJobs) record.no_unrecorded_jobs = true;
+    else delete record.no_unrecorded_jobs;
+    if (otherJob.length > 0) record.other_jobs = [...new Set([...(record.other_jobs ?? []), ...otherJob])];
     const known = [record.base_url, ...(record.also_at ?? [])];
     if (!known.includes(baseUrl)) record.also_at = [...(record.also_at ?? []), baseUrl];
     run.save();

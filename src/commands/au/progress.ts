@@ -2,6 +2,7 @@ import type { RunEvent } from '../../account-updater/job.ts';
 import type { RunRecord } from '../../account-updater/record.ts';
 import type { Context } from '../../app/command.ts';
 import type { TransferProgress, WaitProgress } from '../../output/progress.ts';
+import { countText } from '../../output/time.ts';
 
 /** What the interface says of a production job; the job of a test tenant is done in seconds. */
 const TYPICAL = 'typically about a day';
@@ -46,6 +47,10 @@ class RunProgress {
       case 'orphan':
         return notices.note(
           `job ${event.job} is pending and may come from a request that got no response; if it is not used, it is deleted within an hour`,
+        );
+      case 'unrecorded':
+        return notices.warn(
+          `${countText(event.jobs.length, 'job')} of this key not recorded here: ${event.jobs.join(', ')}. If another system uses the key, that is normal; if this state directory is an older copy, rows that were submitted since are billed again. To be stopped instead, add --no-unrecorded-jobs`,
         );
       case 'failed':
         return notices.warn(`job ${event.job}${this.#partOf(event.job)} failed: ${event.errors.join('; ')}`);

@@ -98,6 +98,8 @@ export function noteUncompared(context: Context, record: RunRecord): void {
 /** A request file that was submitted, and its results where they were waited for. */
 export type Submission = Omit<ReturnType<typeof submissionOf>, 'status'> & {
   readonly status: string;
+  /** Jobs of this key that no record named when the upload began. */
+  readonly unrecorded_jobs?: readonly string[];
   readonly results?: Results | Pick<Results, 'file'>;
 };
 
@@ -114,7 +116,8 @@ export interface Results
 export const submissionView: View<Submission> = {
   name: 'submission',
   fields: fieldPaths(`
-    run status file rows job jobs results.file results.bytes results.sha256 results.compared results.updated results.warned
+    run status file rows job jobs unrecorded_jobs results.file results.bytes results.sha256 results.compared
+    results.updated results.warned
     results.errors results.unknown results.unchanged results.codes
   `),
   columns: [
@@ -129,7 +132,7 @@ export const submissionView: View<Submission> = {
 
 /** A run as it is shown, without the numbers of its results; with its job, where it has just one. */
 export function submissionOf(record: RunRecord) {
-  const { id, input, parts } = record;
+  const { id, input, parts, unrecorded_jobs: unrecorded } = record;
   const jobs = jobsOf(record);
   return {
     run: id,
@@ -138,6 +141,7 @@ export function submissionOf(record: RunRecord) {
     rows: input.rows,
     job: parts.length === 1 ? (jobs[0] ?? null) : null,
     jobs,
+    ...(unrecorded && { unrecorded_jobs: unrecorded }),
   };
 }
 

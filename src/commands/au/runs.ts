@@ -53,6 +53,13 @@ export function everyRun(context: Warned): FoundRuns {
   return { runs: newestFirst(found.flatMap(({ runs }) => runs)), unreadable };
 }
 
+/** The records of every run on this machine, as far as they can be read. */
+export function everyRecord(context: Pick<Context, 'system'>): RunRecord[] {
+  const root = knownRunsRoot(context);
+  const found = root === undefined ? [] : [listRuns(root), indexedRuns(root, () => true)];
+  return found.flatMap(({ runs }) => runs.map(({ record }) => record));
+}
+
 const LEFT_OUT = 'a run is left out';
 
 /** The service that a run's jobs are at. The embedded sandbox is one and the same, wherever it listens. */

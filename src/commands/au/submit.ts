@@ -4,7 +4,7 @@ import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { retryFailed, uploadParts } from '../../account-updater/upload-parts.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../app/command.ts';
 import { noteNext } from '../../app/hint.ts';
-import { argument, flag, type Input, text, value, type ValueParser } from '../../app/parameter.ts';
+import { argument, flag, type Input, repeated, text, value, type ValueParser } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { openSummary, summaryParameter } from '../../app/summary.ts';
 import { SvcError } from '../../errors.ts';
@@ -14,7 +14,7 @@ import { failOnParameter } from './fail-on.ts';
 import { RunFinder } from './find-run.ts';
 import { showRun } from './progress.ts';
 import { finishRun, showResults, type Submission, submissionOf, submissionView } from './results.ts';
-import { isOnThisMachine, resumable, serviceOf } from './runs.ts';
+import { everyRecord, isOnThisMachine, resumable, serviceOf } from './runs.ts';
 import { describeRun, eventsParameter, execParameter, listenForJobs, runExec } from './wait.ts';
 
 const cycleName: ValueParser<string> = (value) => {
@@ -40,6 +40,11 @@ const parameters = {
   ),
   adopt: value('--adopt <run>', 'with --cycle: use this run of the same file, started without a cycle', text),
   again: flag('--again', 'submit the file again, even if it was submitted before (billed again)'),
+  noUnrecordedJobs: flag(
+    '--no-unrecorded-jobs',
+    'upload nothing while this key has newer jobs that are not recorded here; for a key that this system alone uses',
+  ),
+  otherJob: repeated('--other-job <id>', 'this job of the key is of another system; may be repeated', text),
   tenant: value('--tenant <id>', 'tenant of the key, where the key cannot read it and the run depends on it', text),
   runDir: value('--run-dir <dir>', 'where to record the run (default: the state directory)', text),
   failOn: failOnParameter,
@@ -165,7 +170,8 @@ async function uploadRest(context: Context, run: RunDirectory, file: RequestFile
   if (!record.parts.some(isToUpload)) return;
   const client = await context.client();
   await retryFailed(client, run);
-  const uploading = uploadParts(client, run, file.path, { onEvent: showRun(context, record) });
+  const how = { onEvent: showRun(context, record), others: everyRecord(context) };
+  const uploading = uploadParts(client, run, file.path, how);
   await resumable(run.submitWords, record.id, uploading);
 }
 

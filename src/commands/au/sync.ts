@@ -16,7 +16,7 @@ import { hashFile } from '../../transfer/source.ts';
 import { failOnParameter, type Threshold } from './fail-on.ts';
 import { showRun } from './progress.ts';
 import { checkThreshold, countedResults, deliverResults, firstWarning, noteUncompared } from './results.ts';
-import { actionsOf, knownRunsRoot, recordedRuns, runRow, runView, serviceOf } from './runs.ts';
+import { actionsOf, everyRecord, knownRunsRoot, recordedRuns, runRow, runView, serviceOf } from './runs.ts';
 import { describeRun, execParameter, runExec } from './wait.ts';
 
 export const sync = defineCommand({
@@ -176,7 +176,8 @@ async function resume(context: Context, run: RunDirectory, hasExec: boolean): Pr
   let stuck: SvcError | undefined;
   if (needsFile(record)) {
     try {
-      await uploadParts(client, run, await reopenedFile(run), { onEvent, pollOnce: true });
+      const how = { onEvent, pollOnce: true, others: everyRecord(context) };
+      await uploadParts(client, run, await reopenedFile(run), how);
     } catch (error) {
       // What the operator has to fix. Results of other parts can be had, and may not be there for ever.
       if (!isSvcError(error, 'local', 'checksum_mismatch', 'conflict', 'outcome_unknown')) throw error;
