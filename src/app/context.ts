@@ -262,7 +262,8 @@ function traceTo(notices: Messages, clock: Pick<Clock, 'now'>): Trace {
       if (notices.shows('debug')) notices.debug(describeEvent(event));
       return;
     }
-    const text = `${PAUSE_REASONS[event.why]} in ${formatDuration(event.ms)}`;
+    const reason = event.noResponse === undefined ? PAUSE_REASONS[event.why] : `${event.noResponse}, retrying`;
+    const text = `${reason} in ${formatDuration(event.ms)}`;
     if (event.ms < REPORT_PAUSE_FROM_MS || !isNews(event)) notices.debug(text);
     else notices.note(text);
   };

@@ -27,9 +27,14 @@ export function noteNext({ notices, globals, system }: HintHost, text: string, w
   notices.command(nextCommand(words, globals, system));
 }
 
+/** An error's message and its hint as sentences. A message from the service may end with a full stop of its own. */
+export function withHint({ message, hint }: Pick<SvcError, 'message' | 'hint'>): string {
+  return hint === undefined ? message : `${message.replace(/\.$/, '')}. ${hint}`;
+}
+
 /** A warning that work continues past an error of one of its parts, and below it every command that the error names. */
 export function warnOf({ notices, globals, system }: HintHost, what: string, error: SvcError): void {
-  notices.warn([`${what}: ${error.message}`, error.hint].filter((part) => part !== undefined).join('. '));
+  notices.warn(`${what}: ${withHint(error)}`);
   for (const words of error.commands) notices.command(nextCommand(words, globals, system), 'quiet');
 }
 

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { isSvcError, type SvcError, writeFailure } from '../errors.ts';
 import { cleanText } from '../output/text.ts';
 import type { Context } from './command.ts';
-import { nextCommand, warnOf } from './hint.ts';
+import { nextCommand, warnOf, withHint } from './hint.ts';
 import { requireFile, resolvePath, text, value } from './parameter.ts';
 
 export const summaryParameter = value(
@@ -38,7 +38,7 @@ export async function openSummary(context: Context, named: string | undefined): 
 }
 
 function outcome(error: SvcError, facts: Summary['facts'], { globals, system }: Context): Partial<Summary> {
-  const reason = [error.message, error.hint].filter((part) => part !== undefined).join('. ');
+  const reason = withHint(error);
   const commands = error.commands.map((words) => nextCommand(words, globals, system));
   return { facts: [...facts, ['reason', reason]], commands };
 }

@@ -113,7 +113,8 @@ export class HttpCore {
       quota: this.#quota,
       onWait: (ms, { error }) => {
         const isLimit = isSvcError(error) && error.status === 429;
-        trace?.({ kind: 'wait', why: isLimit ? 'rate limit' : 'retry', ms });
+        const noResponse = isSvcError(error, 'network') && error.status === undefined ? error.message : undefined;
+        trace?.({ kind: 'wait', why: isLimit ? 'rate limit' : 'retry', ms, noResponse });
       },
     });
     this.#quota.refill();

@@ -204,7 +204,13 @@ export type TraceEvent =
   | ({ readonly kind: 'request'; readonly attempt: number } & OfRequest)
   | ({ readonly kind: 'response' } & OfRequest & ResponseFacts)
   | ({ readonly kind: 'failure'; readonly reason: string; readonly ms: number } & OfRequest)
-  | { readonly kind: 'wait'; readonly why: 'retry' | 'rate limit' | 'pacing' | 'store'; readonly ms: number };
+  | {
+      readonly kind: 'wait';
+      readonly why: 'retry' | 'rate limit' | 'pacing' | 'store';
+      readonly ms: number;
+      /** The address that no response came from, and why. */
+      readonly noResponse?: string | undefined;
+    };
 
 /** Receives trace events. */
 export type Trace = (event: TraceEvent) => void;

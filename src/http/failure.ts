@@ -218,7 +218,7 @@ function subjectOf({ subject, method, path }: ApiRequest<unknown>): string {
 type Advice = Pick<ErrorDetails, 'hint' | 'next'>;
 
 function refusalOf(
-  { request, keyOrigin }: CallFacts,
+  { request, url, keyOrigin }: CallFacts,
   status: number,
   { isProblem }: Problem,
 ): Advice & { readonly code: ErrorCode; readonly words: string } {
@@ -241,6 +241,13 @@ function refusalOf(
       hint: `If it is a ${key} key, it lacks the permission ${permission ?? 'for this endpoint'}. Check its type before you change its permissions:`,
       next: ['whoami'],
     };
+  if (status === 404 && WITHOUT_ID.test(request.path))
+    return {
+      code: 'not_found',
+      words: `not found (404): ${subject}`,
+      hint: `Check the base URL, which begins with ${url.origin}, step by step:`,
+      next: ['doctor'],
+    };
   if (status === 404)
     return {
       code: 'not_found',
@@ -252,6 +259,10 @@ function refusalOf(
   const [code, words, hint] = status === 429 ? LIMITED : status === 408 || status >= 500 ? FAILED : REJECTED;
   return { code, words: `${words} (${status}): ${subject}`, hint };
 }
+
+/** Paths that every service has: where one is missing, the address is wrong and not an id. */
+const WITHOUT_ID =
+  /^\/(?:logs(?:\/entity-types)?|tenants\/self(?:\/reports\/usage)?|account-updater\/jobs|3ds\/sessions|applications)$/;
 
 // A variable goes before the profile: a key that is stored now would not be used.
 function keyAdvice(keyOrigin: string, what: string): Advice {

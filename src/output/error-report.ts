@@ -54,7 +54,9 @@ function forProgram(error: unknown, style: ReportStyle): string {
 }
 
 function forPerson(error: unknown, style: ReportStyle): string {
-  const { palette = plainPalette, debug, columns = Infinity } = style;
+  const { palette = plainPalette, debug } = style;
+  // A terminal that does not know its size has 0 columns.
+  const columns = style.columns || Infinity;
   const known = asSvcError(error);
   const subject = style.profile === undefined ? '' : `${style.profile}: `;
   const lines = [`${palette.bad('error:')} ${fitted(subject + known.message, columns)}`];

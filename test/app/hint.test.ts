@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextCommand, optionAdvice, shellFor } from '../../src/app/hint.ts';
+import { nextCommand, optionAdvice, shellFor, withHint } from '../../src/app/hint.ts';
 import { SvcError } from '../../src/errors.ts';
 
 const windows = { platform: 'win32', env: {} } as const;
@@ -12,6 +12,12 @@ function wordsOf(line: string): string[] {
     quoted === undefined ? (plain ?? '') : quoted.replace(/(\\+)$/, (all) => all.slice(all.length / 2)),
   );
 }
+
+describe('a message and its hint', () => {
+  it.each(['not found', 'not found.'])('are two sentences: %s', (message) => {
+    expect(withHint(new SvcError('not_found', message, { hint: 'Check the id.' }))).toBe('not found. Check the id.');
+  });
+});
 
 describe('the next command', () => {
   const globals = { sandbox: false, profile: undefined, baseUrl: undefined };

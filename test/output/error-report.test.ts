@@ -55,6 +55,8 @@ describe('an error for a person', () => {
     const next = ['au', 'submit', 'a-file-with-a-rather-long-name.csv', '--again'];
     const style = { ...person, columns: 40 };
     const command = `  svc ${next.join(' ')}`;
+    const unknownWidth = reportError(new SvcError('conflict', 'a file that was submitted'), { ...style, columns: 0 });
+    expect(unknownWidth).toBe('error: a file that was submitted\n');
     const withHint = new SvcError('conflict', 'already submitted', { hint: 'To submit it again:', next });
     expect(reportError(withHint, style)).toBe(
       ['error: already submitted', 'hint: To submit it again:', command, ''].join('\n'),

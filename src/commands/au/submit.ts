@@ -1,5 +1,12 @@
 import { checkDestination } from '../../account-updater/merge.ts';
-import { hasUnknown, isUntouched, needsFile, type RunPart, statusOf } from '../../account-updater/record.ts';
+import {
+  hasUnknown,
+  isUntouched,
+  needsFile,
+  type RunPart,
+  type RunRecord,
+  statusOf,
+} from '../../account-updater/record.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { retryFailed, uploadParts } from '../../account-updater/upload-parts.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../app/command.ts';
@@ -8,7 +15,7 @@ import { argument, flag, type Input, repeated, text, value, type ValueParser } f
 import { recordPrinter } from '../../app/print.ts';
 import { openSummary, summaryParameter } from '../../app/summary.ts';
 import { SvcError } from '../../errors.ts';
-import { countText, formatNumber } from '../../output/time.ts';
+import { countText, formatDuration, formatNumber } from '../../output/time.ts';
 import { checkedFileRow, checkedFileView, openRequestFile, type RequestFile } from './check.ts';
 import { failOnParameter } from './fail-on.ts';
 import { RunFinder } from './find-run.ts';
@@ -160,11 +167,17 @@ function isToUpload(part: RunPart): boolean {
   return part.state === 'failed' || needsFile({ parts: [part] }) || hasUnknown({ parts: [part] });
 }
 
+/** When a run began and in which cycle. */
+function submittedAt({ clock }: Context, { created_at: createdAt, cycle }: RunRecord): string {
+  const time = `${formatDuration(Math.max(0, clock.now() - Date.parse(createdAt)))} ago`;
+  return cycle === undefined ? time : `${time} in cycle ${cycle}`;
+}
+
 async function uploadRest(context: Context, run: RunDirectory, file: RequestFile): Promise<void> {
   const { record } = run;
   if (statusOf(record) === 'completed')
     return context.notices.note(
-      `this file was already submitted (${record.id}, completed); use --again to submit it again`,
+      `this file was already submitted ${submittedAt(context, record)} (${record.id}, completed); nothing was sent`,
     );
   if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`resuming ${record.id}`);
   if (!record.parts.some(isToUpload)) return;
@@ -187,7 +200,9 @@ async function showPlan(context: Context, file: RequestFile, known: RunDirectory
 
 function planFor(context: Context, { record }: RunDirectory): string {
   const plan =
-    statusOf(record) === 'completed' ? `the file was already submitted (${record.id})` : `it would resume ${record.id}`;
+    statusOf(record) === 'completed'
+      ? `the file was already submitted ${submittedAt(context, record)} (${record.id})`
+      : `it would resume ${record.id}`;
   const isHere = record.profile === context.settings.profile.value && record.base_url === serviceOf(context);
   return isHere ? plan : `if this key belongs to the tenant of profile ${record.profile}, ${plan}`;
 }

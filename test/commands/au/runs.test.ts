@@ -79,11 +79,18 @@ describe('the same file again', () => {
     const results = readFileSync(home.file('tokens.results.csv'), 'utf8');
     const third = await svc('au submit tokens.csv --wait');
     expect(JSON.parse(third.stdout)).toMatchObject({ status: 'already_submitted' });
-    expect(third.stderr).toContain('completed); use --again to submit it again');
+    expect(third.stderr).toMatch(/already submitted \d+s ago \(run-\S+, completed\); nothing was sent\n/);
     expect(third).toMatchObject({ code: 0 });
     expect(uploads()).toBe(1);
     expect(readFileSync(home.file('tokens.results.csv'), 'utf8')).toBe(results);
     expect(third.stderr.split('\n').filter((line) => line.includes(', completed)'))).toHaveLength(1);
+  });
+
+  it('names the cycle of a file that was submitted before', async () => {
+    await svc('au submit tokens.csv --wait --cycle 2026-12');
+    const again = await svc('au submit tokens.csv --wait --cycle 2026-12');
+    expect(again.code).toBe(0);
+    expect(again.stderr).toMatch(/ago in cycle 2026-12 \(run-\S+, completed\); nothing was sent\n/);
   });
 
   it('begins another run with --again alone', async () => {
