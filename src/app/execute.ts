@@ -69,7 +69,7 @@ async function runCommand({ command, input, globals }: RunRequest, deps: Deps, a
     const result = request ? new Preview(request) : await command.run({ ...context, query }, input);
     if (!(result instanceof Preview)) return result ?? 0;
     const { showPreview } = await import('./preview.ts');
-    await showPreview(context, result.request, dryRun);
+    await showPreview({ ...context, query }, result.request, dryRun);
     return 0;
   } finally {
     await context.close();

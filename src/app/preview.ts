@@ -1,4 +1,5 @@
 import { KEY_TYPES, keyOrigin, keyVariable } from '../config/keys.ts';
+import { SvcError } from '../errors.ts';
 import { buildUrl } from '../http/request.ts';
 import { simpleColumns, type View } from '../output/view.ts';
 import type { KeyType } from '../schema/tenant.ts';
@@ -42,9 +43,11 @@ function toPlanned({ settings, globals }: Context, request: PreviewRequest): Pla
 }
 
 async function showPlan(context: Context, { method, url, key, body, file, isSecret }: Planned): Promise<void> {
-  // --fields and --jq are about the response.
-  const globals = { ...context.globals, fields: undefined };
-  const print = await recordPrinter({ ...context, globals, query: undefined }, plannedRequestView);
+  if (context.globals.fields !== undefined)
+    throw new SvcError('usage', '--fields is about the response, and a dry run has none', {
+      hint: 'Leave --fields out, or choose from the request with --jq.',
+    });
+  const print = await recordPrinter(context, plannedRequestView);
   await print({
     method,
     url: isSecret ? '(hidden)' : url,
