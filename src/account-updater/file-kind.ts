@@ -8,7 +8,7 @@ export type FileKind = 'request' | 'results' | 'excluded' | 'log_entries' | 'thr
 export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   request: 'a request file',
   results: 'a result file',
-  excluded: 'a list of the rows that svc au next left out',
+  excluded: 'a list of excluded rows',
   log_entries: 'a file of log entries',
   three_ds: 'the body of a 3DS request',
   json: 'JSON',

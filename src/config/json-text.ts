@@ -55,15 +55,17 @@ export function positionOf(text: string, at: number): { line: number; column: nu
 function refuseDeepNesting(text: string): void {
   const scanner = createScanner(text, true);
   let depth = 0;
-  for (let token = scanner.scan(); token !== TOKEN.end; token = scanner.scan()) {
-    if (token === TOKEN.openBrace || token === TOKEN.openBracket) depth += 1;
-    if (token === TOKEN.closeBrace || token === TOKEN.closeBracket) depth -= 1;
+  for (let token: number = scanner.scan(); token !== END_OF_TEXT; token = scanner.scan()) {
+    if (OPENING.has(token)) depth += 1;
+    if (CLOSING.has(token)) depth -= 1;
     if (depth > DEEPEST) throw new JsonFault(scanner.getTokenOffset(), 'it is nested too deeply');
   }
 }
 
 // The package declares its numbers as const enums, which a module compiled by itself cannot import.
-const TOKEN = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, end: 17 } as const;
+const OPENING: ReadonlySet<number> = new Set([1, 3]);
+const CLOSING: ReadonlySet<number> = new Set([2, 4]);
+const END_OF_TEXT = 17;
 
 /** What each error code of the parser says was expected. */
 const EXPECTED: ReadonlyMap<number, string> = new Map([

@@ -171,7 +171,7 @@ function completionRule(files: readonly SourceFile[]): string[] {
 const SLOW_MODULES = new Set(['node:child_process', 'node:http', 'node:worker_threads', 'node:zlib']);
 
 /** Packages that load within a millisecond. */
-const QUICK_PACKAGES = new Set(['csv-stringify']);
+const QUICK_PACKAGES = new Set(['csv-stringify', 'jsonc-parser']);
 
 function isQuick(specifier: string): boolean {
   return specifier.startsWith('node:') ? !SLOW_MODULES.has(specifier) : QUICK_PACKAGES.has(packageName(specifier));

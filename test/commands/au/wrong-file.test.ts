@@ -62,7 +62,7 @@ describe('a file of another kind', () => {
   });
 
   it.each([
-    ['excluded.csv', 'is a list of the rows that svc au next left out', 'svc au submit <file>'],
+    ['excluded.csv', 'is a list of excluded rows', 'svc au submit <file>'],
     ['entries.jsonl', 'is a file of log entries', 'svc logs search <dir>'],
     ['body.json', 'is the body of a 3DS request', 'svc 3ds authenticate <session> --file body.json'],
     ['list.json', 'is JSON', 'svc au prepare <export> --out tokens.csv'],
