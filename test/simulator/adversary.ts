@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type RunPart, sentOf } from '../../src/account-updater/record.ts';
 import { ACCEPT_SECOND_PUT, FaultChooser, readFaults } from '../../src/sandbox/faults/fault.ts';
-import { captureResponse, faultInterceptor } from '../../src/sandbox/faults/intercept.ts';
+import { faultInterceptor } from '../../src/sandbox/faults/intercept.ts';
 import type { Interceptor } from '../../src/sandbox/options.ts';
 import type { SimulatedProcess } from './context.ts';
+import { FORGERIES, type Forgery, forge } from './forgeries.ts';
 import { LogOverlay } from './log-overlay.ts';
 import { jobsOf } from './records.ts';
 import type { Time } from './time.ts';
@@ -16,6 +17,8 @@ const THEIR_KEYS: Readonly<Record<string, string>> = {
 };
 
 const JOB_PATH = /^\/account-updater\/jobs\/([^/?]+)$/;
+const REQUEST_PATH = /^\/store\/requests\/([\w-]+)\.csv/;
+const RESULT_PATH = /^\/store\/results\/([\w-]+)\.csv/;
 
 /** Which jobs are denied, in reads and lists alike, while that lasts. */
 export type Denial =
@@ -46,10 +49,22 @@ export class Adversary {
   readonly created = new WeakMap<SimulatedProcess, string[]>();
   /** How many jobs fail, of those with a file that come to their end first. */
   failing = 0;
+  /** What the service told each process of jobs: the status of each, as the process was last told. */
+  readonly told = new WeakMap<SimulatedProcess, Map<string, string>>();
+  /** Jobs of which somebody told a process that their file is stored. */
+  readonly stored = new Set<string>();
+  /** Hashes of the changed results that the store sent, by job. */
+  readonly forged = new Map<string, Set<string>>();
+  /** Whether jobs were ever denied, which the tool may remember. */
+  hasDenied = false;
+  /** How often the keys of the tenant were replaced. */
+  rotations = 0;
   /** Those that did: nobody pays for them. */
   readonly failed = new Set<string>();
   readonly #completed = new Set<string>();
   readonly #acknowledged = new Set<string>();
+  /** The last response to a creation. */
+  #creation: Buffer | undefined;
   /** Those on record when the weather began. */
   #older: ReadonlySet<string> = new Set();
   /** The parts of all runs, as they are on record now. */
@@ -73,16 +88,26 @@ export class Adversary {
     const trouble: Misfortune = {
       process,
       isStale: pseudo.some((headers) => 'x-stale' in headers),
-      isCut: pseudo.some((headers) => 'x-cut' in headers),
+      forgery: FORGERIES.find((name) => pseudo.some((headers) => `x-${name}` in headers)),
+      isKnown: pseudo.some((headers) => 'x-known' in headers),
+      isReplayed: pseudo.some((headers) => 'x-replayed' in headers),
       denies: process === undefined ? undefined : this.#weather?.denies,
     };
+    this.#noteStored(incoming, outgoing);
     const answer = (): void => {
       if (this.#isDenied(method, url, trouble)) return deny(outgoing, trouble.denies);
+      const other = method === 'POST' ? this.#otherJob(trouble) : undefined;
+      if (other !== undefined) return this.#answerWith(other, incoming, outgoing);
       const isWhole = !Object.hasOwn(outgoing, 'end');
-      if (trouble.isCut && isWhole && url.startsWith('/store/results/')) cutBody(outgoing);
+      const [, job] = RESULT_PATH.exec(url) ?? [];
+      if (trouble.forgery && isWhole && job !== undefined)
+        forge(outgoing, trouble.forgery, (sha256) => this.#noteForged(job, sha256));
       else changeBody(outgoing, (body) => this.#change(incoming, body, { ...trouble, isWhole }));
       const theirs = THEIR_KEYS[String(key)];
-      if (theirs === undefined) return proceed();
+      if (theirs === undefined) {
+        if (process !== undefined && key !== undefined) headers['svc-api-key'] = this.#keyBehind(String(key));
+        return proceed();
+      }
       headers['svc-api-key'] = theirs;
       this.theirs?.(incoming, outgoing);
     };
@@ -104,12 +129,51 @@ export class Adversary {
   weather(faults: readonly string[], denies?: Denial): void {
     this.#acknowledged.clear();
     this.#older = new Set(this.recorded().flatMap(jobsOf));
+    this.hasDenied ||= denies !== undefined || faults.length > 0;
     this.#weather = faults.length === 0 && !denies ? undefined : { ...troubleOf(faults, 1), denies };
+  }
+
+  /** Jobs that were completed turn out to have failed. */
+  failCompleted(): void {
+    for (const job of this.#completed) this.failed.add(job);
   }
 
   /** Whether anything goes wrong for every process. */
   get isTroubled(): boolean {
     return this.#weather !== undefined;
+  }
+
+  /** What the service takes a key for: one that was replaced is expired. */
+  #keyBehind(key: string): string {
+    const [, kind, rotation = '0'] = /^(?:sandbox|rotated)-(private|management)-key(?:-(\d+))?$/.exec(key) ?? [];
+    if (kind === undefined) return key;
+    return `sandbox-${kind}-key${Number(rotation) === this.rotations ? '' : '-expired'}`;
+  }
+
+  #noteStored({ method, url = '' }: IncomingMessage, outgoing: ServerResponse): void {
+    const [, job] = REQUEST_PATH.exec(url) ?? [];
+    if (method !== 'PUT' || job === undefined) return;
+    outgoing.once('finish', () => {
+      if (outgoing.statusCode < 300) this.stored.add(job);
+    });
+  }
+
+  #noteForged(job: string, sha256: string): void {
+    this.forged.set(job, (this.forged.get(job) ?? new Set()).add(sha256));
+  }
+
+  /** The job that is given for a new one, where that is to happen and there is one. */
+  #otherJob({ isKnown, isReplayed }: Misfortune): Buffer | undefined {
+    if (isReplayed) return this.#creation;
+    const newest = isKnown ? this.#answers.get('/account-updater/jobs')?.at(-1) : undefined;
+    const { data = [] } = JSON.parse(newest?.toString() ?? '{}') as { data?: Job[] };
+    const ended = data.find(({ status }) => status !== 'pending');
+    return ended && Buffer.from(JSON.stringify(ended));
+  }
+
+  #answerWith(job: Buffer, incoming: IncomingMessage, outgoing: ServerResponse): void {
+    incoming.resume();
+    outgoing.writeHead(201, { 'content-type': 'application/json', 'content-length': job.length }).end(job);
   }
 
   #isDenied(method: string, url: string, { denies }: Misfortune): boolean {
@@ -137,18 +201,32 @@ export class Adversary {
     trouble: Misfortune & { isWhole: boolean },
   ): Buffer {
     const { process, isStale, isWhole } = trouble;
-    if (method === 'POST' && isWhole && process !== undefined) this.#noteCreation(process, body);
+    if (method === 'POST' && process !== undefined) {
+      this.#tell(process, body);
+      if (isWhole) this.#noteCreation(process, body);
+    }
     const changed = /^\/logs(\?|$)/.test(url) ? this.#logs.page(body, process !== undefined) : body;
     if (method !== 'GET' || !url.startsWith('/account-updater/')) return changed;
     const [path = ''] = url.split('?');
     const shown = this.#show(changed, trouble);
     const answers = this.#answers.get(path) ?? [];
     this.#answers.set(path, [...answers.slice(0, 3), shown]);
-    return (isStale ? answers[0] : undefined) ?? shown;
+    const given = (isStale ? answers[0] : undefined) ?? shown;
+    this.#tell(process, given);
+    return given;
+  }
+
+  #tell(process: SimulatedProcess | undefined, body: Buffer): void {
+    if (process === undefined) return;
+    const told = this.told.get(process) ?? new Map<string, string>();
+    const { data, ...job } = JSON.parse(body.toString()) as Partial<Job> & { data?: Job[] };
+    for (const { id, status = '' } of data ?? [job]) if (id !== undefined) told.set(id, status);
+    this.told.set(process, told);
   }
 
   #noteCreation(process: SimulatedProcess, body: Buffer): void {
     const { id } = JSON.parse(body.toString()) as { id?: string };
+    this.#creation = body;
     if (id !== undefined) this.created.set(process, [...(this.created.get(process) ?? []), id]);
   }
 
@@ -176,7 +254,9 @@ export class Adversary {
 interface Misfortune {
   readonly process: SimulatedProcess | undefined;
   readonly isStale: boolean;
-  readonly isCut: boolean;
+  readonly forgery: Forgery | undefined;
+  readonly isKnown: boolean;
+  readonly isReplayed: boolean;
   readonly denies: Denial | undefined;
 }
 
@@ -190,15 +270,6 @@ function deny(outgoing: ServerResponse, denial: Denial | undefined): void {
   const body = denial === 'acknowledged' ? JSON.stringify({ title: 'Not Found', status: 404 }) : '<h1>Not here</h1>';
   const type = denial === 'acknowledged' ? 'application/problem+json' : 'text/html';
   outgoing.writeHead(404, { 'content-type': type, 'content-length': body.length }).end(body);
-}
-
-/** Leaves out the last rows of a file; the length that the head names is that of what is left. */
-function cutBody(outgoing: ServerResponse): void {
-  captureResponse(outgoing, (body) => {
-    const left = body.subarray(0, body.lastIndexOf('\n', body.length / 2) + 1);
-    outgoing.setHeader('content-length', left.length);
-    outgoing.end(left);
-  });
 }
 
 /** Has what a response is ended with, and its length, go through a function. */
@@ -215,7 +286,7 @@ function changeBody(outgoing: ServerResponse, change: (body: Buffer) => Buffer):
 }
 
 /** Effects beyond those of the tool, by their names here. */
-const PSEUDO = /^(stale|cut)@/;
+const PSEUDO = /^(stale|known|replayed|cut|foreign|doubled)@/;
 
 function troubleOf(faults: readonly string[], seed: number): Trouble {
   const pseudo = faults.filter((fault) => PSEUDO.test(fault));

@@ -8,14 +8,6 @@ import type { Ended } from './process.ts';
 import { areReadable, jobsOf, recordedParts } from './records.ts';
 import type { World } from './world.ts';
 
-/** What the operator let be paid for. */
-export interface Permitted {
-  /** Names under which the file was submitted; each is paid for once. */
-  readonly cycles: Set<string>;
-  /** How often the operator said that it is to be submitted whatever was before. */
-  again: number;
-}
-
 const KNOWN_CODES: ReadonlySet<number> = new Set([0, ...Object.values(EXIT_CODES)]);
 
 /** A command ends as it is documented to; nothing here is a failure of the machine, nor of who types. */
@@ -29,6 +21,7 @@ export function checkEnd(
   if (code === 2 && faults.some((fault) => fault.startsWith('date='))) return;
   // What was printed for one tenant means nothing to another.
   if (code === 2 && keys === 'theirs' && argv.includes('--adopt')) return;
+  if (code === 1 && stderr.includes('does not exist (ENOENT)')) return;
   // Nothing is replaced unasked.
   if (code === 2 && stderr.includes('.csv exists')) return;
   if (!KNOWN_CODES.has(code) || code === 1 || code === 2)
@@ -36,30 +29,23 @@ export function checkEnd(
 }
 
 /** Keys stay out of what is printed, and at their host. */
-export function checkNothingLeaked(world: World, { stdout, stderr }: Ended, keys: readonly string[]): void {
-  for (const key of keys) if (stdout.includes(key) || stderr.includes(key)) throw new Error('a key was printed');
+export function checkNothingLeaked(world: World, { stdout, stderr }: Ended): void {
+  if (/(sandbox|their|rotated)-(private|management)-key/.test(stdout + stderr)) throw new Error('a key was printed');
   if (/signature=[\w-]{8}/.test(stdout + stderr)) throw new Error('a signed address was printed');
   const leaks = [...world.adversary.leaks, ...world.network.strangers];
   if (leaks.length > 0) throw new Error(`what nobody may reach was reached: ${leaks.join(', ')}`);
 }
 
-/** Each tenant pays once for each part and cycle, and result files are those of the service. */
-export function checkUploads(world: World, { cycles, again }: Permitted): void {
-  const most = Math.max(1, cycles.size) + again;
-  for (const directory of [world.ours, world.theirs]) {
-    const parts = new Map<string, number>();
-    // The first was there before.
-    for (const job of uploadsTaken(directory).slice(1)) {
-      if (world.adversary.failed.has(job)) continue;
-      const part = readFileSync(join(directory, 'files', `request-${job}.csv`), 'utf8');
-      const count = (parts.get(part) ?? 0) + 1;
-      if (count > most) throw new Error(`the file was taken ${count} times, of which ${most} were wanted`);
-      parts.set(part, count);
-    }
-  }
+/** What is submitted, and what that is prepared from. */
+const REQUEST_FILES: ReadonlySet<string> = new Set(['tokens.csv', 'other.csv', 'export.csv']);
+
+/** Result files are those of the service. */
+export function checkResultFiles(world: World): void {
+  // What nobody can compare may be delivered.
+  if (recordedParts(world.home).some(({ results }) => results?.compared === false)) return;
   const results = [world.ours, world.theirs].flatMap(resultsOf);
   for (const name of readdirSync(world.home)) {
-    if (!name.endsWith('.csv') || name === 'tokens.csv') continue;
+    if (!name.endsWith('.csv') || REQUEST_FILES.has(name)) continue;
     const kept = readFileSync(join(world.home, name), 'utf8');
     if (!isMadeOf(kept, results)) throw new Error(`${name} is not what the service made`);
   }

@@ -1,5 +1,6 @@
 import type { Denial } from './adversary.ts';
 import type { Ending } from './process.ts';
+import { operatorSteps } from './habits.ts';
 import { Chance } from './random.ts';
 
 /** How a process is started, and what befalls it. */
@@ -7,12 +8,15 @@ export interface Circumstances {
   /** Faults of its exchanges in the tool's own syntax; the effect `stale` answers as the service did before. */
   readonly faults?: readonly string[];
   readonly ending?: Ending;
-  /** Whose keys it is given: those of the tenant, or of another one at the same address. */
-  readonly keys?: 'theirs';
+  /** Which keys it is given in place of the tenant's: those of another one at the same address, or none that help. */
+  readonly keys?: 'theirs' | 'none' | 'expired' | 'read-only';
+  /** Where it looks for the service: at another name of the same machine, or where nobody listens. */
+  readonly at?: 'by name' | 'nowhere';
   /** How far its machine's clock is wrong. */
   readonly skewMs?: number;
-  /** After so many of its steps the disk is full, until its end. */
+  /** After so many of its steps the disk is full, until its end or for so many steps. */
   readonly fullAt?: number;
+  readonly fullFor?: number;
 }
 
 /** What an operator, cron or misfortune does next. */
@@ -26,6 +30,18 @@ export type Step =
     } & Circumstances)
   /** Types a command that the last process printed, if it printed one. */
   | ({ readonly do: 'resume' } & Circumstances)
+  /** Types a printed command whatever it says: that of this number, of the last process that printed any, or earlier. */
+  | ({ readonly do: 'hint'; readonly number: number; readonly back?: number } & Circumstances)
+  /** Puts the state directory back as it was before so many commands. */
+  | { readonly do: 'restore'; readonly commands: number }
+  /** Changes a row of the request file or of the export that it is prepared from. */
+  | { readonly do: 'edit'; readonly file: 'tokens.csv' | 'export.csv' }
+  /** Gives two request files each other's name. */
+  | { readonly do: 'swap' }
+  /** The keys of the tenant are replaced, and commands get the new ones. */
+  | { readonly do: 'rotate' }
+  /** The service finds that the jobs it completed have failed. */
+  | { readonly do: 'fail' }
   | { readonly do: 'pass'; readonly minutes: number }
   /** What goes wrong for every process from now on, until the next weather. */
   | ({ readonly do: 'weather' } & Weather)
@@ -33,9 +49,11 @@ export type Step =
   | { readonly do: 'damage'; readonly to: 'empty' | 'null' | 'cut' | 'newer' };
 
 /** What befalls whoever comes. */
-interface Weather {
+export interface Weather {
   readonly faults: readonly string[];
   readonly denies?: Denial;
+  /** Nobody can be reached. */
+  readonly isCutOff?: boolean;
 }
 
 /** What happens in a world: all of it follows from this. */
@@ -118,11 +136,12 @@ const LOGS = lines(`
 `);
 
 /** What a history is mainly about. */
-export type Subject = 'submissions' | 'logs';
+export type Subject = 'submissions' | 'operators' | 'logs';
 
 /** The history of a seed. */
 export function historyOf(subject: Subject, seed: number): History {
   const chance = new Chance(seed);
+  if (subject === 'operators') return { seed, steps: operatorSteps(chance) };
   if (subject === 'logs') return { seed, steps: Array.from({ length: chance.between(2, 6) }, () => logStep(chance)) };
   const opening = chance.happens(0.6) ? accident(chance) : [];
   const rest = Array.from({ length: chance.between(1, 4) }, () => submissionStep(chance));

@@ -5,6 +5,9 @@ import { Wire } from './wire.ts';
 
 const FIRST_PORT = 40_000;
 
+/** Where nobody listens, though somebody may well ask. */
+export const DEAF_PORT = 39_999;
+
 /** The network of a world: servers of the world listen on it, and nothing else can be reached. */
 export class WorldNetwork implements Network {
   readonly #servers = new Map<number, { readonly server: Server; readonly owner: Actor }>();
@@ -13,6 +16,8 @@ export class WorldNetwork implements Network {
   readonly servers: Server[] = [];
   /** Addresses that somebody tried to reach though nobody of this world listens there. */
   readonly strangers: string[] = [];
+  /** Whether processes reach anybody at all. */
+  isUp = true;
   #ports = FIRST_PORT;
 
   constructor(onConnect: (wire: Wire, from: Actor) => void) {
@@ -30,8 +35,9 @@ export class WorldNetwork implements Network {
   }
 
   connect({ port, host }: { readonly port: number | string; readonly host: string }, from: Actor): Duplex {
-    const found = host === '127.0.0.1' ? this.#servers.get(Number(port)) : undefined;
-    if (found === undefined) this.strangers.push(`${host}:${port}`);
+    const known = host === '127.0.0.1' || host === 'localhost' ? this.#servers.get(Number(port)) : undefined;
+    if (known === undefined && Number(port) !== DEAF_PORT) this.strangers.push(`${host}:${port}`);
+    const found = this.isUp || from.process === undefined ? known : undefined;
     const far: Actor = found?.owner ?? { ...from, process: undefined };
     const [wire, other] = Wire.pair(from, far);
     this.#onConnect(wire, from);

@@ -5,7 +5,7 @@ export function printedCommands({ stderr }: Pick<Ended, 'stderr'>): string[][] {
   return stderr.split('\n').flatMap((line) => {
     const report = reportIn(line);
     if (report === undefined) return commandIn(line.trim()) ?? [];
-    const next = commandIn(report.next ?? '') ?? [];
+    const next = [report.next ?? '', ...(report.alternatives ?? [])].flatMap((command) => commandIn(command) ?? []);
     const quoted = [...(report.hint ?? '').matchAll(/'(svc [^']*)'/g)].flatMap(
       ([, command = '']) => commandIn(command) ?? [],
     );
@@ -19,10 +19,16 @@ function commandIn(text: string): string[][] | undefined {
   return [shellWords(text).slice(1)];
 }
 
-function reportIn(line: string): { hint?: string; next?: string } | undefined {
+interface Report {
+  readonly hint?: string;
+  readonly next?: string;
+  readonly alternatives?: readonly string[];
+}
+
+function reportIn(line: string): Report | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
-    return JSON.parse(line) as { hint?: string; next?: string };
+    return JSON.parse(line) as Report;
   } catch {
     return undefined;
   }

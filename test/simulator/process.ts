@@ -35,6 +35,8 @@ export interface Start {
   /** After so many steps the disk is full. */
   readonly fullAt?: number | undefined;
   readonly disk: UnflushedChanges | undefined;
+  /** After so many of its steps there is room again. */
+  readonly fullFor?: number | undefined;
   /** Called when the process dies with the whole machine. */
   readonly losePower: () => void;
 }
@@ -47,6 +49,8 @@ export interface Ended {
   /** How many steps it took. */
   readonly steps: number;
   readonly process: SimulatedProcess;
+  /** Whether another process ran at the same time. */
+  readonly hadCompany: boolean;
 }
 
 const SIGNALS: Readonly<Record<string, ErrorCode>> = { SIGHUP: 'hangup', SIGINT: 'interrupted', SIGTERM: 'terminated' };
@@ -70,6 +74,8 @@ export class ToolProcess implements SimulatedProcess {
   #counted = 0;
   #hasBegun: boolean;
   #isDead = false;
+  /** Whether another process ran at the same time. */
+  hadCompany = false;
   #announceDeath: () => void = () => undefined;
 
   constructor(start: Start) {
@@ -88,8 +94,9 @@ export class ToolProcess implements SimulatedProcess {
   step(of: 'disk' | 'wire', what = ''): 'live' | 'die' {
     if (this.#isDead) throw new Killed();
     this.#steps += 1;
-    const { ending, fullAt = Infinity } = this.#start;
-    if (this.#steps >= fullAt && GROWING.has(what)) throw diskFull();
+    const { ending, fullAt = Infinity, fullFor = Infinity } = this.#start;
+    const isFull = this.#steps >= fullAt && this.#steps < fullAt + fullFor;
+    if (isFull && GROWING.has(what)) throw diskFull();
     if (ending === undefined) return 'live';
     if (what === ending.since) this.#hasBegun = true;
     if (!this.#hasBegun || (ending.onWire && of === 'disk')) return 'live';
@@ -130,7 +137,8 @@ export class ToolProcess implements SimulatedProcess {
     const code = await Promise.race([work.catch(rethrowUnlessDead(this)), death]);
     if (!this.#isDead) this.#isDead = true;
     for (const wire of this.#wires) wire.destroy();
-    return { code, stdout: this.#stdout.text, stderr: this.#stderr.text, steps: this.#steps, process: this };
+    const [stdout, stderr] = [this.#stdout.text, this.#stderr.text];
+    return { code, stdout, stderr, steps: this.#steps, process: this, hadCompany: this.hadCompany };
   }
 
   #system(): Parameters<typeof main>[1] {

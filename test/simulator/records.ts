@@ -2,8 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseRecord, type RunPart, type RunRecord } from '../../src/account-updater/record.ts';
 
-/** Where runs are recorded in a home; the second only with `--run-dir`. */
-const RUNS = '.local/state/svc/runs';
+/** Where the tool keeps what it knows, and there the runs; the last only with `--run-dir`. */
+export const STATE = '.local/state/svc';
+const RUNS = `${STATE}/runs`;
 const ELSEWHERE = 'elsewhere';
 
 /** The directories of the runs that a home has, the oldest first. */
@@ -13,9 +14,24 @@ export function runDirectories(home: string): string[] {
   return [join(home, ELSEWHERE), ...names.toSorted().map((name) => join(root, name))].filter(existsSync);
 }
 
+/** Those in the state directory alone. */
+export function usualDirectories(home: string): string[] {
+  return runDirectories(home).filter((directory) => !directory.endsWith(ELSEWHERE));
+}
+
+/** The records in a home that can be read, and whether there are others. */
+export function recordsIn(
+  home: string,
+  directories = runDirectories(home),
+): { readonly records: RunRecord[]; readonly isDamaged: boolean } {
+  const found = directories.map(recordIn);
+  const records = found.filter((record) => record !== undefined);
+  return { records, isDamaged: records.length < found.length };
+}
+
 /** The parts of every run whose record can be read. */
 export function recordedParts(home: string): RunPart[] {
-  return runDirectories(home).flatMap((directory) => recordIn(directory)?.parts ?? []);
+  return recordsIn(home).records.flatMap(({ parts }) => parts);
 }
 
 /** The jobs that a part has, or had. */
@@ -24,11 +40,17 @@ export function jobsOf({ job, earlier_jobs: earlier = [] }: RunPart): string[] {
   return job === undefined ? before : before.concat(job);
 }
 
-/** Whether every record in a home can be read. */
-export function areReadable(home: string): boolean {
-  return runDirectories(home).every((directory) => recordIn(directory) !== undefined);
+/** Whether nothing of a part can be at the service. */
+export function isUntouched(part: RunPart): boolean {
+  return jobsOf(part).length === 0;
 }
 
+/** Whether every record in a home can be read. */
+export function areReadable(home: string): boolean {
+  return !recordsIn(home).isDamaged;
+}
+
+/** The record in the directory of a run, where it can be read. */
 function recordIn(directory: string): RunRecord | undefined {
   try {
     return parseRecord(readFileSync(join(directory, 'run.json'), 'utf8'), 'run.json');

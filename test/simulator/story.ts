@@ -1,24 +1,30 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
-import type { Denial } from './adversary.ts';
-import { checkCreations, checkEnd, checkNothingLeaked, checkUploads, type Permitted } from './checks.ts';
-import { ARCHIVE, type Circumstances, type History, type Step, TAIL } from './history.ts';
+import { checkCreations, checkEnd, checkNothingLeaked, checkResultFiles } from './checks.ts';
+import { checkExitCode, checkRecords } from './evidence.ts';
+import { ARCHIVE, type Circumstances, type History, type Step, TAIL, type Weather } from './history.ts';
 import { LogWatch } from './log-watch.ts';
 import { printedCommands } from './operator.ts';
+import { Payments } from './payments.ts';
 import type { Ended, Ending } from './process.ts';
 import { runDirectories } from './records.ts';
 import { World } from './world.ts';
 
-const OUR_KEYS = { SVC_PRIVATE_API_KEY: 'sandbox-private-key', SVC_MANAGEMENT_API_KEY: 'sandbox-management-key' };
-const THEIR_KEYS = { SVC_PRIVATE_API_KEY: 'their-private-key', SVC_MANAGEMENT_API_KEY: 'their-management-key' };
-
 const FILE = 'tokens.csv';
+/** Another request file, and what one is prepared from. */
+const OTHER = 'other.csv';
+const EXPORT = 'export.csv';
+
 /** How often the operator tries, once all trouble is over. */
 const LAST_ROUNDS = 12;
 
-/** A tail that was typed as printed has no end of its own. */
-const STOPPED = { step: 60, how: 'SIGINT' } as const;
+/** How a command that was typed as printed ends where it has no end of its own, or one that is days away. */
+function endOf(words: readonly string[], how: 'resume' | 'hint'): Circumstances {
+  if (words.includes('tail')) return { ending: { step: 60, how: 'SIGINT' } };
+  return how === 'hint' && words.includes('wait') ? { ending: { step: 200, how: 'SIGINT' } } : {};
+}
 
 /**
  * Lives through a history, and then to the end of everything begun in it. Returns what was typed and how it ended;
@@ -43,13 +49,25 @@ class Story {
   readonly #told: string[] = [];
   readonly #background: Promise<unknown>[] = [];
   readonly #logs: LogWatch;
-  readonly #permitted: Permitted = { cycles: new Set(), again: 0 };
-  #last: Ended | undefined;
+  readonly #payments: Payments;
+  readonly #ended: Ended[] = [];
+  /** Whether the operator ever vouched for results. */
+  #isVouchedFor = false;
+  #keepsBackups = false;
 
   constructor(world: World) {
     this.#world = world;
     this.#logs = new LogWatch(world);
-    world.writeFile(FILE, world.requestFile(exampleRequestFile()));
+    this.#payments = new Payments(world);
+    const request = world.requestFile(exampleRequestFile());
+    const [header = '', ...rows] = request.trimEnd().split('\n');
+    world.writeFile(FILE, request);
+    world.writeFile(OTHER, [header, ...rows.toReversed(), ''].join('\n'));
+    world.writeFile(EXPORT, request.replaceAll(',', ';'));
+  }
+
+  get #last(): Ended | undefined {
+    return this.#ended.at(-1);
   }
 
   get text(): string {
@@ -57,26 +75,78 @@ class Story {
   }
 
   async tell(steps: readonly Step[]): Promise<void> {
+    this.#keepsBackups = steps.some((step) => step.do === 'restore');
     for (const step of steps) await this.#take(step);
     await Promise.all(this.#background);
-    this.#weather([]);
+    this.#weather({ faults: [] });
     const isAbout = (group: string): boolean => steps.some((step) => step.do === 'run' && step.type.startsWith(group));
     if (isAbout('au submit')) await this.#endSubmission();
+    // Nothing that was forgotten comes back.
+    for (const at of ['by name', undefined] as const) await this.#run(['au', 'sync'], at === undefined ? {} : { at });
     if (isAbout('logs')) await this.#endLogs(isAbout('logs tail'));
   }
 
   async #take(step: Step): Promise<void> {
-    if (step.do === 'pass') return this.#pass(step.minutes);
-    if (step.do === 'weather') return this.#weather(step.faults, step.denies);
-    if (step.do === 'damage') return this.#damage(step.to);
-    const words = step.do === 'run' ? this.#wordsOf(step.type) : this.#printed();
+    if (step.do !== 'run' && step.do !== 'resume' && step.do !== 'hint') return this.#change(step);
+    const words = this.#wordsOf(step);
     if (words === undefined) return;
-    const isEndless = step.do === 'resume' && words.includes('tail');
-    const running = this.#run(words, isEndless ? { ending: STOPPED, ...step } : step);
-    if (step.do === 'resume' || !step.inBackground) return void (await running);
+    const running = this.#run(words, step.do === 'run' ? step : { ...endOf(words, step.do), ...step });
+    if (step.do !== 'run' || !step.inBackground) return void (await running);
     this.#background.push(running);
     // Its failure is met at the end, or came after another.
     running.catch(() => undefined);
+  }
+
+  /** What happens between commands. */
+  async #change(step: Exclude<Step, { do: 'run' | 'resume' | 'hint' }>): Promise<void> {
+    switch (step.do) {
+      case 'pass':
+        return this.#pass(step.minutes);
+      case 'weather':
+        return this.#weather(step);
+      case 'damage':
+        return this.#damage(step.to);
+      case 'restore':
+        return this.#restore(step.commands);
+      case 'edit':
+        return this.#edit(step.file);
+      case 'swap':
+        return this.#swap();
+      case 'rotate':
+        this.#told.push('the keys are replaced');
+        this.#world.adversary.rotations += 1;
+        return undefined;
+      case 'fail':
+        this.#told.push('jobs that were completed have failed');
+        return this.#world.adversary.failCompleted();
+    }
+  }
+
+  async #restore(commands: number): Promise<void> {
+    await Promise.allSettled(this.#background);
+    this.#told.push(`the state directory is as it was before ${commands} commands`);
+    this.#world.backups.restore(commands);
+    this.#world.adversary.recordsChanged();
+    this.#payments.restored();
+  }
+
+  /** The first row is gone. */
+  #edit(name: string): void {
+    this.#told.push(`${name} is changed`);
+    const file = join(this.#world.home, name);
+    const [header = '', , ...rows] = readFileSync(file, 'utf8').split('\n');
+    if (rows.length > 2) writeFileSync(file, [header, ...rows].join('\n'));
+  }
+
+  #swap(): void {
+    this.#told.push(`${FILE} and ${OTHER} are swapped`);
+    const { home } = this.#world;
+    const moves = [
+      [FILE, 'third.csv'],
+      [OTHER, FILE],
+      ['third.csv', OTHER],
+    ] as const;
+    for (const [from, to] of moves) renameSync(join(home, from), join(home, to));
   }
 
   async #pass(minutes: number): Promise<void> {
@@ -84,15 +154,19 @@ class Story {
     await this.#world.time.clock().sleep(minutes * 60_000);
   }
 
-  #weather(faults: readonly string[], denies?: Denial): void {
+  #weather({ faults, denies, isCutOff = false }: Weather): void {
     const troubles = [...faults, ...(denies === undefined ? [] : [`jobs are denied, ${denies}`])];
+    if (isCutOff) troubles.push('nobody can be reached');
     this.#told.push(`from now on: ${troubles.join(' and ') || 'no trouble'}`);
+    this.#world.network.isUp = !isCutOff;
     this.#world.adversary.weather(faults, denies);
   }
 
-  #wordsOf(line: string): string[] | undefined {
-    const run = line.includes('RUN') ? this.#newestRun() : '';
-    return run === undefined ? undefined : line.replace('RUN', run).split(' ');
+  #wordsOf(step: Extract<Step, { do: 'run' | 'resume' | 'hint' }>): string[] | undefined {
+    if (step.do === 'resume') return this.#printed();
+    if (step.do === 'hint') return this.#hint(step);
+    const run = step.type.includes('RUN') ? this.#newestRun() : '';
+    return run === undefined ? undefined : step.type.replace('RUN', run).split(' ');
   }
 
   #newestRun(): string | undefined {
@@ -113,34 +187,53 @@ class Story {
 
   async #run(argv: readonly string[], how: Circumstances = {}): Promise<Ended> {
     const number = this.#told.push('') - 1;
-    this.#permit(argv);
-    const keys = how.keys === 'theirs' ? THEIR_KEYS : OUR_KEYS;
-    const ended = await this.#world.start(argv, keys, how);
+    const world = this.#world;
+    this.#payments.note(argv, world.isBusy);
+    this.#isVouchedFor ||= argv.includes('--accept-unproven');
+    const sha256 = this.#hashOfFile(argv);
+    if (this.#keepsBackups) world.backups.keep();
+    const ended = await world.start(argv, this.#keys(how.keys), how);
     this.#told[number] = lineOf(argv, ended, how);
-    this.#last = ended;
+    this.#ended.push(ended);
     this.#logs.note(argv, ended, how);
     checkEnd(argv, ended, how);
-    checkNothingLeaked(this.#world, ended, [...Object.values(OUR_KEYS), ...Object.values(THEIR_KEYS)]);
-    checkUploads(this.#world, this.#permitted);
-    checkCreations(this.#world, ended, how);
+    checkNothingLeaked(world, ended);
+    this.#payments.check(ended, how);
+    if (!this.#isVouchedFor) checkResultFiles(world);
+    checkCreations(world, ended, how);
+    checkRecords(world);
+    checkExitCode(world, { argv, ended, how, sha256, isVouchedFor: this.#isVouchedFor });
     return ended;
   }
 
-  /** Counts what the operator lets be paid for. */
-  #permit(argv: readonly string[]): void {
-    const { cycles } = this.#permitted;
-    if (argv[1] === 'submit') cycles.add(argv[argv.indexOf('--cycle') + 1] ?? '');
-    if (argv.includes('--again') || argv[1] === 'abandon') this.#permitted.again += 1;
+  #keys(whose: Circumstances['keys'] | 'ours' = 'ours'): Record<string, string> {
+    const { rotations } = this.#world.adversary;
+    const ours = rotations === 0 ? 'sandbox-KIND-key' : `rotated-KIND-key-${rotations}`;
+    const key = { ...OTHER_KEYS, ours }[whose];
+    if (key === '') return {};
+    const [privateKey, management] = ['private', 'management'].map((kind) => key.replace('KIND', kind));
+    return { SVC_PRIVATE_API_KEY: privateKey ?? '', SVC_MANAGEMENT_API_KEY: management ?? '' };
+  }
+
+  /** The hash of the file that is submitted. */
+  #hashOfFile(argv: readonly string[]): string | undefined {
+    const file = join(this.#world.home, argv[2] ?? '');
+    if (argv[1] !== 'submit' || !existsSync(file)) return undefined;
+    return createHash('sha256').update(readFileSync(file)).digest('hex');
   }
 
   /** What the operator would type next; nothing that pays again while that can be helped. */
   #printed(mayPay = false): string[] | undefined {
-    if (this.#last === undefined) return undefined;
-    const printed = printedCommands(this.#last).filter(([group]) => group === 'au' || group === 'logs');
-    // Here nobody can be asked.
-    const commands = printed.map((words) => (words[1] === 'abandon' ? words.concat('--yes') : words));
+    const commands = this.#last === undefined ? [] : typableIn(this.#last);
     if (mayPay) return commands.at(-1);
     return commands.find((words) => !words.includes('--again') && words[1] !== 'abandon');
+  }
+
+  /** A command of those printed, whatever it says. */
+  #hint({ number, back = 0 }: { readonly number: number; readonly back?: number }): string[] | undefined {
+    const printed = this.#ended.map(typableIn).filter((commands) => commands.length > 0);
+    const commands = printed.at(-1 - back) ?? [];
+    return commands[number] ?? commands.at(-1);
   }
 
   /**
@@ -180,18 +273,33 @@ class Story {
   }
 }
 
+/** The commands that a process printed and that can be typed here, where nobody can be asked. */
+function typableIn(ended: Ended): string[][] {
+  const printed = printedCommands(ended).filter(([group]) => group === 'au' || group === 'logs');
+  return printed.map((words) => (words[1] === 'abandon' ? words.concat('--yes') : words));
+}
+
+/** What the operator has in place of the keys of the tenant. */
+const OTHER_KEYS = {
+  theirs: 'their-KIND-key',
+  expired: 'sandbox-KIND-key-expired',
+  'read-only': 'sandbox-KIND-key-read-only',
+  none: '',
+} as const;
+
 function losesPower(step: Step): boolean {
   return (step.do === 'run' || step.do === 'resume') && step.ending?.power === true;
 }
 
 function lineOf(argv: readonly string[], { code, steps, stderr }: Ended, how: Circumstances): string {
   const end = code === undefined ? 'was killed' : `ended with ${code}`;
-  const { faults = [], ending, keys, skewMs, fullAt } = how;
+  const { faults = [], ending, keys, at, skewMs, fullAt, fullFor } = how;
   const circumstances = [
     ...faults,
     ...(ending === undefined ? [] : [endingText(ending)]),
-    ...(fullAt === undefined ? [] : [`with a disk that is full from step ${fullAt} on`]),
-    ...(keys === undefined ? [] : ['with the keys of another tenant']),
+    ...(fullAt === undefined ? [] : [`with a disk that is full from step ${fullAt} on, for ${fullFor ?? 'all'} steps`]),
+    ...(keys === undefined ? [] : [`with other keys: ${keys}`]),
+    ...(at === undefined ? [] : [`at another address: ${at}`]),
     ...(skewMs === undefined ? [] : [`with a clock that is ${skewMs / 3_600_000} hours off`]),
   ];
   const last = stderr.trimEnd().split('\n').at(-1) ?? '';

@@ -6,10 +6,11 @@ import type { RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { acceptSecondUpload, Adversary } from './adversary.ts';
 import { Auditor } from './auditor.ts';
+import { Backups } from './backups.ts';
 import { type Actor, runAs } from './context.ts';
 import type { Circumstances } from './history.ts';
 import { recordedParts } from './records.ts';
-import { WorldNetwork } from './network.ts';
+import { DEAF_PORT, WorldNetwork } from './network.ts';
 import { type Ended, ToolProcess } from './process.ts';
 import { UnflushedChanges } from './power.ts';
 import { Chance } from './random.ts';
@@ -35,6 +36,7 @@ export class World {
   readonly home: string;
   readonly network: WorldNetwork;
   readonly adversary = new Adversary(this.time);
+  readonly backups: Backups;
   readonly #chance: Chance;
   readonly #directory: string;
   readonly #alive = new Map<number, ToolProcess>();
@@ -51,6 +53,7 @@ export class World {
     });
     this.#directory = mkdtempSync(join(DISK, 'svc-world-'));
     this.home = join(this.#directory, 'home');
+    this.backups = new Backups(this.home, join(this.#directory, 'backups'));
     mkdirSync(this.home);
   }
 
@@ -110,6 +113,17 @@ export class World {
     return this.#services[0]?.url ?? '';
   }
 
+  /** The base URL that an operator gives. */
+  addressOf(at: Circumstances['at']): string {
+    if (at === 'nowhere') return `http://127.0.0.1:${DEAF_PORT}`;
+    return at === 'by name' ? this.url.replace('127.0.0.1', 'localhost') : this.url;
+  }
+
+  /** Whether a process runs now. */
+  get isBusy(): boolean {
+    return this.#alive.size > 0;
+  }
+
   get auditor(): Auditor {
     return new Auditor(this.#bystander(), this.url);
   }
@@ -132,7 +146,7 @@ export class World {
     const chance = this.#chance.split();
     const started = new ToolProcess({
       argv,
-      env: { SVC_BASE_URL: this.url, SVC_PACING: 'off', ...env },
+      env: { SVC_BASE_URL: this.addressOf(how.at), SVC_PACING: 'off', ...env },
       home,
       time,
       network,
@@ -142,9 +156,12 @@ export class World {
       skewMs: how.skewMs ?? 0,
       ending: how.ending,
       fullAt: how.fullAt,
+      fullFor: how.fullFor,
       disk: this.#disk,
       losePower: () => this.#losePower(),
     });
+    started.hadCompany = this.#alive.size > 0;
+    for (const other of this.#alive.values()) other.hadCompany = true;
     this.adversary.trouble(started, how.faults ?? [], chance.between(1, 1_000_000));
     this.#alive.set(pid, started);
     const ended = await started.run().finally(() => this.#alive.delete(pid));

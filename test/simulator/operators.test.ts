@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { liveThrough, repeat, soak } from './live-through.ts';
+import { enterWorlds } from './worlds.ts';
+
+// So that files of a few rows have several parts.
+vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
+  ...(await original<object>()),
+  MAX_REQUEST_FILE_ROWS: 15,
+}));
+
+const HISTORIES = 100;
+
+let leave: () => void;
+
+beforeAll(async () => {
+  leave = await enterWorlds();
+});
+
+afterAll(() => leave());
+
+describe('in simulated worlds an operator has backups, other files, other keys and no network', () => {
+  it(
+    `R71 and R75: an exit code stands on what the service knows, and nothing is paid twice, in ${HISTORIES} histories`,
+    { timeout: 600_000 },
+    async ({ expect }) => {
+      await expect(liveThrough('operators', HISTORIES)).resolves.toBeUndefined();
+    },
+  );
+
+  it('the same way each time', { timeout: 60_000 }, async ({ expect }) => {
+    for (let seed = 1; seed <= 5; seed += 1) await expect(repeat('operators', seed)).resolves.toBeUndefined();
+  });
+
+  it.runIf(process.env['SOAK'])('for as long as a soak lasts', { timeout: 0 }, async ({ expect }) => {
+    await expect(soak('operators')).resolves.toBeUndefined();
+  });
+});
