@@ -1,6 +1,7 @@
 import type { Circumstances, Step } from './history.ts';
 import type { Chance } from './random.ts';
 
+const CREATE = 'POST /account-updater/jobs';
 const JOB = 'GET /account-updater/jobs/*';
 const PUT = 'PUT /store/requests/*';
 const RESULT = 'GET /store/results/*';
@@ -29,7 +30,9 @@ const COMMANDS = [
 /** What an operator does, by what it is about: each is the opening of a history. */
 const OPENINGS: readonly ((chance: Chance) => Step[])[] = [
   blockedFile,
+  olderState,
   vouchedResults,
+  jobOfAnother,
   falseResults,
   uselessKey,
   otherFile,
@@ -72,6 +75,17 @@ function blockedFile(chance: Chance): Step[] {
   return [...chance.oneOf(refusals), run(SUBMIT), ...hints, ...again, pass(chance, 1, 61), run('au sync', at)];
 }
 
+/** The state directory comes from a backup, such as the cache of a CI system. */
+function olderState(chance: Chance): Step[] {
+  const since = chance.oneOf(['POST', 'PUT', 'PUT'] as const);
+  const ending = { step: chance.between(1, 12), since, how: chance.oneOf(['before', 'after'] as const) };
+  const first = run(chance.oneOf([SUBMIT, WAIT]), chance.happens(0.5) ? { ending } : {});
+  const second = chance.happens(0.6) ? [run(chance.oneOf([SUBMIT, WAIT, 'au sync']))] : [];
+  const then = chance.oneOf([SUBMIT, WAIT, 'au sync', `${SUBMIT} --no-unrecorded-jobs`]);
+  const restore: Step = { do: 'restore', commands: chance.between(1, second.length + 1) };
+  return [first, pass(chance, 1, 1, 20, 24 * 60), ...second, restore, run(then), { do: 'hint', number: 0 }];
+}
+
 /** Results were refused, kept, and later accepted; meanwhile their job has failed, and another has its rows. */
 function vouchedResults(chance: Chance): Step[] {
   const again: Step[] = [{ do: 'fail' }, run(WAIT), run(SUBMIT)];
@@ -86,6 +100,14 @@ function vouchedResults(chance: Chance): Step[] {
     run(chance.oneOf(['au status RUN', 'au status RUN', 'au status RUN', 'au sync'])),
     chance.happens(0.8) ? run('au download RUN --accept-unproven') : { do: 'hint', number: 0, back: 1 },
   ];
+}
+
+/** The service responds to a creation with a job that is not new. */
+function jobOfAnother(chance: Chance): Step[] {
+  const effect = chance.oneOf(['known', 'known', 'replayed']);
+  const first = chance.happens(0.5) ? [run('au submit other.csv'), pass(chance, 1, 61)] : [];
+  const faults = [`${effect}@${CREATE}:#${chance.between(1, 2)}`];
+  return [run('au jobs'), ...first, run(chance.oneOf([SUBMIT, WAIT]), { faults }), pass(chance, 1, 61), run('au sync')];
 }
 
 /** The store has results of somebody else. */
