@@ -20,7 +20,8 @@ const LONGEST_PAUSE_MS = 60;
  * Runs `work` while holding the lock file `file`, in a directory that exists. Waits in short pauses while a living
  * process holds it; takes over from a dead one (kill -9) so that exactly one taker wins. Throws `SvcError` `config`
  * naming the holder when `waitMs` (10 s) is over, `local` when the lock cannot be written, or the signal's reason.
- * Locks left by another machine or container are never taken over: whether its process lives cannot be known here.
+ * Locks left by another machine or container, or before a restart of this machine, are never taken over: whether their
+ * process lives cannot be known here.
  */
 export async function withLock<T>(
   file: string,
@@ -51,13 +52,20 @@ async function acquire(file: string, host: LockHost, options: LockOptions): Prom
 
 function heldError(file: string, what: string, host: LockHost): SvcError {
   const owner = readOwner(file);
-  const elsewhere = owner !== undefined && owner.place !== thisHost() ? ' on another machine or container' : '';
+  const elsewhere = owner === undefined ? '' : elsewhereText(owner);
   const who = owner ? `process ${owner.pid}${elsewhere} since ${owner.since}` : 'an unknown process';
   const hint =
     owner && !elsewhere && host.isAlive(owner.pid)
       ? `Let process ${owner.pid} end, then run the command again.`
       : `If no svc runs there any more, delete ${file} and run the command again.`;
   return new SvcError('config', `${what} is locked by ${who}`, { hint, retryable: true });
+}
+
+// Empty where the owner ran on this machine since it was started.
+function elsewhereText(owner: LockOwner): string {
+  if (owner.place !== thisHost()) return ' on another machine or container';
+  if (isOfThisBoot(owner)) return '';
+  return ' on this machine before it was restarted, or on another machine of the same name,';
 }
 
 /** What a lock needs of its process; a `System` has it all. */
@@ -124,6 +132,7 @@ function create(file: string, host: LockHost): string | undefined {
       since: new Date(host.clock.now()).toISOString(),
       place: thisHost(),
       birth: processFacts(host.pid)?.birth,
+      boot: bootId(),
     };
     writeFlushed(draft, JSON.stringify(owner));
     isTaken = linkOrCopy(draft, file);
@@ -156,7 +165,7 @@ function linkOrCopy(draft: string, file: string): boolean {
 }
 
 function isDead(owner: LockOwner, host: LockHost): boolean {
-  if (owner.place !== thisHost()) return false;
+  if (owner.place !== thisHost() || !isOfThisBoot(owner)) return false;
   if (owner.pid === host.pid) return !held.has(owner.token);
   return !host.isAlive(owner.pid) || hasEnded(owner);
 }
@@ -172,6 +181,25 @@ interface LockOwner {
   readonly place: string;
   /** When that process began, where the system says: a later process may get the same pid. */
   readonly birth: string | undefined;
+  /** Names the start of the system, where it says; locks of earlier versions leave it out. */
+  readonly boot?: string | undefined;
+}
+
+/**
+ * Whether the owner's pid can be looked up here. Machines cloned from one image have the same host name and the same
+ * name of the process namespace, and may share a directory; a restart looks the same, so neither counts as dead.
+ */
+function isOfThisBoot(owner: LockOwner): boolean {
+  return owner.boot === undefined || owner.boot === bootId();
+}
+
+/** A random id that Linux makes at each start; containers have that of their machine. */
+function bootId(): string | undefined {
+  try {
+    return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads a lock's owner; undefined when there is no lock, or none that makes sense. */
@@ -183,7 +211,7 @@ function readOwner(file: string): LockOwner | undefined {
       /^[0-9a-f]{16}$/.test(owner.token) &&
       typeof owner.since === 'string' &&
       typeof owner.place === 'string' &&
-      ['string', 'undefined'].includes(typeof owner.birth);
+      [owner.birth, owner.boot].every((part) => ['string', 'undefined'].includes(typeof part));
     return isValid ? owner : undefined;
   } catch {
     return undefined;

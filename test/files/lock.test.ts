@@ -9,6 +9,7 @@ import { fakeClock, temporaryDirectory, testSystem } from '../config/support/sys
 
 const ON_LINUX = process.platform === 'linux';
 const DEAD_PID = 2 ** 30;
+const OTHER_BOOT = '00000000-0000-4000-8000-000000000000';
 
 function lockFile(owner?: object): string {
   const file = path.join(temporaryDirectory(), 'some.lock');
@@ -98,6 +99,8 @@ describe('a lock', () => {
   it.each([
     ['lives', ownerOf({ pid: 77 })],
     ['is on another machine', ownerOf({ place: 'elsewhere' })],
+    ['is on a cloned machine of the same name', ownerOf({ boot: OTHER_BOOT })],
+    ['is on a cloned machine and has our process id', ownerOf({ boot: OTHER_BOOT, pid: process.pid })],
     ['cannot be made out', { pid: 'x' }],
   ])('is left alone when its holder %s', async (_why, owner) => {
     const file = lockFile(owner);
@@ -105,6 +108,26 @@ describe('a lock', () => {
     const host = testSystem({ isAlive: (pid) => pid === 77 });
     await expect(take(file, host)).rejects.toBeInstanceOf(SvcError);
     expect(fs.readFileSync(file, 'utf8')).toBe(before);
+  });
+
+  it.runIf(ON_LINUX)('tells which start of the machine it is from, and is taken over within that start', async () => {
+    const file = lockFile();
+    const written = await withLock(file, testSystem(), () => fs.readFileSync(file, 'utf8'));
+    const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    expect(JSON.parse(written)).toMatchObject({ boot });
+    expect(await take(lockFile(ownerOf({ boot })))).toEqual(['some.lock']);
+  });
+
+  it('says that its holder ran before a restart or on a machine of the same name, and how to go on', async () => {
+    const file = lockFile(ownerOf({ boot: OTHER_BOOT }));
+    const taking = withLock(file, testSystem(), () => {}, { what: 'the run' });
+    await expect(taking).rejects.toMatchObject({
+      code: 'config',
+      message:
+        `the run is locked by process ${DEAD_PID} on this machine before it was restarted, or on another machine of ` +
+        'the same name, since 2026-01-01T00:00:00.000Z',
+      hint: `If no svc runs there any more, delete ${file} and run the command again.`,
+    });
   });
 
   it('is not removed at the end when another has taken it meanwhile', async () => {
