@@ -96,6 +96,12 @@ export class SvcError extends Error {
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'network', 'server', 'pending', 'timeout']);
 
+/**
+ * Exit codes of failures, the one that matters most first: what may have cost money, what the operator has to mend, then
+ * what may be over by itself. Where several things failed, the first of these is the exit code.
+ */
+export const FAILURES_BY_WEIGHT: readonly number[] = [9, 12, 4, 3, 2, 6, 13, 5, 1, 8, 7];
+
 /** Whether `error` is a failure of this code. */
 export function isSvcError(error: unknown, ...codes: ErrorCode[]): error is SvcError {
   return error instanceof SvcError && (codes.length === 0 || codes.includes(error.code));

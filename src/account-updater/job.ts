@@ -146,7 +146,16 @@ function foreignError({ message, status, requestId }: SvcError): SvcError {
 }
 
 /** What a poll found, or why it found nothing. */
-export type PollResult<T> = { readonly seen: T } | { readonly reason: string };
+export type PollResult<T> = { readonly seen: T } | { readonly reason: string; readonly error: SvcError };
+
+/** How polling ended: with what the service said last. */
+export interface PollEnd<T> {
+  readonly seen: T;
+  /** Why the polls since then found nothing. */
+  readonly outage: SvcError | undefined;
+  /** The error of the command's time limit, where that ended it. */
+  readonly timeUp: SvcError | undefined;
+}
 
 /** Resolves when there is reason to poll at once, or when the signal aborts. Called again for each pause. */
 export type WakeUp = (signal: AbortSignal) => Promise<void>;
@@ -167,24 +176,30 @@ export interface PollOptions<T> {
 /**
  * Polls at once and then with increasing intervals, until what is seen is done or the time is up, and resolves to what
  * was seen last. Outages do not end the wait.
+ * @throws where no poll was answered, the error of the last one, or that of the command's time limit
  */
 export async function pollUntil<T>(
   { clock, signal }: Pick<Client, 'clock' | 'signal'>,
   { poll, isDone, limitMs, wakeUp, random = Math.random, onPoll }: PollOptions<T>,
-): Promise<T | undefined> {
+): Promise<PollEnd<T>> {
   const started = clock.now();
-  let last: T | undefined;
-  for (let polls = 0; ; polls += 1) {
-    const result = await resultOf(poll());
-    if ('seen' in result) {
-      last = result.seen;
-      if (isDone(last)) return last;
+  let last: Omit<PollEnd<T>, 'timeUp'> | undefined;
+  try {
+    for (let polls = 0; ; polls += 1) {
+      const result = await resultOf(poll());
+      if ('seen' in result) last = { seen: result.seen, outage: undefined };
+      else if (last !== undefined) last = { seen: last.seen, outage: result.error };
+      if (last !== undefined && 'seen' in result && isDone(last.seen)) return { ...last, timeUp: undefined };
+      const waitedMs = clock.now() - started;
+      const nextMs = Math.min(nextPollDelay(polls, waitedMs, random), limitMs(last?.seen) - waitedMs);
+      if (nextMs <= 0 && last !== undefined) return { ...last, timeUp: undefined };
+      if (nextMs <= 0 && 'error' in result) throw result.error;
+      onPoll?.(result, nextMs);
+      await pause(clock, nextMs, signal, wakeUp);
     }
-    const waitedMs = clock.now() - started;
-    const nextMs = Math.min(nextPollDelay(polls, waitedMs, random), limitMs(last) - waitedMs);
-    if (nextMs <= 0) return last;
-    onPoll?.(result, nextMs);
-    await pause(clock, nextMs, signal, wakeUp);
+  } catch (error) {
+    if (last === undefined || !isSvcError(error, 'timeout')) throw error;
+    return { ...last, timeUp: error };
   }
 }
 
@@ -194,7 +209,7 @@ async function resultOf<T>(poll: Promise<T>): Promise<PollResult<T>> {
   try {
     return { seen: await poll };
   } catch (error) {
-    if (isSvcError(error, ...OUTAGE)) return { reason: error.message };
+    if (isSvcError(error, ...OUTAGE)) return { reason: error.message, error };
     throw error;
   }
 }

@@ -170,25 +170,30 @@ async function findInList(client: Client, wanted: Set<string>): Promise<Map<stri
   return found;
 }
 
+type KnownRun = Pick<RunDirectory, 'record' | 'name' | 'submitWords'>;
+
 /** @throws SvcError `outcome_unknown` while the fate of an upload is unknown: nothing is uploaded again unasked */
-export function requireKnownOutcome({
-  record,
-  name,
-  submitWords,
-}: Pick<RunDirectory, 'record' | 'name' | 'submitWords'>): void {
-  if (!hasUnknown(record)) return;
+export function requireKnownOutcome(run: KnownRun): void {
+  if (hasUnknown(run.record)) throw unknownOutcomeError(run);
+}
+
+export function unknownOutcomeError({ record, name, submitWords }: KnownRun): SvcError {
   const unknown = record.parts.filter(({ state }) => state === 'unknown');
   const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
-  throw new SvcError('outcome_unknown', `outcome unknown: the service may have the file of ${problems.join('; of ')}`, {
-    hint: 'Find out what happened: later polls may settle it. Only if the file was not processed, submit it as a new run with the last of these commands, which is billed again: rows that were processed are then paid for twice.',
-    next: ['au', 'status', name],
-    alternatives: [
-      ['au', 'jobs'],
-      [...submitWords, '--again'],
-    ],
-    retryable: false,
-    facts: { run: record.id, jobs: unknown.map(({ job }) => job), problems },
-  });
+  return new SvcError(
+    'outcome_unknown',
+    `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
+    {
+      hint: 'Find out what happened: later polls may settle it. Only if the file was not processed, submit it as a new run with the last of these commands, which is billed again: rows that were processed are then paid for twice.',
+      next: ['au', 'status', name],
+      alternatives: [
+        ['au', 'jobs'],
+        [...submitWords, '--again'],
+      ],
+      retryable: false,
+      facts: { run: record.id, jobs: unknown.map(({ job }) => job), problems },
+    },
+  );
 }
 
 function reasonOf(part: RunPart): string {

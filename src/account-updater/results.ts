@@ -132,17 +132,20 @@ export async function countResults(
 /** Failures that concern one part's results; after any other there is no use in trying the next. */
 const OF_ONE_PART = ['not_found', 'rejected', 'forbidden', 'truncated', 'checksum_mismatch', 'bad_response'] as const;
 
-/**
- * Polls the jobs under way once, and downloads the results of those that are completed. Results that cannot be had are
- * left for the next poll while other jobs are under way; at the end they are an error.
- * @returns how many parts are still under way
- */
-export async function pollRun(client: Client, run: RunDirectory, options: RunOptions): Promise<number> {
+/** What one poll of a run came to. */
+export interface RunPoll {
+  /** How many parts are still under way. */
+  readonly left: number;
+  /** Why the results of one part could not be had. */
+  readonly failure: SvcError | undefined;
+}
+
+/** Polls the jobs under way once, and downloads the results of those that are completed. */
+export async function pollRun(client: Client, run: RunDirectory, options: RunOptions): Promise<RunPoll> {
   await pollJobs(workOn(client, run, options));
   const failure = await collectResults(client, run, options);
   const left = run.record.parts.filter(({ state }) => state === 'uploaded').length;
-  if (failure !== undefined && left === 0) throw failure;
-  return left;
+  return { left, failure };
 }
 
 /**
@@ -198,7 +201,7 @@ function ofJob({ job }: RunPart): Pick<PartResults, 'job'> {
 }
 
 /** The results of a part are not proven whole. The part stays as it was. */
-export class RefusedResults extends SvcError {}
+class RefusedResults extends SvcError {}
 
 function recordUnproven(run: RunDirectory, part: RunPart, error: UnprovenDownload): RefusedResults {
   const { kept, code, message, facts } = error;

@@ -93,13 +93,13 @@ export class RecordedJobs {
   /** The newest page once it shows a job that was just created: a list that lags proves nothing. */
   async #listWith(work: RunWork, { id }: AccountUpdaterJob): Promise<readonly AccountUpdaterJob[]> {
     const isListed = (jobs: readonly AccountUpdaterJob[]): boolean => jobs.some((each) => each.id === id);
-    const listed = await pollUntil(work.client, {
+    const { seen: listed } = await pollUntil(work.client, {
       poll: () => this.#newestJobs(work),
       isDone: isListed,
       limitMs: () => MISSING_MS,
       random: work.random,
     });
-    if (listed && isListed(listed)) return listed;
+    if (isListed(listed)) return listed;
     throw new SvcError('bad_response', `the list of jobs does not show job ${id}, which was just created`, {
       hint: 'Nothing was uploaded: the list has to show whether this file was submitted before. Upload it in a few minutes:',
       next: this.#run.submitWords,

@@ -255,15 +255,15 @@ async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promis
   if (doubtful.length === 0) return false;
   const since = Math.min(...doubtful.map(({ sent_at: at = '' }) => Date.parse(at))) - 2 * UPLOAD_LIFE_MS;
   const ids = new Set([current.id, ...doubtful.map(({ job }) => job)]);
-  const listed = await pollUntil(work.client, {
+  const { seen: listed } = await pollUntil(work.client, {
     poll: () => listOf(work.client, ids, since),
     isDone: (found) => found.has(current.id),
     limitMs: () => MISSING_MS,
     random: work.random,
   });
-  const earlier = doubtful.flatMap(({ job }) => listed?.get(job) ?? []);
+  const earlier = doubtful.flatMap(({ job }) => listed.get(job) ?? []);
   if (earlier.some((job) => restore(work, job))) return true;
-  if (listed?.has(current.id) && earlier.every(({ status }) => status === 'failed')) return false;
+  if (listed.has(current.id) && earlier.every(({ status }) => status === 'failed')) return false;
   throw new SvcError('bad_response', `the list of jobs does not show whether job ${doubtful[0]?.job} is gone`, {
     hint: 'Nothing was uploaded. Upload the rest in a few minutes:',
     next: ['au', 'sync'],

@@ -111,25 +111,15 @@ export async function pollForFile(
   { random, onEvent, limitMs = UNCLEAR_MS }: RunOptions & { readonly limitMs?: number | undefined } = {},
   onPoll?: (job: AccountUpdaterJob | undefined) => Promise<void>,
 ): Promise<AccountUpdaterJob | undefined> {
-  let last: Poll | undefined;
-  let outage: unknown;
   const poll = async (): Promise<Poll> => {
-    const job = await findJob(client, id).catch((error: unknown) => {
-      outage = error;
-      throw error;
-    });
+    const job = await findJob(client, id);
     await onPoll?.(job);
-    return (last = { job });
+    return { job };
   };
   const isDone = ({ job }: Poll): boolean => job !== undefined && job.status !== 'pending';
   const report = pollReporter<Poll>(client, id, onEvent, ({ job }) => ({ status: job?.status ?? 'not found' }));
-  try {
-    await pollUntil(client, { poll, isDone, limitMs: () => limitMs, random, onPoll: report });
-  } catch (error) {
-    if (!isSvcError(error, 'timeout') || last === undefined) throw error;
-  }
-  if (last === undefined) throw outage;
-  return last.job;
+  const { seen } = await pollUntil(client, { poll, isDone, limitMs: () => limitMs, random, onPoll: report });
+  return seen.job;
 }
 
 interface Poll {

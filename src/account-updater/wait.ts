@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { isSvcError, SvcError } from '../errors.ts';
+import { SvcError } from '../errors.ts';
 import { countText, formatDuration } from '../output/time.ts';
 import type { AccountUpdaterJob } from '../schema/account-updater.ts';
 import {
@@ -12,10 +12,11 @@ import {
   type RunOptions,
   type WakeUp,
 } from './job.ts';
-import { requireKnownOutcome } from './poll-parts.ts';
-import { hasUnknown, isUntouched, needsFile, progressOf, statusOf } from './record.ts';
-import { pollRun } from './results.ts';
+import { unknownOutcomeError } from './poll-parts.ts';
+import { hasUnknown, isUntouched, needsFile, progressOf, type RunPart, statusOf } from './record.ts';
+import { pollRun, type RunPoll } from './results.ts';
 import type { RunDirectory } from './run-directory.ts';
+import { worstOf } from './verdict.ts';
 
 export interface WaitOptions extends RunOptions {
   /** Longest wait in milliseconds; a production job takes up to seven days, and eight is the default. */
@@ -29,13 +30,14 @@ export const LONGEST_WAIT_MS = 8 * 86_400_000;
 
 /**
  * Polls a job with increasing intervals until it is completed. Outages do not end the wait.
- * @throws SvcError `job_failed`, `job_expired` when it was deleted, `pending` when the time is up
+ * @throws SvcError `job_failed`, `job_expired` when it was deleted, `pending` when the time is up and a response said
+ *   so, else why there was none
  */
 export async function waitForJob(client: Client, id: string, options: WaitOptions = {}): Promise<AccountUpdaterJob> {
   const { clock } = client;
   const { random, limitMs = LONGEST_WAIT_MS, wakeUp, onEvent } = options;
   const started = clock.now();
-  const job = await pollUntil(client, {
+  const { seen: job, timeUp } = await pollUntil(client, {
     poll: jobReader(client, id),
     isDone: ({ status }) => status === 'completed' || status === 'failed',
     limitMs: () => limitMs,
@@ -46,14 +48,14 @@ export async function waitForJob(client: Client, id: string, options: WaitOption
       since: since ?? undefined,
     })),
   });
-  if (job?.status === 'failed') throw failedError(job);
-  if (job?.status !== 'completed') {
-    const status = job?.status ?? 'unknown';
+  if (job.status === 'failed') throw failedError(job);
+  if (job.status !== 'completed') {
     const waited = formatDuration(clock.now() - started);
-    throw new SvcError('pending', `job ${id} is still ${status} after ${waited}`, {
+    const pending = new SvcError('pending', `job ${id} is still ${job.status} after ${waited}`, {
       next: ['au', 'wait', id],
-      facts: { job: id, job_status: status },
+      facts: { job: id, job_status: job.status },
     });
+    throw timeUp ? after(timeUp, pending) : pending;
   }
   onEvent?.({ kind: 'completed', job: id });
   return job;
@@ -73,43 +75,85 @@ function jobReader(client: Client, id: string): () => Promise<AccountUpdaterJob>
 
 /**
  * Polls all jobs of a run with increasing intervals and downloads results as they come, until none is under way.
- * @throws SvcError `job_failed` when a part failed, `outcome_unknown` when it is unknown whether the service has the
- *   file of one, `job_expired` when one needs another job, `pending` when the time is up
+ * @throws SvcError what keeps it from its results (see `whyNotDone`), or why no poll was answered
  */
 export async function waitForRun(client: Client, run: RunDirectory, options: WaitOptions = {}): Promise<void> {
   const { limitMs = LONGEST_WAIT_MS, random, onEvent, wakeUp } = options;
   const { record } = run;
-  const waiting = pollUntil(client, {
-    poll: () => pollRun(client, run, options),
-    isDone: (count) => count === 0,
+  const poll = async (): Promise<RunPoll> => {
+    const found = await pollRun(client, run, options);
+    // While other jobs are under way, the next poll tries again.
+    if (found.failure !== undefined && found.left === 0) throw found.failure;
+    return found;
+  };
+  const { seen, outage, timeUp } = await pollUntil(client, {
+    poll,
+    isDone: ({ left }) => left === 0,
     limitMs: () => limitMs,
     random,
     wakeUp,
     onPoll: pollReporter(client, record.id, onEvent, () => ({ status: progressOf(record) })),
   });
-  const left = await waiting.catch((error: unknown) => {
-    if (isSvcError(error, 'timeout')) doubtMissing(run);
-    if (isSvcError(error, 'timeout') && hasUnknown(record)) return undefined;
-    throw error;
-  });
-  if (left !== 0) doubtMissing(run);
-  requireKnownOutcome(run);
-  if (left !== 0) throw pendingRunError(run);
-  if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
-  if (needsFile(record)) throw unfinishedError(run);
+  if (seen.left !== 0) doubtMissing(run);
+  const reason = worstOf([seen.failure, whyNotDone(run)]) ?? (seen.left === 0 ? undefined : (outage ?? timeUp));
+  if (reason !== undefined) throw timeUp && reason.code === 'pending' ? after(timeUp, reason) : reason;
   onEvent?.({ kind: 'completed', job: record.id });
+}
+
+/** An error that says first that the time of the command was up. */
+function after(timeUp: SvcError, { code, message, hint, next, facts }: SvcError): SvcError {
+  return new SvcError(code, `${timeUp.message}; ${message}`, { hint, next, facts });
+}
+
+/**
+ * What keeps a run from its results, by what a poll of this command recorded: the worst there is. Undefined where it is
+ * completed, and where only results could not be downloaded. `uploadFailure`: why parts were not uploaded, if known.
+ */
+export function whyNotDone(run: RunDirectory, uploadFailure?: SvcError): SvcError | undefined {
+  const { record } = run;
+  return worstOf([
+    record.parts.some(({ state }) => state === 'failed') ? failedRunError(run) : undefined,
+    hasUnknown(record) ? unknownOutcomeError(run) : undefined,
+    needsFile(record) ? (uploadFailure ?? unfinishedError(run)) : undefined,
+    whyUnderWay(run),
+  ]);
+}
+
+/** Whether jobs that have their file are under way, or not found; undefined where there are none. */
+export function whyUnderWay(run: RunDirectory): SvcError | undefined {
+  const underWay = run.record.parts.filter(({ state }) => state === 'uploaded');
+  if (underWay.some(isMissing)) return missingRunError(run);
+  return underWay.length > 0 ? pendingRunError(run) : undefined;
+}
+
+function isMissing({ missing_since: since }: RunPart): boolean {
+  return since !== undefined;
+}
+
+/** A job that should be there is not found, which is no proof of anything yet. */
+function missingRunError({ record, name }: RunDirectory): SvcError {
+  const missing = record.parts.filter((part) => part.state === 'uploaded' && isMissing(part));
+  const jobs = missing.map(({ job }) => job);
+  return new SvcError(
+    'outcome_unknown',
+    `job ${jobs.join(', ')} of run ${record.id} is not found, though it has its file`,
+    {
+      hint: 'The service may lag: try again in a few minutes. Nothing is uploaded again.',
+      next: ['au', 'status', name],
+      retryable: true,
+      facts: { run: record.id, jobs },
+    },
+  );
 }
 
 /** When the time is up, it is unknown of a job that is missing whether the service has its file. */
 function doubtMissing(run: RunDirectory): void {
-  const missing = run.record.parts.filter(
-    ({ state, missing_since: since }) => state === 'uploaded' && since !== undefined,
-  );
+  const missing = run.record.parts.filter((part) => part.state === 'uploaded' && isMissing(part));
   for (const part of missing) part.state = 'unknown';
   if (missing.length > 0) run.save();
 }
 
-export function failedRunError({ record, submitWords }: RunDirectory): SvcError {
+function failedRunError({ record, submitWords }: RunDirectory): SvcError {
   const failed = record.parts.filter(({ state }) => state === 'failed');
   const problems = failed.map(
     ({ number, job, errors = [] }) => `part ${number} (job ${job}): ${errors.join('; ') || 'no reason given'}`,
@@ -150,7 +194,7 @@ export function unfinishedError({ record, name, submitWords }: RunDirectory): Sv
   });
 }
 
-export function pendingRunError({ record, name }: RunDirectory): SvcError {
+function pendingRunError({ record, name }: RunDirectory): SvcError {
   return new SvcError('pending', `run ${record.id} is not completed: ${progressOf(record)}`, {
     next: ['au', statusOf(record) === 'abandoned' ? 'download' : 'wait', name],
     facts: { run: record.id },

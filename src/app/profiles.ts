@@ -1,6 +1,6 @@
 import { KEY_VARIABLES, keysAtHand } from '../config/keys.ts';
 import { resolveSettings, type Settings } from '../config/settings.ts';
-import { isSvcError, SvcError } from '../errors.ts';
+import { EXIT_CODES, FAILURES_BY_WEIGHT, isSvcError, SvcError } from '../errors.ts';
 import { exactItem } from '../json/exact.ts';
 import { sourceFrom, sourceOf } from '../json/source.ts';
 import { ReaderGone } from '../output/output.ts';
@@ -120,8 +120,8 @@ async function runOne(profile: OneProfile, run: ProfilesRun, base: Context, rows
   }
 }
 
-/** What a script has to see first: keys and settings, then the service, then what was found. */
-const EXIT_CODE_ORDER = [4, 3, 6, 7, 8, 9, 12, 14, 10];
+/** What a script has to see first: each failure, then what was found where there was none. */
+const EXIT_CODE_ORDER = [...FAILURES_BY_WEIGHT, EXIT_CODES.entries_missing, EXIT_CODES.threshold];
 
 // A table holds rows back, so that the rows of every profile decide how wide its columns are.
 const MOST_HELD = 1000;

@@ -12,7 +12,10 @@ export const summaryParameter = value(
 );
 
 /** Does work and adds to the summary what came of it; with the error that ended it, why, and what to run next. */
-export type Summarize = (work: () => Promise<void>, describe: () => Promise<Summary> | Summary) => Promise<void>;
+export type Summarize = (
+  work: () => Promise<void>,
+  describe: (error: unknown) => Promise<Summary> | Summary,
+) => Promise<void>;
 
 /**
  * Finds the file of `--summary`, or that of the CI job, before anything is sent. When the summary is added, the work is
@@ -31,7 +34,7 @@ export async function openSummary(context: Context, named: string | undefined): 
       error = caught;
       throw caught;
     } finally {
-      const summary = await describe();
+      const summary = await describe(error);
       append(context, file, isSvcError(error) ? { ...summary, ...outcome(error, summary.facts, context) } : summary);
     }
   };

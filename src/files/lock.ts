@@ -19,9 +19,9 @@ const LONGEST_PAUSE_MS = 60;
 /**
  * Runs `work` while holding the lock file `file`, in a directory that exists. Waits in short pauses while a living
  * process holds it; takes over from a dead one (kill -9) so that exactly one taker wins. Throws `SvcError` `config`
- * naming the holder when `waitMs` (10 s) is over, `local` when the lock cannot be written, or the signal's reason.
- * Locks left by another machine or container, or before a restart of this machine, are never taken over: whether their
- * process lives cannot be known here.
+ * naming the holder when `waitMs` (10 s) is over (in `held_by` where it is known to live), `local` when the lock cannot
+ * be written, or the signal's reason. Locks left by another machine or container, or before a restart of this machine, are
+ * never taken over: whether their process lives cannot be known here.
  */
 export async function withLock<T>(
   file: string,
@@ -54,11 +54,15 @@ function heldError(file: string, what: string, host: LockHost): SvcError {
   const owner = readOwner(file);
   const elsewhere = owner === undefined ? '' : elsewhereText(owner);
   const who = owner ? `process ${owner.pid}${elsewhere} since ${owner.since}` : 'an unknown process';
-  const hint =
-    owner && !elsewhere && host.isAlive(owner.pid)
-      ? `Let process ${owner.pid} end, then run the command again.`
-      : `If no svc runs there any more, delete ${file} and run the command again.`;
-  return new SvcError('config', `${what} is locked by ${who}`, { hint, retryable: true });
+  const isAtWork = owner !== undefined && !elsewhere && host.isAlive(owner.pid);
+  const hint = isAtWork
+    ? `Let process ${owner.pid} end, then run the command again.`
+    : `If no svc runs there any more, delete ${file} and run the command again.`;
+  return new SvcError('config', `${what} is locked by ${who}`, {
+    hint,
+    retryable: true,
+    facts: isAtWork ? { held_by: owner.pid } : undefined,
+  });
 }
 
 // Empty where the owner ran on this machine since it was started.

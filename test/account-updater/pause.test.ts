@@ -36,14 +36,14 @@ describe('the pause between looks', () => {
 
   it('that is cut short decides nothing: what counts is what the poll finds', async () => {
     const clock = new FakeClock();
-    const seen = ['pending', 'pending', 'completed'];
+    const statuses = ['pending', 'pending', 'completed'];
     const begun = clock.now();
     let calls = 0;
     const wakeUp: WakeUp = (signal) => ((calls += 1) === 1 ? Promise.resolve() : silent(signal));
-    const found = await pollUntil(
+    const { seen: found } = await pollUntil(
       { clock, signal: never },
       {
-        poll: async () => seen.shift() ?? 'none',
+        poll: async () => statuses.shift() ?? 'none',
         isDone: (status) => status === 'completed',
         limitMs: () => 1e9,
         random: () => 0,

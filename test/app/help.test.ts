@@ -72,7 +72,7 @@ describe('help', () => {
       text.indexOf(`\n${title}`),
     );
     expect(places.every((place, at) => place > (places[at - 1] ?? 0))).toBe(true);
-    expect(text).toMatch(/^ {2}11 +still pending when the time limit/m);
+    expect(text).toMatch(/^ {2}11 +still pending: a response in this very command/m);
   });
 
   it('keeps a command line whole for the shell, whatever the width', async () => {

@@ -60,7 +60,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     pages: PAGES.map((pages) => RECORD_PAGES + pages),
     command: () => 'au sync -o json',
     env: ON_DISK,
-    codes: [1, 11],
+    codes: [1],
   },
 };
 

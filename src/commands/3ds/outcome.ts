@@ -155,7 +155,7 @@ export async function waitForOutcome(context: Context, client: Client, id: strin
   const shown = context.progress.waiting(`3DS session ${id}`);
   let status = known.authentication_status;
   try {
-    const last = await pollUntil<Authentication>(context, {
+    const { seen: last, timeUp } = await pollUntil<Authentication>(context, {
       poll: async () => {
         const result = await resultSoFar(client, id);
         status = result.authentication_status ?? status;
@@ -165,7 +165,7 @@ export async function waitForOutcome(context: Context, client: Client, id: strin
       limitMs: () => (status === 'decoupled_challenge' ? EIGHT_DAYS_MS : HOUR_MS),
       onPoll: (result, nextMs) => shown.update({ state: stateOf(result), nextPollAt: context.clock.now() + nextMs }),
     });
-    if (last === undefined || isOpen(last)) throw stillOpen(id, 'there is no outcome yet');
+    if (isOpen(last)) throw stillOpen(id, timeUp?.message ?? 'there is no outcome yet');
     shown.done(last.authentication_status ?? undefined);
     return last;
   } catch (error) {
@@ -198,6 +198,7 @@ function stateOf(result: PollResult<Authentication>): string {
 }
 
 function withResumeHint(error: unknown, id: string): unknown {
+  // The response before the wait said that it is open.
   if (isSvcError(error, 'timeout')) return stillOpen(id, error.message);
   if (!isSvcError(error, 'hangup', 'interrupted', 'terminated')) return error;
   return new SvcError(error.code, `${error.message}; the challenge continues without svc`, resumeHint(id));

@@ -126,12 +126,13 @@ async function outcomeOf(
   const { authentication_status: status } = first;
   if (!isOpen(first) || status === expect) return status;
   if (status === 'challenge') await answerChallenge(context, client, await pageOf(client, id, first), challenge);
-  const last = await pollUntil(context, {
+  const { seen: last, timeUp } = await pollUntil(context, {
     poll: () => resultSoFar(client, id),
     isDone: (result) => !isOpen(result),
     limitMs: () => timeoutMs,
   });
-  return last?.authentication_status ?? status;
+  if (timeUp) throw timeUp;
+  return last.authentication_status ?? status;
 }
 
 /** The result of the authentication; the HTTP status where 3-D Secure itself failed, or a refusal is expected. */

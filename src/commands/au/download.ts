@@ -1,6 +1,5 @@
 import type { Destination } from '../../account-updater/merge.ts';
 import { uploadedRows } from '../../account-updater/part-source.ts';
-import { requireKnownOutcome } from '../../account-updater/poll-parts.ts';
 import { areCompared, isUntouched, type ResultsFile, statusOf } from '../../account-updater/record.ts';
 import {
   acceptUnproven,
@@ -11,8 +10,10 @@ import {
 } from '../../account-updater/results.ts';
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { settleUploads } from '../../account-updater/upload-parts.ts';
-import { failedRunError, pendingRunError, unfinishedError } from '../../account-updater/wait.ts';
+import { worstOf } from '../../account-updater/verdict.ts';
+import { unfinishedError, whyNotDone, whyUnderWay } from '../../account-updater/wait.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
+import { option } from '../../app/hint.ts';
 import { argument, flag, text, value } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
@@ -58,7 +59,9 @@ export const download = defineCommand({
     const options = { out: out ?? (run ? resultsPath(context, run.record) : 'results.csv'), ...how };
     await requireDestination(context, options, run);
     const { bytes, sha256, compared } = run
-      ? await run.hold(context.system, () => downloadRun(context, run, options))
+      ? await run.hold(context.system, () =>
+          resumable(again(run.name, options), run.record.id, downloadRun(context, run, options)),
+        )
       : await downloadJob(context, of, options);
     if (options.out !== '-') await print({ job: run?.record.id ?? of, file: options.out, bytes, sha256, compared });
   },
@@ -78,8 +81,8 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     host: context.system,
     onEvent: showRun(context),
   });
-  const again = ['au', 'download', job, '--out', out];
-  const result = await resumable(again, job, explainMissing(context, job, downloading)).catch((error: unknown) => {
+  const explained = explainMissing(context, job, downloading);
+  const result = await resumable(again(job, options), job, explained).catch((error: unknown) => {
     throw orAccept(error, job);
   });
   if (!isFile) await copyOut(context, file, out);
@@ -100,6 +103,12 @@ async function sentRows(context: Context, job: string) {
   const why =
     record.input.path === undefined ? 'it came through a pipe' : `${record.input.path} is gone or has changed`;
   return { rowsSent: part.rows, request, why };
+}
+
+/** The command that goes on with a download. */
+function again(of: string, { out, force, acceptUnproven: accepts }: DownloadOptions): string[] {
+  const flags = [...(force ? ['--force'] : []), ...(accepts ? ['--accept-unproven'] : [])];
+  return ['au', 'download', of, ...option('--out', out), ...flags];
 }
 
 /** How to accept results that are not proven whole, where the same bytes came each time. */
@@ -124,14 +133,11 @@ async function downloadRun(context: Context, run: RunDirectory, options: Downloa
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
     if (statusOf(record) === 'abandoned') await settleUploads(client, run);
-    await pollRun(client, run, { onEvent: showRun(context, record) });
+    const { failure } = await pollRun(client, run, { onEvent: showRun(context, record) });
+    const reason = worstOf([failure, statusOf(record) === 'abandoned' ? whyUnderWay(run) : whyNotDone(run)]);
+    if (reason) throw reason;
   }
   if (statusOf(record) === 'abandoned') warnOfSkipped(context, run);
-  else {
-    requireKnownOutcome(run);
-    if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
-    if (statusOf(record) !== 'completed') throw pendingRunError(run);
-  }
   const results = await deliverResults(context, run, options);
   noteUncompared(context, record);
   return { ...results, compared: areCompared(record) };
@@ -140,8 +146,6 @@ async function downloadRun(context: Context, run: RunDirectory, options: Downloa
 /** The parts of an abandoned run that were never uploaded, or failed, will have no results. */
 function warnOfSkipped({ notices }: Context, run: RunDirectory): void {
   const { id, parts } = run.record;
-  if (parts.some(({ state }) => state === 'uploaded' || state === 'completed' || state === 'uploading'))
-    throw pendingRunError(run);
   const skipped = parts.filter(({ state }) => state !== 'downloaded');
   if (skipped.length === parts.length)
     throw new SvcError('not_found', `run ${id} was abandoned before any part of it had results`, {

@@ -106,11 +106,18 @@ export const status = defineCommand({
     }
     const client = await context.client();
     const { pollJobs, workOn } = await import('../../account-updater/poll-parts.ts');
-    const poll = (): Promise<void> => pollJobs(workOn(client, run, { onEvent: showRun(context) }));
-    await run.hold(context.system, poll).catch((error: unknown) => {
-      // Another process holds it, or the directory cannot be written: the record can be shown all the same.
-      if (!isSvcError(error, 'config', 'local')) throw error;
-      context.notices.note(`as recorded, not polled now: ${error.message}`);
+    const poll = (save?: () => void): Promise<void> =>
+      pollJobs({ ...workOn(client, run, { onEvent: showRun(context) }), ...(save && { save }) });
+    let isHeld = false;
+    const held = (): Promise<void> => {
+      isHeld = true;
+      return poll();
+    };
+    await run.hold(context.system, held).catch((error: unknown) => {
+      // Another process holds it, or the directory cannot be written: what the service says can be shown all the same.
+      if (!isSvcError(error, 'local') && (isHeld || !isSvcError(error, 'config'))) throw error;
+      context.notices.note(`what the service says is shown, and not recorded: ${error.message}`);
+      return poll(() => undefined);
     });
     await print(once(partRows(run.record)));
   },

@@ -8,7 +8,7 @@ import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { createSpool } from '../../account-updater/spool.ts';
 import { unfinishedError, waitForRun } from '../../account-updater/wait.ts';
 import type { Context } from '../../app/command.ts';
-import { noteNext } from '../../app/hint.ts';
+import { noteNext, option } from '../../app/hint.ts';
 import { isDrawn } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { inspectTarget } from '../../files/path.ts';
@@ -39,7 +39,11 @@ export async function finishRun(
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
     const waiting = waitForRun(client, run, { onEvent: showRun(context, record), wakeUp, requestFile });
-    await resumable(['au', 'wait', run.name], record.id, waiting);
+    const again = ['au', 'wait', run.name, ...option('--exec', exec)];
+    await resumable(again, record.id, waiting).catch((error: unknown) => {
+      if (!isSvcError(error, 'pending')) throw error;
+      throw new SvcError(error.code, error.message, { hint: error.hint, next: again, facts: error.facts });
+    });
   }
   if (exec !== undefined && record.results === undefined) record.exec = 'due';
   else if (exec !== undefined && record.exec === undefined)

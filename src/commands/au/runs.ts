@@ -133,14 +133,13 @@ export async function explainMissing<T>(context: Context, id: string, work: Prom
   }
 }
 
-/** Says at the end of work cut short how to resume it: an interrupt keeps its code, a `--timeout` becomes `pending`. */
+/** Says at the end of work that was cut short how to resume it. */
 export async function resumable<T>(next: readonly string[], id: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) throw error;
-    const code = error.code === 'timeout' ? 'pending' : error.code;
-    throw new SvcError(code, `${error.message}; ${id} can be resumed`, { next, facts: { job: id } });
+    throw new SvcError(error.code, `${error.message}; ${id} can be resumed`, { next, facts: { job: id } });
   }
 }
 

@@ -10,7 +10,7 @@ import {
 import type { RunDirectory } from '../../account-updater/run-directory.ts';
 import { retryFailed, uploadParts } from '../../account-updater/upload-parts.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../app/command.ts';
-import { noteNext } from '../../app/hint.ts';
+import { noteNext, option } from '../../app/hint.ts';
 import { argument, flag, type Input, repeated, text, value, type ValueParser } from '../../app/parameter.ts';
 import { recordPrinter } from '../../app/print.ts';
 import { openSummary, summaryParameter } from '../../app/summary.ts';
@@ -111,7 +111,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const work = async (): Promise<void> => {
     const failure = await run.hold(context.system, async () => {
       finder.update(run, out);
-      await uploadRest(context, run, file);
+      await resumable(resumeWords(run, input), run.record.id, uploadRest(context, run, file));
       const how = { wakeUp: wakeUpFor?.(run.record), exec: input.exec, requestFile: file.path };
       if (input.wait || (wasCompleted && input.out !== undefined))
         await finishRun(context, run, { out, force: input.force }, how);
@@ -121,7 +121,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     if (failure) throw failure;
     if (!input.wait) await show(submissionOf(run.record));
   };
-  await summarize(work, () => describeRun(context, run));
+  await summarize(work, (error) => describeRun(context, run, error));
   if (!input.wait && !wasCompleted) noteNext(context, 'to wait for the results', ['au', 'wait', run.name]);
 }
 
@@ -163,6 +163,23 @@ async function confirmUpload(context: Context, { check }: RequestFile, known?: R
   return confirmCost(context, `submit ${formatNumber(rows)} ${rows === 1 ? 'row' : 'rows'} in ${jobs}`);
 }
 
+/** The command that goes on where an upload was cut off. Without `--again`, which would begin another run. */
+function resumeWords(run: RunDirectory, input: SubmitInput): string[] {
+  const { wait, out, force, tenant, failOn, events, exec, summary } = input;
+  const port = events && (events.host === undefined ? String(events.port) : `${events.host}:${events.port}`);
+  return [
+    ...run.submitWords,
+    ...(wait ? ['--wait'] : []),
+    ...option('--out', out),
+    ...(force ? ['--force'] : []),
+    ...option('--tenant', tenant),
+    ...option('--fail-on', failOn?.words),
+    ...option('--events', port),
+    ...option('--exec', exec),
+    ...option('--summary', summary),
+  ];
+}
+
 function isToUpload(part: RunPart): boolean {
   return part.state === 'failed' || needsFile({ parts: [part] }) || hasUnknown({ parts: [part] });
 }
@@ -184,8 +201,7 @@ async function uploadRest(context: Context, run: RunDirectory, file: RequestFile
   const client = await context.client();
   await retryFailed(client, run);
   const how = { onEvent: showRun(context, record), others: everyRecord(context) };
-  const uploading = uploadParts(client, run, file.path, how);
-  await resumable(run.submitWords, record.id, uploading);
+  await uploadParts(client, run, file.path, how);
 }
 
 async function showPlan(context: Context, file: RequestFile, known: RunDirectory | undefined): Promise<void> {

@@ -1,55 +1,77 @@
 import { keepResults } from '../../account-updater/merge.ts';
-import { requireKnownOutcome } from '../../account-updater/poll-parts.ts';
-import { hasUnknown, isUntouched, needsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
-import { hasUnchecked, invalidateResults, pollRun, RefusedResults } from '../../account-updater/results.ts';
+import { isUntouched, needsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
+import { hasUnchecked, invalidateResults, pollRun } from '../../account-updater/results.ts';
 import type { FoundRuns, RunDirectory } from '../../account-updater/run-directory.ts';
 import { laterRun } from '../../account-updater/run-index.ts';
 import { uploadParts } from '../../account-updater/upload-parts.ts';
+import { exitCodeOf, type Outcome, worstOf } from '../../account-updater/verdict.ts';
+import { whyNotDone } from '../../account-updater/wait.ts';
+import type { Client } from '../../api/client.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
 import { noteNext, warnOf } from '../../app/hint.ts';
-import { flag } from '../../app/parameter.ts';
+import { flag, positiveDuration, value } from '../../app/parameter.ts';
 import { listPrinter, once } from '../../app/print.ts';
 import { openSummary, type Summarize, summaryParameter } from '../../app/summary.ts';
-import { EXIT_CODES, isSvcError, SvcError } from '../../errors.ts';
-import { countText } from '../../output/time.ts';
+import { isSvcError, SvcError } from '../../errors.ts';
+import { countText, formatDuration } from '../../output/time.ts';
+import type { View } from '../../output/view.ts';
 import { hashFile } from '../../transfer/source.ts';
 import { failOnParameter, type Threshold } from './fail-on.ts';
 import { showRun } from './progress.ts';
 import { checkThreshold, countedResults, deliverResults, firstWarning, noteUncompared } from './results.ts';
 import { actionsOf, everyRecord, knownRunsRoot, recordedRuns, runRow, runView, serviceOf } from './runs.ts';
-import { describeRun, execParameter, runExec } from './wait.ts';
+import { describeRun, ExecFailed, execParameter, runExec } from './wait.ts';
+
+/** A run as it is recorded, and what became of it in this command. */
+function syncRow(record: RunRecord, outcome: Outcome | undefined) {
+  return { ...runRow(record), outcome: outcome ?? null };
+}
+
+const syncView: View<ReturnType<typeof syncRow>> = {
+  name: runView.name,
+  fields: [...runView.fields, 'outcome'],
+  columns: [...runView.columns, { path: 'outcome', kind: 'text', priority: 2 }],
+};
 
 export const sync = defineCommand({
   description:
-    'Polls all open runs of this profile, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is left open, with 9 when it is unknown whether the service has a file, with 12 when downloaded results could not be verified, else with 11. Where the result file exists already or its directory is gone, the results are kept with the run. Several may run at the same time.',
+    'Polls all open runs of this profile, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is left open, and with 11 when the service said that one is pending, or another process is at work on one. Where something failed, the others are polled all the same, and the exit code is that of the worst failure: a failed job (10), an unknown outcome (9), results that could not be verified (12), then what you have to fix, then what may be over by itself (8, 7). Where the result file exists already or its directory is gone, the results are kept with the run. Several may run at the same time.',
   examples: [
     ['svc au sync', 'from cron, say every half hour'],
+    ['svc au sync --stale 8d', 'exit code 10 when a run is older than any job can take'],
     ["svc au sync --exec 'mail-results'", 'run a command for each completed run, given as JSON on standard input'],
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
-  exitCodes: [1, 3, 9, 10, 11, 12],
+  exitCodes: [1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13],
   changes: true,
   worksElsewhere: true,
-  fields: runView.fields,
+  fields: syncView.fields,
   parameters: {
     dryRun: flag('--dry-run', 'show what would be done with each run, and do nothing'),
     exec: execParameter,
     failOn: failOnParameter,
+    stale: value(
+      '--stale <duration>',
+      'exit with 10 when a run is still open that was uploaded longer ago, such as 8d: a production job takes up to seven days',
+      positiveDuration,
+    ),
     summary: summaryParameter,
   },
-  async run(context, { exec, failOn, dryRun, summary }) {
-    const print = await listPrinter(context, runView);
+  async run(context, { exec, failOn, stale, dryRun, summary }) {
+    const print = await listPrinter(context, syncView);
     const summarize = await openSummary(context, summary);
     const { runs, unreadable, left, elsewhere } = dueRuns(context, exec);
     for (const { run, later } of left) noteLeft(context, run, later);
     if (dryRun) showPlan(context, runs);
     else if (runs.length === 0) noteNoneOpen(context, elsewhere);
-    const { isRefused, isOver } = dryRun ? NOTHING : await advanceAll(context, runs, summarize, { exec, failOn });
-    await print(once([...runs, ...left.map(({ run }) => run)].map(({ record }) => runRow(record))));
+    const outcomes = dryRun
+      ? new Map<string, Outcome>()
+      : await advanceAll(context, runs, { exec, failOn, stale, summarize });
+    const shown = [...runs, ...left.map(({ run }) => run)];
+    await print(once(shown.map(({ record }) => syncRow(record, outcomes.get(record.id)))));
     if (dryRun) return undefined;
-    const code = codeFor(runs, exec, unreadable.length > 0);
-    if (isRefused && code === EXIT_CODES.pending) return EXIT_CODES.checksum_mismatch;
-    return isOver && (code === 0 || code === EXIT_CODES.pending) ? EXIT_CODES.threshold : code;
+    // A run whose record cannot be read may be open.
+    return exitCodeOf([...outcomes.values(), ...unreadable.map(() => 'unreadable' as const)]);
   },
 });
 
@@ -117,47 +139,69 @@ function showPlan({ notices }: Context, runs: readonly RunDirectory[]): void {
   notices.note('dry run: nothing was sent');
 }
 
-function codeFor(runs: readonly RunDirectory[], exec: string | undefined, someUnreadable: boolean): number {
-  const records = runs.map(({ record }) => record);
-  if (records.some((record) => statusOf(record) === 'failed')) return EXIT_CODES.job_failed;
-  if (records.some((record) => isOpen(record) && hasUnknown(record))) return EXIT_CODES.outcome_unknown;
-  // A run whose record cannot be read may be open.
-  if (someUnreadable) return EXIT_CODES.config;
-  if (records.some(isOpen)) return EXIT_CODES.pending;
-  return records.some((record) => isDue(record, exec)) ? EXIT_CODES.local : 0;
-}
-
-interface AdvanceOptions {
+/** What sync was asked to do, beside the runs. */
+interface Round {
   readonly exec: string | undefined;
   readonly failOn: Threshold | undefined;
+  readonly stale: number | undefined;
+  readonly summarize: Summarize;
 }
-
-/** Whether results of a run were refused, and whether those of one are over the threshold of `--fail-on`. */
-const NOTHING = { isRefused: false, isOver: false };
 
 /** Advances every run once; one that is held or fails stops no other. */
 async function advanceAll(
   context: Context,
   runs: readonly RunDirectory[],
-  summarize: Summarize,
-  options: AdvanceOptions,
-): Promise<typeof NOTHING> {
-  let { isRefused, isOver } = NOTHING;
+  round: Round,
+): Promise<Map<string, Outcome>> {
+  const outcomes = new Map<string, Outcome>();
   for (const run of runs) {
-    try {
-      const work = (): Promise<void> => run.hold(context.system, () => advance(context, run, options));
-      await summarize(work, () => describeRun(context, run));
-    } catch (error) {
-      if (!isSvcError(error) || context.signal.aborted) throw error;
-      isRefused ||= error instanceof RefusedResults;
-      isOver ||= isSvcError(error, 'threshold');
-      warnOf(context, run.record.id, error);
-    }
+    const { id } = run.record;
+    if (context.signal.aborted) {
+      context.notices.warn(`${id}: not polled, since the time limit was reached`);
+      outcomes.set(id, 'timeout');
+    } else outcomes.set(id, await outcomeOf(context, run, round));
   }
-  return { isRefused, isOver };
+  return outcomes;
 }
 
-async function advance(context: Context, run: RunDirectory, { exec, failOn }: AdvanceOptions): Promise<void> {
+async function outcomeOf(context: Context, run: RunDirectory, round: Round): Promise<Outcome> {
+  const { stale, summarize } = round;
+  let outcome: Outcome = 'done';
+  try {
+    const work = (): Promise<void> => run.hold(context.system, () => advance(context, run, round));
+    await summarize(work, (error) => describeRun(context, run, error));
+  } catch (error) {
+    if (!isSvcError(error) || !mayGoOn(context)) throw error;
+    // That a response called it pending is shown with the others.
+    if (error.code !== 'pending') warnOf(context, run.record.id, error);
+    outcome = outcomeAfter(error);
+  }
+  return stale !== undefined && isStale(context, run, stale) ? 'stale' : outcome;
+}
+
+function outcomeAfter(error: SvcError): Outcome {
+  if (error instanceof ExecFailed) return 'exec_due';
+  return error.facts?.['held_by'] === undefined ? error.code : 'held';
+}
+
+/** After the command's time limit no run is polled any more, but what is known is shown. An interrupt ends it at once. */
+function mayGoOn({ signal }: Context): boolean {
+  return !signal.aborted || isSvcError(signal.reason, 'timeout');
+}
+
+/** Whether an open run is older than the operator allows; its age is that of its oldest upload. */
+function isStale(context: Context, { record, name }: RunDirectory, stale: number): boolean {
+  if (!isOpen(record)) return false;
+  const open = record.parts.filter(({ state }) => state !== 'downloaded');
+  const begun = Math.min(...open.map(({ sent_at: at = record.created_at }) => Date.parse(at)));
+  const age = context.clock.now() - begun;
+  if (!(age > stale)) return false;
+  context.notices.warn(`${record.id} is still open after ${formatDuration(age)}, longer than --stale allows`);
+  noteNext(context, 'to see what the service says of it', ['au', 'status', name]);
+  return true;
+}
+
+async function advance(context: Context, run: RunDirectory, { exec, failOn }: Round): Promise<void> {
   await invalidateResults(run);
   const { record } = run;
   const wasOpen = isOpen(record);
@@ -172,21 +216,12 @@ async function advance(context: Context, run: RunDirectory, { exec, failOn }: Ad
 async function resume(context: Context, run: RunDirectory, hasExec: boolean): Promise<void> {
   const { record } = run;
   const client = await context.client();
-  const onEvent = showRun(context, record);
-  let stuck: SvcError | undefined;
-  if (needsFile(record)) {
-    try {
-      const how = { onEvent, pollOnce: true, others: everyRecord(context) };
-      await uploadParts(client, run, await reopenedFile(run), how);
-    } catch (error) {
-      // What the operator has to fix. Results of other parts can be had, and may not be there for ever.
-      if (!isSvcError(error, 'local', 'checksum_mismatch', 'conflict', 'outcome_unknown')) throw error;
-      stuck = error;
-    }
-  }
-  await pollRun(client, run, { onEvent });
-  requireKnownOutcome(run);
-  if (stuck !== undefined) throw stuck;
+  const stuck = needsFile(record) ? await uploadRest(context, client, run) : undefined;
+  const { failure } = await pollRun(client, run, { onEvent: showRun(context, record) }).catch((error: unknown) => {
+    throw isSvcError(error) ? (worstOf([stuck, error]) ?? error) : error;
+  });
+  const reason = worstOf([failure, whyNotDone(run, stuck)]);
+  if (reason !== undefined) throw reason;
   if (statusOf(record) !== 'completed') return;
   if (hasExec) record.exec = 'due';
   const { file } = await deliver(context, run);
@@ -195,6 +230,23 @@ async function resume(context: Context, run: RunDirectory, hasExec: boolean): Pr
   if (warning !== undefined) context.notices.warn(warning);
   context.notices.success(`${record.id} is completed: ${file}`);
 }
+
+/** Uploads what is left. @returns why that ended, where the results of other parts can be had all the same */
+async function uploadRest(context: Context, client: Client, run: RunDirectory): Promise<SvcError | undefined> {
+  const onEvent = showRun(context, run.record);
+  try {
+    const how = { onEvent, pollOnce: true, others: everyRecord(context) };
+    await uploadParts(client, run, await reopenedFile(run), how);
+    return undefined;
+  } catch (error) {
+    // Results of other parts may not be there for ever.
+    if (isSvcError(error, ...OF_THE_UPLOAD)) return error;
+    throw error;
+  }
+}
+
+/** Failures of an upload after which there is use in polling. */
+const OF_THE_UPLOAD = ['local', 'checksum_mismatch', 'conflict', 'forbidden', 'rejected', 'outcome_unknown'] as const;
 
 /** The input of a run, unchanged. @throws SvcError `checksum_mismatch` when it is not, `conflict` when it was a pipe */
 async function reopenedFile({ record, name, submitWords }: RunDirectory): Promise<string> {

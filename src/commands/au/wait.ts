@@ -115,7 +115,7 @@ async function waitForNamedRun(
     await showResults(context, print, run.record, failure ? undefined : failOn);
     if (failure) throw failure;
   };
-  await summarize(work, () => describeRun(context, run));
+  await summarize(work, (error) => describeRun(context, run, error));
 }
 
 async function waitForNamedJob(context: Context, job: string, { wakeUp, summarize }: How): Promise<void> {
@@ -128,7 +128,7 @@ async function waitForNamedJob(context: Context, job: string, { wakeUp, summariz
     ({ status } = found);
     await print(found);
   };
-  await summarize(work, () => ({ title: `Account Updater: ${status}`, facts: [['job', job]] }));
+  await summarize(work, () => ({ title: summaryTitle(status), facts: [['job', job]] }));
 }
 
 /** Gives, for a run or for a job alone, what wakes a wait up when one of its jobs has ended. */
@@ -152,6 +152,9 @@ export async function listenForJobs(context: Context, { host, port }: EventsAddr
       if (!signal.aborted) notices.note('an event says that a job has ended: polling now');
     };
 }
+
+/** The command of `--exec` failed: the run itself is done. */
+export class ExecFailed extends SvcError {}
 
 /**
  * Runs the command where it is due for a completed run whose results are written. On standard input it gets the run as
@@ -178,7 +181,7 @@ export async function runExec(context: Context, run: RunDirectory, command: stri
   signal.throwIfAborted();
   const { code, problem } = ended;
   if (code !== 0 || problem !== undefined)
-    return new SvcError(
+    return new ExecFailed(
       'local',
       `the command of --exec ${problem ?? `ended with ${code ?? ended.signal ?? 'a signal'}`}`,
       {
@@ -191,15 +194,21 @@ export async function runExec(context: Context, run: RunDirectory, command: stri
   return undefined;
 }
 
-/** What is said of a run, for the summary. */
-export async function describeRun(context: Context, run: RunDirectory): Promise<Summary> {
+/** What is said of a run, for the summary; `error` is what ended the work on it. */
+export async function describeRun(context: Context, run: RunDirectory, error?: unknown): Promise<Summary> {
   const { record } = run;
   // Results that were moved away, or that the operator vouched for, may not be countable.
   const counting = record.results && countedResults(record, actionsOf(context, []));
   const results = await counting?.catch(() => undefined);
   const summary = await runSummary(record, results, results && warningOf(context, record, results.codes));
-  const next = [nextCommand(['au', 'wait', run.name], context.globals, context.system)];
-  return shownStatus(record) === 'pending' ? { ...summary, commands: next } : summary;
+  if (shownStatus(record) !== 'pending') return summary;
+  // After a failure, nobody said that it is pending.
+  if (error !== undefined && !isSvcError(error, 'pending')) return { ...summary, title: summaryTitle('not completed') };
+  return { ...summary, commands: [nextCommand(['au', 'wait', run.name], context.globals, context.system)] };
+}
+
+function summaryTitle(status: string): string {
+  return `Account Updater: ${status}`;
 }
 
 /** A run in words: its ids, then the counts of its results by class and code, or how far each of its jobs is. */
@@ -213,7 +222,7 @@ async function runSummary(record: RunRecord, results?: Results, warning?: string
     ['jobs', parts.map(({ job }) => job ?? 'none yet').join(', ')],
     ['profile', cycle === undefined ? profile : `${profile}, cycle ${cycle}`],
   ];
-  const title = `Account Updater: ${shownStatus(record)}`;
+  const title = summaryTitle(shownStatus(record));
   if (results === undefined) {
     const rows = parts.map((part) => [
       String(part.part),

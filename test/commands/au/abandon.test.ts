@@ -27,7 +27,7 @@ describe('svc au abandon', () => {
     const desk = await openDesk();
     const run = await stuckRun(desk);
     const stuck = await desk.svc('au sync');
-    expect(stuck.code).toBe(11);
+    expect(stuck.code).toBe(1);
     expect(stuck.stderr).toContain(`svc au abandon ${run}`);
     const { code, stdout, stderr } = await desk.svc(`au abandon ${run} --yes`);
     expect({ code, status: (JSON.parse(stdout) as { status: string }).status }).toEqual({
@@ -40,7 +40,7 @@ describe('svc au abandon', () => {
     expect((await desk.svc('au runs')).stdout).toContain('"status":"abandoned"');
     expect((await desk.svc(`au abandon ${run}`)).stderr).toContain('is abandoned already');
     expect(await desk.svc(`au abandon ${run} --undo`)).toMatchObject({ code: 0 });
-    expect(await desk.svc('au sync')).toMatchObject({ code: 11 });
+    expect(await desk.svc('au sync')).toMatchObject({ code: 1 });
     expect((await desk.svc(`au abandon ${run} --undo`)).stderr).toContain('is not abandoned');
   });
 
@@ -150,7 +150,7 @@ describe('svc au sync with a part that cannot go on', () => {
       if (first) parts.push({ ...first, number: 2, state: 'planned' });
     });
     rmSync(desk.home.file('tokens.csv'));
-    expect(await desk.svc('au sync')).toMatchObject({ code: 11 });
+    expect(await desk.svc('au sync')).toMatchObject({ code: 1 });
     expect(desk.record(run).parts.map(({ state }) => state)).toEqual(['downloaded', 'planned']);
   });
 });
