@@ -42,7 +42,7 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'au sync': 'au sync',
   'au abandon': 'au abandon {open} --yes',
   'au report': 'au report results.csv --request tokens.csv',
-  'au next': 'au next tokens.csv results.csv --out next.csv',
+  'au next': 'au next tokens.csv results.csv --out next.csv --fail-on err=50%',
   'events listen': 'events listen --port 0',
   'events replay': 'events replay events.jsonl --forward-to {url}/hooks',
   'events trigger': 'events trigger account-updater.job.completed --forward-to {url}/hooks',
