@@ -108,7 +108,9 @@ function keysOf(context: Context, { system, settings, redactor }: ContextDeps): 
     redactor.addSecret(value);
     const profile = `profile ${settings.profile.value}`;
     if (origin.kind === 'default') return { value, origin: profile };
-    return { value, origin: origin.kind === 'environment' ? `${origin.name} (${profile})` : origin.name };
+    // A profile of which nothing is used must not be named: the operator would look for the mistake there.
+    const isSent = origin.kind === 'environment' && settings.baseUrl?.origin.kind === 'profile';
+    return { value, origin: isSent ? `${origin.name} (${profile})` : origin.name };
   };
   return (kind) => {
     if (keyOrigin(system, settings, kind)?.kind !== 'profile') return find(kind);

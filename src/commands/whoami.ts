@@ -47,7 +47,7 @@ export const whoami = defineCommand({
     const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));
     const row = rowOf(context, keys);
     const isShort = isDrawn(context);
-    if (isShort && keys.every(({ failure }) => failure?.code === 'key_missing')) throw noKeys(row.profile);
+    if (isShort && keys.every(({ failure }) => failure?.code === 'key_missing')) throw noKeys(context.settings);
     await (isShort ? context.out.write(drawIdentity(row, context)) : print(row));
     if (row.tenant && row.base_url !== null && !context.settings.sandbox && !hasEnvironmentKey(context))
       rememberTenant(context.system, row.profile, row.base_url, row.tenant);
@@ -109,11 +109,9 @@ function worst(keys: readonly KeyReport[]): SvcError | undefined {
   );
 }
 
-function noKeys(profile: string): SvcError {
-  return new SvcError('key_missing', `profile ${profile} has no keys yet`, {
-    hint: 'Set them in the environment, or store them.',
-    next: ['login'],
-  });
+function noKeys({ profile, stored }: Context['settings']): SvcError {
+  const words = stored === undefined ? 'no keys are set yet' : `profile ${profile.value} has no keys yet`;
+  return new SvcError('key_missing', words, { hint: 'Set them in the environment, or store them.', next: ['login'] });
 }
 
 const LABEL = 'management key  '.length;

@@ -136,7 +136,7 @@ async function storedKey(
 ): Promise<Setting<string>> {
   const profile = settings.profile.value;
   const stored = settings.stored?.keys?.[kind];
-  if (!isKept(stored)) throw missing(kind, profile);
+  if (!isKept(stored)) throw missing(kind, settings);
   const origin = originOf(stored, profile);
   const home = baseUrlText(parseBaseUrl(stored.base_url, origin));
   const target = baseUrlText(settings.requireBaseUrl());
@@ -157,9 +157,10 @@ function checked(text: string, origin: Origin): Setting<string> {
   return { value: checkKeyText(text, origin.name), origin };
 }
 
-function missing(kind: KeyType, profile: string): SvcError {
+function missing(kind: KeyType, { profile, stored }: KeySettings): SvcError {
   const variables = KEY_VARIABLES[kind].join(' or ');
-  return new SvcError('key_missing', `no ${kind} key for profile ${profile}`, {
+  const where = stored === undefined ? 'is set' : `for profile ${profile.value}`;
+  return new SvcError('key_missing', `no ${kind} key ${where}`, {
     hint: `Set ${variables} (or …_FILE), or store a key.`,
     next: ['login'],
   });

@@ -88,7 +88,7 @@ export async function resolveSettings(system: PathsHost, flags: SettingFlags, ne
     configFile,
     notices,
     requireBaseUrl: () => {
-      if (baseUrl === undefined) throw noBaseUrl(name.value);
+      if (baseUrl === undefined) throw noBaseUrl(stored === undefined ? undefined : name.value);
       return baseUrl.value;
     },
   };
@@ -153,8 +153,10 @@ function badValue({ kind, name }: Origin, problem: string): SvcError {
   return new SvcError(kind === 'flag' ? 'usage' : 'config', `the value of ${name} ${problem}`);
 }
 
-function noBaseUrl(profile: string): SvcError {
-  return new SvcError('config', `no base URL is set for profile ${profile}`, {
+/** `profile`: its name, where it is stored. */
+function noBaseUrl(profile: string | undefined): SvcError {
+  const where = profile === undefined ? '' : ` for profile ${profile}`;
+  return new SvcError('config', `no base URL is set${where}`, {
     hint: 'Set SVC_BASE_URL, or store one.',
     next: ['login'],
     facts: { missing: 'base_url' },

@@ -200,7 +200,7 @@ describe('svc whoami', () => {
     expect(await svc('whoami -o table')).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: expect.stringMatching(/^error: profile default has no keys yet\n.*\n {2}svc login\n$/),
+      stderr: expect.stringMatching(/^error: no keys are set yet\n.*\n {2}svc login\n$/),
     });
   });
 

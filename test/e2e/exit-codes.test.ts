@@ -1,5 +1,7 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
@@ -73,8 +75,30 @@ describe('exit codes', () => {
     expect(errorOf(without)).toMatchObject({
       code: 'forbidden',
       status: 403,
-      message: expect.stringMatching(/management key from SVC_MANAGEMENT_API_KEY \(profile default\).*tenant:read/),
+      message: expect.stringMatching(/management key from SVC_MANAGEMENT_API_KEY is not allowed.*tenant:read/),
     });
+  });
+
+  it('names a profile only where something of it is used', async () => {
+    const wrong = { SVC_MANAGEMENT_API_KEY: 'no-such-key' };
+    const without = [
+      await home.svc(['tenant']),
+      await home.svc(['whoami', '-o', 'table']),
+      await home.svc(['tenant'], { env: { SVC_BASE_URL: sandbox.url } }),
+      await atSandbox(['tenant'], wrong),
+      await atSandbox(['logs'], wrong),
+    ];
+    expect(without.map(({ code }) => code)).toEqual([3, 3, 3, 4, 4]);
+    for (const { stderr } of without) expect(stderr).not.toContain('profile');
+    const directory = home.file('config-with-url');
+    mkdirSync(directory);
+    const config = { version: 1, profiles: { default: { base_url: sandbox.url } } };
+    writeFileSync(join(directory, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+    const used = { SVC_CONFIG_DIR: directory };
+    expect((await home.svc(['tenant'], { env: used })).stderr).toContain('no management key for profile default');
+    expect((await home.svc(['tenant'], { env: { ...used, ...wrong } })).stderr).toContain(
+      'from SVC_MANAGEMENT_API_KEY (profile default) was not accepted',
+    );
   });
 
   it('R55 5: a job that is not there', async () => {
