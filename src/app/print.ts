@@ -6,6 +6,7 @@ import { jsonLinesRenderer, jsonRenderer, rowText, safeJson } from '../output/fo
 import type { Query } from '../output/jq.ts';
 import { cleanText } from '../output/text.ts';
 import type { Renderer, RenderOptions, View } from '../output/view.ts';
+import { maskCardNumbers } from '../security/card-number.ts';
 import type { Command, Context } from './command.ts';
 import type { Input, PAGING_PARAMETERS } from './parameter.ts';
 
@@ -92,10 +93,20 @@ export async function rendererFor<T>(
     showUrls: globals.showUrls,
     excelSafe: globals.excelSafe,
     redact: (text: string) => out.redact(text),
+    onLeftOut: (paths: readonly string[]) => context.notices.note(leftOutText(paths)),
   };
   if (format !== 'table') out.bypassPager();
   if (context.query) return queryRenderer(context, context.query, options, format === 'json');
   return createRenderer(format, options);
+}
+
+const MOST_NAMED = 10;
+
+/** Says which members of a list have no column, and how to get them. The names are the service's. */
+function leftOutText(paths: readonly string[]): string {
+  const named = paths.slice(0, MOST_NAMED).map((path) => maskCardNumbers(path));
+  const more = paths.length > named.length ? ' and others' : '';
+  return `left out, as no column is known for them: ${named.join(', ')}${more} (use -o jsonl, or --fields with +name)`;
 }
 
 export type PagingInput = Input<typeof PAGING_PARAMETERS>;

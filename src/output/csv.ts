@@ -28,19 +28,51 @@ export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
     const all = batch.map((value) => cells(value, columns));
     return excelSafe ? excelSafeRows(columns, all) : csvRows(all);
   };
+  const leftOut = new LeftOut(paths);
+  // Who chose the fields knows which ones are missing.
+  const isNoted = options.onLeftOut !== undefined && options.fields === undefined;
   return {
     begin: () => header(paths),
-    rows: (batch) => rows(batch),
+    rows: (batch) => {
+      if (isNoted) for (const value of batch) leftOut.note(value);
+      return rows(batch);
+    },
+    end: () => {
+      if (leftOut.paths.length > 0) options.onLeftOut?.(leftOut.paths);
+      return '';
+    },
     record: (value) => {
-      const columns = options.fields === undefined ? [...paths, ...newPaths(value, paths)] : paths;
+      const columns = options.fields === undefined ? [...paths, ...newPaths(leafPaths(value), paths)] : paths;
       return header(columns) + rows([value], columns);
     },
   };
 }
 
+/** So many paths are collected: a service whose names are data could send any number. */
+const MOST_LEFT_OUT = 100;
+
+/** Collects the paths of values that have no column in a list, whose header is written before its rows are known. */
+class LeftOut {
+  readonly paths: string[] = [];
+  readonly #known: readonly string[];
+  readonly #seen: Set<string>;
+
+  constructor(known: readonly string[]) {
+    this.#known = known;
+    this.#seen = new Set(known);
+  }
+
+  note(value: unknown): void {
+    if (this.paths.length >= MOST_LEFT_OUT) return;
+    const fresh = leafPaths(value).filter((path) => !this.#seen.has(path));
+    for (const path of fresh) this.#seen.add(path);
+    this.paths.push(...newPaths(fresh, this.#known));
+  }
+}
+
 /** Paths of what one object has beside the known fields. In a list the header comes before them. */
-function newPaths(value: unknown, known: readonly string[]): string[] {
-  return leafPaths(value).filter((path) => !known.some((field) => covers(field, path) || covers(path, field)));
+function newPaths(paths: readonly string[], known: readonly string[]): string[] {
+  return paths.filter((path) => !known.some((field) => covers(field, path) || covers(path, field)));
 }
 
 function covers(path: string, other: string): boolean {

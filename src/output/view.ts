@@ -115,6 +115,8 @@ export interface RenderOptions<T> {
   readonly showUrls?: boolean | undefined;
   /** Whether CSV is for a spreadsheet, which would run some texts as formulas. Default false. */
   readonly excelSafe?: boolean | undefined;
+  /** Gets the paths for which a list has no column, once and at its end, where it left any out. */
+  readonly onLeftOut?: ((paths: readonly string[]) => void) | undefined;
   /** Removes secrets from a table's cells. What is cut or wrapped cannot be recognized any more when it is written. */
   readonly redact?: ((text: string) => string) | undefined;
 }

@@ -37,7 +37,7 @@ type Interval = ReturnType<typeof entries.intervalOf>;
 
 export const list = defineCommand({
   description:
-    'Entries are written page by page as they arrive. Options marked * are filtered client-side; the others go to the service. With such a filter, pages are read until --limit entries match (100 unless given), at most 20,000 entries without --all.',
+    'Entries are written page by page as they arrive, in the order of the service: the newest first, else a warning says so. Options marked * are filtered client-side; the others go to the service. With such a filter, pages are read until --limit entries match (100 unless given), at most 20,000 entries without --all.',
   examples: [
     ['svc logs --entity-type card', 'the last logs of an entity type'],
     ['svc logs -f -n 20', 'the last 20 logs, then those that follow'],
@@ -59,7 +59,8 @@ export const list = defineCommand({
     const { listSteadily } = await import('../../logs/list.ts');
     let isNarrower = false;
     const searched = new Searched(input, interval);
-    const pages = listSteadily(client.logs, toFilter(input, interval), {
+    const filter = toFilter(input, interval);
+    const pages = listSteadily(client.logs, filter, {
       start: input.start,
       pageSize: pageSizeFor(input, searched.isFiltered),
       isAhead: input.all,
@@ -75,6 +76,8 @@ export const list = defineCommand({
     // These options would not give the list of this cursor again.
     if (isNarrower) seen.next = undefined;
     searched.report(context, seen);
+    if (await searched.isOldestFirst(seen, (start) => client.logs.list(filter, { start, pageSize: 100 }).pages()))
+      warnOfOldest(context, input);
     input.near.report(context);
     await checks.finish(context, seen, client.now(), searched.oldest);
     return 0;
@@ -154,6 +157,30 @@ function unknown(what: string, name: string, known: readonly string[]): string {
   return `unknown ${what} ${typedWord(name, known)}: ${end}`;
 }
 
+/** The service promises no order: who takes a page for the newest entries must learn that it is not. */
+function warnOfOldest({ notices }: Context, { since }: ListInput): void {
+  const where = since === undefined ? 'of the log' : 'of the time asked for';
+  notices.warn(`this service lists its oldest entries first: these are the oldest ${where}, not the newest`);
+  notices.note('for the newest: svc logs tail --last <n>');
+}
+
+/** The order of time in which entries come, from the first and the last of them. */
+class TimeOrder {
+  #first: number | undefined;
+  #last: number | undefined;
+
+  note(items: readonly Log[]): void {
+    const times = [items[0], items.at(-1)].flatMap((log) => parseTime(log?.created_at ?? '') ?? []);
+    this.#first ??= times[0];
+    this.#last = times.at(-1) ?? this.#last;
+  }
+
+  /** Above 0 where later entries are newer, below 0 where they are older, 0 where neither is known. */
+  get step(): number {
+    return wholeSecond(this.#last ?? 0) - wholeSecond(this.#first ?? 0);
+  }
+}
+
 /** A list that is filtered here reads on until so many match, or so many were read. */
 const DEFAULT_MATCHES = 100;
 const MAX_READ = 20_000;
@@ -166,6 +193,7 @@ class Searched {
   readonly isFiltered: boolean;
   readonly #input: entries.EntryInput & entries.EntityInput & PagingInput;
   readonly #interval: Interval;
+  readonly #order = new TimeOrder();
   #newest = -Infinity;
   #first: number | undefined;
   #last: number | undefined;
@@ -190,6 +218,7 @@ class Searched {
     const isTimed = this.isFiltered || this.#interval.since !== undefined;
     try {
       for await (const page of pages) {
+        this.#order.note(page.items);
         if (isTimed) for (const log of page.items) this.#note(parseTime(log.created_at));
         yield page;
         live?.update({ state: `${countText(seen.read, 'entry')} read` });
@@ -199,6 +228,21 @@ class Searched {
     } finally {
       live?.fail();
     }
+  }
+
+  /**
+   * Whether what was shown of a longer list are its oldest entries. Where all entries read are of one second, the page
+   * after them is read too, since they do not show the order.
+   */
+  async isOldestFirst(seen: ListProgress, pagesFrom: (start: string) => AsyncIterable<Page<Log>>): Promise<boolean> {
+    if (!seen.more || this.#input.start !== undefined) return false;
+    if (this.#order.step === 0 && seen.next !== undefined) {
+      for await (const { items } of pagesFrom(seen.next)) {
+        this.#order.note(items);
+        break;
+      }
+    }
+    return this.#order.step > 0;
   }
 
   #note(at: number | undefined): void {

@@ -59,6 +59,36 @@ describe('svc logs list', () => {
     expect((await csv('--excel-safe')).code).toBe(2);
   });
 
+  it.each([
+    ['one entry', '1', 2],
+    ['entries of one second', '2', 2],
+    ['entries of several seconds', '3', 1],
+  ])('says that a service lists its oldest entries first: %s', async (_, limit, requests) => {
+    for (const ago of [9_000, 9_000, 5_000, 1_000]) server.logs.push(logAgo(ago, `${ago} ago`));
+    server.isOldestFirst = true;
+    const oldest = await csv('-o', 'jsonl', '--limit', limit);
+    expect(oldest.stdout.split('\n')[0]).toBe('{"message":"9000 ago"}');
+    expect(oldest.stderr).toContain(
+      'warning: this service lists its oldest entries first: these are the oldest of the log, not the newest\n',
+    );
+    expect(server.requests).toBe(requests);
+    expect((await csv('-o', 'jsonl', '--all')).stderr).toBe('');
+    server.isOldestFirst = false;
+    expect((await csv('-o', 'jsonl', '--limit', limit)).stderr).not.toContain('oldest');
+  });
+
+  it('names once the members for which its CSV has no column, and none with --fields', async () => {
+    const more: object = { brand_new: { name: 'a' }, other: [1] };
+    for (const ago of [1_000, 2_000, 3_000]) server.logs.push(logAgo(ago, 'one', more));
+    const left = await home.svc(['logs', '-o', 'csv', '--limit', '2', '--page-size', '1'], { env: env() });
+    expect(left.stdout).not.toContain('brand_new');
+    expect(left.stderr.match(/^left out.*$/gm)).toEqual([
+      'left out, as no column is known for them: brand_new.name, other (use -o jsonl, or --fields with +name)',
+    ]);
+    const chosen = await csv('-o', 'csv', '--fields', 'message,+other');
+    expect(chosen).toMatchObject({ stdout: expect.stringContaining('one,[1]'), stderr: '' });
+  });
+
   it('R31 warns where its interval begins before retention, and ends with 14 with --strict', async () => {
     server.logs.push(logAgo(3_600_000, 'kept'));
     const argv = ['--all', '-o', 'jsonl', '--quiet', '--since', '30h'];

@@ -13,6 +13,8 @@ export interface LogServer {
   requests: number;
   /** For how many pages a cursor lives. */
   pagesPerCursor: number;
+  /** Whether entries are sent oldest first. */
+  isOldestFirst: boolean;
   /** The tenant of the key; undefined where the key may not ask that. */
   tenant: string | undefined;
   /** How far the service's clock is ahead, in milliseconds. */
@@ -61,6 +63,7 @@ export async function startLogServer(): Promise<LogServer> {
       return !(at < (from ?? 0)) && !(at >= (to ?? 0));
     });
     const sorted = found.toSorted((one, other) => other.created_at.localeCompare(one.created_at));
+    if (served.isOldestFirst) sorted.reverse();
     const start = Number(query.get('start') ?? 0);
     const end = start + Number(query.get('size') ?? 20);
     const next = end < sorted.length ? String(end) : null;
@@ -75,6 +78,7 @@ export async function startLogServer(): Promise<LogServer> {
     refuseAfter: 0,
     requests: 0,
     pagesPerCursor: Infinity,
+    isOldestFirst: false,
     tenant: 't-1',
     aheadMs: 0,
     delayMs: 0,
