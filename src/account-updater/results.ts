@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import path from 'node:path';
 import type { Client } from '../api/client.ts';
 import { isSvcError, SvcError } from '../errors.ts';
@@ -11,6 +12,7 @@ import { requireStoreAddress } from '../transfer/store.ts';
 import { failedError, readJob, type RunOptions } from './job.ts';
 import { pollJobs, recordPoll, workOn } from './poll-parts.ts';
 import { uploadedRows } from './part-source.ts';
+import { remove } from './prune.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
 import { isOfPresentJob, type PartResults, type RunPart, type RunRecord } from './record.ts';
 import { CR, LF } from './request-file.ts';
@@ -144,6 +146,7 @@ export interface RunPoll {
 export async function pollRun(client: Client, run: RunDirectory, options: RunOptions): Promise<RunPoll> {
   await pollJobs(workOn(client, run, options));
   const failure = await collectResults(client, run, options);
+  removePartialFiles(run);
   const left = run.record.parts.filter(({ state }) => state === 'uploaded').length;
   return { left, failure };
 }
@@ -230,6 +233,26 @@ export async function acceptUnproven(run: RunDirectory): Promise<void> {
     moveIntoPlace(`${target}.unproven`, target, true);
     recordResults(run, part, { bytes: unproven.bytes, sha256: unproven.sha256, proof: 'operator' });
   }
+  removePartialFiles(run);
+}
+
+/**
+ * Removes what downloads left in the run's directory for these parts, by default those that have ended: it may hold
+ * tokens, and nothing resumes it. Bytes that the record names stay, because the operator can still accept them. For
+ * whoever holds the run.
+ */
+export function removePartialFiles(run: RunDirectory, parts: readonly RunPart[] = endedParts(run.record)): void {
+  const useless = parts.flatMap((part) => {
+    const name = path.basename(run.resultsFile(part));
+    const downloads = [`${name}.svc-part`, `${name}.svc-part.json`];
+    return part.unproven === undefined ? [...downloads, `${name}.unproven`] : downloads;
+  });
+  const existing = new Set(fs.readdirSync(run.path));
+  for (const name of useless) if (existing.has(name)) remove(path.join(run.path, name));
+}
+
+function endedParts({ parts }: RunRecord): RunPart[] {
+  return parts.filter(({ state }) => state === 'downloaded' || state === 'failed');
 }
 
 function markPartFailed(run: RunDirectory, part: RunPart, { message }: SvcError, options: RunOptions): void {
@@ -280,6 +303,7 @@ export async function invalidateResults(
     }
     run.save();
   }
+  removePartialFiles(run);
 }
 
 /** Whether the operator vouched for results, or they were proven whole and compared as far as was possible. */

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { needsFile, type RunPart, type RunRecord, statusOf } from '../../account-updater/record.ts';
+import { removePartialFiles } from '../../account-updater/results.ts';
 import { openRuns, RECORD, type RunDirectory, type UnreadableRun } from '../../account-updater/run-directory.ts';
 import { indexedRuns, indexEntriesOf } from '../../account-updater/run-index.ts';
 import { type Context, defineCommand } from '../../app/command.ts';
@@ -51,6 +52,7 @@ async function abandonRun(context: Context, name: string, undo: boolean): Promis
       delete run.record.pruned_at;
     } else run.record.abandoned_at ??= new Date(clock.now()).toISOString();
     run.save();
+    if (!undo) removePartialFiles(run, run.record.parts);
   });
   if (undo) noteNext(context, 'to resume it', run.submitWords);
   else {

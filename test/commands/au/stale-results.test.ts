@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { captureResponse } from '../../../src/sandbox/faults/intercept.ts';
 import { type Machine, openMachine } from './machine.ts';
@@ -55,5 +56,40 @@ describe('results that are kept unproven of a job that fails', () => {
     const [after] = machine.record(place).parts;
     expect(after).toMatchObject({ state: 'downloaded', results: { job: after?.job } });
     expect(after?.results?.proof).not.toBe('operator');
+  });
+});
+
+/** A run whose results were refused, and a later download of them cut. */
+async function halfDownloaded() {
+  const machine = await openMachine();
+  falseResults(machine);
+  expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
+  const [run = ''] = machine.runIds();
+  const directory = machine.path(`state/runs/${run}`);
+  writeFileSync(join(directory, 'results-0001.csv.svc-part'), 'token,');
+  writeFileSync(join(directory, 'results-0001.csv.svc-part.json'), '{"format":1,"etag":"\\"other\\"","total":99}');
+  expect(readdirSync(directory)).toContain('results-0001.csv.unproven');
+  return { machine, run, files: () => readdirSync(directory) };
+}
+
+describe('the directory of a run that has ended', () => {
+  it('keeps neither refused results nor half of a download once others are proven whole', async () => {
+    const { machine, run, files } = await halfDownloaded();
+    machine.fault = undefined;
+    expect(await machine.svc(`au wait ${run}`)).toMatchObject({ code: 0 });
+    expect(files()).toEqual(['results-0001.csv', 'run.json']);
+  });
+
+  it('keeps no half of a download after its job has failed, and what can still be accepted', async () => {
+    const { machine, run, files } = await halfDownloaded();
+    failingJob(machine, machine.record(`state/runs/${run}`).parts[0]?.job ?? '');
+    expect(await machine.svc(`au wait ${run}`)).toMatchObject({ code: 10 });
+    expect(files()).toEqual(['results-0001.csv.unproven', 'run.json']);
+  });
+
+  it('keeps no half of a download after it is abandoned, and what can still be accepted', async () => {
+    const { machine, run, files } = await halfDownloaded();
+    expect(await machine.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
+    expect(files()).toEqual(['results-0001.csv.unproven', 'run.json']);
   });
 });
