@@ -120,6 +120,13 @@ async function pruneAll(context: Context, old: readonly OldRun[], before: number
       warnOf(context, each.run.record.id, error);
     }
   }
-  notices.success(`removed the results of ${countText(pruned, 'run')}`);
-  return failed > 0 ? EXIT_CODES.local : 0;
+  const removed = `removed the results of ${countText(pruned, 'run')}`;
+  if (failed > 0) {
+    notices.warn(`${removed}; ${countText(failed, 'run')} could not be pruned`);
+    return EXIT_CODES.local;
+  }
+  // Another process may have pruned or changed them since they were listed.
+  if (pruned === 0) notices.note('nothing was removed: none of these runs is one to prune any more');
+  else notices.success(removed);
+  return 0;
 }

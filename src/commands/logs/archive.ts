@@ -11,7 +11,15 @@ import type { Dropped } from '../../logs/archive/retention.ts';
 import type { ArchiveStore } from '../../logs/archive/store.ts';
 import { countText, formatNumber, isoTime } from '../../output/time.ts';
 import { simpleColumns, type View } from '../../output/view.ts';
-import { gapSentence, openArchive, rangeText, sentencesText, sumOfMonths, wholeMonths } from './archives.ts';
+import {
+  gapSentence,
+  openArchive,
+  rangeText,
+  type Sentence,
+  sentencesText,
+  sumOfMonths,
+  wholeMonths,
+} from './archives.ts';
 import { OVERLAP_PARAMETER, RETENTION_PARAMETERS } from './entries.ts';
 import { ArchiveNotices } from './notices.ts';
 
@@ -207,6 +215,12 @@ function summaryText(
   { archive, service, tenant_id: tenantId, sha256, dropped }: ArchiveSummary,
 ): string {
   const { entries, late, segments, gaps } = written;
+  const stateSentence = (): Sentence => {
+    if (endedBy) return `archive not up to date yet: ${archive}`;
+    // An archive that lost files lacks entries, whatever was read just now.
+    if (lost && isLost(lost)) return `archive damaged: ${archive}`;
+    return ['good', `archive up to date: ${archive}`];
+  };
   const added = `added ${countText(entries, 'entry')} in ${countText(segments, 'segment')}`;
   return sentencesText(context, [
     `tenant ${tenantId} of ${service}`,
@@ -216,7 +230,7 @@ function summaryText(
     ...(dropped ? [`dropped: ${countText(dropped.entries, 'entry')} from before ${dropped.before}`] : []),
     `newest hash: ${sha256}`,
     ...(lost && isLost(lost) ? [['bad', lostText(lost)] as const] : []),
-    endedBy ? `archive not up to date yet: ${archive}` : ['good', `archive up to date: ${archive}`],
+    stateSentence(),
   ]);
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Desk, openDesk } from './support.ts';
@@ -134,6 +134,18 @@ describe('svc au runs prune', () => {
     ]);
     expect((await desk.svc('au submit tokens.csv')).code).toBe(6);
     expect((await desk.svc('au submit more.csv')).stderr).toContain('was abandoned');
+  });
+
+  it('does not report success where a run could not be pruned', async () => {
+    const desk = await openDesk();
+    const run = await submitted(desk, 'au submit tokens.csv --wait');
+    age(desk, run);
+    const directory = directoryOf(desk, run);
+    writeFileSync(join(directory, `run.${statSync(directory).ino}.lock`), 'of an unknown process');
+    const { code, stderr } = await desk.svc(`${PRUNE} --yes`);
+    expect(code).toBe(1);
+    expect(stderr).toContain('warning: removed the results of 0 runs; 1 run could not be pruned\n');
+    expect(readdirSync(directory)).toContain('results-0001.csv');
   });
 
   it('removes what killed processes left in the spool', async () => {

@@ -312,6 +312,8 @@ describe('svc logs archive where a file is gone', () => {
     });
     const nothingNew = await archive('-o', 'table');
     expect([nothingNew.code, nothingNew.stdout]).toEqual([12, expect.stringContaining('1 file is missing: tenant=')]);
+    expect(nothingNew.stdout).toContain(`archive damaged: `);
+    expect(nothingNew.stdout).not.toContain('up to date');
     fs.writeFileSync(segment, before.subarray(1));
     expect(errorIn(await archive())['message']).toContain('1 file is changed');
     fs.writeFileSync(segment, before);
