@@ -93,12 +93,18 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   return { ...result, compared };
 }
 
+const NO_RUN = 'no run on this machine has this job';
+
 /** What a run on this machine sent to a job, where its request can still be read; else why it cannot. */
 async function sentRows(context: Context, job: string) {
   const of = ({ record }: RunDirectory): boolean => record.parts.some((part) => part.job === job);
-  const record = recordedRuns(context).runs.find(of)?.record;
+  const { runs, unreadable } = recordedRuns(context);
+  const record = runs.find(of)?.record;
   const part = record?.parts.find((each) => each.job === job);
-  if (!record || !part) return { why: 'no run on this machine has this job' };
+  if (!record || !part) {
+    const why = unreadable.length > 0 ? 'the run of this job may be one that cannot be read' : NO_RUN;
+    return { why };
+  }
   const request = await uploadedRows(part, record);
   const why =
     record.input.path === undefined ? 'it came through a pipe' : `${record.input.path} is gone or has changed`;

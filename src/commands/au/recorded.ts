@@ -28,16 +28,19 @@ export const list = defineCommand({
     ['svc au runs', 'the runs recorded on this machine, the newest first'],
     ['svc au runs -o csv --fields run,status,cycle', 'for a script'],
   ],
+  exitCodes: [3],
   fields: localRunView.fields,
   paged: true,
   parameters: {},
   async run(context) {
     const print = await listPrinter(context, localRunView);
     const now = context.clock.now();
-    const runs = everyRun(context).runs.filter(({ record }) => record.pruned_at === undefined);
-    const rows = runs.map(({ record }) => localRun(record, now));
-    await print(once(rows));
-    if (rows.length === 0) context.notices.note('no runs are recorded on this machine');
+    const { runs, unreadable } = everyRun(context);
+    const listed = runs.filter(({ record }) => record.pruned_at === undefined);
+    await print(once(listed.map(({ record }) => localRun(record, now))));
+    if (unreadable.length > 0) return EXIT_CODES.config;
+    if (listed.length === 0) context.notices.note('no runs are recorded on this machine');
+    return 0;
   },
 });
 
@@ -68,6 +71,7 @@ export const prune = defineCommand({
     ['svc au runs prune --older-than 90d --dry-run', 'show what would be removed'],
     ['svc au runs prune --older-than 90d --yes', 'from cron'],
   ],
+  exitCodes: [3],
   fields: prunedRunView.fields,
   worksElsewhere: true,
   parameters: {
@@ -81,16 +85,28 @@ export const prune = defineCommand({
       });
     const print = await listPrinter(context, prunedRunView);
     const before = context.clock.now() - olderThan;
-    const old = everyRun(context).runs.flatMap((run) => oldRun(run, before) ?? []);
+    const { runs, unreadable } = everyRun(context);
+    // A run whose record cannot be read may be one to prune.
+    const code = unreadable.length > 0 ? EXIT_CODES.config : 0;
+    const old = runs.flatMap((run) => oldRun(run, before) ?? []);
     if (!dryRun) await removeOrphanedSpool(context.system);
     await print(once(old.map(prunedRun)));
-    if (old.length === 0) return context.notices.note('no runs to prune');
+    if (old.length === 0) {
+      if (code === 0) context.notices.note('no runs to prune');
+      return code;
+    }
     const bytes = old.reduce((sum, run) => sum + run.bytes, 0);
     const what = `the results of ${countText(old.length, 'run')} (${formatBytes(bytes)})`;
-    if (dryRun) return context.notices.note(`dry run: ${what} would be removed`);
-    if (!(await context.prompts().confirm(`Remove ${what}?`, 'Pass --yes.')))
-      return context.notices.note('nothing was removed');
-    return pruneAll(context, old, before);
+    if (dryRun) {
+      context.notices.note(`dry run: ${what} would be removed`);
+      return code;
+    }
+    if (!(await context.prompts().confirm(`Remove ${what}?`, 'Pass --yes.'))) {
+      context.notices.note('nothing was removed');
+      return code;
+    }
+    const failed = await pruneAll(context, old, before);
+    return failed === 0 ? code : failed;
   },
 });
 

@@ -63,7 +63,7 @@ export const sync = defineCommand({
     const { runs, unreadable, left, elsewhere } = dueRuns(context, exec);
     for (const { run, later } of left) noteLeft(context, run, later);
     if (dryRun) showPlan(context, runs);
-    else if (runs.length === 0) noteNoneOpen(context, elsewhere);
+    else if (runs.length === 0 && unreadable.length === 0) noteNoneOpen(context, elsewhere);
     const outcomes = dryRun
       ? new Map<string, Outcome>()
       : await advanceAll(context, runs, { exec, failOn, stale, summarize });

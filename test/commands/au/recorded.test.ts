@@ -104,8 +104,9 @@ describe('svc au runs prune', () => {
     writeFileSync(join(directoryOf(desk, of('damaged')), 'run.json'), '{');
     const before = desk.runIds().map((run) => readdirSync(directoryOf(desk, run)));
     const pruned = await desk.svc(`${PRUNE} --yes`);
-    expect(pruned).toMatchObject({ code: 0, stdout: '' });
+    expect(pruned).toMatchObject({ code: 3, stdout: '' });
     expect(pruned.stderr).toContain('is damaged');
+    expect(pruned.stderr).not.toContain('no runs to prune');
     expect(desk.runIds().map((run) => readdirSync(directoryOf(desk, run)))).toEqual(before);
   });
 

@@ -200,6 +200,16 @@ describe('a run directory', () => {
     expect(readFileSync(home.file(join(RUNS, id, 'run.json')), 'utf8')).toBe('{"version":1');
   });
 
+  it.each(['au runs', 'au sync'])('that is damaged is never none: %s ends with 3 and does not say so', async (line) => {
+    await svc('au submit tokens.csv');
+    const [id = ''] = runIds();
+    writeFileSync(home.file(join(RUNS, id, 'run.json')), '{"version":1');
+    const { code, stderr } = await svc(line);
+    expect(code).toBe(3);
+    expect(stderr).toContain('is damaged');
+    expect(stderr).not.toMatch(/no (open )?runs/);
+  });
+
   it('of a newer version asks for a newer svc', async () => {
     await svc('au submit tokens.csv --run-dir kept');
     change('kept', (record) => Object.assign(record, { version: 2 }));
