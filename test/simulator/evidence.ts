@@ -23,12 +23,22 @@ export interface Setting {
 export function checkExitCode(world: World, setting: Setting): void {
   const { argv, ended } = setting;
   if (argv[0] !== 'au' || ended.code === undefined || argv.includes('--dry-run')) return;
+  if (ended.code === 11) checkPending(world, setting);
   if (ended.code === 4 || ended.code === 7 || ended.code === 8) checkTrouble(world, setting);
   if (ended.code !== 0) return;
   if (argv[1] === 'submit') checkSubmitted(world, setting);
   if (argv[1] === 'prepare' && argv[2]?.endsWith('.results.csv')) throw failure(setting, 'but that is a result file');
   if (argv[1] === 'sync') checkNothingOpen(world, setting);
   if (argv[1] === 'wait' || argv[1] === 'download') checkResults(world, setting, argv[2] ?? '');
+}
+
+/** "Pending" needs a response of the service to this command that says so, or another process that has the run. */
+function checkPending(world: World, setting: Setting): void {
+  const { ended } = setting;
+  const told = world.adversary.told.get(ended.process) ?? new Map<string, string>();
+  const ours = new Set(recordsIn(world.home).records.flatMap(({ parts }) => parts.flatMap(jobsOf)));
+  const isPending = [...told].some(([job, status]) => ours.has(job) && status !== 'completed' && status !== 'failed');
+  if (!isPending && !ended.hadCompany) throw failure(setting, 'but nobody said that anything is pending');
 }
 
 /** A service that cannot be had, or refuses, needs a reason in this world. */

@@ -20,7 +20,7 @@ afterAll(() => leave());
 
 describe('in simulated worlds an operator has backups, other files, other keys and no network', () => {
   it(
-    `R71, R73, R74 and R75: an exit code stands on what the service knows, and nothing is paid twice, in ${HISTORIES} histories`,
+    `R71, R72, R73, R74 and R75: an exit code stands on what the service knows, and nothing is paid twice, in ${HISTORIES} histories`,
     { timeout: 600_000 },
     async ({ expect }) => {
       await expect(liveThrough('operators', HISTORIES)).resolves.toBeUndefined();
