@@ -156,7 +156,7 @@ describe('a body that cannot be read', () => {
     ['__proto__', '{"__proto__": {}}', /__proto__/],
     ['single quotes', "{'a': 1}", /line 1, column 2/],
     ['a comma too many', '{"a": 1,}', /line 1, column 9/],
-    ['a comment that is none', '{"a": 1 /* b */}', /line 1, column 9/],
+    ['a comment that does not end', '{"a": 1 /* b }', /line 1, column 9/],
     ['YAML', 'authentication_category: payment', /line 1, column 1/],
     ['10 MB', Buffer.alloc(10_000_000, ' '), /longer than 1000000 bytes/],
   ])('%s ends in exit 13, from a file and from a pipe', async (_, content, words) => {
