@@ -20,7 +20,7 @@ const LOADED_TOGETHER = [
     /output.(error-report|live-line|messages|progress|prompt|terminal)/,
   ),
   chunk('files', /config.paths|files.(directory|draft|path)|schema.(address|json-value)/),
-  chunk('logs', /commands.logs.(entries|list)|schema.log-fields/),
+  chunk('logs', /commands.logs.(entries|list|near-ids|view)|schema.log-fields/),
   chunk(
     'client',
     /api.(any-endpoint|client|logs|pages|resources)|app.shared-logs/,

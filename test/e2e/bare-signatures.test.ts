@@ -28,6 +28,7 @@ async function serviceWhoseStoreSays(status: number, message: string): Promise<U
     if (path.startsWith('/store'))
       return answer(status, `<Error><Code>Odd</Code><Message>${message}</Message></Error>`);
     if (method === 'POST') return json(pending, 201);
+    if (path.startsWith('/account-updater/jobs?')) return json({ data: [pending], pagination: {} });
     return path.includes('done') ? json({ id: 'done', status: 'completed', download_url: address }) : json(pending);
   });
   onTestFinished(() => server.close());

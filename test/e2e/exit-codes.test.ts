@@ -34,10 +34,10 @@ function atSandbox(argv: readonly string[], env: Record<string, string> = {}): P
   return home.svc(argv, { env: { ...keys, SVC_BASE_URL: sandbox.url, ...env } });
 }
 
-function atScripted(next: typeof answer, argv: readonly string[]): Promise<Finished> {
+function atScripted(next: typeof answer, argv: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
   answer = next;
   const { port } = server.address() as AddressInfo;
-  return home.svc(argv, { env: { ...keys, SVC_BASE_URL: `http://127.0.0.1:${port}` } });
+  return home.svc(argv, { env: { ...keys, SVC_BASE_URL: `http://127.0.0.1:${port}`, ...env } });
 }
 
 function errorOf({ stderr }: Finished): unknown {
@@ -118,11 +118,12 @@ describe('exit codes', () => {
   });
 
   it('R55 7: rate limited for longer than --max-wait', async () => {
-    const run = await atScripted({ status: 429, headers: { 'retry-after': '60' }, body: '' }, [
-      'tenant',
-      '--max-wait',
-      '5s',
-    ]);
+    // The pause binds whoever has this key, and the other tests have another one.
+    const run = await atScripted(
+      { status: 429, headers: { 'retry-after': '60' }, body: '' },
+      ['tenant', '--max-wait', '5s'],
+      { SVC_MANAGEMENT_API_KEY: 'a-key-that-sends-too-much' },
+    );
     expect(run.code).toBe(7);
     expect(errorOf(run)).toMatchObject({ code: 'rate_limited', hint: expect.stringContaining('--max-wait') });
   });

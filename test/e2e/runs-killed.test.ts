@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../src/account-updater/record.ts';
 import type { RunningSandbox } from '../../src/sandbox/options.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
@@ -14,38 +14,44 @@ const LARGE_KILLS = process.env['SOAK'] ? 20 : 2;
 const SYNC_KILLS = process.env['SOAK'] ? 50 : 4;
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
 
-const directory = mkdtempSync(join(tmpdir(), 'svc-killed-'));
-let sandbox: RunningSandbox;
-beforeAll(async () => {
-  sandbox = await startSandbox({ directory, processingMs: 0, logCount: 0 });
-});
-afterAll(async () => {
-  await sandbox.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+/** A tenant, with a machine that submits to it. Others' jobs of the same key would stop a submission that is killed. */
+class World {
+  readonly home = new Home();
+  readonly #directory = mkdtempSync(join(tmpdir(), 'svc-killed-'));
+  #sandbox: RunningSandbox | undefined;
 
-function environment(): Record<string, string> {
-  return { SVC_BASE_URL: sandbox.url, SVC_PRIVATE_API_KEY: 'sandbox-private-key', SVC_PACING: 'off' };
+  static async open(): Promise<World> {
+    const world = new World();
+    world.#sandbox = await startSandbox({ directory: world.#directory, processingMs: 0, logCount: 0 });
+    return world;
+  }
+
+  /** Runs a submission or another command, and kills it after so many milliseconds. */
+  async killedAfter(ms: number, argv: readonly string[] = SUBMIT): Promise<Finished> {
+    const env = { SVC_BASE_URL: this.#sandbox!.url, SVC_PRIVATE_API_KEY: 'sandbox-private-key', SVC_PACING: 'off' };
+    const child = this.home.start(argv, { env });
+    const timer = setTimeout(() => child.kill('SIGKILL'), ms);
+    const result = await finished(child);
+    clearTimeout(timer);
+    return result;
+  }
+
+  /** How often the store took a file for each of these jobs. */
+  uploadsOf(jobs: readonly string[]): number[] {
+    const taken = uploadsTaken(this.#directory);
+    return jobs.map((job) => taken.filter((each) => each === job).length);
+  }
+
+  async close(): Promise<void> {
+    await this.#sandbox?.close();
+    this.home.remove();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
 }
 
 const SUBMIT = ['au', 'submit', 'tokens.csv', '--wait', '-o', 'json'];
 
 const SYNC = ['au', 'sync'];
-
-/** Runs a submission or another command, and kills it after so many milliseconds. */
-async function killedAfter(home: Home, ms: number, argv: readonly string[] = SUBMIT): Promise<Finished> {
-  const child = home.start(argv, { env: environment() });
-  const timer = setTimeout(() => child.kill('SIGKILL'), ms);
-  const result = await finished(child);
-  clearTimeout(timer);
-  return result;
-}
-
-/** How often the store took a file for each of these jobs. */
-function uploadsOf(jobs: readonly string[]): number[] {
-  const taken = uploadsTaken(directory);
-  return jobs.map((job) => taken.filter((each) => each === job).length);
-}
 
 function recordsOf(home: Home): RunRecord[] {
   const root = home.file('.local/state/svc/runs');
@@ -60,48 +66,50 @@ function writeRows(home: Home, rows: number, mark: string): void {
 
 /** Kills a submission once or twice, lets it come to its end, and holds what came of it against the promise. */
 async function survives(rows: number, parts: number, moments: readonly number[]): Promise<void> {
-  const home = new Home();
+  const world = await World.open();
+  const { home } = world;
   try {
     writeRows(home, rows, home.path.slice(-6));
-    for (const moment of moments) await killedAfter(home, moment);
-    const last = await killedAfter(home, 120_000, [...SUBMIT, '--timeout', '60s']);
-    if (last.code === 9) return checkDoubt(home, last);
+    for (const moment of moments) await world.killedAfter(moment);
+    const last = await world.killedAfter(120_000, [...SUBMIT, '--timeout', '60s']);
+    if (last.code === 9) return checkDoubt(world, last);
     expect(last, last.stderr).toMatchObject({ code: 0 });
-    checkOutcome(home, rows, parts);
+    checkOutcome(world, rows, parts);
     const answer = JSON.parse(last.stdout) as { rows: number; results: Record<string, number> };
     const { updated = 0, warned = 0, errors = 0, unchanged = 0 } = answer.results;
     expect(updated + warned + errors + unchanged).toBe(rows);
   } finally {
-    home.remove();
+    await world.close();
   }
 }
 
 /** Kills a submission, then rounds of `au sync`, and lets further rounds come to the end. */
 async function survivesRounds(rows: number, moments: readonly number[]): Promise<void> {
-  const home = new Home();
+  const world = await World.open();
+  const { home } = world;
   try {
     writeRows(home, rows, home.path.slice(-6));
     // A run that was not even recorded is nothing that a round could go on with.
-    for (let life = 0; life < 20 && !isRecorded(home); life += 1) await killedAfter(home, 400 + 100 * life);
-    for (const moment of moments) await killedAfter(home, moment, SYNC);
-    let last = await killedAfter(home, 120_000, SYNC);
+    for (let life = 0; life < 20 && !isRecorded(home); life += 1) await world.killedAfter(400 + 100 * life);
+    for (const moment of moments) await world.killedAfter(moment, SYNC);
+    let last = await world.killedAfter(120_000, SYNC);
     for (let round = 0; (last.code === 11 || last.code === 9) && round < 20; round += 1)
-      last = await killedAfter(home, 120_000, SYNC);
-    if (last.code === 9) return checkDoubt(home, last);
+      last = await world.killedAfter(120_000, SYNC);
+    if (last.code === 9) return checkDoubt(world, last);
     expect(last, last.stderr).toMatchObject({ code: 0 });
-    checkOutcome(home, rows, 1);
+    checkOutcome(world, rows, 1);
   } finally {
-    home.remove();
+    await world.close();
   }
 }
 
 /** Killed after it was on record that all was sent, and before that was: the one moment from which no run goes on. */
-function checkDoubt(home: Home, { stderr }: Finished): void {
-  const parts = recordsOf(home).flatMap((record) => record.parts);
+function checkDoubt(world: World, { stderr }: Finished): void {
+  const parts = recordsOf(world.home).flatMap((record) => record.parts);
   const doubtful = parts.filter(({ state }) => state === 'unknown');
   expect(doubtful.length, stderr).toBeGreaterThan(0);
-  expect(uploadsOf(doubtful.flatMap(({ job }) => job ?? [])).every((count) => count === 0)).toBe(true);
-  expect(uploadsOf(parts.flatMap(({ job }) => job ?? [])).every((count) => count <= 1)).toBe(true);
+  expect(world.uploadsOf(doubtful.flatMap(({ job }) => job ?? [])).every((count) => count === 0)).toBe(true);
+  expect(world.uploadsOf(parts.flatMap(({ job }) => job ?? [])).every((count) => count <= 1)).toBe(true);
   expect(stderr).toContain('--again');
 }
 
@@ -109,15 +117,16 @@ function isRecorded(home: Home): boolean {
   return existsSync(home.file('.local/state/svc/runs')) && recordsOf(home).length > 0;
 }
 
-function checkOutcome(home: Home, rows: number, parts: number): void {
+function checkOutcome(world: World, rows: number, parts: number): void {
+  const { home } = world;
   const records = recordsOf(home);
   expect(records).toHaveLength(1);
   const [record] = records;
   if (record === undefined) return;
   const jobs = record.parts.flatMap(({ job }) => job ?? []);
-  expect(uploadsOf(jobs)).toEqual(Array.from({ length: parts }, () => 1));
+  expect(world.uploadsOf(jobs)).toEqual(Array.from({ length: parts }, () => 1));
   const earlier = record.parts.flatMap(({ earlier_jobs: given = [] }) => given.map(({ job }) => job));
-  expect(uploadsOf(earlier).every((count) => count === 0)).toBe(true);
+  expect(world.uploadsOf(earlier).every((count) => count === 0)).toBe(true);
   const kept = record.parts.map(({ number }) =>
     readFileSync(home.file(`.local/state/svc/runs/${record.id}/results-${String(number).padStart(4, '0')}.csv`)),
   );
@@ -147,12 +156,13 @@ async function sideBySide(works: readonly (() => Promise<void>)[], workers = 3):
 }
 
 async function timeOf(rows: number): Promise<number> {
-  const home = new Home();
-  writeRows(home, rows, 'whole');
+  const world = await World.open();
+  writeRows(world.home, rows, 'whole');
   const began = performance.now();
-  expect(await killedAfter(home, 120_000)).toMatchObject({ code: 0 });
-  home.remove();
-  return performance.now() - began;
+  expect(await world.killedAfter(120_000)).toMatchObject({ code: 0 });
+  const took = performance.now() - began;
+  await world.close();
+  return took;
 }
 
 describe('a submission that is killed', () => {

@@ -7,7 +7,7 @@ import type { View } from '../../output/view.ts';
 import { isObject } from '../../schema/json-value.ts';
 import type { Log } from '../../schema/log.ts';
 import { serviceOf } from '../au/runs.ts';
-import { logView } from './entries.ts';
+import { logView } from './view.ts';
 
 /** How long the end of a command waits for names that only the next one shows. */
 const PATIENCE_MS = 3_000;

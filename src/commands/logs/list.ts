@@ -16,24 +16,43 @@ import { SvcError } from '../../errors.ts';
 import { countText, isoTime, parseTime, SECOND_MS, wholeSecond } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { nearest, typedWord } from '../../security/typed-word.ts';
-import * as entries from './entries.ts';
+import {
+  ENTITY_PARAMETERS,
+  INTERVAL_PARAMETERS,
+  ENTRY_PARAMETERS,
+  RETENTION_PARAMETERS,
+  intervalOf,
+  filterOf,
+  actorNames,
+  OddEntries,
+  matches,
+  firstRequest,
+  MAX_LAST,
+  entityFilter,
+  type EntryInput,
+  type EntityInput,
+  clientFilters,
+  reportFiltered,
+  filterWords,
+} from './entries.ts';
 import type { TailInput } from './tail-start.ts';
+import { logView } from './view.ts';
 
 const parameters = {
   follow: conflicting(
     ['until', 'all', 'start', 'pageSize'],
     flag('-f, --follow', "follow as 'svc logs tail' does, after the last --limit entries or from --since on"),
   ),
-  ...entries.ENTITY_PARAMETERS,
-  ...entries.INTERVAL_PARAMETERS,
+  ...ENTITY_PARAMETERS,
+  ...INTERVAL_PARAMETERS,
   ...PAGING_PARAMETERS,
-  ...entries.ENTRY_PARAMETERS,
-  ...entries.RETENTION_PARAMETERS,
+  ...ENTRY_PARAMETERS,
+  ...RETENTION_PARAMETERS,
   ...PROFILES_PARAMETER,
 } as const;
 
 type ListInput = Input<typeof parameters>;
-type Interval = ReturnType<typeof entries.intervalOf>;
+type Interval = ReturnType<typeof intervalOf>;
 
 export const list = defineCommand({
   description:
@@ -47,14 +66,14 @@ export const list = defineCommand({
   permissions: ['log:read'],
   exitCodes: [14, 130, 143],
   paged: ({ follow }) => follow !== true,
-  fields: entries.logView.fields,
+  fields: logView.fields,
   parameters,
   async run(context, typed) {
     if (typed.follow) return (await import('./tail.ts')).runTail(context, tailInput(typed));
-    const input = await entries.filterOf(context, typed);
-    const interval = entries.intervalOf(input, context.clock.now());
-    const actors = await entries.actorNames(context);
-    const print = await listPrinter(context, actors?.view ?? entries.logView);
+    const input = await filterOf(context, typed);
+    const interval = intervalOf(input, context.clock.now());
+    const actors = await actorNames(context);
+    const print = await listPrinter(context, actors?.view ?? logView);
     const client = await context.client();
     const { listSteadily } = await import('../../logs/list.ts');
     let isNarrower = false;
@@ -67,10 +86,10 @@ export const list = defineCommand({
       onRestart: () => void (isNarrower = true),
     });
     const seen = newListProgress();
-    const odd = new entries.OddEntries();
+    const odd = new OddEntries();
     const checks = listChecks(input, interval);
     const read = searched.noted(context, checks.noted(pages), seen);
-    const shown = odd.counted(wanted(read, searched.bounds, seen, (log) => entries.matches(log, input)));
+    const shown = odd.counted(wanted(read, searched.bounds, seen, (log) => matches(log, input)));
     await print(actors?.learned(shown) ?? shown);
     odd.warn(context);
     // These options would not give the list of this cursor again.
@@ -84,12 +103,9 @@ export const list = defineCommand({
   },
   async request(context, input) {
     if (input.follow) return (await import('./tail.ts')).tailRequest(context, tailInput(input));
-    const interval = entries.intervalOf(input, context.clock.now());
+    const interval = intervalOf(input, context.clock.now());
     const { isFiltered } = new Searched(input, interval);
-    return entries.firstRequest(toFilter(input, interval), {
-      start: input.start,
-      pageSize: pageSizeFor(input, isFiltered),
-    });
+    return firstRequest(toFilter(input, interval), { start: input.start, pageSize: pageSizeFor(input, isFiltered) });
   },
 });
 
@@ -100,14 +116,14 @@ function tailInput(input: ListInput): TailInput {
     throw new SvcError('usage', '--limit and --since cannot both say where --follow begins', {
       hint: 'Leave one of them out.',
     });
-  if (last !== undefined && last > entries.MAX_LAST)
-    throw new SvcError('usage', `with --follow, --limit must be at most ${entries.MAX_LAST}`);
+  if (last !== undefined && last > MAX_LAST)
+    throw new SvcError('usage', `with --follow, --limit must be at most ${MAX_LAST}`);
   const more = { checkpoint: undefined, to: undefined, overlap: undefined, interval: undefined, for: undefined };
   return { ...input, ...more, last, max: undefined, idleExit: undefined, hideOwnReads: false };
 }
 
 function toFilter(input: ListInput, { since, until }: Interval): LogFilter {
-  return { ...entries.entityFilter(input), startDate: isoTime(since), endDate: isoTime(until) };
+  return { ...entityFilter(input), startDate: isoTime(since), endDate: isoTime(until) };
 }
 
 /** Warns where a list may lack entries that the service no longer keeps, and of names that do not exist. */
@@ -191,19 +207,19 @@ class Searched {
   oldest = Infinity;
   /** Whether entries are also dropped here, so that few of a page may be shown. */
   readonly isFiltered: boolean;
-  readonly #input: entries.EntryInput & entries.EntityInput & PagingInput;
+  readonly #input: EntryInput & EntityInput & PagingInput;
   readonly #interval: Interval;
   readonly #order = new TimeOrder();
   #newest = -Infinity;
   #first: number | undefined;
   #last: number | undefined;
 
-  constructor(input: entries.EntryInput & entries.EntityInput & PagingInput, interval: Interval) {
+  constructor(input: EntryInput & EntityInput & PagingInput, interval: Interval) {
     this.#input = input;
     this.#interval = interval;
     // An id without its type may be ignored by the service.
     const isIdOnly = input.entityId !== undefined && input.entityType === undefined;
-    this.isFiltered = isIdOnly || entries.clientFilters(input).length > 0;
+    this.isFiltered = isIdOnly || clientFilters(input).length > 0;
   }
 
   /** How many entries to show and to read, for `wanted`. */
@@ -260,7 +276,7 @@ class Searched {
     const { limit = 0, mostRead } = this.bounds;
     const isEarly = seen.more && seen.read >= mostRead && seen.shown < limit;
     const rest = isEarly ? this.#restOf(seen) : undefined;
-    entries.reportFiltered(context, this.#input, seen, rest === undefined ? range : '');
+    reportFiltered(context, this.#input, seen, rest === undefined ? range : '');
     if (rest === undefined) return reportRest(context, seen, 'no log entries');
     context.notices.note(`searched ${countText(seen.read, 'entry')}${range}; to search on`);
     context.notices.command(typedCommand(rest, context.globals, context.system));
@@ -281,7 +297,7 @@ class Searched {
       'list',
       ...option('--since', isoTime(since)),
       ...option('--until', isoTime(until)),
-      ...entries.filterWords(this.#input),
+      ...filterWords(this.#input),
       ...option('--limit', limit === undefined ? undefined : String(limit)),
       ...option('--start', next),
     ];

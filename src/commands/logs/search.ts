@@ -10,19 +10,34 @@ import type { TailPosition } from '../../logs/entry.ts';
 import { countText, formatDuration, formatNumber, wholeSecond } from '../../output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { archiveLocation, gapText, openArchive, reportGaps, withByteProgress } from './archives.ts';
-import * as entries from './entries.ts';
+import {
+  INTERVAL_PARAMETERS,
+  ENTITY_PARAMETERS,
+  UNMARKED_ENTRY_PARAMETERS,
+  intervalOf,
+  filterOf,
+  idsAmong,
+  isAbout,
+  matches,
+  valuesAmong,
+  type EntryFilter,
+  entityFilter,
+  RETENTION_PARAMETERS,
+  firstRequest,
+} from './entries.ts';
+import { logView } from './view.ts';
 
 const parameters = {
   dir: archiveLocation,
-  ...entries.INTERVAL_PARAMETERS,
-  ...entries.ENTITY_PARAMETERS,
-  ...entries.UNMARKED_ENTRY_PARAMETERS,
+  ...INTERVAL_PARAMETERS,
+  ...ENTITY_PARAMETERS,
+  ...UNMARKED_ENTRY_PARAMETERS,
   limit: value('-n, --limit <n>', 'stop after this many', integer(1)),
   live: flag('--live', 'add what the service has and the archive does not, up to now'),
 } as const;
 
 export type SearchInput = Input<typeof parameters> & { readonly retention?: number | undefined };
-type Bounds = ReturnType<typeof entries.intervalOf>;
+type Bounds = ReturnType<typeof intervalOf>;
 
 export const search = defineCommand({
   description:
@@ -36,10 +51,10 @@ export const search = defineCommand({
     ['svc logs search audit --actor 3f2c… --grep "token .* read"', 'what an actor read, at any time'],
   ],
   exitCodes: [4, 5, 7, 8, 12],
-  fields: entries.logView.fields,
+  fields: logView.fields,
   parameters,
   async run(context, input) {
-    const print = await listPrinter(context, entries.logView);
+    const print = await listPrinter(context, logView);
     await searchArchive(context, input, print);
   },
 });
@@ -50,8 +65,8 @@ export async function searchArchive(
   typed: SearchInput,
   print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>,
 ): Promise<void> {
-  const input = await entries.filterOf(context, typed);
-  const bounds = entries.intervalOf(input, context.clock.now());
+  const input = await filterOf(context, typed);
+  const bounds = intervalOf(input, context.clock.now());
   const [{ readManifest, readManifestAndPosition }, { searchSegments }, { lookUp, partToRead }] = await Promise.all([
     import('../../logs/archive/manifest.ts'),
     import('../../logs/archive/search.ts'),
@@ -63,7 +78,7 @@ export async function searchArchive(
     : { ...(await readManifest(store, bounds)), position: undefined };
   const more = position && (await liveOf(context, input, { store, manifest, bounds, position }));
   reportGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
-  const index = await lookUp(store, manifest.index, entries.idsAmong(input));
+  const index = await lookUp(store, manifest.index, idsAmong(input));
   if (index.damaged > 0)
     context.notices.note(`${countText(index.damaged, 'file')} of the index could not be used: more was read`);
   const segments = manifest.segments.filter(({ sha256 }) => index.bySegment.get(sha256)?.wanted.length !== 0);
@@ -75,8 +90,8 @@ export async function searchArchive(
         ...bounds,
         segments,
         index,
-        matches: (log) => entries.isAbout(log, input) && entries.matches(log, input),
-        among: entries.valuesAmong(input),
+        matches: (log) => isAbout(log, input) && matches(log, input),
+        among: valuesAmong(input),
         limit: input.limit,
         more,
         signal: context.signal,
@@ -95,7 +110,7 @@ export async function searchArchive(
 /** What the service has beyond the archive; only learns which tenant the key is of. */
 async function liveOf(
   context: Context,
-  input: SearchInput & entries.EntryFilter,
+  input: SearchInput & EntryFilter,
   {
     store,
     manifest,
@@ -116,11 +131,11 @@ async function liveOf(
   checkSubject(store, manifest, { service: serviceOf(context) });
   const client = await context.client();
   checkSubject(store, manifest, { tenantId: await learnTenant(client, manifest.first.tenant_id) });
-  return liveLane(serviceLogs(client, entries.entityFilter(input)), position, {
+  return liveLane(serviceLogs(client, entityFilter(input)), position, {
     ...bounds,
     overlapMs: defaults.DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? defaults.DEFAULT_RETENTION_MS,
-    matches: (log) => entries.matches(log, input),
+    matches: (log) => matches(log, input),
     onGap: (gap) =>
       context.notices.warn(`${gapText(gap)}: the archive was not updated within the retention of the logs`),
   });
@@ -147,16 +162,16 @@ export const history = defineCommand({
   ],
   permissions: ['log:read', 'tenant:read'],
   exitCodes: [5, 12],
-  fields: entries.logView.fields,
+  fields: logView.fields,
   parameters: {
     id: argument('<entity-id>', 'the id of the entity', text),
     archive: value('--archive <location>', 'the archive to read first: a directory, or s3://bucket/prefix', text),
-    entityType: entries.ENTITY_PARAMETERS.entityType,
-    retention: entries.RETENTION_PARAMETERS.retention,
+    entityType: ENTITY_PARAMETERS.entityType,
+    retention: RETENTION_PARAMETERS.retention,
   },
   async run(context, { id: entityId, archive, entityType, retention }) {
     const typed = { ...NO_FILTERS, entityType, entityId, retention };
-    const print = await listPrinter(context, entries.logView);
+    const print = await listPrinter(context, logView);
     if (archive !== undefined)
       return searchArchive(context, { ...typed, dir: archive, live: true }, print).catch((error: unknown) => {
         const filters = [...option('--entity-id', entityId), ...option('--entity-type', entityType)];
@@ -167,16 +182,16 @@ export const history = defineCommand({
       import('../../logs/read-range.ts'),
       import('../../logs/entry.ts'),
     ]);
-    const input = await entries.filterOf(context, typed);
+    const input = await filterOf(context, typed);
     const client = await context.client();
     const retentionMs = retention ?? entry.DEFAULT_RETENTION_MS;
     const lane = liveLane(
-      serviceLogs(client, entries.entityFilter(input)),
+      serviceLogs(client, entityFilter(input)),
       entry.beginAt(wholeSecond(client.now() - retentionMs)),
       {
         overlapMs: entry.DEFAULT_OVERLAP_MS,
         retentionMs,
-        matches: (log) => entries.matches(log, input),
+        matches: (log) => matches(log, input),
         onGap: () => undefined,
       },
     );
@@ -186,7 +201,7 @@ export const history = defineCommand({
     input.near.report(context);
   },
   async request(_context, { id: entityId, entityType }) {
-    return entries.firstRequest(entries.entityFilter({ entityType, entityId }));
+    return firstRequest(entityFilter({ entityType, entityId }));
   },
 });
 

@@ -7,23 +7,36 @@ import type { TailEvent } from '../../logs/follow.ts';
 import { countText, isoTime, parseTime, wholeSecond } from '../../output/time.ts';
 import { simpleColumns, type View } from '../../output/view.ts';
 import { countEntries, gapText, openArchive, reportGaps } from './archives.ts';
-import * as entries from './entries.ts';
+import {
+  INTERVAL_PARAMETERS,
+  ENTITY_PARAMETERS,
+  ENTRY_PARAMETERS,
+  type EntryFilter,
+  filterOf,
+  intervalOf,
+  firstRequest,
+  entityFilter,
+  matches,
+  reportFiltered,
+  valuesAmong,
+  isAbout,
+} from './entries.ts';
 
 const DAY_MS = 86_400_000;
 
 const parameters = {
   dir: optionalArgument('[dir]', 'an archive, whose entries are counted offline', text),
   since: {
-    ...entries.INTERVAL_PARAMETERS.since,
+    ...INTERVAL_PARAMETERS.since,
     description: 'only entries from this time on (default 24h, back from --until or the end of the archive)',
   },
-  until: entries.INTERVAL_PARAMETERS.until,
-  ...entries.ENTITY_PARAMETERS,
-  ...entries.ENTRY_PARAMETERS,
+  until: INTERVAL_PARAMETERS.until,
+  ...ENTITY_PARAMETERS,
+  ...ENTRY_PARAMETERS,
   ...PROFILES_PARAMETER,
 } as const;
 
-type CountFilter = Omit<Input<typeof parameters>, 'dir'> & entries.EntryFilter;
+type CountFilter = Omit<Input<typeof parameters>, 'dir'> & EntryFilter;
 
 const statsView: View<StatsRow> = {
   name: 'count of log entries',
@@ -50,7 +63,7 @@ export const stats = defineCommand({
   parameters,
   async run(context, { dir, ...typed }) {
     const print = await statsPrinter(context);
-    const input = await entries.filterOf(context, typed);
+    const input = await filterOf(context, typed);
     const counted = dir === undefined ? await countService(context, input) : await countArchive(context, input, dir);
     if (counted.counts.entries === 0) context.notices.note('no log entries');
     if (counted.counts.hasOtherActors)
@@ -61,9 +74,9 @@ export const stats = defineCommand({
   async request(context, { dir, ...input }) {
     if (dir !== undefined) throw new SvcError('usage', '--curl has nothing to show: archives are counted offline');
     const now = context.clock.now();
-    const { since, until } = entries.intervalOf(input, now);
+    const { since, until } = intervalOf(input, now);
     const startDate = isoTime(since ?? (until ?? now) - DAY_MS);
-    return entries.firstRequest({ ...entries.entityFilter(input), startDate, endDate: isoTime(until) });
+    return firstRequest({ ...entityFilter(input), startDate, endDate: isoTime(until) });
   },
 });
 
@@ -92,11 +105,11 @@ async function countService(context: Context, input: CountFilter): Promise<Count
     import('../../logs/read-range.ts'),
   ]);
   const now = context.clock.now();
-  const { since: asked, until } = entries.intervalOf(input, now);
+  const { since: asked, until } = intervalOf(input, now);
   const since = asked ?? (until ?? now) - DAY_MS;
   const client = await context.client();
   const counts = new Counts();
-  const tail = new Tail(serviceLogs(client, entries.entityFilter(input)), {
+  const tail = new Tail(serviceLogs(client, entityFilter(input)), {
     begin: beginAt(wholeSecond(since)),
     overlapMs: DEFAULT_OVERLAP_MS,
     retentionMs: DAY_MS,
@@ -111,7 +124,7 @@ async function countService(context: Context, input: CountFilter): Promise<Count
         const at = parseTime(log.created_at);
         if (at !== undefined && (at < since || at >= (until ?? Infinity))) continue;
         read += 1;
-        if (entries.matches(log, input)) counts.add(log);
+        if (matches(log, input)) counts.add(log);
       }
       live?.update({ state: `${countText(read, 'entry')} read` });
       if (until !== undefined && tail.position().settled >= until) break;
@@ -119,7 +132,7 @@ async function countService(context: Context, input: CountFilter): Promise<Count
   } finally {
     live?.fail();
   }
-  entries.reportFiltered(context, input, { shown: counts.entries, read });
+  reportFiltered(context, input, { shown: counts.entries, read });
   return { counts, interval: { since, until: until ?? client.now() } };
 }
 
@@ -138,7 +151,7 @@ async function countArchive(context: Context, input: CountFilter, dir: string): 
     import('../../logs/count.ts'),
   ]);
   const now = context.clock.now();
-  const asked = entries.intervalOf(input, now);
+  const asked = intervalOf(input, now);
   const store = await openArchive(context, dir);
   const manifest = await readManifest(store, asked);
   const end = manifest.coverage.covered().at(-1)?.to ?? now;
@@ -150,11 +163,11 @@ async function countArchive(context: Context, input: CountFilter, dir: string): 
   // All other filters are by what entries are counted by.
   const isById = input.entityId !== undefined || input.grep !== undefined;
   const reading = { dir, label: 'stats', store, segments, index: manifest.index, ...interval };
-  const among = isById ? entries.valuesAmong(input) : undefined;
+  const among = isById ? valuesAmong(input) : undefined;
   await countEntries(context, {
     ...reading,
     among,
-    onGroup: (log, bucket) => entries.isAbout(log, input) && entries.matches(log, input) && counts.add(log, bucket),
+    onGroup: (log, bucket) => isAbout(log, input) && matches(log, input) && counts.add(log, bucket),
   });
   return { counts, interval };
 }

@@ -5,13 +5,13 @@ import { type ListPrinter, listPrinter } from '../../app/print.ts';
 import { isSvcError, SvcError } from '../../errors.ts';
 import { withLock } from '../../files/lock.ts';
 import type { Subject } from '../../logs/checkpoint.ts';
+import type { TailPosition } from '../../logs/entry.ts';
 import type { Tail, TailOptions } from '../../logs/follow.ts';
 import type { LastEntries } from '../../logs/last-entries.ts';
-import type { TailPosition } from '../../logs/entry.ts';
 import { countText, isoTime } from '../../output/time.ts';
 import { isLoopback } from '../../schema/address.ts';
 import type { Log } from '../../schema/log.ts';
-import { actorNames, clientFilters, entityFilter, filterOf, firstRequest, logView, matches } from './entries.ts';
+import { actorNames, clientFilters, entityFilter, filterOf, firstRequest, matches } from './entries.ts';
 import { TailNotices } from './notices.ts';
 import { openShipping, type Shipping } from './ship.ts';
 import {
@@ -23,6 +23,7 @@ import {
   type TailFilter,
   type TailInput,
 } from './tail-start.ts';
+import { logView } from './view.ts';
 
 export const tail = defineCommand({
   description:

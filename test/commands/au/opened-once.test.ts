@@ -8,7 +8,7 @@ import { startSandbox } from '../../../src/sandbox/server.ts';
 import { exampleRequestFile } from '../../../src/sandbox/vault/cards.ts';
 import { svcHere } from '../../support/run-here.ts';
 
-it('au submit --wait opens a request file of one part three times: to check, to upload, to compare', async () => {
+it('au submit --wait opens a request file of one part four times: to check, to upload, and to hash and compare', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'svc-opened-'));
   const sandbox = await startSandbox({ directory, logCount: 0, processingMs: 0 });
   onTestFinished(async () => {
@@ -25,5 +25,5 @@ it('au submit --wait opens a request file of one part three times: to check, to 
   });
   expect(code).toBe(0);
   const opened = spies.flatMap((spy) => spy.mock.calls.filter(([path]) => path === file));
-  expect(opened).toHaveLength(3);
+  expect(opened).toHaveLength(4);
 });
