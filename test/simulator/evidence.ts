@@ -5,7 +5,7 @@ import { needsFile, type RunPart, type RunRecord, sentOf, statusOf } from '../..
 import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
-import { jobsOf, recordsIn, usualDirectories } from './records.ts';
+import { jobsOf, recordsIn, knownDirectories } from './records.ts';
 import type { World } from './world.ts';
 
 /** What is known of a command beside what the service knows. */
@@ -64,7 +64,7 @@ function checkSubmitted(world: World, setting: Setting): void {
 /** Nothing is left to do for the runs at the address of the command. */
 function checkNothingOpen(world: World, setting: Setting): void {
   const address = world.addressOf(setting.how.at);
-  const open = recordsIn(world.home, usualDirectories(world.home)).records.find(
+  const open = recordsIn(world.home, knownDirectories(world.home)).records.find(
     (record) =>
       record.base_url === address &&
       record.abandoned_at === undefined &&

@@ -14,9 +14,14 @@ export function runDirectories(home: string): string[] {
   return [join(home, ELSEWHERE), ...names.toSorted().map((name) => join(root, name))].filter(existsSync);
 }
 
-/** Those in the state directory alone. */
-export function usualDirectories(home: string): string[] {
-  return runDirectories(home).filter((directory) => !directory.endsWith(ELSEWHERE));
+/** Those that the state directory knows: a restored copy of it does not know of every run elsewhere. */
+export function knownDirectories(home: string): string[] {
+  return runDirectories(home).filter((directory) => !directory.endsWith(ELSEWHERE) || isIndexed(home, directory));
+}
+
+function isIndexed(home: string, directory: string): boolean {
+  const record = recordIn(directory);
+  return record !== undefined && existsSync(join(home, RUNS, 'elsewhere', `${record.id}.json`));
 }
 
 /** The records in a home that can be read, and whether there are others. */

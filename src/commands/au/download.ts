@@ -138,7 +138,7 @@ async function downloadRun(context: Context, run: RunDirectory, options: Downloa
   else if (options.force) refetchResults(run);
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
-    if (statusOf(record) === 'abandoned') await settleUploads(client, run);
+    await settleUploads(client, run);
     const { failure } = await pollRun(client, run, { onEvent: showRun(context, record) });
     const reason = worstOf([failure, statusOf(record) === 'abandoned' ? whyUnderWay(run) : whyNotDone(run)]);
     if (reason) throw reason;

@@ -36,21 +36,24 @@ export function knownRunsRoot({ system }: Pick<Context, 'system'>): string | und
 
 type Warned = Pick<Context, 'system' | 'notices' | 'globals'>;
 
-/** The runs recorded in the state directory, the newest first. One that cannot be read is left out, with a warning. */
+/** Every run recorded on this machine, also elsewhere (`--run-dir`), except pruned ones: each once, the newest first. */
 export function recordedRuns(context: Warned): FoundRuns {
-  const root = knownRunsRoot(context);
-  const found = root === undefined ? { runs: [], unreadable: [] } : listRuns(root);
-  for (const { error } of found.unreadable) warnOf(context, LEFT_OUT, error);
-  return { ...found, runs: found.runs.filter(({ record }) => record.pruned_at === undefined) };
+  const { runs, unreadable } = everyRun(context);
+  const ids = runs.map(({ record }) => record.id);
+  const isFirst = ({ record }: RunDirectory, index: number): boolean => ids.indexOf(record.id) === index;
+  return { runs: runs.filter(isFirst).filter(({ record }) => record.pruned_at === undefined), unreadable };
 }
 
-/** Every run that was recorded on this machine, also elsewhere (`--run-dir`) and pruned ones. Warns as above. */
+/** The same with pruned runs. Each record that cannot be read is left out, with a warning. */
 export function everyRun(context: Warned): FoundRuns {
   const root = knownRunsRoot(context);
   const found = root === undefined ? [] : [listRuns(root), indexedRuns(root, () => true)];
-  const unreadable = found.flatMap((each) => each.unreadable);
+  const runs = newestFirst(found.flatMap((each) => each.runs));
+  const ids = new Set(runs.map(({ record }) => record.id));
+  // A run that was moved into the state directory is still indexed where it was.
+  const unreadable = found.flatMap((each) => each.unreadable).filter(({ run }) => !ids.has(run ?? ''));
   for (const { error } of unreadable) warnOf(context, LEFT_OUT, error);
-  return { runs: newestFirst(found.flatMap(({ runs }) => runs)), unreadable };
+  return { runs, unreadable };
 }
 
 /** The records of every run on this machine, as far as they can be read. */

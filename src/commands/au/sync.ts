@@ -35,7 +35,7 @@ const syncView: View<ReturnType<typeof syncRow>> = {
 
 export const sync = defineCommand({
   description:
-    'Polls all open runs of this profile, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is left open, and with 11 when the service said that one is pending, or another process is at work on one. Where something failed, the others are polled all the same, and the exit code is that of the worst failure: a failed job (10), an unknown outcome (9), results that could not be verified (12), then what you have to fix, then what may be over by itself (8, 7). Where the result file exists already or its directory is gone, the results are kept with the run. Several may run at the same time.',
+    'Polls all open runs of this profile, those recorded with --run-dir too, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is left open, and with 11 when the service said that one is pending, or another process is at work on one. Where something failed, the others are polled all the same, and the exit code is that of the worst failure: a failed job (10), an unknown outcome (9), results that could not be verified (12), then what you have to fix, then what may be over by itself (8, 7). Where the result file exists already or its directory is gone, the results are kept with the run. Several may run at the same time.',
   examples: [
     ['svc au sync', 'from cron, say every half hour'],
     ['svc au sync --stale 8d', 'exit code 10 when a run is older than any job can take'],

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RunDirectory } from '../../../src/account-updater/run-directory.ts';
@@ -123,6 +123,63 @@ describe('what a command with a run says when no response said anything', () => 
     ).toEqual(['POST', 'GET']);
     writeFileSync(desk.home.file('other.csv'), `${exampleRequestFile()}other,,,\n`);
     expect(await desk.svc('au submit other.csv --timeout 20s')).toMatchObject({ code: 4 });
+  });
+});
+
+describe('a download of a run whose upload was cut off', () => {
+  it('R72 is 4 with a key that has expired, and 8 where nothing responds', async () => {
+    const { desk, run } = await openRun();
+    desk.change(run, ({ parts }) => {
+      for (const part of parts) part.state = 'uploading';
+    });
+    const expired = await desk.svc(`au download ${run}`, { SVC_PRIVATE_API_KEY: 'no-such-key' });
+    expect(expired.code, expired.stderr).toBe(4);
+    alsoAt(desk, run, NO_PORT);
+    const unreachable = await desk.svc(`au download ${run} --timeout 3s`, { SVC_BASE_URL: NO_PORT });
+    expect(unreachable.code, unreachable.stderr).toBe(8);
+    expect(desk.record(run).parts).toMatchObject([{ state: 'uploading' }]);
+    alsoAt(desk, run, desk.sandbox.url);
+    // The service has the file.
+    expect(await desk.svc(`au download ${run}`)).toMatchObject({ code: 11 });
+    expect(desk.record(run).parts).toMatchObject([{ state: 'uploaded', seen: 'processing' }]);
+    expect(desk.uploads()).toBe(1);
+  });
+});
+
+describe('a run in a --run-dir', () => {
+  it('R72 is polled by sync as any other, and never counts as no run', async () => {
+    const desk = await openDesk({ processingMs: HOUR, pickupMs: 0 });
+    await desk.svc('au submit tokens.csv --run-dir kept');
+    const { id } = desk.record('kept');
+    const polled = await desk.svc('au sync');
+    expect([polled.code, outcomes(polled)]).toEqual([11, { [id]: 'pending' }]);
+    expect(polled.stderr).not.toContain('no open runs');
+    expect(await desk.svc('au sync', { SVC_PRIVATE_API_KEY: 'no-such-key' })).toMatchObject({ code: 4 });
+    expect((await desk.svc('au sync --dry-run')).stderr).toContain(`${id}: would poll its jobs`);
+    rmSync(desk.home.file('kept'), { recursive: true });
+    const gone = await desk.svc('au sync');
+    expect(gone.code, gone.stderr).toBe(3);
+    expect(gone.stderr).toContain(`svc au abandon ${desk.home.file('kept')}`);
+    expect(gone.stderr).not.toContain('no open runs');
+  });
+
+  it('R72 is completed by sync, and is one run when it was copied or moved into the state directory', async () => {
+    const desk = await openDesk();
+    await desk.svc('au submit tokens.csv --run-dir kept --out results.csv');
+    const { id } = desk.record('kept');
+    const usual = desk.home.file(join(RUNS, id));
+    cpSync(desk.home.file('kept'), usual, { recursive: true });
+    expect(outcomes(await desk.svc('au sync --dry-run'))).toEqual({ [id]: null });
+    expect((await desk.svc('au sync --dry-run')).stdout.trimEnd().split('\n')).toHaveLength(1);
+    rmSync(usual, { recursive: true });
+    const completed = await desk.svc('au sync');
+    expect([completed.code, outcomes(completed)]).toEqual([0, { [id]: 'done' }]);
+    expect(readFileSync(desk.home.file('results.csv'), 'utf8')).toContain('\n');
+    renameSync(desk.home.file('kept'), usual);
+    const nothing = await desk.svc('au sync');
+    expect(nothing.code, nothing.stderr).toBe(0);
+    expect(nothing.stderr).toContain('no open runs');
+    expect(desk.uploads()).toBe(1);
   });
 });
 
