@@ -121,10 +121,30 @@ export interface FoundRuns {
   readonly unreadable: readonly UnreadableRun[];
 }
 
-/** The runs below a directory; `wants` says of a name whether its record is to be read. */
-export function listRuns(root: string, wants: (name: string) => boolean = () => true): FoundRuns {
-  const names = runNames(root).filter(wants);
-  return openRuns(names.map((name) => path.join(root, name)));
+/** The runs below a directory, whatever their directories are called. A copy of a run is not another run. */
+export function listRuns(root: string): FoundRuns {
+  const { runs, unreadable } = openRuns(runNames(root).map((name) => path.join(root, name)));
+  const byId = new Map<string, RunDirectory[]>();
+  for (const run of runs) byId.set(run.record.id, [...(byId.get(run.record.id) ?? []), run]);
+  const found = [...byId.values()].map(withoutCopies);
+  return {
+    runs: found.flatMap((each) => each.runs),
+    unreadable: [...unreadable, ...found.flatMap((each) => each.unreadable)],
+  };
+}
+
+/** Among directories with the record of the same run, the one that svc named is the run. */
+function withoutCopies(same: readonly RunDirectory[]): FoundRuns {
+  const [first, second] = same;
+  if (!first || !second) return { runs: same, unreadable: [] };
+  const run = first.record.id;
+  const named = same.find(({ path: directory }) => path.basename(directory) === run);
+  if (named) return { runs: [named], unreadable: [] };
+  const error = new SvcError('config', `${first.path} and ${second.path} are both ${run}`, {
+    hint: 'One is a copy, which may not know all that was sent: move the older one away.',
+    facts: { run },
+  });
+  return { runs: [], unreadable: [{ directory: first.path, run, error }] };
 }
 
 /** Opens runs by their directories. One that was killed before its first record is none. */
@@ -157,9 +177,10 @@ export function removeUnborn(root: string): void {
   }
 }
 
-function runNames(root: string): string[] {
-  const runs = entriesIn(root).filter((entry) => entry.name.startsWith('run-') && !entry.isFile());
-  return runs.map(({ name }) => name);
+/** Names of the directories of runs. One that was renamed is known by its record. */
+export function runNames(root: string): string[] {
+  const names = entriesIn(root).flatMap((entry) => (entry.isFile() ? [] : [entry.name]));
+  return names.filter((name) => name.startsWith('run-') || fs.existsSync(path.join(root, name, RECORD)));
 }
 
 /** What is in a directory; nothing where it does not exist. @throws SvcError `config` where that cannot be read */

@@ -38,6 +38,14 @@ function openIndexed(root: string, run: string): FoundRuns {
     return { runs: [], unreadable: [{ directory: entry, run, error }] };
   }
   const { runs, unreadable } = openRuns([directory]);
+  const other = runs.find(({ record }) => record.id !== run);
+  if (other) {
+    const error = new SvcError('config', `${run} is no longer in ${directory}, where ${other.record.id} is now`, {
+      hint: 'If its directory was renamed, submit its file with --run-dir and the new name.',
+      facts: { run, directory },
+    });
+    return { runs: [], unreadable: [{ directory: entry, run, error }] };
+  }
   return { runs, unreadable: unreadable.map(({ error }) => ({ directory, run, error })) };
 }
 
@@ -88,13 +96,19 @@ export function findRuns(root: string | undefined, runDir: string | undefined, f
   const wants = (name: string): boolean => file.check.sha256.startsWith(hashIn(name) ?? '');
   const found = [
     ...(runDir !== undefined && fs.existsSync(path.join(runDir, RECORD)) ? [openRuns([runDir])] : []),
-    ...(root === undefined ? [] : [listRuns(root, wants), indexedRuns(root, wants)]),
+    ...(root === undefined ? [] : [listedRuns(root, wants), indexedRuns(root, wants)]),
   ];
   const runs = found.flatMap((each) => each.runs).filter(({ record }) => isOf(record, file));
   const byId = new Map(runs.toReversed().map((run) => [run.record.id, run]));
   // A run that was moved is indexed where it was until it is used where it is.
   const unreadable = found.flatMap((each) => each.unreadable).filter(({ run }) => !byId.has(run ?? ''));
   return { runs: newestFirst([...byId.values()]), unreadable };
+}
+
+/** Every run below the root, since one may have been renamed. Only where a record cannot be read does the name decide. */
+function listedRuns(root: string, wants: (name: string) => boolean): FoundRuns {
+  const { runs, unreadable } = listRuns(root);
+  return { runs, unreadable: unreadable.filter(({ run, directory }) => wants(run ?? path.basename(directory))) };
 }
 
 /** The newest open run of what was in this file before, if there is one. */

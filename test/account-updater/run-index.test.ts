@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -141,6 +142,31 @@ describe('the runs of a file', () => {
     expect(findRuns(root, undefined, requestFile('b')).unreadable).toEqual([]);
   });
 
+  it.each(['old-run', 'run-20260105-bbbbbbbb-0000', 'run-by-hand', 'damaged'])(
+    'R58 are found in a directory that was renamed to %s',
+    (name) => {
+      const run = beginRun(usual, requestFile());
+      renameSync(run.path, join(root, name));
+      expect(findRuns(root, undefined, requestFile()).runs.map(({ path }) => path)).toEqual([join(root, name)]);
+      expect(findRuns(root, undefined, requestFile('b'))).toEqual({ runs: [], unreadable: [] });
+      expect(idsOf(listRuns(root))).toEqual([run.record.id]);
+    },
+  );
+
+  it('R58 are said to be gone where another run took the directory that the index names', () => {
+    const run = beginRun(elsewhere('kept'), requestFile());
+    indexRun(root, run);
+    renameSync(run.path, join(top, 'kept-before'));
+    const later = beginRun(elsewhere('kept'), requestFile('b'));
+    indexRun(root, later);
+    const { runs, unreadable } = findRuns(root, undefined, requestFile());
+    expect(runs).toEqual([]);
+    expect(unreadable).toMatchObject([{ directory: join(root, 'elsewhere', `${run.record.id}.json`) }]);
+    expect(unreadable[0]?.error.message).toContain(`is no longer in ${join(top, 'kept')}, where ${later.record.id} is`);
+    expect(findRuns(root, join(top, 'kept-before'), requestFile()).unreadable).toEqual([]);
+    expect(idsOf(findRuns(root, undefined, requestFile('b')))).toEqual([later.record.id]);
+  });
+
   it('are not indexed where they are recorded as usual', () => {
     indexRun(root, beginRun(usual, requestFile()));
     expect(existsSync(join(root, 'elsewhere'))).toBe(false);
@@ -196,6 +222,20 @@ describe('directories of runs', () => {
     expect(listRuns(root).unreadable).toEqual([]);
     expect(listRuns(join(root, 'run-file', 'below'))).toEqual({ runs: [], unreadable: [] });
     expect(() => listRuns(join(root, 'run-file'))).toThrow('could not be read (ENOTDIR)');
+  });
+
+  it('R58 are one run with their copies, which may not know all that was sent', () => {
+    const run = beginRun(usual, requestFile());
+    cpSync(run.path, join(root, 'run-copy'), { recursive: true });
+    cpSync(run.path, join(root, 'backup'), { recursive: true });
+    expect(listRuns(root).runs.map(({ path }) => path)).toEqual([run.path]);
+    renameSync(run.path, join(root, 'mine'));
+    const { runs, unreadable } = findRuns(root, undefined, requestFile());
+    expect(runs).toEqual([]);
+    expect(unreadable.map(({ error }) => error.message)).toEqual([
+      expect.stringContaining(`are both ${run.record.id}`),
+    ]);
+    expect(findRuns(root, undefined, requestFile('b'))).toEqual({ runs: [], unreadable: [] });
   });
 
   it('R58 whose record cannot be opened are reported, and a run killed before its first record is none', () => {

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { endOf } from '../../account-updater/prune.ts';
 import { isUntouched, needsFile, type RunRecord, statusOf } from '../../account-updater/record.ts';
-import { openRuns, removeUnborn, type RunDirectory } from '../../account-updater/run-directory.ts';
+import { openRuns, removeUnborn, type RunDirectory, runNames } from '../../account-updater/run-directory.ts';
 import { beginRun, findOutdated, findRuns, indexRun, isOf, type NewRun } from '../../account-updater/run-index.ts';
 import { TenantProof } from '../../account-updater/tenant-proof.ts';
 import type { Context } from '../../app/command.ts';
@@ -231,7 +231,7 @@ export class RunFinder {
   /** In CI the record of what was paid for is lost with the machine, unless it is saved and restored. */
   #warnOfEmptyState(root: string): void {
     if (!isOn(this.#context.system.env['CI'])) return;
-    if (fs.readdirSync(root).some((name) => name.startsWith('run-') || name === 'elsewhere')) return;
+    if (runNames(root).length > 0 || fs.existsSync(path.join(root, 'elsewhere'))) return;
     annotateWarning(
       this.#context,
       `the state directory ${path.dirname(root)} was empty: if this file was submitted before, it is now submitted and paid for again. Keep this directory from one CI job to the next (SVC_STATE_DIR names it)`,

@@ -94,12 +94,19 @@ export function recordedRun(context: Pick<Context, 'system'>, argument: string):
   if (fs.existsSync(path.join(argument, RECORD))) return RunDirectory.open(argument);
   if (!argument.startsWith('run-')) return undefined;
   const root = knownRunsRoot(context);
-  const run = root === undefined ? undefined : RunDirectory.open(path.join(root, path.basename(argument)));
+  const run = root === undefined ? undefined : runCalled(root, path.basename(argument));
   if (run) return run;
   throw new SvcError('not_found', 'there is no such run recorded on this machine', {
     hint: 'Name its directory, or one of the runs recorded here.',
     next: ['au', 'runs'],
   });
+}
+
+/** The run with this id or, where there is none, in the directory of this name. */
+function runCalled(root: string, name: string): RunDirectory | undefined {
+  const run = RunDirectory.open(path.join(root, name));
+  if (run?.record.id === name) return run;
+  return listRuns(root).runs.find(({ record }) => record.id === name) ?? run;
 }
 
 /** Where a run's results go: the recorded path or, where its directory does not exist here, that name in this one. */

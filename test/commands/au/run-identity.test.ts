@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/sandbox/vault/cards.ts';
@@ -42,6 +42,21 @@ describe('the same file at the same tenant', () => {
     expect(await machine.svc(`au wait ${run}`)).toMatchObject({ code: 0 });
     expect(machine.uploads()).toBe(1);
   });
+
+  it.each(['old-run', 'run-20260105-0a1b2c3d-4e5f'])(
+    'R58 is recognized when the directory of its run was renamed to %s, and is called by its id',
+    async (name) => {
+      const { machine, run } = await submittedOnce();
+      renameSync(machine.path(`state/runs/${run}`), machine.path(`state/runs/${name}`));
+      const listed = await machine.svc('au runs --output json');
+      expect(JSON.parse(listed.stdout)).toMatchObject([{ run, status: 'pending' }]);
+      expect(await machine.svc(`au status ${run}`)).toMatchObject({ code: 0 });
+      const { code, stdout, stderr } = await machine.svc(`${SUBMIT} ${OUT}`);
+      expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ run, status: 'completed' });
+      expect(machine.uploads()).toBe(1);
+    },
+  );
 
   it('R58 is recognized when its run is recorded in a --run-dir, from any other one and from none', async () => {
     const machine = await openMachine();
@@ -216,7 +231,7 @@ describe('a record that cannot be read', () => {
     const runs = machine.path('state/runs');
     writeFileSync(join(runs, run, 'run.json'), '');
     mkdirSync(join(runs, 'backup'));
-    writeFileSync(join(runs, 'backup/run.json'), '');
+    writeFileSync(join(runs, 'backup/results.csv'), '');
     writeFileSync(join(runs, 'run-notes.txt'), 'mine');
     mkdirSync(join(runs, 'run-20260101-00000000-0000'));
     writeFileSync(machine.path('work/more.csv'), `${exampleRequestFile()}one-more,,,\n`);
@@ -230,6 +245,19 @@ describe('a record that cannot be read', () => {
     symlinkSync(machine.path('nowhere'), machine.path('state/runs/run-lost'));
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 3 });
     expect(machine.uploads()).toBe(0);
+  });
+
+  it('R58 in a directory that was renamed keeps every file back until it is abandoned', async () => {
+    const { machine, run } = await submittedOnce();
+    const renamed = machine.path('state/runs/old-run');
+    renameSync(machine.path(`state/runs/${run}`), renamed);
+    writeFileSync(join(renamed, 'run.json'), '{');
+    const refused = await machine.svc(SUBMIT);
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain(`svc au abandon ${renamed}`);
+    expect(machine.uploads()).toBe(1);
+    expect(await machine.svc(['au', 'abandon', renamed, '--yes'])).toMatchObject({ code: 0 });
+    expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
   });
 
   it.each([
