@@ -11,7 +11,8 @@ import manifest from './package.json' with { type: 'json' };
  * what TAB costs.
  */
 const LOADED_TOGETHER = [
-  chunk('start', /app.(command|parameter|topics)|commands.tree|config.values|output.(text|time)/),
+  // With the errors, so that a command that may open no more files can still report it.
+  chunk('start', /app.(command|parameter|topics)|commands.tree|config.values|errors|output.(text|time)/),
   chunk('complete', /completion.(bash|complete|shells|walk)/),
   chunk('command', /app.(hint|print)|json.(exact|source)|output.(formats|view)|security.card-number/),
   chunk(

@@ -81,6 +81,8 @@ function nextOf({ commands }: SvcError, { writeCommand }: ReportStyle): string[]
 }
 
 function asSvcError(error: unknown): SvcError {
+  const exhausted = exhaustedCodeOf(error);
+  if (exhausted !== undefined) return tooManyFilesError(error, exhausted);
   if (error instanceof SvcError) return error;
   if (systemCodeOf(error) === 'MODULE_NOT_FOUND') {
     return new SvcError('bug', 'svc was upgraded or removed while this command was running: one of its files is gone', {
@@ -88,6 +90,28 @@ function asSvcError(error: unknown): SvcError {
     });
   }
   return new SvcError('bug', `unexpected failure: ${errorText(error)}`, { hint: 'This is a bug: please report it.' });
+}
+
+/** `EMFILE` or `ENFILE` where an error, or one of its causes, is that no more files may be opened. */
+function exhaustedCodeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const named = error instanceof SvcError ? error.facts?.['system_code'] : systemCodeOf(error);
+  if (named === 'EMFILE' || named === 'ENFILE') return named;
+  return exhaustedCodeOf(error.cause);
+}
+
+/** Replaces the hint of what failed, which would lead elsewhere. */
+function tooManyFilesError(error: unknown, code: string): SvcError {
+  const failed = error instanceof SvcError ? error : undefined;
+  const subject = failed === undefined ? 'a file or connection could not be opened' : failed.message;
+  const reason = `too many files are open (${code})`;
+  return new SvcError(failed?.code ?? 'local', subject.includes(code) ? subject : `${subject}: ${reason}`, {
+    hint: 'Raise the limit of open files, such as with "ulimit -n 1024", and run the command again.',
+    status: failed?.status,
+    requestId: failed?.requestId,
+    retryable: failed?.retryable,
+    facts: failed?.facts,
+  });
 }
 
 function errorText(thrown: unknown): string {

@@ -44,14 +44,17 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     service.state.close();
     ledger.close();
   };
-  const port = await listen(server, host, options.port ?? 0).catch(async (error: unknown) => {
+  try {
+    const port = await listen(server, host, options.port ?? 0);
+    origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const { clockOffset } = service.state.world;
+    const running = { url: origin, port, keys: SANDBOX_KEYS, store: STORE, clockOffset, close };
+    return { ...running, ledger: () => ledger.entries() };
+  } catch (error) {
+    // A server that goes on listening would keep the process alive.
     await close();
     throw error;
-  });
-  origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const { clockOffset } = service.state.world;
-  const running = { url: origin, port, keys: SANDBOX_KEYS, store: STORE, clockOffset, close };
-  return { ...running, ledger: () => ledger.entries() };
+  }
 }
 
 /** What the app of a sandbox works with. `origin` names the address that it is served at. */

@@ -19,6 +19,23 @@ function parsed(text: string): Record<string, unknown> {
   return JSON.parse(text) as Record<string, unknown>;
 }
 
+describe('an error whose cause is that too many files are open', () => {
+  const cause = Object.assign(new Error("EMFILE: too many open files, open 'x'"), { code: 'EMFILE' });
+
+  it.each([
+    ['itself', cause],
+    [
+      'two steps away',
+      new SvcError('local', 'x cannot be read', { hint: 'Look at x.', cause: new Error('y', { cause }) }),
+    ],
+  ])('%s advises to raise the limit, in place of its own hint', (_, error) => {
+    const text = reportError(error, person);
+    expect(text).toContain('too many files are open (EMFILE)');
+    expect(text).toContain('ulimit -n 1024');
+    expect(text).not.toMatch(/bug|Look at x/);
+  });
+});
+
 describe('an error for a person', () => {
   it('R49 says what, which problems, what now, and the request id, all cleaned', () => {
     expect(reportError(refused, person)).toBe(
