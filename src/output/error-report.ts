@@ -94,10 +94,11 @@ function asSvcError(error: unknown): SvcError {
 
 /** `EMFILE` or `ENFILE` where an error, or one of its causes, is that no more files may be opened. */
 function exhaustedCodeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const named = error instanceof SvcError ? error.facts?.['system_code'] : systemCodeOf(error);
-  if (named === 'EMFILE' || named === 'ENFILE') return named;
-  return exhaustedCodeOf(error.cause);
+  const codes = causesOf(error).map((each) =>
+    each instanceof SvcError ? each.facts?.['system_code'] : systemCodeOf(each),
+  );
+  const found = codes.find((code) => code === 'EMFILE' || code === 'ENFILE');
+  return typeof found === 'string' ? found : undefined;
 }
 
 /** Replaces the hint of what failed, which would lead elsewhere. */
@@ -153,11 +154,12 @@ function problemLine(problem: unknown): string {
 }
 
 function stacksOf(error: unknown): string[] {
-  const stacks: string[] = [];
-  const seen = new Set<unknown>();
-  for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
-    seen.add(at);
-    stacks.push(at.stack ?? String(at));
-  }
-  return stacks;
+  return causesOf(error).map((each) => each.stack ?? String(each));
+}
+
+/** An error, its cause, the cause of that and so on; a ring of causes ends where it began. */
+function causesOf(error: unknown): Error[] {
+  const errors = new Set<Error>();
+  for (let at = error; at instanceof Error && !errors.has(at); at = at.cause) errors.add(at);
+  return [...errors];
 }
