@@ -124,5 +124,5 @@ describe('standard input of several parts', () => {
     const kept = readdirSync(desk.home.file(`.local/state/svc/runs/${run}`)).toSorted();
     expect(kept).toEqual(['results-0001.csv', 'results-0002.csv', 'run.json']);
     expect(readFileSync(desk.home.file('results.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(300_002);
-  }, 90_000);
+  }, 240_000);
 });
