@@ -2,10 +2,10 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { recordPath, recordText, type Segment } from '../../../src/logs/archive/record.ts';
-import { TENANT } from '../../logs/archive/build.ts';
-import { archiveToTamper, DAY, END, entries, GAP, START, Tampering } from '../../logs/archive/tampers.ts';
-import { svcHere } from '../../support/run-here.ts';
+import { recordPath, recordText, type Segment } from '../../src/logs/archive/record.ts';
+import { TENANT } from '../logs/archive/build.ts';
+import { archiveToTamper, DAY, END, entries, GAP, START, Tampering } from '../logs/archive/tampers.ts';
+import { svcHere } from '../support/run-here.ts';
 
 /**
  * What `svc logs verify` says of a tampered archive without a hash from before. With the hash, all but the harmless are
