@@ -3,6 +3,7 @@ import { cp } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSourceFiles } from '../support/source-file.ts';
+import { exitCodeOf } from '../support/command-lines.ts';
 import { Home, LAUNCHER } from '../support/svc.ts';
 import { TerminalSession } from '../support/terminal.ts';
 
@@ -31,9 +32,6 @@ const TABLES = [
   '3ds explain attempted',
 ];
 
-/** A review of a day that the archive has nothing of is drawn all the same. */
-const EXIT_CODES: Readonly<Record<string, number>> = { 'logs review audit --day 2020-01-01': 14 };
-
 const home = new Home();
 
 beforeAll(async () => {
@@ -50,7 +48,7 @@ async function seen(line: string, env: Readonly<Record<string, string>>, ...more
     cwd: home.path,
     env: home.environment(env),
   });
-  expect((await run.exited).exitCode).toBe(EXIT_CODES[line] ?? 0);
+  expect((await run.exited).exitCode).toBe(exitCodeOf(line));
   return run.raw.replaceAll('\r\n', '\n');
 }
 

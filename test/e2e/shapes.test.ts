@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { leafPaths } from '../../src/output/view.ts';
-import { COMMAND_LINES } from '../support/command-lines.ts';
+import { COMMAND_LINES, exitCodeOf } from '../support/command-lines.ts';
 import { finished, Home } from '../support/svc.ts';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
@@ -62,14 +62,11 @@ describe('what commands print for programs', () => {
   });
 });
 
-/** A review of a day that the archive has nothing of is printed all the same. */
-const EXIT_CODES: Readonly<Record<string, number>> = { 'logs review audit --day 2020-01-01': 14 };
-
 async function print(line: string): Promise<unknown> {
   const output = line.includes('--jq') ? [] : ['-o', 'json'];
   const argv = line.split(' ').map((word) => world.fill(word));
   const { code, stdout, stderr } = await world.run('', output, { argv });
-  const due = EXIT_CODES[line] ?? 0;
+  const due = exitCodeOf(line);
   expect({ line, code, stderr: code === due ? '' : stderr }).toEqual({ line, code: due, stderr: '' });
   return JSON.parse(stdout) as unknown;
 }

@@ -74,3 +74,8 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
 
 /** Commands that go on until they are ended. */
 export const LASTING: ReadonlySet<string> = new Set(['events listen', 'sandbox start']);
+
+/** The exit code of one of these lines: a review of a day that the archive has nothing of ends with 14. */
+export function exitCodeOf(line: string | undefined): number {
+  return line === COMMAND_LINES['logs review'] ? 14 : 0;
+}

@@ -2,7 +2,7 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import { exitCodesOf, type Command } from '../../src/app/command.ts';
-import { LASTING } from '../support/command-lines.ts';
+import { COMMAND_LINES, exitCodeOf, LASTING } from '../support/command-lines.ts';
 import { BAD_RESPONSES } from '../support/bad-responses.ts';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
@@ -34,7 +34,7 @@ describe('what every command prints for programs', () => {
     for (const format of FORMATS) {
       const { code, stdout, stderr } = await world.run(words, ['-o', format]);
       const isRefused = code === 2 && stdout === '' && stderr.includes('written as');
-      const expected = LASTING.has(words) ? 143 : isRefused ? 2 : 0;
+      const expected = LASTING.has(words) ? 143 : isRefused ? 2 : exitCodeOf(COMMAND_LINES[words]);
       expect({ format, code, stderr: code === expected ? '' : stderr }).toEqual({ format, code: expected, stderr: '' });
       expect(faultIn(command, format, stdout)).toBeUndefined();
     }
