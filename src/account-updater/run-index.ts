@@ -41,7 +41,7 @@ function openIndexed(root: string, run: string): FoundRuns {
   const other = runs.find(({ record }) => record.id !== run);
   if (other) {
     const error = new SvcError('config', `${run} is no longer in ${directory}, where ${other.record.id} is now`, {
-      hint: 'If its directory was renamed, submit its file with --run-dir and the new name.',
+      hint: 'If its directory was renamed, submit its file with the new name of the directory.',
       facts: { run, directory },
     });
     return { runs: [], unreadable: [{ directory: entry, run, error }] };
