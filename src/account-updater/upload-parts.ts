@@ -282,7 +282,7 @@ async function listOf(client: Client, ids: ReadonlySet<string>, since: number) {
   return found;
 }
 
-/** Undoes the record of a request that created nothing. What came of an earlier one may still be unclear. */
+/** Undoes the record of a request that created nothing. The result of an earlier request may still be unknown. */
 function forgetCreation({ part, save }: PartWork, unclearSince: string | undefined): void {
   part.state = unclearSince === undefined ? 'planned' : 'creating';
   if (unclearSince === undefined) delete part.creating_since;

@@ -27,7 +27,7 @@ export function noteNext({ notices, globals, system }: HintHost, text: string, w
   notices.command(nextCommand(words, globals, system));
 }
 
-/** An error's message and its hint as sentences. A message from the service may end with a full stop of its own. */
+/** An error's message and its hint as sentences. A message from the service may end with a full stop already. */
 export function withHint({ message, hint }: Pick<SvcError, 'message' | 'hint'>): string {
   return hint === undefined ? message : `${message.replace(/\.$/, '')}. ${hint}`;
 }

@@ -48,7 +48,7 @@ export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   };
 }
 
-/** So many paths are collected: a service whose names are data could send any number. */
+/** The most paths that are collected, since a service that uses data as names could send any number. */
 const MOST_LEFT_OUT = 100;
 
 /** Collects the paths of values that have no column in a list, whose header is written before its rows are known. */

@@ -194,7 +194,7 @@ export async function runExec(context: Context, run: RunDirectory, command: stri
   return undefined;
 }
 
-/** What is said of a run, for the summary; `error` is what ended the work on it. */
+/** Describes a run for the step summary; `error` is the failure that ended the work on it, if any. */
 export async function describeRun(context: Context, run: RunDirectory, error?: unknown): Promise<Summary> {
   const { record } = run;
   // Results that were moved away, or that the operator vouched for, may not be countable.
