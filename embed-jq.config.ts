@@ -30,7 +30,7 @@ export function jqDirectory(): string {
 function moduleText(): string {
   const directory = jqDirectory();
   const wasm = compressed(withoutNotes(readFileSync(`${directory}jq.wasm`))).toString('base64');
-  const worker = readFileSync(new URL('./src/output/worker.cjs', import.meta.url), 'utf8');
+  const worker = readFileSync(new URL('./src/cli/output/worker.cjs', import.meta.url), 'utf8');
   const program = `${startedByHand(readFileSync(`${directory}jq.js`, 'utf8'))}\n${worker}`;
   return `export const program = ${JSON.stringify(program)};\nexport const wasm = ${JSON.stringify(wasm)};\n`;
 }

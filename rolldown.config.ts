@@ -11,21 +11,25 @@ import manifest from './package.json' with { type: 'json' };
  * what TAB costs.
  */
 const LOADED_TOGETHER = [
-  // With the errors, so that a command that may open no more files can still report it.
-  chunk('start', /app.(command|parameter|topics)|commands.tree|config.values|errors|output.(text|time)/),
-  chunk('complete', /completion.(bash|complete|shells|walk)/),
-  chunk('command', /app.(hint|print)|json.(exact|source)|output.(formats|view)|security.card-number/),
+  chunk(
+    'start',
+    // With the errors, so that a command that may open no more files can still report it.
+    /base.errors|cli.app.(command|global-parameters|paging|parameter|topics|typed-path|value-parsers)|tree|cli.config.values/,
+    /cli.output.(text|time)/,
+  ),
+  chunk('complete', /general.completion.(bash|bash-line|complete|shell|shells|walk)/),
+  chunk('command', /cli.app.(hint|print)|base.json.(exact|source)|cli.output.(formats|view)|base.security.card-number/),
   chunk(
     'run',
-    /app.(context|execute)|config.(config-file|json-text|keys|settings)|security.redact/,
-    /output.(error-report|live-line|messages|progress|prompt|terminal)/,
+    /cli.app.(context|execute|service|trace)|cli.config.(config-file|json-text|keys|settings)|base.security.redact/,
+    /cli.output.(error-report|live-line|messages|progress|prompt|terminal)/,
   ),
-  chunk('files', /config.paths|files.(directory|draft|path)|schema.(address|json-value)/),
-  chunk('logs', /commands.logs.(entries|list|near-ids|view)|schema.log-fields/),
+  chunk('files', /cli.config.paths|base.files.(directory|draft|path)|schema.(address|json-value)/),
+  chunk('logs', /logs.(commands.entries|commands.list|near-ids|view)|schema.log-fields/),
   chunk(
     'client',
-    /api.(any-endpoint|client|logs|pages|resources)|app.shared-logs/,
-    /http.(core|exchange|pacer|receiver|request|response|retry)/,
+    /client.api.(any-endpoint|client|logs|pages|resources)|cli.app.rate-ledger/,
+    /client.http.(core|exchange|pacer|receiver|request|response|retry)/,
   ),
   chunk('schemas', /schema.(response|tenant)/),
   // Of machines without SIMD instructions.

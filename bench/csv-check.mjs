@@ -39,7 +39,7 @@ try {
 async function bundle() {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const entry = join(directory, 'entry.ts');
-  const names = ['account-updater/check-request-file', 'transfer/source'];
+  const names = ['au/request/check-request-file', 'client/transfer/source'];
   writeFileSync(
     entry,
     names.map((name) => `export * from ${JSON.stringify(join(root, `src/${name}.ts`))};`).join('\n'),

@@ -70,7 +70,7 @@ async function measure(name, argsFor, small, large) {
 }
 
 async function bundleMerge() {
-  const build = await rolldown({ input: join(root, 'src/account-updater/merge.ts'), platform: 'node', cwd: root });
+  const build = await rolldown({ input: join(root, 'src/au/results/merge.ts'), platform: 'node', cwd: root });
   await build.write({ file: join(directory, 'merge.mjs'), format: 'esm', codeSplitting: false });
   await build.close();
   const child = `import { mergeResults } from './merge.mjs';

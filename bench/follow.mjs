@@ -37,7 +37,9 @@ try {
 async function bundle() {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const entry = join(directory, 'entry.ts');
-  const names = ['logs/follow', 'logs/entry', 'http/pacer'].map((name) => JSON.stringify(join(root, `src/${name}.ts`)));
+  const names = ['logs/follow/follow', 'logs/entry', 'client/http/pacer'].map((name) =>
+    JSON.stringify(join(root, `src/${name}.ts`)),
+  );
   writeFileSync(entry, names.map((name) => `export * from ${name};`).join('\n'));
   const build = await rolldown({ input: entry, platform: 'node', cwd: root, logLevel: 'silent' });
   await build.write({ file: join(directory, 'follow.mjs'), format: 'esm', codeSplitting: false });

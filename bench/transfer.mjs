@@ -34,7 +34,7 @@ const TIMED = 'TIMEFORMAT="0 %U %S"; { time "$@" 2>&4; } 4>&2 2>&3';
 const from = (module) => JSON.stringify(join(root, `src/${module}.ts`));
 const CHILD = `
 import { systemClock as clock } from ${from('system')};
-import { createTransport } from ${from('http/transport')};
+import { createTransport } from ${from('client/http/transport')};
 const [kind, address, file] = process.argv.slice(2);
 const url = new URL(address);
 const transport = createTransport();
@@ -42,12 +42,12 @@ const host = { pid: process.pid, isAlive: () => false };
 const done = kind === 'put' ? put() : get();
 void done.then(() => transport.close());
 async function put() {
-  const { uploadFile } = await import(${from('transfer/upload')});
-  const { fileSource } = await import(${from('transfer/source')});
+  const { uploadFile } = await import(${from('client/transfer/upload')});
+  const { fileSource } = await import(${from('client/transfer/source')});
   await uploadFile({ transport, clock, url, source: await fileSource(file) });
 }
 async function get() {
-  const { downloadFile } = await import(${from('transfer/download')});
+  const { downloadFile } = await import(${from('client/transfer/download')});
   await downloadFile({ transport, clock, host, address: async () => url, target: file, overwrite: true });
 }
 `;

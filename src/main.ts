@@ -1,6 +1,6 @@
-import { writePlain } from './output/output.ts';
-import type { System } from './system.ts';
-import { VERSION } from './version.ts';
+import type { System } from './base/system.ts';
+import { VERSION } from './base/version.ts';
+import { writePlain } from './cli/output/output.ts';
 
 /** Runs one command line and resolves to its exit code. Nothing is loaded before it is known to be needed. */
 export async function main(argv: readonly string[], system: System): Promise<number> {
@@ -8,16 +8,16 @@ export async function main(argv: readonly string[], system: System): Promise<num
     return writePlain(system, `${VERSION}\n`);
   }
   if (argv[0] === '__complete') {
-    const { runComplete } = await import('./completion/shells.ts');
-    const { TREE } = await import('./commands/tree.ts');
+    const { runComplete } = await import('./general/completion/shells.ts');
+    const { TREE } = await import('./tree.ts');
     return runComplete(argv.slice(1), system, TREE);
   }
-  const { PROGRAM } = await import('./commands/tree.ts');
+  const { PROGRAM } = await import('./tree.ts');
   if (argv.length === 1 && (argv[0] === '--help' || argv[0] === '-h')) {
-    const { helpText } = await import('./app/help.ts');
+    const { helpText } = await import('./cli/app/help.ts');
     const asked = { about: { kind: 'tool', tree: PROGRAM.tree }, short: argv[0] === '-h' } as const;
     return writePlain(system, await helpText(asked, system.stdout.columns));
   }
-  const { run } = await import('./app/run.ts');
+  const { run } = await import('./cli/app/run.ts');
   return run(argv, system, PROGRAM);
 }

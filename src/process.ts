@@ -3,10 +3,10 @@
 import { homedir } from 'node:os';
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
-import { type ErrorCode, SvcError } from './errors.ts';
+import { type ErrorCode, SvcError } from './base/errors.ts';
+import { type System, systemClock } from './base/system.ts';
+import { standardStream } from './cli/output/output.ts';
 import { main } from './main.ts';
-import { standardStream } from './output/output.ts';
-import { type System, systemClock } from './system.ts';
 
 const ENDINGS: Readonly<Partial<Record<NodeJS.Signals, { code: ErrorCode; words: string }>>> = {
   SIGHUP: { code: 'hangup', words: 'the terminal went away' },

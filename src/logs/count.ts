@@ -1,4 +1,4 @@
-import { parseTime } from '../output/time.ts';
+import { parseTime } from '../cli/output/time.ts';
 import type { Log } from '../schema/log.ts';
 
 /** What entries are counted by; `all` is one row for all of them. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { isLossy, logFromLine, logText } from '../api/logs.ts';
-import { sourceOf } from '../json/source.ts';
-import { parseTime, SECOND_MS, wholeSecond } from '../output/time.ts';
+import { sourceOf } from '../base/json/source.ts';
+import { parseTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';
+import { isLossy, logFromLine, logText } from '../client/api/logs.ts';
 import type { Log } from '../schema/log.ts';
 
 /** How long the service keeps entries, in milliseconds, unless an option says otherwise. */

@@ -1,10 +1,10 @@
-import type { Client } from '../api/client.ts';
-import type { LogFilter } from '../api/logs.ts';
-import { isExpiredCursor, type Page } from '../api/pages.ts';
-import { SvcError } from '../errors.ts';
-import { isoTime, wholeSecond } from '../output/time.ts';
+import { SvcError } from '../base/errors.ts';
+import type { Clock } from '../base/system.ts';
+import { isoTime, wholeSecond } from '../cli/output/time.ts';
+import type { Client } from '../client/api/client.ts';
+import type { LogFilter } from '../client/api/logs.ts';
+import { isExpiredCursor, type Page } from '../client/api/pages.ts';
 import type { Log } from '../schema/log.ts';
-import type { Clock } from '../system.ts';
 import { beyond, countByKey, type Entry, entryOf, isIn, NO_TIME, secondsOf, Tally, type TimeRange } from './entry.ts';
 
 /** Where entries are read: the service, or a model of it. */

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { SvcError } from '../errors.ts';
+import { SvcError } from '../base/errors.ts';
+import { containsCardNumber } from '../base/security/card-number.ts';
+import { nearest, typedWord } from '../base/security/typed-word.ts';
 import { isObject } from '../schema/json-value.ts';
 import {
   BOOLEAN_TENANT_SETTINGS,
@@ -8,8 +10,6 @@ import {
   type Tenant,
   type TenantBody,
 } from '../schema/tenant.ts';
-import { containsCardNumber } from '../security/card-number.ts';
-import { nearest, typedWord } from '../security/typed-word.ts';
 
 export interface TenantChange {
   readonly name: string | undefined;

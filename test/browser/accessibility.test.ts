@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { threeDsSandbox } from '../emulator/three-ds/three-ds-harness.ts';
 import { FakeClock } from '../support/clock.ts';
 import { svcHere } from '../support/run-here.ts';
-import { threeDsSandbox } from '../sandbox/three-ds/three-ds-harness.ts';
 import { CHROMIUM, launchChromium } from './chromium.ts';
 
 type Shown = (page: Page) => Promise<void>;

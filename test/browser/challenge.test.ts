@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { MAX_ATTEMPTS } from '../../src/sandbox/three-ds/outcome.ts';
-import { RIGHT_CODE } from '../../src/sandbox/three-ds/pages/challenge.ts';
-import { PAYMENT, threeDsSandbox, tokenFor } from '../sandbox/three-ds/three-ds-harness.ts';
+import { MAX_ATTEMPTS } from '../../src/emulator/three-ds/outcome.ts';
+import { RIGHT_CODE } from '../../src/emulator/three-ds/pages/challenge.ts';
+import { PAYMENT, threeDsSandbox, tokenFor } from '../emulator/three-ds/three-ds-harness.ts';
 import { CHROMIUM, launchChromium } from './chromium.ts';
 
 const CODE = 'Successful Challenge Authentication';

@@ -2,14 +2,14 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ArchiveSummary } from '../../src/commands/logs/archive.ts';
+import { systemClock } from '../../src/base/system.ts';
+import type { RunningSandbox } from '../../src/emulator/options.ts';
+import { startSandbox } from '../../src/emulator/server.ts';
 import { DirectoryStore } from '../../src/logs/archive/directory-store.ts';
 import { findArchive } from '../../src/logs/archive/manifest.ts';
 import { ArchiveWriter } from '../../src/logs/archive/writer.ts';
-import type { RunningSandbox } from '../../src/sandbox/options.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
+import type { ArchiveSummary } from '../../src/logs/commands/archive.ts';
 import type { Log } from '../../src/schema/log.ts';
-import { systemClock } from '../../src/system.ts';
 import { readArchive } from '../logs/archive/archived.ts';
 import { type Finished, finished, Home } from '../support/svc.ts';
 

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDesk, type Desk } from '../au/commands/support.ts';
 import { CHROMIUM, launchChromium } from '../browser/chromium.ts';
-import { openDesk, type Desk } from '../commands/au/support.ts';
 import { type Finished, Home } from '../support/svc.ts';
 
 /** One row more than a job takes. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
+import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FaultServer } from '../support/fault-server.ts';
 import { answer, json } from '../support/fault-steps.ts';
 import { svcHere } from '../support/run-here.ts';

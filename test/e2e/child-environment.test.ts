@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RunningSandbox } from '../../src/sandbox/options.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
-import { exampleRequestFile, sandboxThreeDsCards } from '../../src/sandbox/vault/cards.ts';
-import { startListener } from '../commands/events/support.ts';
+import type { RunningSandbox } from '../../src/emulator/options.ts';
+import { startSandbox } from '../../src/emulator/server.ts';
+import { exampleRequestFile, sandboxThreeDsCards } from '../../src/emulator/vault/cards.ts';
+import { startListener } from '../events/commands/support.ts';
 import { type Finished, Home, LAUNCHER } from '../support/svc.ts';
 import { TerminalSession } from '../support/terminal.ts';
 

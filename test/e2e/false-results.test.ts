@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { captureResponse } from '../../src/sandbox/faults/intercept.ts';
-import type { Interceptor } from '../../src/sandbox/options.ts';
-import { type Desk, openDesk } from '../commands/au/support.ts';
+import { captureResponse } from '../../src/emulator/faults/intercept.ts';
+import type { Interceptor } from '../../src/emulator/options.ts';
+import { type Desk, openDesk } from '../au/commands/support.ts';
 import type { Finished } from '../support/svc.ts';
 
 /** Sends something else than the result file, with status 200. The head of the right response is set. */

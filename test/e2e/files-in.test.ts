@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { type Desk, openDesk } from '../commands/au/support.ts';
-import { until } from '../webhooks/support.ts';
+import { type Desk, openDesk } from '../au/commands/support.ts';
+import { until } from '../events/support.ts';
 import { finished } from '../support/svc.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { captureResponse } from '../../src/sandbox/faults/intercept.ts';
-import type { Interceptor } from '../../src/sandbox/options.ts';
-import { type Desk, openDesk } from '../commands/au/support.ts';
+import { captureResponse } from '../../src/emulator/faults/intercept.ts';
+import type { Interceptor } from '../../src/emulator/options.ts';
+import { type Desk, openDesk } from '../au/commands/support.ts';
 import { CAN_MOUNT, NEEDS_MOUNT, onSmallDisk } from '../support/small-disk.ts';
 
 /** Their results are small enough to arrive before anything reads them, and need eleven pages. */

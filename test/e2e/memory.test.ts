@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningSandbox } from '../../src/sandbox/options.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
+import type { RunningSandbox } from '../../src/emulator/options.ts';
+import { startSandbox } from '../../src/emulator/server.ts';
 import { Home } from '../support/svc.ts';
 
 const SOAK = process.env['SOAK'] === '1';

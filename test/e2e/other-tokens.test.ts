@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { captureResponse } from '../../src/sandbox/faults/intercept.ts';
-import type { Interceptor } from '../../src/sandbox/options.ts';
-import { type Desk, openDesk } from '../commands/au/support.ts';
+import { captureResponse } from '../../src/emulator/faults/intercept.ts';
+import type { Interceptor } from '../../src/emulator/options.ts';
+import { type Desk, openDesk } from '../au/commands/support.ts';
 import { type Finished, finished } from '../support/svc.ts';
 
 /** Rows of a result file, changed. The header stays, and there are no more rows than before. */

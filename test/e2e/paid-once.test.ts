@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { readFaults } from '../../src/sandbox/faults/fault.ts';
-import { faultInterceptor } from '../../src/sandbox/faults/intercept.ts';
-import type { Interceptor } from '../../src/sandbox/options.ts';
-import { type Desk, openDesk } from '../commands/au/support.ts';
+import { readFaults } from '../../src/emulator/faults/fault.ts';
+import { faultInterceptor } from '../../src/emulator/faults/intercept.ts';
+import type { Interceptor } from '../../src/emulator/options.ts';
+import { type Desk, openDesk } from '../au/commands/support.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const DAY = 86_400_000;

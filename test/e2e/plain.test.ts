@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readSourceFiles } from '../support/source-file.ts';
 import { exitCodeOf } from '../support/command-lines.ts';
+import { readSourceFiles } from '../support/source-file.ts';
 import { Home, LAUNCHER } from '../support/svc.ts';
 import { TerminalSession } from '../support/terminal.ts';
 
 /** Every file that draws, and the command lines that show what it draws. */
 const PICTURES: Readonly<Record<string, readonly string[]>> = {
-  'commands/tenant/usage.ts': ['tenant usage'],
-  'commands/logs/draw-stats.ts': ['logs stats --since 2d'],
-  'commands/au/results.ts': ['au submit tokens.csv --wait --out results.csv --force'],
-  'commands/logs/draw-review.ts': ['logs review audit --day 2020-01-01'],
-  'account-updater/report-view.ts': ['au report results.csv', 'au report results.csv --request tokens.csv'],
-  'output/live-line.ts': ['au submit tokens.csv --wait --again --out again.csv --force'],
+  'tenant/commands/usage.ts': ['tenant usage'],
+  'logs/draw-stats.ts': ['logs stats --since 2d'],
+  'au/results/deliver.ts': ['au submit tokens.csv --wait --out results.csv --force'],
+  'logs/review/draw.ts': ['logs review audit --day 2020-01-01'],
+  'au/results/report-view.ts': ['au report results.csv', 'au report results.csv --request tokens.csv'],
+  'cli/output/live-line.ts': ['au submit tokens.csv --wait --again --out again.csv --force'],
 };
 
 const TABLES = [
@@ -88,7 +88,7 @@ describe('--plain', () => {
     const root = fileURLToPath(new URL('../../src/', import.meta.url));
     const drawing = readSourceFiles(root)
       .map(({ path }) => path)
-      .filter((path) => path !== 'output/bars.ts')
+      .filter((path) => path !== 'cli/output/bars.ts')
       .filter((path) => /\bdraw(Bar|Gauge|Sparkline)\b/.test(readFileSync(`${root}${path}`, 'utf8')));
     const missing = drawing.filter((path) => !(path in PICTURES));
     expect(

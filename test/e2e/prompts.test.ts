@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleRequestFile, sandboxCards } from '../../src/sandbox/vault/cards.ts';
+import { exampleRequestFile, sandboxCards } from '../../src/emulator/vault/cards.ts';
 import { readSourceFiles } from '../support/source-file.ts';
 import { finished, Home } from '../support/svc.ts';
 
@@ -12,19 +12,19 @@ const ids = { run: '', session: '' };
 
 /** Every file that asks something, a command line that comes to its question, and what is to be given instead. */
 const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: RegExp]>> = {
-  'commands/au/abandon.ts': [() => `--sandbox au abandon ${ids.run}`, /--yes/],
-  'commands/au/abandon.ts of a damaged run': [() => '--sandbox au abandon damaged', /--yes/],
-  'commands/au/recorded.ts': [() => '--sandbox au runs prune --older-than 1d', /--yes/],
-  'commands/3ds/authenticate.ts': [
+  'au/commands/abandon.ts': [() => `--sandbox au abandon ${ids.run}`, /--yes/],
+  'au/commands/abandon.ts of a damaged run': [() => '--sandbox au abandon damaged', /--yes/],
+  'au/commands/recorded.ts': [() => '--sandbox au runs prune --older-than 1d', /--yes/],
+  '3ds/commands/authenticate.ts': [
     () => `--sandbox 3ds authenticate ${ids.session} --file body.json --allow-unknown`,
     /--yes/,
   ],
-  'commands/login-keys.ts': [() => 'login --base-url http://127.0.0.1:9', /--management-key-stdin/],
-  'commands/profile/profile.ts': [() => 'profile delete spare', /--yes/],
-  'commands/reset.ts': [() => `reset --forget ${ids.run}`, /--yes/],
-  'commands/sandbox/control.ts': [() => 'sandbox reset', /--yes/],
-  'commands/tenant/delete.ts': [() => '--sandbox tenant delete', /--confirm/],
-  'commands/tenant/update.ts': [() => '--sandbox tenant update --name Other', /--yes/],
+  'general/login-keys.ts': [() => 'login --base-url http://127.0.0.1:9', /--management-key-stdin/],
+  'general/commands/profile/profile.ts': [() => 'profile delete spare', /--yes/],
+  'general/commands/reset.ts': [() => `reset --forget ${ids.run}`, /--yes/],
+  'sandbox/commands/control.ts': [() => 'sandbox reset', /--yes/],
+  'tenant/commands/delete.ts': [() => '--sandbox tenant delete', /--confirm/],
+  'tenant/commands/update.ts': [() => '--sandbox tenant update --name Other', /--yes/],
 };
 
 beforeAll(async () => {

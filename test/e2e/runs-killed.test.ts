@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RunRecord } from '../../src/account-updater/record.ts';
-import type { RunningSandbox } from '../../src/sandbox/options.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
-import { uploadsTaken } from '../account-updater/support.ts';
+import type { RunRecord } from '../../src/au/run/record.ts';
+import type { RunningSandbox } from '../../src/emulator/options.ts';
+import { startSandbox } from '../../src/emulator/server.ts';
+import { uploadsTaken } from '../au/support.ts';
 import { finished, type Finished, Home } from '../support/svc.ts';
 
 const KILLS = process.env['SOAK'] ? 100 : 12;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { leafPaths } from '../../src/output/view.ts';
+import { leafPaths } from '../../src/cli/output/view.ts';
 import { COMMAND_LINES, exitCodeOf } from '../support/command-lines.ts';
 import { finished, Home } from '../support/svc.ts';
 import { allCommands } from '../support/tree.ts';

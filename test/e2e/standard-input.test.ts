@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
+import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { finished, Home } from '../support/svc.ts';
 
 const home = new Home();

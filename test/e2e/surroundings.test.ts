@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
+import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FaultServer } from '../support/fault-server.ts';
 import { CAN_OBEY_MODES, finished, Home } from '../support/svc.ts';
 

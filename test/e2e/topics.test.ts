@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type TopicName, topicPage, TOPICS } from '../../src/app/topics.ts';
+import { type TopicName, topicPage, TOPICS } from '../../src/cli/app/topics.ts';
 import { Home, LAUNCHER } from '../support/svc.ts';
 
 const home = new Home();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { logFromLine } from '../../src/api/logs.ts';
+import { logFromLine } from '../../src/client/api/logs.ts';
 import { entryOf, Tally } from '../../src/logs/entry.ts';
 import type { Log } from '../../src/schema/log.ts';
 

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkpointText, parseCheckpoint } from '../../src/logs/checkpoint.ts';
 import { beginAt, type TailPosition } from '../../src/logs/entry.ts';
-import { Tail } from '../../src/logs/follow.ts';
+import { checkpointText, parseCheckpoint } from '../../src/logs/follow/checkpoint.ts';
+import { Tail } from '../../src/logs/follow/follow.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService, nameOf } from './model.ts';
 

@@ -1,9 +1,9 @@
-import type { Page } from '../../src/api/pages.ts';
-import { SvcError } from '../../src/errors.ts';
+import { SvcError } from '../../src/base/errors.ts';
+import type { Clock } from '../../src/base/system.ts';
+import type { Page } from '../../src/client/api/pages.ts';
 import type { TimeRange } from '../../src/logs/entry.ts';
 import type { LogSource } from '../../src/logs/read-range.ts';
 import type { Log } from '../../src/schema/log.ts';
-import type { Clock } from '../../src/system.ts';
 
 /** An entry of the model: created at one time, seen from another on. */
 export interface Happening {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Page } from '../../src/api/pages.ts';
-import { SvcError } from '../../src/errors.ts';
+import { SvcError } from '../../src/base/errors.ts';
+import type { Page } from '../../src/client/api/pages.ts';
 import type { TimeRange } from '../../src/logs/entry.ts';
 import { type LogSource, readOnce, readReliably } from '../../src/logs/read-range.ts';
 import type { Log } from '../../src/schema/log.ts';

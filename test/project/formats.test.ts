@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseRecord } from '../../src/account-updater/record.ts';
-import { ENTITY_TYPES, knownEntityTypes } from '../../src/config/cache.ts';
-import { parseConfig } from '../../src/config/config-file.ts';
-import { type DirectoryKind, directoryOf, KEPT_NAMES } from '../../src/config/paths.ts';
+import { parseRecord } from '../../src/au/run/record.ts';
+import { ENTITY_TYPES, knownEntityTypes } from '../../src/cli/config/cache.ts';
+import { parseConfig } from '../../src/cli/config/config-file.ts';
+import { type DirectoryKind, directoryOf, KEPT_NAMES } from '../../src/cli/config/paths.ts';
 import { readRecords } from '../../src/logs/archive/chain.ts';
 import { DirectoryStore } from '../../src/logs/archive/directory-store.ts';
 import { parseRecord as parseArchiveRecord } from '../../src/logs/archive/record.ts';
-import { parseCheckpoint } from '../../src/logs/checkpoint.ts';
-import { testSystem } from '../config/support/system.ts';
+import { parseCheckpoint } from '../../src/logs/follow/checkpoint.ts';
+import { testSystem } from '../cli/config/support/system.ts';
 
 const read = (name: string): string => readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8');
 

@@ -5,14 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { nodesOf } from '../support/syntax.ts';
 
 /** The folders that a program can use without a command line. */
-const LIBRARY =
-  'account-updater logs webhooks doctor three-ds tenant api transfer http config files security json schema'.split(' ');
+const LIBRARY = 'client base schema'.split(' ');
 
 /** A command of ours, or an option inside a sentence; an option alone is a word of the next command. */
 const ADVICE = /['`"]svc [a-z3-]|\bsvc (?:au|logs|3ds|tenant|login|events|api|help) |[^\w-]--[a-z]/;
 
 /** Style sheets and the like, where two hyphens are no option. */
-const NOT_WORDS = new Set(['account-updater/report-page.ts']);
+const NOT_WORDS = new Set(['au/results/report-page.ts']);
 
 const root = fileURLToPath(new URL('../../src/', import.meta.url));
 

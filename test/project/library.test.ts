@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningSandbox } from '../../src/sandbox/options.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
-import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
+import type { RunningSandbox } from '../../src/emulator/options.ts';
+import { startSandbox } from '../../src/emulator/server.ts';
+import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { readBlocks } from '../support/readme-blocks.ts';
 import { finished } from '../support/svc.ts';
 

@@ -1,7 +1,7 @@
-import { VERSION } from '../../src/version.ts';
-import { type Command, commandsBehind, type Entry, exitCodesOf } from '../../src/app/command.ts';
-import { commandPage, isFilled, rootPage } from '../../src/app/help.ts';
-import { type Page, type Section, type TopicName, topicPage, TOPICS } from '../../src/app/topics.ts';
+import { VERSION } from '../../src/base/version.ts';
+import { type Command, commandsBehind, type Entry, exitCodesOf } from '../../src/cli/app/command.ts';
+import { commandPage, isFilled, rootPage } from '../../src/cli/app/help.ts';
+import { type Page, type Section, type TopicName, topicPage, TOPICS } from '../../src/cli/app/topics.ts';
 
 /** The man page svc(1) in roff: the same pages that help shows, for the tool, each command and each topic. */
 export async function manPage(tree: readonly Entry[]): Promise<string> {

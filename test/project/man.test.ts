@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { manPage } from './man-page.ts';
-import { TREE } from '../../src/commands/tree.ts';
+import { TREE } from '../../src/tree.ts';
 import { allCommands } from '../support/tree.ts';
+import { manPage } from './man-page.ts';
 
 const file = fileURLToPath(new URL('../../man/svc.1', import.meta.url));
 

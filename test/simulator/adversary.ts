@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type RunPart, sentOf } from '../../src/account-updater/record.ts';
-import { ACCEPT_SECOND_PUT, FaultChooser, readFaults } from '../../src/sandbox/faults/fault.ts';
-import { faultInterceptor } from '../../src/sandbox/faults/intercept.ts';
-import type { Interceptor } from '../../src/sandbox/options.ts';
+import { type RunPart, sentOf } from '../../src/au/run/record.ts';
+import { ACCEPT_SECOND_PUT, FaultChooser, readFaults } from '../../src/emulator/faults/fault.ts';
+import { faultInterceptor } from '../../src/emulator/faults/intercept.ts';
+import type { Interceptor } from '../../src/emulator/options.ts';
 import type { SimulatedProcess } from './context.ts';
 import { FORGERIES, type Forgery, forge } from './forgeries.ts';
 import { LogOverlay } from './log-overlay.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXIT_CODES } from '../../src/errors.ts';
+import { EXIT_CODES } from '../../src/base/errors.ts';
 import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
-import { uploadsTaken } from '../account-updater/support.ts';
+import { uploadsTaken } from '../au/support.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
 import { areReadable, jobsOf, recordedParts } from './records.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { needsFile, type RunPart, type RunRecord, sentOf, statusOf } from '../../src/account-updater/record.ts';
+import { needsFile, type RunPart, type RunRecord, sentOf, statusOf } from '../../src/au/run/record.ts';
 import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';

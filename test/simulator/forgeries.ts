@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { captureResponse } from '../../src/sandbox/faults/intercept.ts';
+import { captureResponse } from '../../src/emulator/faults/intercept.ts';
 
 /** What a store can make of a result file: its last rows are missing, its tokens are of somebody else, a row is there twice. */
 export const FORGERIES = ['cut', 'foreign', 'doubled'] as const;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MAX_REQUEST_FILE_ROWS } from '../../src/schema/account-updater-files.ts';
-import { uploadsTaken } from '../account-updater/support.ts';
+import { uploadsTaken } from '../au/support.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
 import { isUntouched, recordsIn } from './records.ts';

@@ -1,11 +1,11 @@
 import { PassThrough, Writable } from 'node:stream';
-import { type ErrorCode, SvcError } from '../../src/errors.ts';
+import { type ErrorCode, SvcError } from '../../src/base/errors.ts';
 import { main } from '../../src/main.ts';
 import { type Actor, Killed, runAs, type SimulatedProcess } from './context.ts';
-import type { Chance } from './random.ts';
-import type { UnflushedChanges } from './power.ts';
-import type { Time } from './time.ts';
 import type { WorldNetwork } from './network.ts';
+import type { UnflushedChanges } from './power.ts';
+import type { Chance } from './random.ts';
+import type { Time } from './time.ts';
 import type { Wire } from './wire.ts';
 
 /** What ends a process before its own end: at which of its steps. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseRecord, type RunPart, type RunRecord } from '../../src/account-updater/record.ts';
+import { parseRecord, type RunPart, type RunRecord } from '../../src/au/run/record.ts';
 
 /** Where the tool keeps what it knows, and there the runs; the last only with `--run-dir`. */
 export const STATE = '.local/state/svc';

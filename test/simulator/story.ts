@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
+import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { checkCreations, checkEnd, checkNothingLeaked, checkResultFiles } from './checks.ts';
 import { checkExitCode, checkRecords } from './evidence.ts';
 import { ARCHIVE, type Circumstances, type History, type Step, TAIL, type Weather } from './history.ts';

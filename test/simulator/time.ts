@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Clock } from '../../src/system.ts';
+import type { Clock } from '../../src/base/system.ts';
 
 interface Timer {
   readonly due: number;

@@ -2,18 +2,18 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunningSandbox } from '../../src/sandbox/options.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
+import type { RunningSandbox } from '../../src/emulator/options.ts';
+import { startSandbox } from '../../src/emulator/server.ts';
 import { acceptSecondUpload, Adversary } from './adversary.ts';
 import { Auditor } from './auditor.ts';
 import { Backups } from './backups.ts';
 import { type Actor, runAs } from './context.ts';
 import type { Circumstances } from './history.ts';
-import { recordedParts } from './records.ts';
 import { DEAF_PORT, WorldNetwork } from './network.ts';
-import { type Ended, ToolProcess } from './process.ts';
 import { UnflushedChanges } from './power.ts';
+import { type Ended, ToolProcess } from './process.ts';
 import { Chance } from './random.ts';
+import { recordedParts } from './records.ts';
 import { Time } from './time.ts';
 
 // In memory where there is such a disk: a rename on another takes longer than all else.

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/system.ts';
+import type { Clock } from '../../src/base/system.ts';
 
 interface Sleeper {
   readonly due: number;

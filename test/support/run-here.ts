@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/base/system.ts';
+import { startSandbox } from '../../src/emulator/server.ts';
 import { main } from '../../src/main.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
-import type { Clock } from '../../src/system.ts';
 import { FakeClock } from './clock.ts';
 
 /** The key that the tool is given: no output may hold it. */

@@ -6,7 +6,7 @@ import { isNode, lastName, nodesOf, type Node } from './syntax.ts';
 export interface Import {
   /** As written, such as `../errors.ts` or `node:fs`. */
   readonly specifier: string;
-  /** Path below src/ for a relative import, such as `http/core.ts`. */
+  /** Path below src/ for a relative import, such as `client/http/core.ts`. */
   readonly target: string | undefined;
   /** `type` imports vanish in the build; `dynamic` ones load when they run. */
   readonly kind: 'static' | 'type' | 'dynamic';

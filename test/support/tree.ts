@@ -1,5 +1,5 @@
-import { commandsBehind, type CommandInTree } from '../../src/app/command.ts';
-import { TREE } from '../../src/commands/tree.ts';
+import { commandsBehind, type CommandInTree } from '../../src/cli/app/command.ts';
+import { TREE } from '../../src/tree.ts';
 
 /** Every command of the tree. */
 export async function allCommands(): Promise<CommandInTree[]> {

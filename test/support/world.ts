@@ -5,13 +5,13 @@ import { createServer, request, type IncomingMessage, type Server, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SvcError } from '../../src/errors.ts';
-import { exampleRequestFile } from '../../src/sandbox/vault/cards.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
-import { COMMAND_LINES, LASTING } from './command-lines.ts';
+import { SvcError } from '../../src/base/errors.ts';
+import { startSandbox } from '../../src/emulator/server.ts';
+import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FakeClock } from './clock.ts';
-import { finished, type Finished, LAUNCHER } from './svc.ts';
+import { COMMAND_LINES, LASTING } from './command-lines.ts';
 import { svcHere, type HereOptions, type HereResult } from './run-here.ts';
+import { finished, type Finished, LAUNCHER } from './svc.ts';
 
 const MANAGEMENT_KEY = 'sandbox-management-key';
 const PRIVATE_KEY = 'sandbox-private-key';

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunRecord } from '../../src/account-updater/record.ts';
+import type { RunRecord } from '../../src/au/run/record.ts';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
 

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sha256Of } from '../../src/files/draft.ts';
+import { sha256Of } from '../../src/base/files/draft.ts';
 import { recordPath, recordText } from '../../src/logs/archive/record.ts';
 import { archiveToTamper, GAP, Tampering } from '../logs/archive/tampers.ts';
 import { svcHere } from '../support/run-here.ts';

@@ -1,9 +1,9 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
-import { exitCodesOf, type Command } from '../../src/app/command.ts';
-import { COMMAND_LINES, exitCodeOf, LASTING } from '../support/command-lines.ts';
+import { exitCodesOf, type Command } from '../../src/cli/app/command.ts';
 import { BAD_RESPONSES } from '../support/bad-responses.ts';
+import { COMMAND_LINES, exitCodeOf, LASTING } from '../support/command-lines.ts';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
 

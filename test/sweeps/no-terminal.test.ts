@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exitCodesOf } from '../../src/app/command.ts';
+import { exitCodesOf } from '../../src/cli/app/command.ts';
 import { LASTING } from '../support/command-lines.ts';
 import { errorIn, type HereResult } from '../support/run-here.ts';
 import { allCommands } from '../support/tree.ts';

@@ -1,6 +1,6 @@
-import type { Client } from '../../api/client.ts';
-import { isSvcError, SvcError } from '../../errors.ts';
-import { wholeSecond } from '../../output/time.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { wholeSecond } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
 import { beginAt } from '../entry.ts';
 import { serviceLogs } from '../read-range.ts';
 import { marginMs, withMargin } from './coverage.ts';

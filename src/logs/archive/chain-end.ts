@@ -1,7 +1,7 @@
 import fs from 'node:fs';
-import { isSvcError, SvcError } from '../../errors.ts';
-import { sha256OfAll } from '../../files/draft.ts';
-import { isoTime } from '../../output/time.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { sha256OfAll } from '../../base/files/draft.ts';
+import { isoTime } from '../../cli/output/time.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
 import { appendRecord, type RecordDraft } from './chain.ts';
 import { INDEX, indexNumber } from './index/ref.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { isSvcError, refuseNewer, SvcError } from '../../errors.ts';
-import { sha256Of } from '../../files/draft.ts';
+import { isSvcError, refuseNewer, SvcError } from '../../base/errors.ts';
+import { sha256Of } from '../../base/files/draft.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import {
   type ArchiveRecord,

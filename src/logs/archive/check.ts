@@ -1,13 +1,14 @@
-import { isSvcError } from '../../errors.ts';
-import { parseTime } from '../../output/time.ts';
-import type { Finding, Problem } from './chain.ts';
+import { isSvcError } from '../../base/errors.ts';
+import { parseTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Bucket } from '../count.ts';
+import type { Finding, Problem } from './chain.ts';
 import { LineCounter } from './count-lines.ts';
 import type { IndexCheck, IndexedContent } from './index/check.ts';
 import { keyIn, keyOf } from './index/filter.ts';
 import { COUNTED } from './index/tally.ts';
 import { holdsAt, LineClock, LineScanner } from './line-scanner.ts';
+import { readLine, readLines, type ReadSegmentOptions } from './read-segment.ts';
 import {
   dayIn,
   dayOf,
@@ -20,7 +21,6 @@ import {
   UNKNOWN_DAY,
   withinYears,
 } from './record.ts';
-import { readLine, readLines, type ReadSegmentOptions } from './read-segment.ts';
 import type { ArchiveStore, StoredFile } from './store.ts';
 
 export interface Listed {

@@ -1,9 +1,9 @@
-import { parseTime } from '../../output/time.ts';
+import { parseTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { type Bucket, bucketOf, emptyBucket, HOUR_MS, type Interval } from '../count.ts';
 import { COUNTED } from './index/tally.ts';
-import { readLine } from './read-segment.ts';
 import { holdsAt, LineClock, LineScanner } from './line-scanner.ts';
+import { readLine } from './read-segment.ts';
 
 /** The place of the time, behind what entries are counted by. */
 const TIME = COUNTED.length;

@@ -1,5 +1,5 @@
-import { SvcError } from '../../errors.ts';
-import { formatDuration, isoTime } from '../../output/time.ts';
+import { SvcError } from '../../base/errors.ts';
+import { formatDuration, isoTime } from '../../cli/output/time.ts';
 import type { TimeRange } from '../entry.ts';
 import type { DropRecord, RecordContent } from './record.ts';
 

@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { readFailure as unreadable, SvcError, systemCodeOf, writeFailure } from '../../errors.ts';
-import { makeDirectory } from '../../files/directory.ts';
-import { Draft } from '../../files/draft.ts';
-import type { LockHost } from '../../files/lock.ts';
-import { linkUnlessTaken, moveIntoPlace, syncDirectory } from '../../files/path.ts';
+import { readFailure as unreadable, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/files/directory.ts';
+import { Draft } from '../../base/files/draft.ts';
+import type { LockHost } from '../../base/files/lock.ts';
+import { linkUnlessTaken, moveIntoPlace, syncDirectory } from '../../base/files/path.ts';
 import { damaged } from './record.ts';
 import { type ArchiveStore, type LocalFile, MAX_TEXT_BYTES, type StoredFile, workAlone } from './store.ts';
 

@@ -1,4 +1,4 @@
-import { parseTime } from '../../output/time.ts';
+import { parseTime } from '../../cli/output/time.ts';
 
 const [QUOTE, COMMA, COLON, OPEN, CLOSE, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x7b, 0x7d, 0x5c];
 const [SPACE, POINT, ZERO, NINE, ZULU] = [0x20, 0x2e, 0x30, 0x39, 0x5a];

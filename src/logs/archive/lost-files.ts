@@ -1,4 +1,4 @@
-import { isSvcError } from '../../errors.ts';
+import { isSvcError } from '../../base/errors.ts';
 import { damageOf, readLast } from './chain.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { dayIn, dayOf, isHidden, MANIFEST, MISSING, partNumber, recordPath } from './record.ts';

@@ -1,5 +1,5 @@
-import { SvcError } from '../../errors.ts';
-import { isoTime } from '../../output/time.ts';
+import { SvcError } from '../../base/errors.ts';
+import { isoTime } from '../../cli/output/time.ts';
 import type { TailPosition } from '../entry.ts';
 import { appendRecord, otherWriter, readFirst, readLast } from './chain.ts';
 import { Coverage } from './coverage.ts';

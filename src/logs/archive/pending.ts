@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { isReadable, logText } from '../../api/logs.ts';
-import { holdsCardNumber } from '../../output/formats.ts';
+import { holdsCardNumber } from '../../cli/output/formats.ts';
+import { isReadable, logText } from '../../client/api/logs.ts';
 import type { Log } from '../../schema/log.ts';
 import { dayOf, entryTime } from './record.ts';
 import { type ClosedSegment, type EntryText, SegmentFile, type SegmentKind } from './segment.ts';

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
-import type { Client } from '../../api/client.ts';
-import { isSvcError, refuseNewer, SvcError } from '../../errors.ts';
-import { sha256Of } from '../../files/draft.ts';
-import { parseTime } from '../../output/time.ts';
+import { isSvcError, refuseNewer, SvcError } from '../../base/errors.ts';
+import { sha256Of } from '../../base/files/draft.ts';
+import { parseTime } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
 import type { Log } from '../../schema/log.ts';
-import { positionSchema } from '../checkpoint.ts';
+import { positionSchema } from '../follow/checkpoint.ts';
 import { indexRefSchema } from './index/ref.ts';
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));

@@ -1,7 +1,7 @@
-import { parseTime } from '../../output/time.ts';
+import { parseTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
-import { Tail } from '../follow.ts';
+import { Tail } from '../follow/follow.ts';
 import type { LogSource } from '../read-range.ts';
 import { type Lookup, partToRead } from './index/lookup.ts';
 import type { Bounds } from './manifest.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { constants, crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
-import { Draft } from '../../files/draft.ts';
+import { Draft } from '../../base/files/draft.ts';
 import type { Log } from '../../schema/log.ts';
 import { bucketOf } from '../count.ts';
 import type { BuiltTally } from './index/file.ts';

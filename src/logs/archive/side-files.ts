@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
-import { isSvcError } from '../../errors.ts';
-import { sha256Of } from '../../files/draft.ts';
+import { isSvcError } from '../../base/errors.ts';
+import { sha256Of } from '../../base/files/draft.ts';
 import { parsedJson } from '../../schema/json-value.ts';
-import { fromStored, positionSchema, toStored } from '../checkpoint.ts';
 import type { TailPosition } from '../entry.ts';
-import { unlessDamaged } from './index/upkeep.ts';
+import { fromStored, positionSchema, toStored } from '../follow/checkpoint.ts';
 import { damageOf, type Finding, readRecordsFrom } from './chain.ts';
+import { unlessDamaged } from './index/upkeep.ts';
 import {
   type ArchiveRecord,
   contentSchema,

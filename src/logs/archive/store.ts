@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { SvcError, writeFailure } from '../../errors.ts';
-import { type LockHost, withLock } from '../../files/lock.ts';
-import type { Trace } from '../../http/exchange.ts';
-import type { System } from '../../system.ts';
+import { SvcError, writeFailure } from '../../base/errors.ts';
+import { type LockHost, withLock } from '../../base/files/lock.ts';
+import type { System } from '../../base/system.ts';
+import type { Trace } from '../../client/http/exchange.ts';
 
 /** A file of an archive: its path below the archive's top, with `/`, and its size. */
 export interface StoredFile {

@@ -1,5 +1,5 @@
 import type { TailPosition, TimeRange } from '../entry.ts';
-import { Tail, type TailEvent, within } from '../follow.ts';
+import { Tail, type TailEvent, within } from '../follow/follow.ts';
 import type { LogSource } from '../read-range.ts';
 import type { ArchiveWriter } from './writer.ts';
 

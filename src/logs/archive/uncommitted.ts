@@ -1,4 +1,4 @@
-import { isSvcError } from '../../errors.ts';
+import { isSvcError } from '../../base/errors.ts';
 import { INDEX, indexNumber } from './index/ref.ts';
 import { unlessDamaged } from './index/upkeep.ts';
 import { readManifest } from './manifest.ts';

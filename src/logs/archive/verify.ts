@@ -1,4 +1,4 @@
-import { countText } from '../../output/time.ts';
+import { countText } from '../../cli/output/time.ts';
 import { type ChainState, checkChain, type Finding } from './chain.ts';
 import { checkSegment, type Listed } from './check.ts';
 import { Coverage } from './coverage.ts';
@@ -6,7 +6,6 @@ import { IndexCheck } from './index/check.ts';
 import { INDEX, indexNumber } from './index/ref.ts';
 import { unlessDamaged } from './index/upkeep.ts';
 import { type Manifest, noArchive, readManifest } from './manifest.ts';
-import { dropProblems, keptFrom } from './retention.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,
@@ -23,6 +22,7 @@ import {
   sideNumber,
   tenantFolder,
 } from './record.ts';
+import { dropProblems, keptFrom } from './retention.ts';
 import { checkSideFiles, contentOf, filesOf } from './side-files.ts';
 import { type ArchiveStore, READERS, sideBySide, type StoredFile } from './store.ts';
 

@@ -1,5 +1,5 @@
-import { isSvcError, SvcError } from '../../errors.ts';
-import { isoTime } from '../../output/time.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { isoTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { settledBefore, type TailPosition, type TimeRange } from '../entry.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';

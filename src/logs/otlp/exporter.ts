@@ -1,10 +1,12 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type ErrorCode, SvcError } from '../../errors.ts';
-import { type Trace, tracedExchange } from '../../http/exchange.ts';
-import { TransportFailure } from '../../http/failure.ts';
-import { ServiceClock } from '../../http/request.ts';
-import { cut, plainLine, readProblem } from '../../http/response.ts';
+import { type ErrorCode, SvcError } from '../../base/errors.ts';
+import type { Clock } from '../../base/system.ts';
+import { VERSION } from '../../base/version.ts';
+import { type Trace, tracedExchange } from '../../client/http/exchange.ts';
+import { TransportFailure } from '../../client/http/failure.ts';
+import { ServiceClock } from '../../client/http/request.ts';
+import { cut, plainLine, readProblem } from '../../client/http/response.ts';
 import {
   MAX_ATTEMPTS,
   mayRetry,
@@ -12,13 +14,11 @@ import {
   retryAfterMs,
   type TimeLimits,
   withRetry,
-} from '../../http/retry.ts';
-import type { Transport } from '../../http/transport.ts';
+} from '../../client/http/retry.ts';
+import type { Transport } from '../../client/http/transport.ts';
 import { displayHost } from '../../schema/address.ts';
 import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
 import type { Log } from '../../schema/log.ts';
-import type { Clock } from '../../system.ts';
-import { VERSION } from '../../version.ts';
 import statuses from './errors.json' with { type: 'json' };
 import { type ExportRequest, exportRequests, type RecordOptions } from './request.ts';
 import type { OtlpSettings } from './settings.ts';

@@ -1,8 +1,8 @@
-import { exactValue, JsonToken } from '../../json/exact.ts';
-import { parseTime } from '../../output/time.ts';
-import { isObject } from '../../output/view.ts';
+import { exactValue, JsonToken } from '../../base/json/exact.ts';
+import { VERSION } from '../../base/version.ts';
+import { parseTime } from '../../cli/output/time.ts';
+import { isObject } from '../../cli/output/view.ts';
 import type { Log } from '../../schema/log.ts';
-import { VERSION } from '../../version.ts';
 
 export interface RequestOptions extends RecordOptions {
   readonly resource: Readonly<Record<string, string>>;

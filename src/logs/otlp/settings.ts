@@ -1,7 +1,7 @@
-import { addressProblem } from '../../config/values.ts';
-import { SvcError } from '../../errors.ts';
+import { SvcError } from '../../base/errors.ts';
+import type { Environment } from '../../base/system.ts';
+import { addressProblem } from '../../cli/config/values.ts';
 import { decodedUri, displayHost, readAddress } from '../../schema/address.ts';
-import type { Environment } from '../../system.ts';
 
 /** How to export, by the environment variables that OpenTelemetry's own exporters read. */
 export interface OtlpSettings {

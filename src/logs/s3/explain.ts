@@ -1,6 +1,6 @@
-import { type ErrorCode, SvcError } from '../../errors.ts';
+import { type ErrorCode, SvcError } from '../../base/errors.ts';
+import { describeStoreError, type StoreError } from '../../client/transfer/store.ts';
 import { displayHost } from '../../schema/address.ts';
-import { describeStoreError, type StoreError } from '../../transfer/store.ts';
 import rows from './errors.json' with { type: 'json' };
 import type { BucketLocation } from './settings.ts';
 

@@ -1,8 +1,8 @@
-import { SvcError } from '../../errors.ts';
-import type { HttpResponse } from '../../http/exchange.ts';
-import { MAX_ATTEMPTS, mayRetry } from '../../http/retry.ts';
+import { SvcError } from '../../base/errors.ts';
+import type { HttpResponse } from '../../client/http/exchange.ts';
+import { MAX_ATTEMPTS, mayRetry } from '../../client/http/retry.ts';
+import { elementText } from '../../client/transfer/store.ts';
 import { decodedUri } from '../../schema/address.ts';
-import { elementText } from '../../transfer/store.ts';
 import { MAX_TEXT_BYTES, type StoredFile } from '../archive/store.ts';
 import type { S3Requests } from './requests.ts';
 

@@ -1,6 +1,6 @@
-import { SvcError } from '../../errors.ts';
+import { SvcError } from '../../base/errors.ts';
+import type { Environment } from '../../base/system.ts';
 import { isSafeAddress, readAddress } from '../../schema/address.ts';
-import type { Environment } from '../../system.ts';
 
 /** How to reach an S3-compatible store, by the environment variables that AWS tools read. */
 export interface S3Settings {

@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { requireDirectory } from '../../config/paths.ts';
-import { isSvcError } from '../../errors.ts';
-import { makeDirectory } from '../../files/directory.ts';
-import { sha256Of, sha256OfAll } from '../../files/draft.ts';
-import { createTransport } from '../../http/transport.ts';
+import { isSvcError } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/files/directory.ts';
+import { sha256Of, sha256OfAll } from '../../base/files/draft.ts';
+import { requireDirectory } from '../../cli/config/paths.ts';
+import { createTransport } from '../../client/http/transport.ts';
 import { damaged } from '../archive/record.ts';
 import {
   type ArchiveStore,

@@ -4,13 +4,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
 import { beginArchive } from '../../../src/logs/archive/manifest.ts';
 import type { Link, Segment } from '../../../src/logs/archive/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt, entryOf, NO_TIME } from '../../../src/logs/entry.ts';
 import type { Log } from '../../../src/schema/log.ts';
-import { systemClock } from '../../../src/system.ts';
 
 /** The tenant whose archives are built here. */
 export const TENANT = '0f2a9c4e-1111-4222-8333-444455556666';

@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sha256Of } from '../../../src/files/draft.ts';
+import { sha256Of } from '../../../src/base/files/draft.ts';
+import { systemClock } from '../../../src/base/system.ts';
 import {
   appendRecord,
   checkChain,
@@ -21,8 +22,7 @@ import {
   recordText,
   sequenceOf,
 } from '../../../src/logs/archive/record.ts';
-import { fromStored, toStored } from '../../../src/logs/checkpoint.ts';
-import { systemClock } from '../../../src/system.ts';
+import { fromStored, toStored } from '../../../src/logs/follow/checkpoint.ts';
 
 const NOON = '2026-01-05T12:00:00.000Z';
 const position = toStored({ settled: 1000, readTo: 2000, newest: undefined, passed: [['k', 1500, 2]] });

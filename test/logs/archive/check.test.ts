@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { logFromLine } from '../../../src/api/logs.ts';
+import { logFromLine } from '../../../src/client/api/logs.ts';
 import { checkSegment } from '../../../src/logs/archive/check.ts';
 import { dayOf, entryTime, segmentName, tenantFolder } from '../../../src/logs/archive/record.ts';
 import { MemoryStore } from './memory-store.ts';

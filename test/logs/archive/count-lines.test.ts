@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseTime } from '../../../src/cli/output/time.ts';
 import { LineCounter } from '../../../src/logs/archive/count-lines.ts';
 import { LineClock } from '../../../src/logs/archive/line-scanner.ts';
 import { readLine } from '../../../src/logs/archive/read-segment.ts';
 import { LogCounts } from '../../../src/logs/count.ts';
-import { parseTime } from '../../../src/output/time.ts';
 
 const START = Date.UTC(2026, 0, 5, 20);
 const HOUR = 3_600_000;

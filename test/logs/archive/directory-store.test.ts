@@ -3,9 +3,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
 import { type LocalFile, openArchiveStore } from '../../../src/logs/archive/store.ts';
-import { systemClock } from '../../../src/system.ts';
 
 const host = {
   env: {},

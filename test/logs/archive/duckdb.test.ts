@@ -5,11 +5,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/base/system.ts';
+import { STORE } from '../../../src/emulator/buckets/signature.ts';
+import { startSandbox } from '../../../src/emulator/server.ts';
 import { openArchiveStore } from '../../../src/logs/archive/store.ts';
-import { STORE } from '../../../src/sandbox/buckets/signature.ts';
-import { startSandbox } from '../../../src/sandbox/server.ts';
 import type { Log } from '../../../src/schema/log.ts';
-import { systemClock } from '../../../src/system.ts';
 import { type Block, readBlocks } from '../../support/readme-blocks.ts';
 import { buildArchive, filesIn, TENANT } from './build.ts';
 

@@ -1,12 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
 import { findLost, LostFilesWatch, type LostFiles } from '../../../src/logs/archive/lost-files.ts';
 import { recordPath } from '../../../src/logs/archive/record.ts';
 import type { StoredFile } from '../../../src/logs/archive/store.ts';
 import type { Log } from '../../../src/schema/log.ts';
-import { systemClock } from '../../../src/system.ts';
 import { buildArchive, filesIn, openStore, TENANT } from './build.ts';
 
 const START = Date.UTC(2026, 0, 5);

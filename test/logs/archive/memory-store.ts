@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { SvcError } from '../../../src/errors.ts';
+import { SvcError } from '../../../src/base/errors.ts';
 import type { ArchiveStore, LocalFile, StoredFile } from '../../../src/logs/archive/store.ts';
 import { Killed } from '../model.ts';
 

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isSvcError } from '../../../src/errors.ts';
+import { isSvcError } from '../../../src/base/errors.ts';
 import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
 import { ArchiveSync } from '../../../src/logs/archive/sync.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';

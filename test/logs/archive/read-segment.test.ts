@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { logFromLine, logText } from '../../../src/api/logs.ts';
+import { logFromLine, logText } from '../../../src/client/api/logs.ts';
 import { readSegment } from '../../../src/logs/archive/read-segment.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { MemoryStore } from './memory-store.ts';

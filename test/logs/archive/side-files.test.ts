@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SvcError } from '../../../src/errors.ts';
-import { sha256Of } from '../../../src/files/draft.ts';
+import { SvcError } from '../../../src/base/errors.ts';
+import { sha256Of } from '../../../src/base/files/draft.ts';
 import type { Finding } from '../../../src/logs/archive/chain.ts';
 import {
   beginArchive,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { sha256Of } from '../../../src/files/draft.ts';
+import { sha256Of } from '../../../src/base/files/draft.ts';
 import { findArchive } from '../../../src/logs/archive/manifest.ts';
 import { type ArchiveRecord, recordPath, recordText, type Segment } from '../../../src/logs/archive/record.ts';
 import { Retention } from '../../../src/logs/archive/retention.ts';

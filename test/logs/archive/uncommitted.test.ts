@@ -1,14 +1,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SvcError } from '../../../src/errors.ts';
+import { SvcError } from '../../../src/base/errors.ts';
+import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
 import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
 import type { LocalFile } from '../../../src/logs/archive/store.ts';
 import { Verification } from '../../../src/logs/archive/verify.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
-import { systemClock } from '../../../src/system.ts';
 import { buildArchive, openStore, TENANT } from './build.ts';
 
 const START = Date.UTC(2026, 0, 5);

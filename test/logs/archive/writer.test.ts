@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SvcError } from '../../../src/errors.ts';
+import { SvcError } from '../../../src/base/errors.ts';
 import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
 import type { ArchiveRecord } from '../../../src/logs/archive/record.ts';
 import type { LocalFile } from '../../../src/logs/archive/store.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isSvcError } from '../../../src/errors.ts';
-import { createTransport, type Transport } from '../../../src/http/transport.ts';
+import { isSvcError } from '../../../src/base/errors.ts';
+import { createTransport, type Transport } from '../../../src/client/http/transport.ts';
 import { type ExporterOptions, type ExportEvent, OtlpExporter } from '../../../src/logs/otlp/exporter.ts';
 import { type Collector, type CollectorReply, startCollector } from './collector.ts';
 

@@ -1,6 +1,6 @@
 import { assert, constantFrom, integer, property, stringMatching } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SvcError } from '../../../src/errors.ts';
+import { SvcError } from '../../../src/base/errors.ts';
 import { readPartialSuccess } from '../../../src/logs/otlp/exporter.ts';
 import { exportRequests, logRecord, unixNano } from '../../../src/logs/otlp/request.ts';
 import { destinationText, otlpSettings, parseDestination } from '../../../src/logs/otlp/settings.ts';

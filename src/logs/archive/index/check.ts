@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { isSvcError } from '../../../errors.ts';
+import { isSvcError } from '../../../base/errors.ts';
 import type { Finding } from '../chain.ts';
 import type { Segment } from '../record.ts';
 import { END_BYTES, HEADER_BYTES } from '../segment.ts';

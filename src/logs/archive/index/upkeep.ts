@@ -1,4 +1,4 @@
-import { type ErrorCode, isSvcError } from '../../../errors.ts';
+import { type ErrorCode, isSvcError } from '../../../base/errors.ts';
 import { type ArchiveRecord, dayIn, type Link, parseRecord, recordPath, type Segment } from '../record.ts';
 import { type ArchiveStore, sideBySide } from '../store.ts';
 import { type BuiltTally, IndexFile } from './file.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { Draft, sha256Of } from '../../../files/draft.ts';
+import { Draft, sha256Of } from '../../../base/files/draft.ts';
 import { dayIn, UNKNOWN_DAY } from '../record.ts';
 import { type ArchiveStore, sideBySide } from '../store.ts';
 import {

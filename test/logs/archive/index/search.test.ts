@@ -2,15 +2,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { assert, asyncProperty, boolean, integer, nat, record } from 'fast-check';
 import { expect, test } from 'vitest';
-import { SvcError } from '../../../../src/errors.ts';
+import { SvcError } from '../../../../src/base/errors.ts';
 import { lookUp, partToRead } from '../../../../src/logs/archive/index/lookup.ts';
 import { INDEX } from '../../../../src/logs/archive/index/ref.ts';
 import { indexSegments } from '../../../../src/logs/archive/index/upkeep.ts';
 import { readManifest } from '../../../../src/logs/archive/manifest.ts';
 import { findOld } from '../../../../src/logs/archive/retention.ts';
 import { searchSegments } from '../../../../src/logs/archive/search.ts';
-import { Verification } from '../../../../src/logs/archive/verify.ts';
 import type { ArchiveStore } from '../../../../src/logs/archive/store.ts';
+import { Verification } from '../../../../src/logs/archive/verify.ts';
 import type { Log } from '../../../../src/schema/log.ts';
 import { buildArchive, type Commit, filesIn, openStore, TENANT } from '../build.ts';
 

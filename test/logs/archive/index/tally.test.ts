@@ -3,7 +3,7 @@ import path from 'node:path';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { array, assert, asyncProperty, boolean, constantFrom, integer, nat, option, record } from 'fast-check';
 import { expect, test } from 'vitest';
-import { SvcError } from '../../../../src/errors.ts';
+import { SvcError } from '../../../../src/base/errors.ts';
 import { LineCounter } from '../../../../src/logs/archive/count-lines.ts';
 import { IndexCheck } from '../../../../src/logs/archive/index/check.ts';
 import { countTallies } from '../../../../src/logs/archive/index/count.ts';

@@ -1,0 +1,179 @@
+import type * as z from 'zod/mini';
+import { containsCardNumber } from '../base/security/card-number.ts';
+import { nearest } from '../base/security/typed-word.ts';
+import { isObject } from '../schema/json-value.ts';
+import { authenticateSchema, MAX_EXTENSIONS } from '../schema/three-ds/authenticate.ts';
+import { BODY, type Field, fieldAt, fieldsBelow, ownValue, type TextAt, textsIn } from '../schema/three-ds/fields.ts';
+import type { SessionType } from '../schema/three-ds/values.ts';
+import { authenticationTypesOf, type Combination, NEEDS, sessionTypesOf, UNKNOWN_MEMBER } from './rules.ts';
+import { exampleBody } from './template.ts';
+
+/**
+ * Everything that is wrong with the body of an authenticate request, in the order of the interface.
+ * Without a session type the rules are those of the only type that the authentication type goes with;
+ * where it goes with both, those of a customer session, which ask for less.
+ */
+export function checkBody(body: unknown, sessionType?: SessionType): Violation[] {
+  const list = ownValue(body, ['message_extensions']);
+  if (Array.isArray(list) && list.length > MAX_EXTENSIONS)
+    return [{ path: 'message_extensions', rule: `must have at most ${MAX_EXTENSIONS} items` }];
+  const combination = combinationOf(body, sessionType);
+  const examples = exampleBody(combination);
+  const issues = authenticateSchema.safeParse(body).error?.issues ?? [];
+  const found = issues.flatMap((issue) => violationsOf(issue, body, examples));
+  if (found.some(({ path }) => path === BODY_PATH)) return found;
+  return inOrder([
+    ...found,
+    ...wrongSessionType(combination, sessionType),
+    ...missingViolation(body, combination, examples),
+    ...cardNumbers(body),
+  ]);
+}
+
+// A mistyped value is a violation of its own; the rules that hang on it are those of the value that was meant.
+function combinationOf(body: unknown, sessionType: SessionType | undefined): Combination {
+  const type = meant(body, 'authentication_type');
+  const [only, other] = sessionTypesOf(type);
+  return {
+    category: meant(body, 'authentication_category'),
+    type,
+    decoupled: ownValue(body, ['request_decoupled_challenge']),
+    sessionType: sessionType ?? (other === undefined ? only : 'customer'),
+  };
+}
+
+function meant(body: unknown, name: string): unknown {
+  const value = ownValue(body, [name]);
+  return typeof value === 'string' ? (nearest(value, fieldAt(name)?.choices ?? []) ?? value) : value;
+}
+
+function wrongSessionType({ type }: Combination, sessionType: SessionType | undefined): Violation[] {
+  const allowed = sessionTypesOf(type);
+  if (sessionType === undefined || allowed.length === 0 || allowed.includes(sessionType)) return [];
+  const types = authenticationTypesOf(sessionType);
+  const rule = `goes with sessions of type ${allowed.join(' and ')} only; a ${sessionType} session takes one of ${types.join(', ')}`;
+  return [{ path: 'authentication_type', rule, example: types[0] }];
+}
+
+/** What only the combination of category, type and session makes necessary. */
+function missingViolation(body: unknown, combination: Combination, examples: unknown): Violation[] {
+  return NEEDS.flatMap(({ path, when }) => {
+    const parts = path.split('.');
+    const holder = ownValue(body, parts.slice(0, -1));
+    const isMissing = isObject(holder) && ownValue(body, parts) === undefined;
+    if (!isMissing || !when.holds(combination)) return [];
+    const what = fieldAt(path)?.description ?? '';
+    return [{ path, rule: `is needed when ${when.words}: ${what}`, example: ownValue(examples, parts) }];
+  });
+}
+
+// In these fields long runs of digits belong, and one may look like a card number by chance.
+const DIGITS_BELONG =
+  /^(?:purchase_info\.|merchant_info\.(?:mid|acquirer_bin)$|requestor_info\.id$|cardholder_info\.\w*phone_number\.)/;
+
+function cardNumbers(body: unknown): Violation[] {
+  return [...textsIn(body)]
+    .filter((found) => containsCardNumber(found.text, 'cell') && !mayHoldDigits(found))
+    .map(({ parts }) => ({ path: displayPath(parts), rule: 'looks like a card number; none may be sent in a body' }));
+}
+
+function mayHoldDigits({ parts, isName }: TextAt): boolean {
+  const path = parts.join('.');
+  return !isName && DIGITS_BELONG.test(path) && fieldAt(path) !== undefined;
+}
+
+function inOrder(violations: readonly Violation[]): Violation[] {
+  const order = fieldsBelow(BODY).map(({ path }) => path);
+  const rank = ({ path }: Violation): number => {
+    for (let prefix = path; prefix !== ''; prefix = prefix.replace(/(?:^|\.)[^.]*$/, '')) {
+      const at = order.indexOf(prefix);
+      if (at !== -1) return at;
+    }
+    return order.length;
+  };
+  const ranked = violations.map((violation) => ({ violation, rank: rank(violation) }));
+  return ranked.toSorted((a, b) => a.rank - b.rank).map(({ violation }) => violation);
+}
+
+/** A rule that a body breaks. Holds nothing of the body but names of members: it may be shown and logged. */
+export interface Violation {
+  /** Dotted; `(body)` for the body itself. */
+  readonly path: string;
+  /** The rule, in words that go on from the path. */
+  readonly rule: string;
+  /** A right value, where one can be given. */
+  readonly example?: unknown;
+  /** The known name or value that was probably meant. */
+  readonly suggestion?: string | undefined;
+}
+
+const BODY_PATH = '(body)';
+
+// Finding suggestions is costly, and nobody reads thousands of them.
+const MOST_SUGGESTED = 50;
+
+/** What an issue of the schema means. `examples` is a right body of the same combination. */
+function violationsOf(issue: z.core.$ZodIssue, body: unknown, examples: unknown): Violation[] {
+  const parts = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key, at) => unknownMember(parts, key, at < MOST_SUGGESTED));
+  const path = parts.length === 0 ? BODY_PATH : parts.join('.');
+  const field = fieldAt(parts.join('.'));
+  if (field === undefined) return [{ path: displayPath(parts), rule: 'does not match the interface' }];
+  const value = ownValue(body, parts);
+  const example = ownValue(examples, parts) ?? exampleOf(field);
+  if (value === undefined) return [{ path, rule: `is needed: ${field.description}`, example }];
+  const meant = typeof value === 'string' ? nearest(value, field.choices ?? []) : undefined;
+  return [{ path, rule: ruleOf(field, value), example: meant ?? example, suggestion: meant }];
+}
+
+/** A path that can be shown: parts that do not look like names of members may be anything, and are left out. */
+function displayPath(parts: readonly string[]): string {
+  return parts.map((part) => (looksLikeName(part) ? part : '(unusual name)')).join('.');
+}
+
+/** Whether a part of a path is like the names of members and numbers of items that a body holds. */
+export function looksLikeName(part: string): boolean {
+  return /^(?:(?!__proto__$)[A-Za-z_][\w-]{0,63}|\d{1,4})$/.test(part) && !containsCardNumber(part);
+}
+
+function unknownMember(parts: readonly string[], key: string, suggests: boolean): Violation {
+  const suggestion = suggests ? meantMember(parts, key) : undefined;
+  return { path: displayPath([...parts, key]), rule: UNKNOWN_MEMBER, suggestion };
+}
+
+function meantMember(parts: readonly string[], key: string): string | undefined {
+  const names = [...(fieldAt(parts.join('.'))?.members.keys() ?? [])];
+  const snakeCase = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return nearest(key, names) ?? nearest(snakeCase, names) ?? elsewhere(key);
+}
+
+// A field in the wrong object is named with its full path.
+function elsewhere(key: string): string | undefined {
+  const homes = fieldsBelow(BODY).filter(({ path }) => path === key || path.endsWith(`.${key}`));
+  return homes.length === 1 ? homes[0]?.path : undefined;
+}
+
+function ruleOf(field: Field, value: unknown): string {
+  const [kind, isOfKind] = KINDS[field.kind];
+  if (!isOfKind(value)) return `must be ${kind}: ${field.description}`;
+  if (field.choices !== undefined) return `must be one of ${field.choices.join(', ')}`;
+  return value === '' ? `must not be empty: ${field.description}` : `must be ${field.description}`;
+}
+
+const KINDS: Readonly<Record<Field['kind'], readonly [name: string, isOfKind: (value: unknown) => boolean]>> = {
+  text: ['a string', (value) => typeof value === 'string'],
+  flag: ['true or false, without quotes', (value) => typeof value === 'boolean'],
+  number: ['a number, without quotes', (value) => typeof value === 'number'],
+  object: ['an object', isObject],
+  list: ['an array', Array.isArray],
+  free: ['an object', isObject],
+};
+
+function exampleOf(field: Field): unknown {
+  if (field.kind === 'free') return {};
+  if (field.kind === 'list') return field.item === undefined ? [] : [exampleOf(field.item)];
+  if (field.kind !== 'object') return field.example;
+  const [first] = field.members;
+  return first === undefined ? {} : { [first[0]]: exampleOf(first[1]) };
+}

@@ -1,0 +1,109 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
+import { argument, flag, text, value } from '../../cli/app/parameter.ts';
+import { confirmCost } from '../../cli/app/tenant-mark.ts';
+import type { Client } from '../../client/api/client.ts';
+import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
+import type { ThreeDsSession } from '../../schema/three-ds/session.ts';
+import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import {
+  checkOutcome,
+  failOnParameter,
+  orNewSession,
+  reportChallenge,
+  reportOutcome,
+  responsePrinter,
+  waitForOutcome,
+  warnOfDeprecated,
+} from '../outcome.ts';
+import { authenticationView } from '../view.ts';
+import { bodyParameters, checkViolations, pathWords, readBody } from './body.ts';
+
+export const authenticate = defineCommand({
+  description:
+    'The session is read first, since its type decides which bodies are valid; where the key may not read sessions (3ds:session:read), the rules that depend on it are left to the service. Only a valid body is sent, once. A currency may be given as USD and is sent as 840. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',
+  examples: [
+    ['svc 3ds authenticate 5f0c… --file body.json', "with a body as 'svc 3ds template' prints it"],
+    ['svc 3ds authenticate 5f0c… --file body.json --set purchase_info.amount=1000', 'with another amount'],
+    ['svc 3ds authenticate 5f0c… --file - --open --wait < body.json', 'until the end of a challenge'],
+  ],
+  permissions: ['3ds:session:authenticate'],
+  exitCodes: [9, 10, 11, 13, 130],
+  changes: true,
+  fields: authenticationView.fields,
+  parameters: {
+    session: argument('<session>', 'id of a session', text),
+    file: value('--file <file|->', 'the body, or - for standard input', text),
+    ...bodyParameters,
+    dryRun: dryRunParameter,
+    open: flag('--open', 'open the page of a challenge in the browser'),
+    wait: flag('--wait', 'where a challenge is needed, wait for its outcome and write that'),
+    failOn: failOnParameter,
+  },
+  async run(context, { session: id, file, set, allowUnknown, open, wait, failOn, dryRun }): Promise<Result> {
+    const given = requiredFile(file);
+    const print = await responsePrinter(context, authenticationView);
+    const body = await readBody(context, given, set, allowUnknown);
+    const client = await context.client();
+    const session = await readSession(context, client, id);
+    const { checkBody } = await import('../check.ts');
+    const type = SESSION_TYPES.find((known) => known === session?.type);
+    const unknown = checkViolations(given, checkBody(body, type), allowUnknown);
+    const request = body as AuthenticateRequest;
+    if (session !== undefined) {
+      warnOfDeprecated(context, session);
+      warnOfState(context, client, session);
+    }
+    if (dryRun) return new Preview((await import('../../client/api/resources.ts')).authenticateRequest(id, request));
+    if (!(await confirmed(context, unknown))) return context.notices.note('nothing was sent');
+    const result = await orNewSession(client.threeDs.authenticate(id, request));
+    const mustWait = wait && (await reportChallenge(context, client, id, result, open));
+    const final = mustWait ? await orNewSession(waitForOutcome(context, client, id, result)) : result;
+    await print(final);
+    await reportOutcome(context, client, id, final);
+    if (!wait) await reportChallenge(context, client, id, result, open);
+    checkOutcome(id, final, failOn);
+  },
+  async request(context, { session: id, file, set, allowUnknown }) {
+    await readBody(context, requiredFile(file), set, allowUnknown);
+    return (await import('../../client/api/resources.ts')).readSessionRequest(id);
+  },
+});
+
+/** The session; undefined where this key may not read it, which authenticating does not need. */
+async function readSession({ notices }: Context, client: Client, id: string): Promise<ThreeDsSession | undefined> {
+  try {
+    return await client.threeDs.read(id);
+  } catch (error) {
+    if (!isSvcError(error, 'unauthorized', 'forbidden')) throw error;
+    notices.warn(`the key may not read the session (${error.status}): rules that depend on its type are not checked`);
+    return undefined;
+  }
+}
+
+function requiredFile(file: string | undefined): string {
+  if (file !== undefined) return file;
+  throw new SvcError('usage', '--file is needed', {
+    hint: 'Name a body, or - for standard input. A template is a body to start from.',
+    next: ['3ds', 'template', '<type>'],
+  });
+}
+
+/** One question at most: about unknown fields, or else about the cost. */
+async function confirmed(context: Context, paths: readonly string[]): Promise<boolean> {
+  if (paths.length === 0) return confirmCost(context, 'authenticate the session');
+  const { globals, notices, prompts } = context;
+  if (prompts().canAsk) await context.reportTenant();
+  const what = `unknown fields (${pathWords(paths)})`;
+  if (globals.yes) notices.warn(`sending ${what}`);
+  return prompts().confirm(`Send ${what}?`, 'Pass --yes.');
+}
+
+// The service decides what a session still takes; what it will probably refuse is said first.
+function warnOfState({ notices }: Context, client: Client, session: ThreeDsSession): void {
+  const expires = Date.parse(session.expiration_date ?? '');
+  if (expires <= client.now())
+    notices.warn(`the session expired at ${session.expiration_date}; the service may want a new one`);
+  const status = session.authentication?.authentication_status;
+  if (status) notices.warn(`the session was authenticated before (${status}); the service may want a new one`);
+}

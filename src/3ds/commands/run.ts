@@ -1,0 +1,105 @@
+import { SvcError } from '../../base/errors.ts';
+import { containsCardNumber } from '../../base/security/card-number.ts';
+import {
+  type Context,
+  defineCommand,
+  dryRunParameter,
+  Preview,
+  type PreviewRequest,
+  type Result,
+} from '../../cli/app/command.ts';
+import { choice, type Input, suggesting, text, value, type ValueParser } from '../../cli/app/parameter.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { confirmCost } from '../../cli/app/tenant-mark.ts';
+import { AUTHENTICATION_STATUS_CODES, AUTHENTICATION_STATUSES, SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import {
+  challengeTimeoutParameter,
+  type PlannedScenario,
+  planScenario,
+  runScenario,
+  scenarioView,
+} from '../scenario.ts';
+import { CHALLENGE_REPLIES, isExpectation } from '../suite.ts';
+import { bodyParameters } from './body.ts';
+
+const tokenId: ValueParser<string> = (typed) => {
+  if (!containsCardNumber(text(typed), 'cell')) return typed;
+  throw new SvcError('refused_input', 'looks like a card number; nothing was sent', {
+    hint: 'Give the id of the token that holds the card, or the masked number of a test card.',
+  });
+};
+
+const expectation: ValueParser<string> = (typed) => {
+  if (isExpectation(typed)) return typed;
+  throw new SvcError('usage', `must be ${AUTHENTICATION_STATUSES.join(', ')}, or an HTTP status such as 424`);
+};
+
+const parameters = {
+  card: value('--card <name>', 'a test card of the sandbox: its scenario, the beginning of it, or its number', tokenId),
+  token: value('--token <id>', 'a card token, in place of a test card', tokenId),
+  tokenIntent: value('--token-intent <id>', 'a card token intent, in place of a test card', tokenId),
+  type: choice('--type <who>', 'who starts the transaction; by default customer', SESSION_TYPES),
+  file: value('--file <file|->', 'the body, or - for standard input; by default an example of a payment', text),
+  set: bodyParameters.set,
+  expect: suggesting(
+    () => Object.entries(AUTHENTICATION_STATUS_CODES).map(([status, code]) => [status, `EMV code ${code}`] as const),
+    value('--expect <status>', 'the status to expect, or the HTTP status of a refusal, such as 424', expectation),
+  ),
+  challenge: choice('--challenge <reply>', 'how a challenge of the sandbox is answered', CHALLENGE_REPLIES),
+  challengeTimeout: challengeTimeoutParameter,
+  dryRun: dryRunParameter,
+} as const;
+
+export const run = defineCommand({
+  description:
+    'Creates a session, authenticates it, waits for the outcome of a challenge unless an open one is expected, and compares the status: exit code 10 when it is another one. Challenges of the sandbox are answered by svc, those of a test tenant by you. A retry never repeats an authentication.',
+  examples: [
+    ['svc --sandbox 3ds run --card "Authentication Failed" --expect failed', 'a test card of the sandbox'],
+    ['svc 3ds run --token 5f0c… --file body.json --expect successful', 'a card token of a test tenant'],
+    [
+      'svc --sandbox 3ds run --card "Successful Challenge" --challenge cancel --expect failed',
+      'a cardholder who cancels',
+    ],
+  ],
+  permissions: ['3ds:session:create', '3ds:session:authenticate', '3ds:session:read'],
+  exitCodes: [9, 10, 13],
+  changes: true,
+  fields: scenarioView.fields,
+  parameters,
+  async run(context, input): Promise<Result> {
+    const print = await recordPrinter(context, scenarioView);
+    const planned = await planOf(context, input);
+    if (input.dryRun) return new Preview(await firstRequest(planned));
+    if (!(await confirmCost(context, 'run the scenario'))) return context.notices.note('nothing was sent');
+    const client = await context.client();
+    const result = await runScenario(context, client, planned, input.challengeTimeout);
+    await print(result);
+    const { expected, got, reason, session } = result;
+    if (result.result === 'passed') return context.notices.success(`${got}, as expected`);
+    const why = reason === null ? '' : ` (${reason})`;
+    throw new SvcError('threshold', `expected ${expected}, got ${got}${why}`, {
+      next: ['3ds', 'show', session ?? '<session>'],
+      facts: { expected, got, reason, session },
+    });
+  },
+  request: async (context, input) => firstRequest(await planOf(context, input)),
+});
+
+export async function firstRequest({ session }: PlannedScenario): Promise<PreviewRequest> {
+  return (await import('../../client/api/resources.ts')).createSessionRequest(session);
+}
+
+async function planOf(context: Context, input: Input<typeof parameters>): Promise<PlannedScenario> {
+  const { card, token, tokenIntent, type = 'customer', file: body, set, expect, challenge = 'complete' } = input;
+  const given = [card, token, tokenIntent].filter((one) => one !== undefined);
+  if (given.length !== 1 || expect === undefined) {
+    const what = expect === undefined ? '--expect is needed' : 'one of --card, --token and --token-intent is needed';
+    throw new SvcError('usage', what, {
+      hint: 'Say which card, and the status that it is to have.',
+      next: ['sandbox', 'cards', '--3ds'],
+    });
+  }
+  const name = card ?? 'token';
+  const scenario = { name, card, token, token_intent: tokenIntent, type, body, expect, challenge };
+  return planScenario(context, scenario, { set });
+}

@@ -1,0 +1,220 @@
+import path from 'node:path';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
+import { readDataFile } from '../../cli/app/data-file.ts';
+import { warnOf } from '../../cli/app/hint.ts';
+import { flag, optionalArgument, requireFile, resolvePath, text, value } from '../../cli/app/parameter.ts';
+import { listPrinter, once } from '../../cli/app/print.ts';
+import { openSummary, type Summary, summaryParameter } from '../../cli/app/summary.ts';
+import { confirmCost } from '../../cli/app/tenant-mark.ts';
+import { escapeHtml } from '../../cli/output/page.ts';
+import type { Client } from '../../client/api/client.ts';
+import { threeDsCards } from '../../sandbox/commands/cards.ts';
+import {
+  challengeTimeoutParameter,
+  failedResult,
+  type PlannedScenario,
+  planScenario,
+  runScenario,
+  type ScenarioResult,
+  scenarioView,
+} from '../scenario.ts';
+import { readSuite, refusedSuite, type Scenario } from '../suite.ts';
+import { firstRequest } from './run.ts';
+
+/** Sessions under way at once; the client keeps under the rate limits by itself. */
+const CONCURRENT = 6;
+
+export const test = defineCommand({
+  description:
+    'Without a file it runs the built-in suite: every test card of the sandbox. Exit code 10 when a scenario ends otherwise than expected. The JUnit report holds names of scenarios, counts, statuses, codes and session ids, and nothing else of the service. Challenges of the sandbox are answered by svc, those of a test tenant by you.',
+  examples: [
+    ['svc --sandbox 3ds test', 'all test cards of the sandbox'],
+    ['svc 3ds test --print > suite.yaml', 'a suite to start from'],
+    ['svc 3ds test suite.yaml --junit report.xml', 'in CI'],
+  ],
+  permissions: ['3ds:session:create', '3ds:session:authenticate', '3ds:session:read'],
+  exitCodes: [10, 13],
+  changes: true,
+  fields: scenarioView.fields,
+  parameters: {
+    suite: optionalArgument('[file|-]', 'scenarios as YAML, or - for standard input'),
+    only: value('--only <text>', 'only scenarios whose name contains this', text),
+    junit: value('--junit <file>', 'write a JUnit report too; an earlier one is replaced', text),
+    summary: summaryParameter,
+    print: flag('--print', 'write the built-in suite as YAML and send nothing'),
+    challengeTimeout: challengeTimeoutParameter,
+    dryRun: dryRunParameter,
+  },
+  async run(context, { suite, only, junit, summary, print: isPrinted, challengeTimeout, dryRun }): Promise<Result> {
+    if (isPrinted) return context.out.write(await builtInSuiteText());
+    const print = await listPrinter(context, scenarioView);
+    const report = junit === undefined ? undefined : resolvePath(context, junit);
+    if (report !== undefined) await requireFile(report, true);
+    const summarize = await openSummary(context, summary);
+    const planned = await readPlanned(context, suite, only);
+    if (dryRun) return new Preview(await firstRequest(planned[0]));
+    if (!(await confirmCost(context, 'run the scenarios'))) return context.notices.note('nothing was sent');
+    const client = await context.client();
+    const started = context.clock.now();
+    const results: ScenarioResult[] = [];
+    const work = async (): Promise<void> => {
+      await runAll(context, client, planned, results, challengeTimeout);
+      if (report !== undefined) await writeReport(context, report, results, context.clock.now() - started);
+      await print(once(results));
+      reportCounts(context, results);
+    };
+    await summarize(work, () => summaryOf(results, planned.length));
+  },
+  request: async (context, { suite, only }) => firstRequest((await readPlanned(context, suite, only))[0]),
+});
+
+type Planned = readonly [PlannedScenario, ...PlannedScenario[]];
+
+async function readPlanned(context: Context, file: string | undefined, only: string | undefined): Promise<Planned> {
+  const data = file === undefined ? undefined : await readDataFile(context, file);
+  const scenarios = data === undefined ? await builtInSuite() : readSuite(data);
+  const directory = file === undefined || file === '-' ? '' : path.dirname(file);
+  const planned: PlannedScenario[] = [];
+  for (const [at, scenario] of scenarios.entries()) {
+    try {
+      planned.push(await planScenario(context, scenario, { directory }));
+    } catch (error) {
+      if (data === undefined || !isSvcError(error, 'usage')) throw error;
+      throw refusedSuite(data.name, [[data.lineOf(['scenarios', at]) ?? 0, error.message]]);
+    }
+  }
+  const [first, ...more] = planned.filter(({ name }) => only === undefined || name.includes(only));
+  if (first !== undefined) return [first, ...more];
+  throw new SvcError('usage', 'no scenario has a name with the text of --only', {
+    hint: `The suite has ${planned.length} scenarios; upper and lower case count.`,
+  });
+}
+
+/** Runs all scenarios, several at once, and adds their results. What is wrong with the key ends them all. */
+async function runAll(
+  context: Context,
+  client: Client,
+  planned: Planned,
+  results: ScenarioResult[],
+  timeoutMs?: number,
+) {
+  const shown = context.progress.watching('3-D Secure scenarios');
+  const fatal: unknown[] = [];
+  const waiting = planned.entries();
+  const work = async (): Promise<void> => {
+    for (const [at, one] of waiting) {
+      if (fatal.length > 0) return;
+      try {
+        results[at] = await runScenario(context, client, one, timeoutMs);
+      } catch (error) {
+        if (!isSvcError(error) || ENDING.has(error.code)) return void fatal.push(error);
+        warnOf(context, one.name, error);
+        results[at] = failedResult(one, error);
+      }
+      shown?.update({ state: `${results.filter(Boolean).length} of ${planned.length}` });
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENT }, work));
+  shown?.done();
+  if (fatal.length > 0) throw fatal[0];
+  context.signal.throwIfAborted();
+}
+
+const ENDING = new Set<string>(
+  'config usage key_missing key_refused unauthorized forbidden timeout hangup interrupted terminated'.split(' '),
+);
+
+async function writeReport({ out }: Context, file: string, results: ScenarioResult[], ms: number): Promise<void> {
+  const { writeFileAtomicSync } = await import('../../base/files/draft.ts');
+  writeFileAtomicSync(file, out.redact(junitReport(results, ms)));
+}
+
+function reportCounts({ notices }: Context, results: readonly ScenarioResult[]): void {
+  const failed = results.filter(({ result }) => result === 'failed');
+  const counts = `${results.length - failed.length} passed, ${failed.length} failed`;
+  if (failed.length === 0) return notices.success(counts);
+  const session = failed.find((one) => one.session !== null)?.session;
+  throw new SvcError('threshold', counts, {
+    ...(session && { hint: 'The session of a failed scenario has the details.', next: ['3ds', 'show', session] }),
+    facts: { passed: results.length - failed.length, failed: failed.length },
+  });
+}
+
+/** The scenarios that ran, those that failed first. A summary may be there although others never did. */
+function summaryOf(results: readonly ScenarioResult[], planned: number): Summary {
+  const ran = results.filter(Boolean);
+  const failed = ran.filter(({ result }) => result === 'failed');
+  const rows = [...failed, ...ran.filter(({ result }) => result === 'passed')];
+  const left = planned - ran.length;
+  const counts = `${ran.length - failed.length} passed, ${failed.length} failed${left > 0 ? `, ${left} not run` : ''}`;
+  return {
+    title: `3-D Secure: ${counts}`,
+    facts: [],
+    head: SUMMARY_FIELDS,
+    rows: rows.map((result) => SUMMARY_FIELDS.map((field) => result[field] ?? '')),
+  };
+}
+
+const SUMMARY_FIELDS = ['result', 'scenario', 'expected', 'got', 'reason', 'session'] as const;
+
+/** What a test card is to end with: its published name says so. */
+function outcomeOf(scenario: string): string {
+  if (scenario.includes('Directory Server Error')) return '424';
+  if (scenario.includes('Internal 3DS Server Error')) return '500';
+  return /successful|attempted|failed|unavailable|rejected/.exec(scenario.toLowerCase())?.[0] ?? 'unavailable';
+}
+
+async function builtInSuite(): Promise<Scenario[]> {
+  return (await threeDsCards()).map(({ scenario, network, number }) => ({
+    name: `${scenario}, ${network} ${number.slice(-4)}`,
+    card: number,
+    type: 'customer',
+    expect: outcomeOf(scenario),
+    challenge: 'complete',
+  }));
+}
+
+const HEAD = `# Run these scenarios with 'svc 3ds test <this file>'.
+#
+# card: a test card of the sandbox: its number, or the beginning of its scenario. At a test tenant, give the id of
+#   a card token in its place (token:), or of a card token intent (token_intent:).
+# expect: a status of the authentication, or the HTTP status of a refusal. An open challenge can be expected too.
+# Of each scenario, or up here for all: type: customer or merchant; body: the file of a request body;
+# challenge: complete or cancel, which is how svc answers a challenge of the sandbox.
+`;
+
+/** The same as the text of a file to start from. */
+async function builtInSuiteText(): Promise<string> {
+  const lines = (await builtInSuite()).map(
+    ({ name, card, expect }) => `  - name: ${name}\n    card: ${card}\n    expect: ${expect}\n`,
+  );
+  return `${HEAD}scenarios:\n${lines.join('')}`;
+}
+
+/** Results as a JUnit report, which CI systems show. Nothing in it comes from a message of the service. */
+function junitReport(results: readonly ScenarioResult[], ms: number): string {
+  const failures = results.filter(({ result, got }) => result === 'failed' && got !== 'error').length;
+  const errors = results.filter(({ got }) => got === 'error').length;
+  const counts = attributes({ name: '3-D Secure', tests: results.length, failures, errors, time: ms / 1000 });
+  const cases = results.map((result) => `    ${testCase(result)}\n`).join('');
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  <testsuite${counts}>\n${cases}  </testsuite>\n</testsuites>\n`;
+}
+
+function testCase({ scenario, result, expected, got, reason, session, seconds }: ScenarioResult): string {
+  const head = `<testcase${attributes({ classname: '3ds', name: scenario, time: seconds })}`;
+  if (result === 'passed') return `${head}/>`;
+  const why = reason === null ? '' : ` (${reason})`;
+  const where = session === null ? '' : `; session ${session}`;
+  const message = attributes({ message: `expected ${expected}, got ${got}${why}${where}`, type: reason ?? got });
+  return `${head}><${got === 'error' ? 'error' : 'failure'}${message}/></testcase>`;
+}
+
+function attributes(values: Readonly<Record<string, string | number>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => ` ${name}="${escapeHtml(String(value)).replaceAll(NOT_IN_XML, '?')}"`)
+    .join('');
+}
+
+// Characters that XML does not have at all.
+const NOT_IN_XML = /[\uFFFE\uFFFF]/g;

@@ -1,0 +1,231 @@
+import { type PollResult, pollUntil } from '../au/run/job.ts';
+import { type ErrorDetails, isSvcError, SvcError } from '../base/errors.ts';
+import type { Context } from '../cli/app/command.ts';
+import { noteNext } from '../cli/app/hint.ts';
+import { choice } from '../cli/app/parameter.ts';
+import { isForPeople, recordPrinter } from '../cli/app/print.ts';
+import type { View } from '../cli/output/view.ts';
+import type { Client } from '../client/api/client.ts';
+import type { Authentication, AuthenticationResult, ThreeDsSession } from '../schema/three-ds/session.ts';
+import { isOpen, outcomeLines } from './explain.ts';
+import { maskedResponse, statusTone } from './view.ts';
+
+/** Reports the page of a challenge to open, and the command that gets the outcome. @returns whether there is one */
+export async function reportChallenge(
+  context: Context,
+  client: Client,
+  id: string,
+  result: AuthenticationResult,
+  open: boolean,
+): Promise<boolean> {
+  const status = result.authentication_status;
+  if (status !== 'challenge' && status !== 'decoupled_challenge') return false;
+  if (status === 'challenge') await reportPage(context, await pageOf(client, id, result), open);
+  const { settings, notices } = context;
+  noteNext(context, 'to wait for the outcome', ['3ds', 'challenge-result', id, '--wait']);
+  if (settings.sandbox && settings.baseUrl === undefined)
+    notices.note(
+      'the embedded sandbox serves that page only while a command runs: this one prints its address and waits',
+    );
+  return true;
+}
+
+/** Says where the cardholder does the challenge, and opens that page when asked to. */
+export async function reportPage(context: Context, page: string | undefined, open: boolean): Promise<void> {
+  if (page === undefined)
+    return context.notices.note('the service gave no address for it: the SDK performs the challenge');
+  context.notices.note(`the cardholder completes the challenge at ${page}`);
+  // What looks like a signed address is shown without its query.
+  if (page.includes('?') && !context.globals.showUrls)
+    context.notices.note('use --show-urls to see the whole address, or --open to open it');
+  if (open) await openPage(context, page);
+}
+
+/** Opens an address in the person's browser. Where that fails it says so: the address was printed. */
+async function openPage({ system, notices }: Context, address: string): Promise<void> {
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address))
+    return notices.warn('not opened: the address is neither http nor https');
+  const { startBrowser } = await import('../base/security/child-environment.ts');
+  const opener = OPENERS[system.platform] ?? ['xdg-open'];
+  const child = startBrowser(opener, new URL(address).href, system.env);
+  const failed = await new Promise<boolean>((resolve) => {
+    child.once('error', () => resolve(true)).once('spawn', () => resolve(false));
+  });
+  child.unref();
+  if (failed) notices.warn(`no browser could be opened (${opener[0]}); open the address yourself`);
+}
+
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+/** The response to an authentication need not hold the address; the session does. */
+export async function pageOf(client: Client, id: string, result: AuthenticationResult): Promise<string | undefined> {
+  const { acs_challenge_url: given } = result;
+  if (typeof given === 'string' && given !== '') return given;
+  return (await sessionOutcome(client, id))?.acs_challenge_url || undefined;
+}
+
+/** Says on stderr what an outcome means, who bears the loss, and what to do next. */
+export async function reportOutcome(context: Context, client: Client, id: string, last: Authentication): Promise<void> {
+  const { notices } = context;
+  if (!notices.shows('normal')) return;
+  const more =
+    !isOpen(last) && last.authentication_status !== 'successful' ? await sessionOutcome(client, id) : undefined;
+  const [first = '', ...lines] = outcomeLines({ ...reasonsOf(more), ...reasonsOf(last), ...last });
+  const tone = statusTone(last.authentication_status);
+  notices[tone === 'good' ? 'success' : tone === 'bad' ? 'failure' : 'note'](first);
+  for (const line of lines) notices.note(line);
+  if (!more?.cardholder_info) return;
+  const words = ['3ds', 'show', id, '-o', 'json', '--fields', 'authentication.cardholder_info'];
+  noteNext(context, 'the issuer has a text for the cardholder', words);
+}
+
+function reasonsOf(outcome: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  const names = ['authentication_status_reason', 'challenge_cancel_reason'];
+  return Object.fromEntries(
+    names.flatMap((name) => (typeof outcome[name] === 'string' ? [[name, outcome[name]]] : [])),
+  );
+}
+
+/** The outcome as the session has it, with reasons and addresses that a response lacks; undefined if unreadable. */
+export async function sessionOutcome({ threeDs }: Client, id: string): Promise<Authentication | undefined> {
+  try {
+    return (await threeDs.read(id)).authentication ?? undefined;
+  } catch (error) {
+    if (!isSvcError(error) || isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) throw error;
+    return undefined;
+  }
+}
+
+/** Statuses after which a session is of no more use, and why. */
+const SPENT: ReadonlyMap<number | undefined, string> = new Map([
+  [409, 'A session can be authenticated once'],
+  [424, 'Another party in 3-D Secure returned an error'],
+]);
+
+/** Says that a new session is needed where the service refused because this one cannot be used any more. */
+export async function orNewSession<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const why = isSvcError(error, 'rejected') ? SPENT.get(error.status) : undefined;
+    if (!isSvcError(error) || why === undefined) throw error;
+    throw new SvcError('rejected', error.message, {
+      status: error.status,
+      requestId: error.requestId,
+      facts: error.facts,
+      cause: error,
+      hint: `${why}: create a new session.`,
+      next: ['3ds', 'create', '--token', '<id>', '--type', '<type>'],
+    });
+  }
+}
+
+export function warnOfDeprecated({ notices }: Context, session: ThreeDsSession): void {
+  const found = [
+    ...(session.pan_token_id ? ['pan_token_id'] : []),
+    ...(session['pan'] ? ['pan'] : []),
+    ...(session.authentication?.pan_token_id ? ['authentication.pan_token_id'] : []),
+  ];
+  if (found.length > 0) notices.warn(`deprecated: ${found.join(', ')}; use token_id instead`);
+}
+
+/** The function that prints a 3DS response: masked in a table, and says so; as sent in other formats. */
+export async function responsePrinter<T extends object>(context: Context, view: View<T>) {
+  const print = await recordPrinter(context, view);
+  return async (response: T): Promise<void> => {
+    if (!isForPeople(context)) return print(response);
+    const { shown, hidden } = maskedResponse(response);
+    await print(shown);
+    if (hidden > 0) context.notices.note('personal data and authentication values are hidden; use -o json to see them');
+  };
+}
+
+const HOUR_MS = 3_600_000;
+/** A decoupled challenge can be given a week. */
+const EIGHT_DAYS_MS = 192 * HOUR_MS;
+
+/**
+ * Waits until the challenge of a session has an outcome: an hour, or eight days for a decoupled one.
+ * @throws SvcError `pending` when the time is up; an interrupt keeps its code; both name the command that resumes
+ */
+export async function waitForOutcome(context: Context, client: Client, id: string, known: Authentication) {
+  const shown = context.progress.waiting(`3DS session ${id}`);
+  let status = known.authentication_status;
+  try {
+    const { seen: last, timeUp } = await pollUntil<Authentication>(context, {
+      poll: async () => {
+        const result = await resultSoFar(client, id);
+        status = result.authentication_status ?? status;
+        return result;
+      },
+      isDone: (result) => !isOpen(result),
+      limitMs: () => (status === 'decoupled_challenge' ? EIGHT_DAYS_MS : HOUR_MS),
+      onPoll: (result, nextMs) => shown.update({ state: stateOf(result), nextPollAt: context.clock.now() + nextMs }),
+    });
+    if (isOpen(last)) throw stillOpen(id, timeUp?.message ?? 'there is no outcome yet');
+    shown.done(last.authentication_status ?? undefined);
+    return last;
+  } catch (error) {
+    shown.fail();
+    throw withResumeHint(error, id);
+  }
+}
+
+/**
+ * The result of a challenge. While a challenge is open the service may respond with 404: then what the session holds
+ * of the authentication, and nothing where the session may not be read.
+ * @throws SvcError `not_found` where the session does not exist either
+ */
+export async function resultSoFar({ threeDs }: Client, id: string): Promise<Authentication> {
+  try {
+    return await threeDs.challengeResult(id);
+  } catch (error) {
+    if (!isSvcError(error, 'not_found')) throw error;
+  }
+  try {
+    return (await threeDs.read(id)).authentication ?? {};
+  } catch (error) {
+    if (isSvcError(error, 'unauthorized', 'forbidden')) return {};
+    throw error;
+  }
+}
+
+function stateOf(result: PollResult<Authentication>): string {
+  return 'seen' in result ? (result.seen.authentication_status ?? 'open') : `no response (${result.reason})`;
+}
+
+function withResumeHint(error: unknown, id: string): unknown {
+  // The response before the wait said that it is open.
+  if (isSvcError(error, 'timeout')) return stillOpen(id, error.message);
+  if (!isSvcError(error, 'hangup', 'interrupted', 'terminated')) return error;
+  return new SvcError(error.code, `${error.message}; the challenge continues without svc`, resumeHint(id));
+}
+
+function stillOpen(id: string, why: string): SvcError {
+  return new SvcError('pending', `the challenge of 3DS session ${id} is still open: ${why}`, resumeHint(id));
+}
+
+function resumeHint(id: string): ErrorDetails {
+  return { next: ['3ds', 'challenge-result', id, '--wait'], facts: { session: id } };
+}
+
+export const failOnParameter = choice(
+  '--fail-on <class>',
+  'exit with 10 when the outcome is failed or rejected (err), or anything but successful or attempted (wrn)',
+  ['err', 'wrn'],
+);
+
+/** @throws SvcError `threshold` where the outcome is one that --fail-on names */
+export function checkOutcome(id: string, { authentication_status: status }: Authentication, failOn?: 'err' | 'wrn') {
+  if (failOn === undefined) return;
+  const isError = status === 'failed' || status === 'rejected';
+  const isGood = status === 'successful' || status === 'attempted';
+  if (isGood || (failOn === 'err' && !isError)) return;
+  throw new SvcError('threshold', `the outcome of 3DS session ${id} meets --fail-on ${failOn}`, {
+    hint: 'The lines above say what it means and what to do next.',
+    facts: { session: id, authentication_status: status ?? null },
+  });
+}

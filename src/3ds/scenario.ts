@@ -1,0 +1,171 @@
+import path from 'node:path';
+import { pollUntil } from '../au/run/job.ts';
+import { isSvcError, SvcError } from '../base/errors.ts';
+import type { Context } from '../cli/app/command.ts';
+import { positiveDuration, value } from '../cli/app/parameter.ts';
+import { fieldPaths, type View } from '../cli/output/view.ts';
+import type { Client } from '../client/api/client.ts';
+import { findTestCard, threeDsCards } from '../sandbox/commands/cards.ts';
+import { isLoopbackHost } from '../schema/address.ts';
+import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
+import type { CreateSession } from '../schema/three-ds/session.ts';
+import type { SessionType } from '../schema/three-ds/values.ts';
+import { checkViolations, readBody } from './commands/body.ts';
+import { isOpen } from './explain.ts';
+import { pageOf, reportPage, resultSoFar, sessionOutcome } from './outcome.ts';
+import type { Setting } from './setting.ts';
+import type { ChallengeReply, Scenario } from './suite.ts';
+
+export type ScenarioResult = ReturnType<typeof resultOf>;
+
+export const scenarioView: View<ScenarioResult> = {
+  name: 'scenario',
+  fields: fieldPaths('scenario result expected got reason session seconds'),
+  columns: [
+    { path: 'result', kind: 'status', paint: (result) => (result === 'passed' ? 'good' : 'bad') },
+    { path: 'scenario', kind: 'text', least: 30 },
+    { path: 'expected', kind: 'status', priority: 3 },
+    { path: 'got', kind: 'status' },
+    { path: 'reason', kind: 'text', priority: 2, least: 26 },
+    { path: 'seconds', kind: 'number', priority: 1 },
+    { path: 'session', kind: 'id', priority: 0 },
+  ],
+};
+
+export const challengeTimeoutParameter = value(
+  '--challenge-timeout <duration>',
+  'how long to wait for the outcome of a challenge (default 10m)',
+  positiveDuration,
+);
+
+/** A scenario with all that it sends, checked. */
+export interface PlannedScenario {
+  readonly name: string;
+  readonly session: CreateSession;
+  readonly body: AuthenticateRequest;
+  readonly expect: string;
+  readonly challenge: ChallengeReply;
+}
+
+/** Finds the card of a scenario and checks its body, before anything is sent. Names of files begin in `directory`. */
+export async function planScenario(
+  context: Context,
+  { name, body: file, type, expect, challenge, ...card }: Scenario,
+  { directory = '', set = [] }: { readonly directory?: string; readonly set?: readonly Setting[] } = {},
+): Promise<PlannedScenario> {
+  const session = { ...(await tokenOf(context, card)), type };
+  const given = file === undefined || file === '-' ? file : path.join(directory, file);
+  const body = given === undefined ? await exampleFor(type, set) : await readBody(context, given, set, false);
+  const { checkBody } = await import('./check.ts');
+  checkViolations(given ?? 'the example body', checkBody(body, type), false);
+  return { name, session, body: body as AuthenticateRequest, expect, challenge };
+}
+
+async function tokenOf(
+  { settings: { sandbox, baseUrl } }: Context,
+  { card, token, token_intent }: Pick<Scenario, 'card' | 'token' | 'token_intent'>,
+): Promise<Omit<CreateSession, 'type'>> {
+  if (card === undefined) return token === undefined ? { token_intent_id: token_intent } : { token_id: token };
+  if (!sandbox && baseUrl !== undefined && !isLoopbackHost(baseUrl.value.hostname)) {
+    throw new SvcError('usage', 'a card is a test card of the sandbox, and this is another service', {
+      hint: 'Give the id of a token that holds the test card: --token, or token in a suite.',
+    });
+  }
+  return { token_id: findTestCard(await threeDsCards(), card).token };
+}
+
+async function exampleFor(sessionType: SessionType, set: readonly Setting[]): Promise<unknown> {
+  const { exampleBody } = await import('./template.ts');
+  const { withNumericCurrencies, withSettings } = await import('./setting.ts');
+  const type = sessionType === 'customer' ? 'payment-transaction' : 'recurring-transaction';
+  return withNumericCurrencies(withSettings(exampleBody({ type, category: 'payment', sessionType }), set, false));
+}
+
+/** Creates a session, authenticates it, waits for the outcome unless an open challenge is expected, and compares. */
+export async function runScenario(context: Context, client: Client, planned: PlannedScenario, timeoutMs = 600_000) {
+  const started = context.clock.now();
+  const { id } = await client.threeDs.create(planned.session);
+  const got = await outcomeOf(context, client, id, planned, timeoutMs);
+  const outcome = /^(?:successful|[45]\d\d)$/.test(got) ? undefined : await sessionOutcome(client, id);
+  const reason = outcome?.authentication_status_reason ?? outcome?.challenge_cancel_reason ?? undefined;
+  return resultOf(planned, got, reason, id, context.clock.now() - started);
+}
+
+/** The result of a scenario that an error ended. */
+export function failedResult(planned: PlannedScenario, { code, status }: SvcError): ScenarioResult {
+  return resultOf(planned, 'error', status === undefined ? code : `${code}-${status}`);
+}
+
+/** How a scenario went: statuses, codes and ids only. `got`: the status, the HTTP status of a refusal, or `error`. */
+function resultOf({ name, expect }: PlannedScenario, got: string, reason?: string, session?: string, ms = 0) {
+  return {
+    scenario: name,
+    result: got === expect ? 'passed' : 'failed',
+    expected: expect,
+    got: codeIn(got) ?? 'unknown',
+    reason: codeIn(reason),
+    session: codeIn(session),
+    seconds: Math.round(ms / 100) / 10,
+  };
+}
+
+// What the service sends in place of a code may be anything.
+function codeIn(text: string | undefined): string | null {
+  return text !== undefined && /^[\w-]{1,64}$/.test(text) ? text : null;
+}
+
+async function outcomeOf(
+  context: Context,
+  client: Client,
+  id: string,
+  { body, expect, challenge }: PlannedScenario,
+  timeoutMs: number,
+): Promise<string> {
+  const first = await firstOutcome(client, id, body, expect);
+  if (typeof first === 'string') return first;
+  const { authentication_status: status } = first;
+  if (!isOpen(first) || status === expect) return status;
+  if (status === 'challenge') await answerChallenge(context, client, await pageOf(client, id, first), challenge);
+  const { seen: last, timeUp } = await pollUntil(context, {
+    poll: () => resultSoFar(client, id),
+    isDone: (result) => !isOpen(result),
+    limitMs: () => timeoutMs,
+  });
+  if (timeUp) throw timeUp;
+  return last.authentication_status ?? status;
+}
+
+/** The result of the authentication; the HTTP status where 3-D Secure itself failed, or a refusal is expected. */
+async function firstOutcome({ threeDs }: Client, id: string, body: AuthenticateRequest, expect: string) {
+  try {
+    return await threeDs.authenticate(id, body);
+  } catch (error) {
+    const status = isSvcError(error) ? String(error.status) : '';
+    if (status === expect || status === '424' || status === '500') return status;
+    throw error;
+  }
+}
+
+const PAGE_LIMITS = { connect: 5_000, headers: 10_000, idle: 5_000, body: 10_000 };
+
+/** Replies to a challenge as the cardholder does. Only the sandbox takes that from a program: its page is on loopback. */
+async function answerChallenge(
+  context: Context,
+  { transport }: Client,
+  page: string | undefined,
+  challenge: ChallengeReply,
+): Promise<void> {
+  const { signal } = context;
+  const url = page !== undefined && URL.canParse(page) ? new URL(page) : undefined;
+  if (url === undefined || !isLoopbackHost(url.hostname)) return reportPage(context, page, false);
+  const { exchange } = await import('../client/http/exchange.ts');
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  // The code is for a page that asks for one, the answer for a page that stands for the app of a bank.
+  const body = challenge === 'complete' ? 'answer=approve&code=123456' : 'answer=cancel';
+  try {
+    (await exchange(transport, { method: 'POST', url, headers, body, limits: PAGE_LIMITS, signal })).discard();
+  } catch (error) {
+    if (signal.aborted || isSvcError(error)) throw error;
+    throw new SvcError('network', 'the challenge page of the sandbox did not respond', { cause: error });
+  }
+}

@@ -1,0 +1,98 @@
+import { SvcError } from '../base/errors.ts';
+import { nearest, typedWord } from '../base/security/typed-word.ts';
+import { isObject } from '../schema/json-value.ts';
+import { BODY, type Field, fieldAt, fieldsBelow, ownValue } from '../schema/three-ds/fields.ts';
+import { numericCurrency } from '../schema/three-ds/formats.ts';
+import { looksLikeName } from './check.ts';
+
+export interface Setting {
+  /** Dotted path of a field. */
+  readonly name: string;
+  readonly value: string;
+}
+
+/**
+ * The body with these values put in, each of the type that its field has, a string where unknown fields are allowed;
+ * the body itself is not changed.
+ * @throws SvcError `usage`, which never repeats a value, and a path only where it is nearly a known one
+ */
+export function withSettings(body: unknown, settings: readonly Setting[], allowUnknown: boolean): unknown {
+  return settings.reduce(
+    (result, setting) => put(result, setting.name.split('.'), valueOf(setting, allowUnknown)),
+    body,
+  );
+}
+
+const CURRENCY_FIELDS = ['purchase_info.currency', 'merchant_info.risk_info.gift_card_currency'];
+
+/** The body with currencies given as letters, such as USD, replaced by their ISO 4217 numbers. */
+export function withNumericCurrencies(body: unknown): unknown {
+  return CURRENCY_FIELDS.map((path) => path.split('.')).reduce((result, parts) => {
+    const given = ownValue(result, parts);
+    const code = typeof given === 'string' ? numericCurrency(given) : undefined;
+    return code === undefined ? result : put(result, parts, code);
+  }, body);
+}
+
+function valueOf({ name: path, value: text }: Setting, allowUnknown: boolean): unknown {
+  const field = fieldAt(path);
+  if (field === undefined && allowUnknown && path.split('.').every(looksLikeName)) return text;
+  if (field === undefined) throw unknownPath(path);
+  if (field.kind === 'flag') return flagOf(field, text);
+  if (field.kind === 'number') return numberOf(field, text);
+  const isBelowFree = field.kind === 'free' && BODY.members.get(path) === undefined;
+  if (field.kind === 'text' || isBelowFree) return text;
+  throw new SvcError('usage', `${field.path} is an object, not a value`, {
+    hint: `Name one of its members, such as ${field.path}.${[...field.members.keys()][0] ?? (field.item ? '0.id' : 'name')}.`,
+  });
+}
+
+function flagOf({ path }: Field, text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new SvcError('usage', `${path} must be true or false`);
+}
+
+function numberOf({ path }: Field, text: string): number {
+  if (/^-?\d{1,15}(?:\.\d{1,15})?$/.test(text)) return Number(text);
+  throw new SvcError('usage', `${path} must be a number`);
+}
+
+function unknownPath(path: string): SvcError {
+  const known = fieldsBelow(BODY).map((field) => field.path);
+  const meant = nearest(path, known) ?? known.find((name) => name.endsWith(`.${path}`));
+  return new SvcError('usage', `unknown field ${typedWord(path, known)}`, {
+    hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
+    next: meant === undefined ? ['3ds', 'template', '<type>'] : undefined,
+  });
+}
+
+/** `target` with the value at the path; objects and lists on the way are copied, or made where there are none. */
+function put(target: unknown, parts: readonly string[], value: unknown, path = ''): unknown {
+  const [part, ...rest] = parts;
+  if (part === undefined) return value;
+  const change = (member: unknown): unknown => put(member, rest, value, path === '' ? part : `${path}.${part}`);
+  const kind = fieldAt(path)?.kind;
+  const holder = target ?? (kind === 'list' ? [] : {});
+  if (Array.isArray(holder) && kind !== 'object') return withItem(holder, part, change);
+  if (isObject(holder) && kind !== 'list') return withMember(holder, part, change);
+  throw new SvcError('refused_input', 'the body has another value where a path needs an object or an array', {
+    hint: 'Fix the body first; validate it to see what is wrong.',
+  });
+}
+
+type Change = (value: unknown) => unknown;
+
+function withMember(holder: Readonly<Record<string, unknown>>, name: string, change: Change): unknown {
+  // Own members only, whatever they are called.
+  const members = new Map(Object.entries(holder));
+  return Object.fromEntries(members.set(name, change(members.get(name))));
+}
+
+function withItem(list: readonly unknown[], part: string, change: Change): unknown[] {
+  const at = /^\d{1,4}$/.test(part) ? Number(part) : Infinity;
+  if (at > list.length)
+    throw new SvcError('usage', 'a path names an item beyond the end of its array', {
+      hint: 'Items are numbered from 0, without gaps.',
+    });
+  return [...list.slice(0, at), change(list[at]), ...list.slice(at + 1)];
+}

@@ -1,0 +1,137 @@
+import { SvcError } from '../base/errors.ts';
+import { containsCardNumber } from '../base/security/card-number.ts';
+import { nearest, typedWord } from '../base/security/typed-word.ts';
+import { isObject } from '../schema/json-value.ts';
+import { AUTHENTICATION_STATUSES, SESSION_TYPES, type SessionType } from '../schema/three-ds/values.ts';
+
+/** One authentication, and the outcome that it is to have. */
+export interface Scenario {
+  readonly name: string;
+  /** A test card of the sandbox: a scenario of its table, the unique beginning of one, or its masked number. */
+  readonly card?: string | undefined;
+  readonly token?: string | undefined;
+  readonly token_intent?: string | undefined;
+  readonly type: SessionType;
+  /** Name of a file; an example body without one. */
+  readonly body?: string | undefined;
+  /** A status of the authentication, or the HTTP status of its refusal. */
+  readonly expect: string;
+  /** What the cardholder does with a challenge of the sandbox. */
+  readonly challenge: ChallengeReply;
+}
+
+export const CHALLENGE_REPLIES = ['complete', 'cancel'] as const;
+
+export type ChallengeReply = (typeof CHALLENGE_REPLIES)[number];
+
+/** A file as it was read, and the line of each member. */
+interface SuiteFile {
+  readonly name: string;
+  readonly value: unknown;
+  readonly lineOf: (path: readonly (string | number)[]) => number | undefined;
+}
+
+export function isExpectation(text: string): boolean {
+  return AUTHENTICATION_STATUSES.some((status) => status === text) || /^[45]\d\d$/.test(text);
+}
+
+interface Rule {
+  readonly words: string;
+  readonly holds: (value: unknown) => boolean;
+}
+
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && /^\P{Cc}{1,200}$/u.test(value) && value.trim() !== '';
+const text = (words: string): Rule => ({
+  words,
+  holds: (value) => isText(value) && !containsCardNumber(value, 'cell') && !containsCardNumber(value),
+});
+
+const RULES: Readonly<Record<string, Rule>> = {
+  name: text('a text of one line that holds no card number'),
+  card: text('a scenario of the sandbox, or a masked number'),
+  token: text('the id of a token, and no card number'),
+  token_intent: text('the id of a token, and no card number'),
+  type: oneOf(SESSION_TYPES),
+  body: text('the name of a file'),
+  expect: {
+    words: `${AUTHENTICATION_STATUSES.join(', ')}, or an HTTP status such as 424`,
+    holds: (value) => isExpectation(String(value)),
+  },
+  challenge: oneOf(CHALLENGE_REPLIES),
+};
+
+/** Members that can stand beside the list too, for all scenarios that do not have them. */
+const DEFAULTS = ['type', 'body', 'challenge'];
+
+/**
+ * Reads a suite: `scenarios`, each with a name of its own, a card or token, and the outcome to expect.
+ * @throws SvcError `refused_input` with every problem and its line
+ */
+export function readSuite(file: SuiteFile): Scenario[] {
+  const { value, lineOf, name } = file;
+  const problems: [line: number, words: string][] = [];
+  const report: Report = (path, words) => void problems.push([lineOf(path) ?? 0, words]);
+  const { scenarios, ...defaults } = isObject(value) ? value : {};
+  const list: readonly unknown[] = Array.isArray(scenarios) ? scenarios : [];
+  if (list.length === 0) report(['scenarios'], 'scenarios must be a list of at least one');
+  checkMembers(defaults, ['scenarios', ...DEFAULTS], [], report);
+  const names = new Set<unknown>();
+  for (const [at, item] of list.entries()) {
+    const path = ['scenarios', at];
+    if (!isObject(item)) report(path, 'a scenario must be an object with name, card and expect');
+    else {
+      checkMembers(item, Object.keys(RULES), path, report);
+      for (const words of missingIn(item)) report(path, words);
+      if (names.has(item['name'])) report([...path, 'name'], 'an earlier scenario has the same name');
+      names.add(item['name']);
+    }
+  }
+  if (problems.length > 0) throw refusedSuite(name, problems);
+  return list.filter((item) => isObject(item)).map((item) => scenarioOf(item, defaults));
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+// Every member was checked. YAML reads 424 as a number.
+function scenarioOf(item: Members, defaults: Members): Scenario {
+  const usual = { type: 'customer', challenge: 'complete' };
+  return { ...usual, ...defaults, ...item, expect: String(item['expect']) } as Scenario;
+}
+
+type Report = (path: readonly (string | number)[], words: string) => void;
+
+function checkMembers(members: Members, known: readonly string[], path: readonly (string | number)[], report: Report) {
+  for (const [key, value] of Object.entries(members)) {
+    const rule = RULES[key];
+    if (!known.includes(key))
+      report([...path, key], `unknown member ${typedWord(key, known)}${didYouMean(key, known)}`);
+    else if (rule?.holds(value) === false) report([...path, key], `${key} must be ${rule.words}`);
+  }
+}
+
+function missingIn(item: Members): string[] {
+  const cards = ['card', 'token', 'token_intent'].filter((key) => item[key] !== undefined);
+  return [
+    ...['name', 'expect'].filter((key) => item[key] === undefined).map((key) => `${key} is missing`),
+    ...(cards.length === 1 ? [] : ['exactly one of card, token and token_intent is needed']),
+  ];
+}
+
+export function refusedSuite(name: string, problems: readonly (readonly [line: number, words: string])[]): SvcError {
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  const sorted = problems.toSorted(([one], [other]) => one - other);
+  return new SvcError('refused_input', `${name}: ${count}; nothing was sent`, {
+    hint: 'Fix these lines and run the command again.',
+    facts: { problems: sorted.slice(0, 50).map(([line, words]) => (line === 0 ? words : `line ${line}: ${words}`)) },
+  });
+}
+
+function oneOf(values: readonly string[]): Rule {
+  return { words: values.join(' or '), holds: (value) => values.some((one) => one === value) };
+}
+
+function didYouMean(word: string, known: readonly string[]): string {
+  const meant = nearest(word, known);
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
+}

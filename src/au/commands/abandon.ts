@@ -1,0 +1,157 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { SvcError, writeFailure } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/files/directory.ts';
+import { isSamePath, whileBusy } from '../../base/files/path.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { noteNext } from '../../cli/app/hint.ts';
+import { argument, flag, text } from '../../cli/app/parameter.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
+import { removePartialFiles } from '../results/download.ts';
+import { needsFile, type RunPart, type RunRecord, statusOf } from '../run/record.ts';
+import { openRuns, RECORD, type RunDirectory, type UnreadableRun } from '../run/run-directory.ts';
+import { indexedRuns, indexEntriesOf } from '../run/run-index.ts';
+import { knownRunsRoot, recordedRun, type RunRow, runRow, runView } from '../run/run-view.ts';
+
+export const abandon = defineCommand({
+  description:
+    'For a run that cannot continue, for example because its input file is gone. Nothing is canceled at the service: jobs that have their file are processed and may be billed. Their results can still be downloaded, and --undo resumes the run. A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',
+  examples: [
+    ['svc au abandon run-20260131-0a1b2c3d-4e5f', 'show what the service has of it, and ask'],
+    ['svc au abandon run-20260131-0a1b2c3d-4e5f --undo', 'resume it'],
+    ['svc au download run-20260131-0a1b2c3d-4e5f', 'download the results of what was uploaded'],
+  ],
+  exitCodes: [5, 6],
+  fields: runView.fields,
+  parameters: {
+    run: argument('<run>', 'id or directory of a run', text),
+    undo: flag('--undo', 'resume an abandoned run'),
+  },
+  async run(context, { run: name, undo }) {
+    const print = await recordPrinter(context, runView);
+    const unreadable = undo ? undefined : unreadableRun(context, name);
+    const row = unreadable ? await setAside(context, unreadable) : await abandonRun(context, name, undo);
+    if (row) await print(row);
+  },
+});
+
+/** Abandons a run after saying what the service has of it, or resumes it. Undefined when the operator declined. */
+async function abandonRun(context: Context, name: string, undo: boolean): Promise<RunRow | undefined> {
+  const { notices, clock, system } = context;
+  const run = requireRun(context, name);
+  if ((statusOf(run.record) === 'abandoned') !== undo) {
+    notices.note(undo ? `${run.record.id} is not abandoned` : `${run.record.id} is abandoned already`);
+    return runRow(run.record);
+  }
+  if (!undo) for (const line of consequencesOf(run.record)) notices.warn(line);
+  if (!undo && !(await isConfirmed(context, `Abandon ${run.record.id}?`))) return undefined;
+  await run.hold(system, async () => {
+    if (undo) {
+      delete run.record.abandoned_at;
+      delete run.record.pruned_at;
+    } else run.record.abandoned_at ??= new Date(clock.now()).toISOString();
+    run.save();
+    if (!undo) removePartialFiles(run, run.record.parts);
+  });
+  if (undo) noteNext(context, 'to resume it', run.submitWords);
+  else {
+    if (uploadedParts(run.record).length > 0)
+      noteNext(context, 'to download the results of what was uploaded', ['au', 'download', run.name]);
+    noteNext(context, `abandoned ${run.record.id}; to undo that`, ['au', 'abandon', run.name, '--undo']);
+  }
+  return runRow(run.record);
+}
+
+function requireRun(context: Context, name: string): RunDirectory {
+  const run = recordedRun(context, name);
+  if (!run)
+    throw new SvcError('not_found', 'this names no run: a job by itself cannot be abandoned', {
+      hint: 'A job without its file is deleted after an hour; one that has it is processed. Name one of the runs:',
+      next: ['au', 'runs'],
+    });
+  if (statusOf(run.record) !== 'completed') return run;
+  throw new SvcError('conflict', `run ${run.record.id} is completed: there is nothing to abandon`, {
+    next: ['au', 'download', run.name],
+    facts: { run: run.record.id },
+  });
+}
+
+/** Parts that have a job with their file, or may have: they are processed, and may be paid for. */
+function uploadedParts({ parts }: RunRecord): RunPart[] {
+  return parts.filter((part) => part.state === 'uploading' || !needsFile({ parts: [part] }));
+}
+
+function consequencesOf(record: RunRecord): string[] {
+  const uploaded = uploadedParts(record);
+  const all = record.input.rows;
+  const rows = uploaded.reduce((sum, part) => sum + part.rows, 0);
+  const lines: string[] = [];
+  if (uploaded.length > 0)
+    lines.push(
+      `uploaded, or may have been: ${formatNumber(rows)} of ${countText(all, 'row')} (${countText(uploaded.length, 'job')}); the service processes them all the same, and they may be paid for`,
+    );
+  if (uploaded.length < record.parts.length)
+    lines.push(`not uploaded, so neither processed nor paid for: ${countText(all - rows, 'row')}`);
+  return lines;
+}
+
+async function isConfirmed({ notices, prompts }: Context, question: string): Promise<boolean> {
+  const isYes = await prompts().confirm(question, 'Pass --yes.');
+  if (!isYes) notices.note('nothing was changed');
+  return isYes;
+}
+
+/** The run of this name or directory, if its record cannot be read or is gone from where the index has it. */
+function unreadableRun(context: Context, name: string): UnreadableRun | undefined {
+  const root = knownRunsRoot(context);
+  const recorded = root !== undefined && name.startsWith('run-') ? path.join(root, path.basename(name)) : name;
+  const directory = path.resolve(fs.existsSync(recorded) ? recorded : name);
+  const isRun = path.basename(directory).startsWith('run-') || fs.existsSync(path.join(directory, RECORD));
+  const isDirectory = fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true;
+  const found = isRun && isDirectory ? openRuns([directory]).unreadable : [];
+  const indexed = root === undefined ? [] : indexedRuns(root, () => true).unreadable;
+  return [...found, ...indexed].find((each) => isSamePath(each.directory, directory));
+}
+
+/** Moves such a run to `damaged/` beside it, after showing the newest jobs. Undefined when the operator declined. */
+async function setAside(context: Context, unreadable: UnreadableRun): Promise<RunRow | undefined> {
+  const { notices, clock } = context;
+  const { directory, error } = unreadable;
+  notices.warn(error.message);
+  await showNewestJobs(context);
+  if (!(await isConfirmed(context, `Move ${directory} to damaged?`))) return undefined;
+  const root = knownRunsRoot(context);
+  const entries = root === undefined ? [] : indexEntriesOf(root, directory);
+  const target = moveToDamaged(directory, clock.now());
+  for (const entry of entries) fs.rmSync(entry, { force: true });
+  notices.success(`moved to ${target}; its file can be submitted as if it had never been submitted`);
+  const unknown = Object.fromEntries(runView.fields.map((name) => [name, null])) as Record<keyof RunRow, null>;
+  return { ...unknown, run: path.basename(directory), status: 'damaged', progress: target };
+}
+
+/** One of them may have the rows of the run. */
+async function showNewestJobs(context: Context): Promise<void> {
+  const client = await context.client();
+  const first = await client.accountUpdater.list({ pageSize: 20 }).pages().next();
+  const jobs = first.done ? [] : first.value.items;
+  if (jobs.length === 0) return context.notices.note('the service has no jobs of this tenant');
+  const lines = jobs.map(({ id, status, created_at: at }) => `  ${id}  ${status}  ${at ?? ''}`.trimEnd());
+  context.notices.warn(
+    ['one of these jobs, the newest of the tenant, may have its rows, which are then paid for:', ...lines].join('\n'),
+  );
+}
+
+function moveToDamaged(directory: string, now: number): string {
+  if (!fs.existsSync(directory)) return directory;
+  const { dir, base } = path.parse(directory);
+  const free = path.join(dir, 'damaged', base);
+  const target = fs.existsSync(free) ? `${free}.${now}` : free;
+  try {
+    makeDirectory(path.dirname(target));
+    whileBusy(() => fs.renameSync(directory, target));
+    return target;
+  } catch (error) {
+    throw writeFailure(target, error);
+  }
+}

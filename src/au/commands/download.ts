@@ -1,0 +1,158 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { inspectTarget } from '../../base/files/path.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
+import { argument, flag, text, value } from '../../cli/app/parameter.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { simpleColumns, type View } from '../../cli/output/view.ts';
+import { copyOut, deliverResults, noteUncompared, openSpool, requireDestination } from '../results/deliver.ts';
+import { acceptUnproven, downloadResults, invalidateResults, pollRun, refetchResults } from '../results/download.ts';
+import type { Destination } from '../results/merge.ts';
+import { uploadedRows } from '../run/part-source.ts';
+import { areCompared, isUntouched, type ResultsFile, statusOf } from '../run/record.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { explainMissing, jobRequest, namedRun, recordedRuns, resultsPath, resumable } from '../run/run-view.ts';
+import { showRun } from '../run/show-progress.ts';
+import { settleUploads } from '../run/upload-parts.ts';
+import { worstOf } from '../run/verdict.ts';
+import { unfinishedError, whyNotDone, whyUnderWay } from '../run/wait.ts';
+
+type Downloaded = ResultsFile & { readonly compared: boolean };
+
+const downloadView: View<Downloaded & { readonly job: string }> = {
+  name: 'download',
+  fields: ['job', 'file', 'bytes', 'sha256', 'compared'],
+  columns: simpleColumns({ job: 'id', file: 'text', bytes: 'number', sha256: 'id' }),
+};
+
+interface DownloadOptions extends Destination {
+  /** Accepts results that were kept although they are not proven whole. */
+  readonly acceptUnproven: boolean;
+}
+
+export const download = defineCommand({
+  description:
+    'The results of a job come byte for byte; those of a run are joined in the order of its input. A file counts only when it is proven whole: by its MD5 or its length, its header and its columns, and where the request can still be read, when each token was requested. What is not is downloaded again, three times in all, and never put in place.',
+  examples: [
+    ['svc au download 5f0c… --out results.csv', 'an interrupted transfer is resumed'],
+    ['svc au download run-20260131-0a1b2c3d-4e5f', 'every part of a run, as one file'],
+    ['svc au download 5f0c… --out - | gzip > results.csv.gz', 'to standard output, once it is whole'],
+  ],
+  permissions: ['account-updater:job:read'],
+  exitCodes: [9, 10, 11, 12, 130],
+  fields: downloadView.fields,
+  parameters: {
+    of: argument('<job|run>', 'id of a job, or id or directory of a run', text),
+    out: value('--out <file|->', 'where to write, or - for standard output; by default results.csv', text),
+    force: flag('--force', 'replace a file that exists; of a run, download everything once more'),
+    acceptUnproven: flag('--accept-unproven', 'accept results that came the same each time although one check fails'),
+  },
+  async run(context, { of, out, ...how }) {
+    const print = await recordPrinter(context, downloadView);
+    const run = namedRun(context, of);
+    const options = { out: out ?? (run ? resultsPath(context, run.record) : 'results.csv'), ...how };
+    await requireDestination(context, options, run);
+    const { bytes, sha256, compared } = run
+      ? await run.hold(context.system, () =>
+          resumable(again(run.name, options), run.record.id, downloadRun(context, run, options)),
+        )
+      : await downloadJob(context, of, options);
+    if (options.out !== '-') await print({ job: run?.record.id ?? of, file: options.out, bytes, sha256, compared });
+  },
+  request: (context, { of }) => jobRequest(context, of),
+});
+
+async function downloadJob(context: Context, job: string, options: DownloadOptions) {
+  const { out, force } = options;
+  const isFile = out !== '-' && (await inspectTarget(out, force)).kind === 'file';
+  const file = isFile ? out : await openSpool(context);
+  const client = await context.client();
+  const sent = await sentRows(context, job);
+  const downloading = downloadResults(client, job, file, {
+    ...sent,
+    overwrite: force,
+    acceptUnproven: options.acceptUnproven,
+    host: context.system,
+    onEvent: showRun(context),
+  });
+  const explained = explainMissing(context, job, downloading);
+  const result = await resumable(again(job, options), job, explained).catch((error: unknown) => {
+    throw orAccept(error, job);
+  });
+  if (!isFile) await copyOut(context, file, out);
+  const isAccepted = result.flaws.length > 0;
+  const compared = sent.request !== undefined && !isAccepted;
+  const why = isAccepted ? 'they were accepted unproven' : sent.why;
+  if (!compared) context.notices.note(`the results were not compared with the tokens of a request: ${why}`);
+  return { ...result, compared };
+}
+
+const NO_RUN = 'no run on this machine has this job';
+
+/** What a run on this machine sent to a job, where its request can still be read; else why it cannot. */
+async function sentRows(context: Context, job: string) {
+  const of = ({ record }: RunDirectory): boolean => record.parts.some((part) => part.job === job);
+  const { runs, unreadable } = recordedRuns(context);
+  const record = runs.find(of)?.record;
+  const part = record?.parts.find((each) => each.job === job);
+  if (!record || !part) {
+    const why = unreadable.length > 0 ? 'the run of this job may be one that cannot be read' : NO_RUN;
+    return { why };
+  }
+  const request = await uploadedRows(part, record);
+  const why =
+    record.input.path === undefined ? 'it came through a pipe' : `${record.input.path} is gone or has changed`;
+  return { rowsSent: part.rows, request, why };
+}
+
+/** The command that goes on with a download. */
+function again(of: string, { out, force, acceptUnproven: accepts }: DownloadOptions): string[] {
+  const flags = [...(force ? ['--force'] : []), ...(accepts ? ['--accept-unproven'] : [])];
+  return ['au', 'download', of, ...option('--out', out), ...flags];
+}
+
+/** How to accept results that are not proven whole, where the same bytes came each time. */
+function orAccept(error: unknown, job: string): unknown {
+  if (!isSvcError(error, 'checksum_mismatch') || typeof error.facts?.['kept'] !== 'string') return error;
+  const { code, message, hint, facts, retryable } = error;
+  const next = ['au', 'download', job, '--accept-unproven'];
+  return new SvcError(code, message, { hint, next, facts, retryable });
+}
+
+/**
+ * Downloads the results that a run has and writes them into one file, without waiting. Of an abandoned run those of the
+ * parts that have any. With `force` everything is downloaded once more.
+ * @throws SvcError `pending` when a part is not done, `job_failed` when one failed
+ */
+async function downloadRun(context: Context, run: RunDirectory, options: DownloadOptions): Promise<Downloaded> {
+  const { record } = run;
+  if (isUntouched(record) && statusOf(record) !== 'abandoned') throw unfinishedError(run);
+  await invalidateResults(run);
+  if (options.acceptUnproven) await acceptUnproven(run);
+  else if (options.force) refetchResults(run);
+  if (statusOf(record) !== 'completed') {
+    const client = await context.client();
+    await settleUploads(client, run);
+    const { failure } = await pollRun(client, run, { onEvent: showRun(context, record) });
+    const reason = worstOf([failure, statusOf(record) === 'abandoned' ? whyUnderWay(run) : whyNotDone(run)]);
+    if (reason) throw reason;
+  }
+  if (statusOf(record) === 'abandoned') warnOfSkipped(context, run);
+  const results = await deliverResults(context, run, options);
+  noteUncompared(context, record);
+  return { ...results, compared: areCompared(record) };
+}
+
+/** The parts of an abandoned run that were never uploaded, or failed, will have no results. */
+function warnOfSkipped({ notices }: Context, run: RunDirectory): void {
+  const { id, parts } = run.record;
+  const skipped = parts.filter(({ state }) => state !== 'downloaded');
+  if (skipped.length === parts.length)
+    throw new SvcError('not_found', `run ${id} was abandoned before any part of it had results`, {
+      hint: 'To resume it:',
+      next: ['au', 'abandon', run.name, '--undo'],
+      facts: { run: id },
+    });
+  const rows = skipped.map(({ first_row, rows: count }) => `${first_row} to ${first_row + count - 1}`);
+  notices.warn(`run ${id} was abandoned: the results do not include rows ${rows.join(', ')}`);
+}

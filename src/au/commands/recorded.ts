@@ -1,0 +1,148 @@
+import { EXIT_CODES, isSvcError, SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { warnOf } from '../../cli/app/hint.ts';
+import { flag, positiveDuration, value } from '../../cli/app/parameter.ts';
+import { listPrinter, once } from '../../cli/app/print.ts';
+import { countText, formatBytes, formatDuration, isoTime } from '../../cli/output/time.ts';
+import type { View } from '../../cli/output/view.ts';
+import { removeOrphanedSpool } from '../results/spool.ts';
+import { type OldRun, oldRun, pruneRun } from '../run/prune.ts';
+import type { RunRecord } from '../run/record.ts';
+import { everyRun, runRow, runView, shownStatus, toneOf } from '../run/run-view.ts';
+
+const localRunView: View<ReturnType<typeof localRun>> = {
+  name: 'run',
+  fields: [...runView.fields, 'age'],
+  columns: [
+    ...runView.columns.slice(0, 2),
+    { path: 'profile', kind: 'text', priority: 5 },
+    { path: 'age', kind: 'text' },
+    ...runView.columns.slice(3),
+  ],
+};
+
+export const list = defineCommand({
+  description:
+    'A run is a request file that was submitted, recorded in the state directory or in a --run-dir. The jobs of the service are listed with svc au jobs.',
+  examples: [
+    ['svc au runs', 'the runs recorded on this machine, the newest first'],
+    ['svc au runs -o csv --fields run,status,cycle', 'for a script'],
+  ],
+  exitCodes: [3],
+  fields: localRunView.fields,
+  paged: true,
+  parameters: {},
+  async run(context) {
+    const print = await listPrinter(context, localRunView);
+    const now = context.clock.now();
+    const { runs, unreadable } = everyRun(context);
+    const listed = runs.filter(({ record }) => record.pruned_at === undefined);
+    await print(once(listed.map(({ record }) => localRun(record, now))));
+    if (unreadable.length > 0) return EXIT_CODES.config;
+    if (listed.length === 0) context.notices.note('no runs are recorded on this machine');
+    return 0;
+  },
+});
+
+/** A run, and in words how long ago it was begun. */
+function localRun(record: RunRecord, now: number) {
+  const age = formatDuration(now - Date.parse(record.created_at)).replace(/ .*/, '');
+  return { ...runRow(record), age };
+}
+
+const prunedRunView: View<ReturnType<typeof prunedRun>> = {
+  name: 'pruned run',
+  fields: ['run', 'profile', 'cycle', 'status', 'ended_at', 'files', 'bytes'],
+  columns: [
+    { path: 'run', kind: 'id' },
+    { path: 'status', kind: 'status', paint: toneOf },
+    { path: 'profile', kind: 'text', priority: 1 },
+    { path: 'cycle', kind: 'text', priority: 2 },
+    { path: 'ended_at', kind: 'time', priority: 4 },
+    { path: 'files', kind: 'number', priority: 3 },
+    { path: 'bytes', kind: 'number' },
+  ],
+};
+
+export const prune = defineCommand({
+  description:
+    'Removes the results that runs keep in their directories: they hold tokens. Only of runs that have been completed, failed or abandoned for longer than --older-than; never of open runs, of runs whose outcome at the service is unknown, or of those whose record cannot be read. Result files written where you asked for them (--out) are not touched. What stays of a run is its record, without any token: submitting the same file again is still recognized, and results that the service still has can be downloaded again.',
+  examples: [
+    ['svc au runs prune --older-than 90d --dry-run', 'show what would be removed'],
+    ['svc au runs prune --older-than 90d --yes', 'from cron'],
+  ],
+  exitCodes: [3],
+  fields: prunedRunView.fields,
+  worksElsewhere: true,
+  parameters: {
+    olderThan: value('--older-than <duration>', 'how long ago the run must have ended, such as 90d', positiveDuration),
+    dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
+  },
+  async run(context, { olderThan, dryRun }) {
+    if (olderThan === undefined)
+      throw new SvcError('usage', '--older-than is missing', {
+        hint: 'Say how old the runs must be: --older-than 90d.',
+      });
+    const print = await listPrinter(context, prunedRunView);
+    const before = context.clock.now() - olderThan;
+    const { runs, unreadable } = everyRun(context);
+    // A run whose record cannot be read may be one to prune.
+    const code = unreadable.length > 0 ? EXIT_CODES.config : 0;
+    const old = runs.flatMap((run) => oldRun(run, before) ?? []);
+    if (!dryRun) await removeOrphanedSpool(context.system);
+    await print(once(old.map(prunedRun)));
+    if (old.length === 0) {
+      if (code === 0) context.notices.note('no runs to prune');
+      return code;
+    }
+    const bytes = old.reduce((sum, run) => sum + run.bytes, 0);
+    const what = `the results of ${countText(old.length, 'run')} (${formatBytes(bytes)})`;
+    if (dryRun) {
+      context.notices.note(`dry run: ${what} would be removed`);
+      return code;
+    }
+    if (!(await context.prompts().confirm(`Remove ${what}?`, 'Pass --yes.'))) {
+      context.notices.note('nothing was removed');
+      return code;
+    }
+    const failed = await pruneAll(context, old, before);
+    return failed === 0 ? code : failed;
+  },
+});
+
+function prunedRun({ run: { record }, ended, files, bytes }: OldRun) {
+  return {
+    run: record.id,
+    profile: record.profile,
+    cycle: record.cycle ?? null,
+    status: shownStatus(record),
+    ended_at: isoTime(ended),
+    files: files.length,
+    bytes,
+  };
+}
+
+/** One that another process holds stops no other. */
+async function pruneAll(context: Context, old: readonly OldRun[], before: number): Promise<number> {
+  const { notices, system, clock, signal } = context;
+  let [pruned, failed] = [0, 0];
+  for (const each of old) {
+    signal.throwIfAborted();
+    try {
+      if (await pruneRun(each, before, system, clock.now())) pruned += 1;
+    } catch (error) {
+      if (!isSvcError(error)) throw error;
+      failed += 1;
+      warnOf(context, each.run.record.id, error);
+    }
+  }
+  const removed = `removed the results of ${countText(pruned, 'run')}`;
+  if (failed > 0) {
+    notices.warn(`${removed}; ${countText(failed, 'run')} could not be pruned`);
+    return EXIT_CODES.local;
+  }
+  // Another process may have pruned or changed them since they were listed.
+  if (pruned === 0) notices.note('nothing was removed: none of these runs is one to prune any more');
+  else notices.success(removed);
+  return 0;
+}

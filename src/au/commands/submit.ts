@@ -1,0 +1,217 @@
+import { SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand, Preview, type PreviewRequest } from '../../cli/app/command.ts';
+import { noteNext, option } from '../../cli/app/hint.ts';
+import { argument, flag, type Input, repeated, text, value, type ValueParser } from '../../cli/app/parameter.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
+import { countText, formatDuration, formatNumber } from '../../cli/output/time.ts';
+import { finishRun, showResults, type Submission, submissionOf, submissionView } from '../results/deliver.ts';
+import { failOnParameter } from '../results/fail-on.ts';
+import { checkDestination } from '../results/merge.ts';
+import { RunFinder } from '../run/find-run.ts';
+import { hasUnknown, isUntouched, needsFile, type RunPart, type RunRecord, statusOf } from '../run/record.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { everyRecord, isOnThisMachine, resumable, serviceOf } from '../run/run-view.ts';
+import { showRun } from '../run/show-progress.ts';
+import { retryFailed, uploadParts } from '../run/upload-parts.ts';
+import { checkedFileRow, checkedFileView, openRequestFile, type RequestFile } from './check.ts';
+import { describeRun, eventsParameter, execParameter, listenForJobs, runExec } from './wait.ts';
+
+const cycleName: ValueParser<string> = (value) => {
+  const name = value.trim().toLowerCase();
+  if (/^[a-z0-9._-]{1,40}$/.test(name)) return name;
+  throw new SvcError('usage', 'must be 1 to 40 letters, digits, dots, underscores or hyphens, such as 2026-12');
+};
+
+const parameters = {
+  file: argument('<file|->', 'a request file, or - for standard input', text),
+  wait: flag('--wait', 'wait until it is done, download the results and summarize them'),
+  out: value(
+    '--out <file>',
+    'where to write the results, now or when they are downloaded later; default: <file> with .results.csv appended',
+    text,
+  ),
+  force: flag('--force', 'replace a result file that exists'),
+  dryRun: flag('--dry-run', 'check the file and show what would be done; nothing is sent'),
+  cycle: value(
+    '--cycle <name>',
+    'name of this refresh, such as 2026-12: a file is submitted once in each cycle, however often this is run',
+    cycleName,
+  ),
+  adopt: value('--adopt <run>', 'with --cycle: use this run of the same file, started without a cycle', text),
+  again: flag('--again', 'submit the file again, even if it was submitted before (billed again)'),
+  noUnrecordedJobs: flag(
+    '--no-unrecorded-jobs',
+    'upload nothing while this key has newer jobs that are not recorded here; for a key that this system alone uses',
+  ),
+  otherJob: repeated('--other-job <id>', 'this job of the key is of another system; may be repeated', text),
+  tenant: value('--tenant <id>', 'tenant of the key, where the key cannot read it and the run depends on it', text),
+  runDir: value('--run-dir <dir>', 'where to record the run (default: the state directory)', text),
+  failOn: failOnParameter,
+  events: eventsParameter,
+  exec: execParameter,
+  summary: summaryParameter,
+} as const;
+
+type SubmitInput = Input<typeof parameters>;
+
+export const submit = defineCommand({
+  description:
+    'No job is created for an invalid file, and nothing is paid for twice: submitting the same file again resumes its run, or shows its results within 7 days of their completion (status already_submitted); after that, --cycle or --again is needed to start another run (exit code 6). A production job takes up to seven days: the wait can be interrupted and resumed with svc au wait.',
+  examples: [
+    ['svc au submit tokens.csv --wait', 'from the file to the results'],
+    ['svc au submit tokens.csv', 'submit it without waiting'],
+    ['svc au submit tokens.csv --cycle 2026-12', 'the same file each month, safe to run again'],
+    ['make-tokens | svc au submit - --wait --out results.csv --fail-on err', 'in a pipeline'],
+  ],
+  permissions: ['account-updater:job:create', 'account-updater:job:read'],
+  exitCodes: [3, 6, 9, 10, 11, 12, 13, 130],
+  changes: true,
+  worksElsewhere: true,
+  fields: [...new Set([...submissionView.fields, ...checkedFileView.fields])],
+  parameters,
+  async run(context, input) {
+    if (input.dryRun && context.globals.curl) return new Preview(await firstRequest(context, input));
+    return submitFile(context, input);
+  },
+  request: firstRequest,
+});
+
+/** The first request of a run, once the file is checked. */
+async function firstRequest(context: Context, input: SubmitInput): Promise<PreviewRequest> {
+  checkOptions(input);
+  await openRequestFile(context, input.file);
+  return (await import('../../client/api/resources.ts')).createJobRequest();
+}
+
+/** From a request file to jobs, and with `--wait` on to the results. The same file again resumes its run. */
+async function submitFile(context: Context, input: SubmitInput): Promise<void> {
+  checkOptions(input);
+  const print = await recordPrinter(context, submissionView);
+  const summarize = await openSummary(context, input.summary);
+  const file = await openRequestFile(context, input.file);
+  const finder = new RunFinder(context, input, file);
+  const known = await finder.find();
+  const out = input.out ?? recordedOut(known) ?? defaultOut(input.file);
+  if (input.wait || input.out !== undefined) await checkDestination(known?.record, { out, force: input.force });
+  if (input.dryRun) return showPlan(context, file, known);
+  if (!(await confirmUpload(context, file, known))) return context.notices.note('nothing was submitted');
+  const wakeUpFor = input.events && (await listenForJobs(context, input.events));
+  const run = known ?? (await finder.findOrBegin());
+  const wasCompleted = statusOf(run.record) === 'completed';
+  const show = (submission: Submission): Promise<void> =>
+    print(wasCompleted ? { ...submission, status: 'already_submitted' } : submission);
+  const work = async (): Promise<void> => {
+    const failure = await run.hold(context.system, async () => {
+      finder.update(run, out);
+      await resumable(resumeWords(run, input), run.record.id, uploadRest(context, run, file));
+      const how = { wakeUp: wakeUpFor?.(run.record), exec: input.exec, requestFile: file.path };
+      if (input.wait || (wasCompleted && input.out !== undefined))
+        await finishRun(context, run, { out, force: input.force }, how);
+      return input.exec === undefined ? undefined : runExec(context, run, input.exec);
+    });
+    if (input.wait) await showResults(context, show, run.record, failure ? undefined : input.failOn);
+    if (failure) throw failure;
+    if (!input.wait) await show(submissionOf(run.record));
+  };
+  await summarize(work, (error) => describeRun(context, run, error));
+  if (!input.wait && !wasCompleted) noteNext(context, 'to wait for the results', ['au', 'wait', run.name]);
+}
+
+function checkOptions({ out, wait, failOn, events, exec, adopt, cycle, again }: SubmitInput): void {
+  const problems: [boolean, string, string, string[]?][] = [
+    [
+      out === '-',
+      '--out must be a file: the summary is written to standard output',
+      'Give a file name, or download the results once they are there:',
+      ['au', 'download', '<run>', '--out', '-'],
+    ],
+    [adopt !== undefined && cycle === undefined, '--adopt needs --cycle', 'Name the cycle with --cycle.'],
+    [adopt !== undefined && again, '--adopt and --again exclude each other', 'Give one of them.'],
+    [failOn !== undefined && !wait, '--fail-on is about the results and needs --wait', 'Add --wait.'],
+    [exec !== undefined && !wait, '--exec is about the results and needs --wait', 'Add --wait.'],
+    [events !== undefined && !wait, '--events is about the wait and needs --wait', 'Add --wait.'],
+  ];
+  for (const [isWrong, message, hint, next] of problems)
+    if (isWrong) throw new SvcError('usage', message, { hint, next });
+}
+
+/** The recorded path of a run that was carried here may be on another machine. */
+function recordedOut(run: RunDirectory | undefined): string | undefined {
+  const out = run?.record.out;
+  return out !== undefined && isOnThisMachine(out) ? out : undefined;
+}
+
+function defaultOut(file: string): string {
+  return file === '-' ? 'results.csv' : file.replace(/(\.csv)?$/i, '.results.csv');
+}
+
+/** Asks before rows are sent that are paid for. A run whose parts are all uploaded costs nothing more. */
+async function confirmUpload(context: Context, { check }: RequestFile, known?: RunDirectory): Promise<boolean> {
+  const parts = known ? known.record.parts.filter(isToUpload) : check.parts;
+  if (parts.length === 0) return true;
+  const rows = known ? parts.reduce((sum, part) => sum + part.rows, 0) : check.rows;
+  const jobs = parts.length === 1 ? '1 job' : `${parts.length} jobs`;
+  const { confirmCost } = await import('../../cli/app/tenant-mark.ts');
+  return confirmCost(context, `submit ${formatNumber(rows)} ${rows === 1 ? 'row' : 'rows'} in ${jobs}`);
+}
+
+/** The command that goes on where an upload was cut off. Without `--again`, which would begin another run. */
+function resumeWords(run: RunDirectory, input: SubmitInput): string[] {
+  const { wait, out, force, tenant, failOn, events, exec, summary } = input;
+  const port = events && (events.host === undefined ? String(events.port) : `${events.host}:${events.port}`);
+  return [
+    ...run.submitWords,
+    ...(wait ? ['--wait'] : []),
+    ...option('--out', out),
+    ...(force ? ['--force'] : []),
+    ...option('--tenant', tenant),
+    ...option('--fail-on', failOn?.words),
+    ...option('--events', port),
+    ...option('--exec', exec),
+    ...option('--summary', summary),
+  ];
+}
+
+function isToUpload(part: RunPart): boolean {
+  return part.state === 'failed' || needsFile({ parts: [part] }) || hasUnknown({ parts: [part] });
+}
+
+/** When a run began and in which cycle. */
+function submittedAt({ clock }: Context, { created_at: createdAt, cycle }: RunRecord): string {
+  const time = `${formatDuration(Math.max(0, clock.now() - Date.parse(createdAt)))} ago`;
+  return cycle === undefined ? time : `${time} in cycle ${cycle}`;
+}
+
+async function uploadRest(context: Context, run: RunDirectory, file: RequestFile): Promise<void> {
+  const { record } = run;
+  if (statusOf(record) === 'completed')
+    return context.notices.note(
+      `this file was already submitted ${submittedAt(context, record)} (${record.id}, completed); nothing was sent`,
+    );
+  if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`resuming ${record.id}`);
+  if (!record.parts.some(isToUpload)) return;
+  const client = await context.client();
+  await retryFailed(client, run);
+  const how = { onEvent: showRun(context, record), others: everyRecord(context) };
+  await uploadParts(client, run, file.path, how);
+}
+
+async function showPlan(context: Context, file: RequestFile, known: RunDirectory | undefined): Promise<void> {
+  const print = await recordPrinter(context, checkedFileView);
+  await print(checkedFileRow(file.name, file.check));
+  const { rows, parts } = file.check;
+  const jobs = countText(parts.length, 'job');
+  const isNew = known === undefined || isUntouched(known.record);
+  const plan = isNew ? `it would create ${jobs} for ${countText(rows, 'row')}` : planFor(context, known);
+  context.notices.note(`dry run: nothing was sent; ${plan}`);
+}
+
+function planFor(context: Context, { record }: RunDirectory): string {
+  const plan =
+    statusOf(record) === 'completed'
+      ? `the file was already submitted ${submittedAt(context, record)} (${record.id})`
+      : `it would resume ${record.id}`;
+  const isHere = record.profile === context.settings.profile.value && record.base_url === serviceOf(context);
+  return isHere ? plan : `if this key belongs to the tenant of profile ${record.profile}, ${plan}`;
+}

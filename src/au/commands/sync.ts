@@ -1,0 +1,287 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { noteNext, warnOf } from '../../cli/app/hint.ts';
+import { flag, positiveDuration, value } from '../../cli/app/parameter.ts';
+import { listPrinter, once } from '../../cli/app/print.ts';
+import { openSummary, type Summarize, summaryParameter } from '../../cli/app/summary.ts';
+import { countText, formatDuration } from '../../cli/output/time.ts';
+import type { View } from '../../cli/output/view.ts';
+import type { Client } from '../../client/api/client.ts';
+import { hashFile } from '../../client/transfer/source.ts';
+import { checkThreshold, countedResults, deliverResults, firstWarning, noteUncompared } from '../results/deliver.ts';
+import { hasUnchecked, invalidateResults, pollRun } from '../results/download.ts';
+import { failOnParameter, type Threshold } from '../results/fail-on.ts';
+import { keepResults } from '../results/merge.ts';
+import { isUntouched, needsFile, type RunRecord, statusOf } from '../run/record.ts';
+import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
+import { laterRun } from '../run/run-index.ts';
+import { actionsOf, everyRecord, knownRunsRoot, recordedRuns, runRow, runView, serviceOf } from '../run/run-view.ts';
+import { showRun } from '../run/show-progress.ts';
+import { uploadParts } from '../run/upload-parts.ts';
+import { exitCodeOf, type Outcome, worstOf } from '../run/verdict.ts';
+import { whyNotDone } from '../run/wait.ts';
+import { describeRun, ExecFailed, execParameter, runExec } from './wait.ts';
+
+/** A run as it is recorded, and what became of it in this command. */
+function syncRow(record: RunRecord, outcome: Outcome | undefined) {
+  return { ...runRow(record), outcome: outcome ?? null };
+}
+
+const syncView: View<ReturnType<typeof syncRow>> = {
+  name: runView.name,
+  fields: [...runView.fields, 'outcome'],
+  columns: [...runView.columns, { path: 'outcome', kind: 'text', priority: 2 }],
+};
+
+export const sync = defineCommand({
+  description:
+    'Polls all open runs of this profile, those recorded with --run-dir too, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is left open, and with 11 when the service said that one is pending, or another process is at work on one. Where something failed, the others are polled all the same, and the exit code is that of the worst failure: a failed job (10), an unknown outcome (9), results that could not be verified (12), then what you have to fix, then what may be over by itself (8, 7). Where the result file exists already or its directory is gone, the results are kept with the run. Several may run at the same time.',
+  examples: [
+    ['svc au sync', 'from cron, say every half hour'],
+    ['svc au sync --stale 8d', 'exit code 10 when a run is older than any job can take'],
+    ["svc au sync --exec 'mail-results'", 'run a command for each completed run, given as JSON on standard input'],
+  ],
+  permissions: ['account-updater:job:create', 'account-updater:job:read'],
+  exitCodes: [1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13],
+  changes: true,
+  worksElsewhere: true,
+  fields: syncView.fields,
+  parameters: {
+    dryRun: flag('--dry-run', 'show what would be done with each run, and do nothing'),
+    exec: execParameter,
+    failOn: failOnParameter,
+    stale: value(
+      '--stale <duration>',
+      'exit with 10 when a run is still open that was uploaded longer ago, such as 8d: a production job takes up to seven days',
+      positiveDuration,
+    ),
+    summary: summaryParameter,
+  },
+  async run(context, { exec, failOn, stale, dryRun, summary }) {
+    const print = await listPrinter(context, syncView);
+    const summarize = await openSummary(context, summary);
+    const { runs, unreadable, left, elsewhere } = dueRuns(context, exec);
+    for (const { run, later } of left) noteLeft(context, run, later);
+    if (dryRun) showPlan(context, runs);
+    else if (runs.length === 0 && unreadable.length === 0) noteNoneOpen(context, elsewhere);
+    const outcomes = dryRun
+      ? new Map<string, Outcome>()
+      : await advanceAll(context, runs, { exec, failOn, stale, summarize });
+    const shown = [...runs, ...left.map(({ run }) => run)];
+    await print(once(shown.map(({ record }) => syncRow(record, outcomes.get(record.id)))));
+    if (dryRun) return undefined;
+    // A run whose record cannot be read may be open.
+    return exitCodeOf([...outcomes.values(), ...unreadable.map(() => 'unreadable' as const)]);
+  },
+});
+
+interface DueRuns extends FoundRuns {
+  /** Runs that sent nothing, each with the later run of its file: uploading one could bill the same rows twice. */
+  readonly left: readonly { readonly run: RunDirectory; readonly later: string }[];
+  /** Runs that are due with another profile or at another address. */
+  readonly elsewhere: readonly RunDirectory[];
+}
+
+function dueRuns(context: Context, exec: string | undefined): DueRuns {
+  const here = serviceOf(context);
+  const profile = context.settings.profile.value;
+  const root = knownRunsRoot(context);
+  const { runs, unreadable } = recordedRuns(context);
+  const due = runs.filter(({ record }) => isDue(record, exec));
+  const isHere = ({ record }: RunDirectory): boolean => record.base_url === here && record.profile === profile;
+  const left = due.filter(isHere).flatMap((run) => {
+    const later = root !== undefined && isUntouched(run.record) ? laterRun(root, run) : undefined;
+    return later ? [{ run, later: later.id }] : [];
+  });
+  return {
+    runs: due.filter((run) => isHere(run) && left.every((each) => each.run !== run)),
+    unreadable,
+    left,
+    elsewhere: due.filter((run) => !isHere(run)),
+  };
+}
+
+function noteLeft(context: Context, { record, name }: RunDirectory, later: string): void {
+  const what = `${record.id} was not sent, and is not sent now: ${later} of the same file was begun after it`;
+  noteNext(context, `${what}. If it is no longer needed`, ['au', 'abandon', name]);
+}
+
+function noteNoneOpen(context: Context, elsewhere: readonly RunDirectory[]): void {
+  const profile = context.settings.profile.value;
+  const others = new Map<string, number>();
+  for (const { record } of elsewhere) {
+    const place = record.profile === profile ? `${profile} at ${record.base_url}` : record.profile;
+    others.set(place, (others.get(place) ?? 0) + 1);
+  }
+  const counted = [...others].map(([place, count]) => `${countText(count, 'open run')} of profile ${place}`);
+  context.notices.note(['no open runs of this profile', ...counted].join('; '));
+}
+
+function isOpen(record: RunRecord): boolean {
+  if (record.abandoned_at !== undefined) return false;
+  return statusOf(record) === 'open' || (statusOf(record) === 'completed' && record.results === undefined);
+}
+
+/** A run is also due while its results are unchecked, or the command to run for it has not succeeded. */
+function isDue(record: RunRecord, exec: string | undefined): boolean {
+  if (record.abandoned_at !== undefined) return false;
+  return isOpen(record) || hasUnchecked(record) || (exec !== undefined && record.exec === 'due');
+}
+
+function showPlan({ notices }: Context, runs: readonly RunDirectory[]): void {
+  for (const { record } of runs) {
+    const step = needsFile(record) ? 'upload the rest of it' : 'poll its jobs and download the results that are ready';
+    const other = hasUnchecked(record)
+      ? 'check the results that an earlier version accepted'
+      : 'run the command of --exec again';
+    notices.note(`${record.id}: would ${isOpen(record) ? step : other}`);
+  }
+  notices.note('dry run: nothing was sent');
+}
+
+/** What sync was asked to do, beside the runs. */
+interface Round {
+  readonly exec: string | undefined;
+  readonly failOn: Threshold | undefined;
+  readonly stale: number | undefined;
+  readonly summarize: Summarize;
+}
+
+/** Advances every run once; one that is held or fails stops no other. */
+async function advanceAll(
+  context: Context,
+  runs: readonly RunDirectory[],
+  round: Round,
+): Promise<Map<string, Outcome>> {
+  const outcomes = new Map<string, Outcome>();
+  for (const run of runs) {
+    const { id } = run.record;
+    if (context.signal.aborted) {
+      context.notices.warn(`${id}: not polled, since the time limit was reached`);
+      outcomes.set(id, 'timeout');
+    } else outcomes.set(id, await outcomeOf(context, run, round));
+  }
+  return outcomes;
+}
+
+async function outcomeOf(context: Context, run: RunDirectory, round: Round): Promise<Outcome> {
+  const { stale, summarize } = round;
+  let outcome: Outcome = 'done';
+  try {
+    const work = (): Promise<void> => run.hold(context.system, () => advance(context, run, round));
+    await summarize(work, (error) => describeRun(context, run, error));
+  } catch (error) {
+    if (!isSvcError(error) || !mayGoOn(context)) throw error;
+    // That a response called it pending is shown with the others.
+    if (error.code !== 'pending') warnOf(context, run.record.id, error);
+    outcome = outcomeAfter(error);
+  }
+  return stale !== undefined && isStale(context, run, stale) ? 'stale' : outcome;
+}
+
+function outcomeAfter(error: SvcError): Outcome {
+  if (error instanceof ExecFailed) return 'exec_due';
+  return error.facts?.['held_by'] === undefined ? error.code : 'held';
+}
+
+/** After the command's time limit no run is polled any more, but what is known is shown. An interrupt ends it at once. */
+function mayGoOn({ signal }: Context): boolean {
+  return !signal.aborted || isSvcError(signal.reason, 'timeout');
+}
+
+/** Whether an open run is older than the operator allows; its age is that of its oldest upload. */
+function isStale(context: Context, { record, name }: RunDirectory, stale: number): boolean {
+  if (!isOpen(record)) return false;
+  const open = record.parts.filter(({ state }) => state !== 'downloaded');
+  const begun = Math.min(...open.map(({ sent_at: at = record.created_at }) => Date.parse(at)));
+  const age = context.clock.now() - begun;
+  if (!(age > stale)) return false;
+  context.notices.warn(`${record.id} is still open after ${formatDuration(age)}, longer than --stale allows`);
+  noteNext(context, 'to see what the service says of it', ['au', 'status', name]);
+  return true;
+}
+
+async function advance(context: Context, run: RunDirectory, { exec, failOn }: Round): Promise<void> {
+  await invalidateResults(run);
+  const { record } = run;
+  const wasOpen = isOpen(record);
+  // Another round may have ended it meanwhile.
+  if (wasOpen) await resume(context, run, exec !== undefined);
+  const failure = exec === undefined ? undefined : await runExec(context, run, exec);
+  if (failure) throw failure;
+  if (!wasOpen || record.results === undefined || failOn === undefined) return;
+  checkThreshold(await countedResults(record, actionsOf(context, [])), record.input.rows, failOn);
+}
+
+async function resume(context: Context, run: RunDirectory, hasExec: boolean): Promise<void> {
+  const { record } = run;
+  const client = await context.client();
+  const stuck = needsFile(record) ? await uploadRest(context, client, run) : undefined;
+  const { failure } = await pollRun(client, run, { onEvent: showRun(context, record) }).catch((error: unknown) => {
+    throw isSvcError(error) ? (worstOf([stuck, error]) ?? error) : error;
+  });
+  const reason = worstOf([failure, whyNotDone(run, stuck)]);
+  if (reason !== undefined) throw reason;
+  if (statusOf(record) !== 'completed') return;
+  if (hasExec) record.exec = 'due';
+  const { file } = await deliver(context, run);
+  noteUncompared(context, record);
+  const warning = await firstWarning(context, record);
+  if (warning !== undefined) context.notices.warn(warning);
+  context.notices.success(`${record.id} is completed: ${file}`);
+}
+
+/** Uploads what is left. @returns why that ended, where the results of other parts can be had all the same */
+async function uploadRest(context: Context, client: Client, run: RunDirectory): Promise<SvcError | undefined> {
+  const onEvent = showRun(context, run.record);
+  try {
+    const how = { onEvent, pollOnce: true, others: everyRecord(context) };
+    await uploadParts(client, run, await reopenedFile(run), how);
+    return undefined;
+  } catch (error) {
+    // Results of other parts may not be there for ever.
+    if (isSvcError(error, ...OF_THE_UPLOAD)) return error;
+    throw error;
+  }
+}
+
+/** Failures of an upload after which there is use in polling. */
+const OF_THE_UPLOAD = ['local', 'checksum_mismatch', 'conflict', 'forbidden', 'rejected', 'outcome_unknown'] as const;
+
+/** The input of a run, unchanged. @throws SvcError `checksum_mismatch` when it is not, `conflict` when it was a pipe */
+async function reopenedFile({ record, name, submitWords }: RunDirectory): Promise<string> {
+  const { id, input } = record;
+  if (input.path === undefined) {
+    throw new SvcError('conflict', `run ${id} has parts to upload, and its input came through a pipe`, {
+      hint: 'Pipe the same file into the first of these commands to resume it, or abandon the run.',
+      next: submitWords,
+      alternatives: [['au', 'abandon', name]],
+    });
+  }
+  const hint = 'Restore the file, or submit it under its new name, or abandon the run:';
+  const next = ['au', 'abandon', name];
+  const sha256 = await hashFile(input.path).catch((error: unknown) => {
+    if (!isSvcError(error)) throw error;
+    throw new SvcError(error.code, error.message, { hint, next, facts: error.facts, cause: error });
+  });
+  if (sha256 === input.sha256) return input.path;
+  throw new SvcError('checksum_mismatch', `${input.path} has changed since run ${id} was started`, {
+    hint,
+    next,
+    facts: { run: id },
+  });
+}
+
+/** Where the output file exists or its directory is gone, the results stay with the run: there is nobody to ask. */
+async function deliver(context: Context, run: RunDirectory): Promise<{ readonly file: string }> {
+  const { out } = run.record;
+  if (out === undefined) return keepResults(run);
+  try {
+    return await deliverResults(context, run, { out, force: false });
+  } catch (error) {
+    if (!isSvcError(error, 'usage', 'local')) throw error;
+    context.notices.warn(`${run.record.id}: ${error.message}; its results are kept in ${run.path}`);
+    noteNext(context, 'to write them to another file', ['au', 'download', run.name, '--out', '<file>']);
+    return keepResults(run);
+  }
+}

@@ -1,0 +1,62 @@
+import { fileSource } from '../../client/transfer/source.ts';
+import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
+
+/** What a file is by its first bytes, where that is certain. `excluded`: rows that `au next` left out. */
+export type FileKind = 'request' | 'results' | 'excluded' | 'log_entries' | 'three_ds' | 'json';
+
+/** The name of each kind in a sentence. */
+export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
+  request: 'a request file',
+  results: 'a result file',
+  excluded: 'a list of excluded rows',
+  log_entries: 'a file of log entries',
+  three_ds: 'the body of a 3DS request',
+  json: 'JSON',
+};
+
+/** A header has far fewer bytes, and a body of JSON shows within them what it is. */
+const HEAD_BYTES = 16_384;
+
+/** Recognizes a file by its first bytes. @throws SvcError `local` when it cannot be read */
+export async function recognizeFile(path: string): Promise<FileKind | undefined> {
+  const { size } = await fileSource(path);
+  const head = await fileSource(path, { start: 0, end: Math.min(size, HEAD_BYTES) });
+  for await (const piece of head.open()) return kindOf(Buffer.from(piece).toString());
+  return undefined;
+}
+
+/** Recognizes a file by its first characters, which contain its whole first line. */
+export function kindOf(head: string): FileKind | undefined {
+  const text = head.replace(/^\uFEFF/, '').trimStart();
+  if (/^(?:\{\s*(?:["}]|$)|\[\s*(?:[[{"\]\d]|$))/.test(text)) return kindOfJson(text);
+  const [header = ''] = text.split(/[\r\n]/, 1);
+  for (const sign of DELIMITERS) {
+    const kind = kindOfColumns(header.split(sign).map(plain));
+    if (kind !== undefined) return kind;
+  }
+  return undefined;
+}
+
+/** A spreadsheet may save a file with other separators than commas. */
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+}
+
+const PLAIN_REQUEST_COLUMNS = REQUEST_COLUMNS.map(plain);
+
+function kindOfColumns(names: readonly string[]): FileKind | undefined {
+  if (!names.includes('token')) return undefined;
+  if (names.includes('resultcode') || names.includes('newtoken'))
+    return names.includes('row') && names.includes('reason') ? 'excluded' : 'results';
+  const isRequest =
+    names.length === PLAIN_REQUEST_COLUMNS.length && PLAIN_REQUEST_COLUMNS.every((name) => names.includes(name));
+  return isRequest ? 'request' : undefined;
+}
+
+function kindOfJson(text: string): FileKind {
+  if (/"entity_type"\s*:/.test(text) && /"operation"\s*:/.test(text)) return 'log_entries';
+  if (/"authentication_(?:category|type)"\s*:/.test(text)) return 'three_ds';
+  return 'json';
+}

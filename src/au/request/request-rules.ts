@@ -1,0 +1,262 @@
+import { isAscii } from 'node:buffer';
+import { containsCardNumber, inspectCell } from '../../base/security/card-number.ts';
+import { countText } from '../../cli/output/time.ts';
+import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
+import { KIND_NAMES, kindOf } from './file-kind.ts';
+import { type Finding, LONGEST_LINE, REQUEST_HEADER, type RequestColumn, type Rule } from './request-file.ts';
+import { splitCells } from './request-lines.ts';
+
+export interface CheckedHeader {
+  readonly findings: readonly Finding[];
+  /** How to read the lines below: as rows in the known columns, as cells of unknown meaning, or not at all. */
+  readonly below: 'rows' | 'cells' | 'nothing';
+}
+
+/** Checks the first line of a request file, given without its line end. */
+export function checkHeader(line: Uint8Array): CheckedHeader {
+  const format = foreignFormat(line);
+  if (format !== undefined)
+    return header('nothing', finding('encoding', `the file is ${format}: save it as CSV in UTF-8`));
+  const isMarked = line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf;
+  const checked = checkNames(isMarked ? line.subarray(3) : line, line);
+  return isMarked ? { ...checked, findings: [BYTE_ORDER_MARK, ...checked.findings] } : checked;
+}
+
+const BYTE_ORDER_MARK = finding(
+  'byte_order_mark',
+  'the file starts with a byte order mark (EF BB BF): save it as UTF-8 without one',
+);
+
+function header(below: CheckedHeader['below'], ...findings: readonly Finding[]): CheckedHeader {
+  return { findings, below };
+}
+
+function finding(rule: Rule, problem: string, column?: RequestColumn): Finding {
+  return column === undefined ? { rule, problem } : { column, rule, problem };
+}
+
+function checkNames(names: Uint8Array, line: Uint8Array): CheckedHeader {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(names);
+  if (text === REQUEST_HEADER) return header('rows');
+  if (checkForCards(line).findings.length > 0) return header('cells', CARD_NUMBER);
+  if (text.includes('\uFFFD')) return header('cells', finding('encoding', `the header ${describeBytes(line)}`));
+  if (text.includes('\r')) return header('nothing', BARE_RETURNS);
+  const slip = SLIPS.find(({ fixed }) => fixed(text) === REQUEST_HEADER);
+  if (slip === undefined) return checkColumns(text);
+  return header('rows', finding(slip.rule, `${slip.problem}: write exactly ${REQUEST_HEADER}`));
+}
+
+const BARE_RETURNS = finding('control_character', 'lines end with carriage returns alone: end them with line feeds');
+
+// Each slip includes those above it: the first that fixes the header names it.
+const SLIPS: readonly (Pick<Finding, 'rule' | 'problem'> & { fixed: (text: string) => string })[] = [
+  { rule: 'header_quoted', problem: 'the header is quoted', fixed: unquoted },
+  { rule: 'header_spacing', problem: 'the header contains spaces', fixed: withoutSpaces },
+  {
+    rule: 'header_case',
+    problem: 'the header has uppercase letters',
+    fixed: (text) => withoutSpaces(text).toLowerCase(),
+  },
+];
+
+function withoutSpaces(text: string): string {
+  return unquoted(text.replaceAll(/[ \t\u00a0]/g, ''));
+}
+
+function unquoted(text: string): string {
+  return text.replaceAll(/"([^",]*)"/g, '$1');
+}
+
+const OTHER_DELIMITERS = [
+  [';', 'semicolons'],
+  ['\t', 'tabs'],
+  ['|', 'vertical bars'],
+] as const;
+
+function checkColumns(text: string): CheckedHeader {
+  const kind = kindOf(text);
+  if (kind !== undefined && kind !== 'request')
+    return header('cells', finding('wrong_file', `the file is ${KIND_NAMES[kind]}, not a request file`));
+  const names = namesIn(text, ',');
+  const known = REQUEST_COLUMNS.filter((column) => names.includes(column)).length;
+  for (const [sign, name] of OTHER_DELIMITERS) {
+    const others = namesIn(text, sign);
+    if (REQUEST_COLUMNS.filter((column) => others.includes(column)).length > known)
+      return header('cells', finding('header_delimiter', `columns are separated by ${name}; use commas`));
+  }
+  if (known > 0) return header('cells', ...wrongColumns(names));
+  return header(
+    names.length === REQUEST_COLUMNS.length ? 'rows' : 'cells',
+    finding('header_absent', `the first line is not a header: put ${REQUEST_HEADER} above it`),
+  );
+}
+
+function namesIn(text: string, delimiter: string): string[] {
+  return text.split(delimiter).map((cell) => unquoted(cell).trim().toLowerCase());
+}
+
+function wrongColumns(names: readonly string[]): Finding[] {
+  const known: ReadonlySet<string> = new Set(REQUEST_COLUMNS);
+  const missing = REQUEST_COLUMNS.filter((column) => !names.includes(column)).join(', ');
+  const repeated = [...new Set(names.filter((name, at) => known.has(name) && names.indexOf(name) !== at))];
+  const unknown = names.filter((name) => !known.has(name));
+  const findings: Finding[] = [];
+  if (missing !== '') findings.push(finding('header_missing_column', `the header lacks ${missing}`));
+  if (repeated.length > 0)
+    findings.push(finding('header_repeated_column', `the header names ${repeated.join(', ')} twice`));
+  if (unknown.length > 0) {
+    const problem = `the header has ${unknownNames(unknown)}; only ${REQUEST_HEADER} is allowed`;
+    findings.push(finding('header_unknown_column', problem));
+  }
+  if (findings.length > 0) return findings;
+  const order = `the columns are in the order ${names.join(', ')}; it must be ${REQUEST_HEADER}`;
+  return [finding('header_order', order)];
+}
+
+/** Only plain words are shown, since the first line of a file without a header may be anything. */
+function unknownNames(names: readonly string[]): string {
+  const plain = names.filter((name) => /^[a-z][a-z_ -]{0,30}$/.test(name)).slice(0, 5);
+  const others = names.length - plain.length;
+  const rest = others === 0 ? [] : [countText(others, 'other column')];
+  return [...plain.map((name) => `the column ${name}`), ...rest].join(', ');
+}
+
+/** What one line holds: its token when all is right, else what is wrong. */
+export interface CheckedRow {
+  readonly findings: readonly Finding[];
+  readonly token: string;
+  /** Whether a run of digits begins or ends with a card number. */
+  readonly hasAttachedDigits: boolean;
+}
+
+/** Checks one line of a request file, given without its line end: all rules, spelled out. */
+export function checkRow(line: Uint8Array): CheckedRow {
+  if (line.length > LONGEST_LINE) return wrong(LINE_TOO_LONG);
+  const text = decode(line);
+  if (text === undefined)
+    return wrong(unlessCard(new TextDecoder('latin1').decode(line), 'encoding', describeBytes(line)));
+  if (/^ *$/.test(text)) return wrong(finding('blank_line', 'the line is blank'));
+  const split = splitCells(text);
+  if (split.fault !== undefined) {
+    const [rule, problem] = FAULTS[split.fault];
+    return wrong(unlessCard(text, rule, problem));
+  }
+  const { cells } = split;
+  const contents = new Set(cells.map((cell) => inspectCell(cell)));
+  if (contents.has('card_number')) return wrong(CARD_NUMBER);
+  if (cells.length !== REQUEST_COLUMNS.length) {
+    const count = countText(cells.length, 'column');
+    return wrong(unlessCard(text, 'columns', `the line has ${count} instead of 4`));
+  }
+  const findings = REQUEST_COLUMNS.flatMap((column, at) => checkCell(column, cells[at] ?? '') ?? []);
+  return { findings, token: cells[0] ?? '', hasAttachedDigits: contents.has('attached_digits') };
+}
+
+/** Checks a line for card numbers only: for a file whose columns are not known. */
+export function checkForCards(line: Uint8Array): CheckedRow {
+  if (line.length > LONGEST_LINE) return wrong(LINE_TOO_LONG);
+  const hasCard = looseCells(new TextDecoder().decode(line)).some((cell) => containsCardNumber(cell, 'cell'));
+  return hasCard ? wrong(CARD_NUMBER) : { findings: [], token: '', hasAttachedDigits: false };
+}
+
+/** A card number was found; where in the line is not said. */
+export const CARD_NUMBER = finding('card_number', 'the line holds what looks like a card number; send tokens only');
+
+/** The line is longer than any row can be. */
+export const LINE_TOO_LONG = finding(
+  'line_too_long',
+  `the line is longer than ${LONGEST_LINE} bytes; are the line ends missing?`,
+);
+
+const FAULTS = {
+  open: ['quoted_newline', 'a quoted cell does not end on its line'],
+  stray: ['quoting', 'a quote stands inside a cell; quote the whole cell and write the quote twice'],
+} as const;
+
+function wrong(finding: Finding): CheckedRow {
+  return { findings: [finding], token: '', hasAttachedDigits: false };
+}
+
+/** The finding, unless the line, which cannot be split into its cells, or any part that may be a cell is a card number. */
+function unlessCard(text: string, rule: Rule, problem: string): Finding {
+  const hasCard = [text, ...looseCells(text)].some((cell) => containsCardNumber(cell, 'cell'));
+  return hasCard ? CARD_NUMBER : finding(rule, problem);
+}
+
+function looseCells(text: string): string[] {
+  return text.split(/[,;\t|]/);
+}
+
+// ASCII is by far the most common, and read much faster.
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decode(line: Uint8Array): string | undefined {
+  if (isAscii(line)) return Buffer.from(line.buffer, line.byteOffset, line.length).toString('latin1');
+  try {
+    return strict.decode(line);
+  } catch {
+    return undefined;
+  }
+}
+
+const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/; // most cells; all that checkText looks for is elsewhere
+
+/** The first thing wrong with a cell. */
+function checkCell(column: RequestColumn, cell: string): Finding | undefined {
+  const wrongText = PLAIN.test(cell) ? undefined : checkText(column, cell);
+  if (wrongText !== undefined) return finding(...wrongText, column);
+  if (column === 'expiration_year' && !/^(?:[0-9]{2})?$/.test(cell))
+    return finding('year', `${displayText(cell)} is not a year of 2 digits`, column);
+  if (column === 'expiration_month' && !/^(?:0[1-9]|1[0-2])?$/.test(cell))
+    return finding('month', `${displayText(cell)} is not a month from 01 to 12`, column);
+  return undefined;
+}
+
+function checkText(column: RequestColumn, cell: string): [Rule, string] | undefined {
+  if (/[^ -~\u00A0-\uFFFF]/.test(cell)) return ['control_character', controlIn(cell)];
+  if (new RegExp(String.raw`[\p{Cf}\p{Zl}\p{Zp}]`, 'u').test(cell))
+    return ['invisible_character', 'holds an invisible character'];
+  if (column === 'token' && /^\s*$/.test(cell)) return ['token_empty', 'is empty'];
+  return /^\s|\s$/.test(cell) ? ['surrounding_space', 'starts or ends with a space'] : undefined;
+}
+
+function controlIn(cell: string): string {
+  if (cell.includes('\0')) return 'holds a NUL character';
+  if (cell.includes('\r')) return 'holds a carriage return that ends no line';
+  return cell.includes('\t') ? 'holds a tab' : 'holds a control character';
+}
+
+// Four digits could be a piece of a card number that was cut into cells, unless they are a year.
+function displayText(cell: string): string {
+  if (/^(?:[0-9A-Za-z]{1,2}|20[0-9]{2})$/.test(cell)) return `"${cell}"`;
+  return `a value of ${countText(cell.length, 'character')}`;
+}
+
+const SIGNATURES: readonly (readonly [bytes: readonly number[], name: string])[] = [
+  [[0xff, 0xfe, 0, 0], 'UTF-32 text'],
+  [[0, 0, 0xfe, 0xff], 'UTF-32 text'],
+  [[0xff, 0xfe], 'UTF-16 (little-endian) text'],
+  [[0xfe, 0xff], 'UTF-16 (big-endian) text'],
+  [[0x1f, 0x8b], 'gzip data'],
+  [[0x50, 0x4b, 3, 4], 'a zip file or an Excel workbook'],
+  [[0xd0, 0xcf, 0x11, 0xe0], 'an old Excel workbook'],
+];
+
+/** What a file is that is not UTF-8 text, by its first bytes; undefined where nothing speaks against text. */
+function foreignFormat(first: Uint8Array): string | undefined {
+  const signature = SIGNATURES.find(([bytes]) => bytes.every((byte, at) => first[at] === byte));
+  if (signature !== undefined) return signature[1];
+  const even = first.filter((byte, at) => byte === 0 && at % 2 === 0).length;
+  const odd = first.filter((byte, at) => byte === 0 && at % 2 === 1).length;
+  if (Math.max(even, odd) * 4 < first.length || first.length < 4) return undefined;
+  return `UTF-16 (${even > odd ? 'big' : 'little'}-endian) text`;
+}
+
+/** Names the first byte of a line that is not UTF-8, and what the line is then likely to be. */
+function describeBytes(line: Uint8Array): string {
+  const valid = new TextDecoder('utf-8', { ignoreBOM: true }).decode(line).split('\uFFFD', 1)[0] ?? '';
+  const byte = line[Buffer.byteLength(valid)] ?? 0;
+  const name = `0x${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  const likely = byte >= 0xa0 ? 'Latin-1' : 'Windows-1252';
+  return `is not UTF-8 (byte ${name}; ${likely}?): save the file as UTF-8`;
+}

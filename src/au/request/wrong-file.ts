@@ -1,0 +1,87 @@
+import path from 'node:path';
+import { type ErrorDetails, SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { resolvePath } from '../../cli/app/parameter.ts';
+import { GROUPS } from '../results/result-codes.ts';
+import { type FileKind, KIND_NAMES, recognizeFile } from './file-kind.ts';
+
+/** The failure for a file of another kind than a command needs. `typed` is `-` for standard input. */
+export function wrongRequest(typed: string, kind: Exclude<FileKind, 'request'>, needed = 'a request file'): SvcError {
+  const isInput = typed === '-';
+  const name = isInput ? 'standard input' : typed;
+  return new SvcError('refused_input', `${name} is ${KIND_NAMES[kind]}, not ${needed}`, {
+    ...INSTEAD_OF_REQUEST[kind](isInput ? '<file>' : typed),
+    facts: { file: name, file_kind: kind },
+  });
+}
+
+const INSTEAD_OF_REQUEST: Readonly<Record<Exclude<FileKind, 'request'>, (file: string) => ErrorDetails>> = {
+  results: (file) => ({
+    hint: 'Its tokens are those of a request that was submitted before. To make the next request of that one and these results, or to read the results:',
+    next: ['au', 'next', '<request>', file],
+    alternatives: [['au', 'report', file]],
+  }),
+  excluded: () => ({
+    hint: 'These rows were left out because of their results. Name the file with the other rows, which svc au next wrote beside it:',
+    next: ['au', 'submit', '<file>'],
+  }),
+  log_entries: () => ({ hint: 'Log entries of an archive are read with:', next: ['logs', 'search', '<dir>'] }),
+  three_ds: (file) => ({
+    hint: 'To send it to a 3DS session:',
+    next: ['3ds', 'authenticate', '<session>', '--file', file],
+  }),
+  json: () => ({
+    hint: 'A request file is CSV. To make one of an export in CSV:',
+    next: ['au', 'prepare', '<export>', '--out', 'tokens.csv'],
+  }),
+};
+
+interface Compared {
+  /** Paths as typed; `-` is standard input. */
+  readonly request: string | undefined;
+  readonly results: string;
+  /** The command with a request file and a result file in their places. */
+  readonly words: (request: string, results: string) => readonly string[];
+}
+
+/**
+ * Checks by their first bytes that a result file and its request are what they are named as.
+ * @throws SvcError `usage` where the two are swapped, `refused_input` where one is something else
+ */
+export async function requireRequestAndResults(context: Context, { request, results, words }: Compared): Promise<void> {
+  const isReadable = request !== undefined && request !== '-';
+  const requestKind = isReadable ? await recognizeFile(resolvePath(context, request)) : undefined;
+  const resultsKind = await recognizeFile(resolvePath(context, results));
+  if (isReadable && requestKind === 'results' && resultsKind === 'request')
+    throw new SvcError('usage', `${request} is the result file and ${results} the request file: they are swapped`, {
+      next: words(results, request),
+    });
+  if (isReadable && requestKind !== undefined && requestKind !== 'request') throw wrongRequest(request, requestKind);
+  const fixed = request === undefined ? ['au', 'report', '<results>'] : words(request, '<results>');
+  // Without a request, the rows that svc au next left out can be counted like any results.
+  const isExpected = resultsKind === 'results' || (resultsKind === 'excluded' && request === undefined);
+  if (resultsKind !== undefined && !isExpected) throw wrongResults(results, resultsKind, fixed);
+  if (request !== undefined && isSplit(results)) throw partOfResults(results, fixed);
+}
+
+function wrongResults(file: string, kind: FileKind, next: readonly string[]): SvcError {
+  return new SvcError('refused_input', `${file} is ${KIND_NAMES[kind]}, not a result file`, {
+    hint: 'Name the result file:',
+    next,
+    alternatives: kind === 'request' ? [['au', 'check', file]] : [],
+    facts: { file, file_kind: kind },
+  });
+}
+
+/** Whether the file has a name that `au report --split-into` gives to a part of a result file. */
+function isSplit(file: string): boolean {
+  return GROUPS.some((group) => path.basename(file) === `${group}.csv`);
+}
+
+function partOfResults(file: string, next: readonly string[]): SvcError {
+  return new SvcError('refused_input', `${file} has only a part of the results: svc au report --split-into wrote it`, {
+    hint: 'The rows of the other parts would pass for unchanged. If this is a whole result file, rename it; else name the whole one:',
+    next,
+    facts: { file, file_kind: 'split' },
+  });
+}

@@ -1,0 +1,328 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { LockHost } from '../../base/files/lock.ts';
+import { moveIntoPlace } from '../../base/files/path.ts';
+import { countText } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import { downloadFile, type DownloadResult, UnprovenDownload } from '../../client/transfer/download.ts';
+import type { Flaw, Proof } from '../../client/transfer/receive.ts';
+import { fileSource, hashFile } from '../../client/transfer/source.ts';
+import { requireStoreAddress } from '../../client/transfer/store.ts';
+import { CR, LF } from '../request/request-file.ts';
+import { failedError, readJob, type RunOptions } from '../run/job.ts';
+import { uploadedRows } from '../run/part-source.ts';
+import { pollJobs, recordPoll, workOn } from '../run/poll-parts.ts';
+import { remove } from '../run/prune.ts';
+import { isOfPresentJob, type PartResults, type RunPart, type RunRecord } from '../run/record.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
+import { readResults, type ResultSummary, summarizeResults } from './result-codes.ts';
+
+export interface ResultsOptions extends RunOptions {
+  readonly overwrite?: boolean | undefined;
+  /** The process, for the lock that keeps two downloads of one target apart; without it none is taken. */
+  readonly host?: Pick<LockHost, 'pid' | 'isAlive'> | undefined;
+  /** How many rows were sent, where that is known. */
+  readonly rowsSent?: number | undefined;
+  /** The rows that were sent, where they can be read: each result must be for one of their tokens. */
+  readonly request?: Rereadable | undefined;
+  /** Takes bytes that came the same each time although one rule speaks against them. */
+  readonly acceptUnproven?: boolean | undefined;
+}
+
+/**
+ * Downloads the results of a completed job into a file, byte for byte, and only once they are proven whole (R59).
+ * @throws SvcError `job_expired`, `job_failed`, `pending` when it is not completed, and those of the transfer
+ */
+export async function downloadResults(
+  client: Client,
+  job: string,
+  target: string,
+  options: ResultsOptions = {},
+): Promise<DownloadResult> {
+  const { clock, signal, maxWaitMs } = client;
+  const result = await downloadFile({
+    transport: client.transport,
+    random: options.random,
+    clock,
+    signal,
+    maxWaitMs,
+    host: options.host,
+    // The life of an address is not stated: the job is read again just before each use.
+    address: () => addressOf(client, job),
+    target,
+    overwrite: options.overwrite ?? false,
+    acceptUnproven: options.acceptUnproven,
+    inspect: (file, proof) => flawsOf(file, proof, options),
+    onUnproven: (flaws, nextMs) => options.onEvent?.({ kind: 'unproven', job, flaws, nextMs }),
+    onProgress: ({ done, total }) => options.onEvent?.({ kind: 'downloading', job, done, total }),
+  });
+  options.onEvent?.({ kind: 'downloaded', job, path: result.path });
+  return result;
+}
+
+/** What speaks against a result file, beyond what its response shows. */
+export async function flawsOf(
+  file: string,
+  proof: Proof,
+  { rowsSent, request }: Pick<ResultsOptions, 'rowsSent' | 'request'>,
+): Promise<readonly Flaw[]> {
+  const flaws: Flaw[] = [];
+  const source = await fileSource(file);
+  try {
+    let rows = 0;
+    for await (const batch of readResults(source.open())) rows += batch.length;
+    const flaw = rowCountFlaw(rows, rowsSent) ?? (request && tokenFlaw(await reconcile(request, source)));
+    if (flaw) flaws.push(flaw);
+  } catch (error) {
+    if (!isSvcError(error, 'checksum_mismatch')) throw error;
+    flaws.push({ rule: 'columns', problem: `is not a result file (${error.message})` });
+  }
+  const isLengthKnown = proof === 'md5' || proof === 'length';
+  if (!isLengthKnown && ![LF, CR].includes(await lastByteOf(file)))
+    flaws.push({ rule: 'end', problem: 'ends within a line' });
+  return flaws;
+}
+
+function rowCountFlaw(rows: number, rowsSent = Infinity): Flaw | undefined {
+  if (rows <= rowsSent) return undefined;
+  return { rule: 'row_count', problem: `has ${countText(rows, 'row')}, more than the ${rowsSent} that were sent` };
+}
+
+/** Results of other tokens are those of another request, such as another tenant's (R71). */
+function tokenFlaw({ notRequested, duplicates }: Reconciliation): Flaw | undefined {
+  const problems = [
+    notRequested > 0 ? `${countText(notRequested, 'row')} for tokens that were not requested` : [],
+    duplicates > 0 ? `${countText(duplicates, 'row')} for tokens that were returned more often than requested` : [],
+  ].flat();
+  return problems.length === 0 ? undefined : { rule: 'tokens', problem: `has ${problems.join(' and ')}` };
+}
+
+/** The last byte of a file; a line feed where it is empty. */
+export async function lastByteOf(file: string): Promise<number> {
+  const { size } = await fileSource(file);
+  const end = await fileSource(file, { start: Math.max(0, size - 1) });
+  for await (const [last = LF] of end.open()) return last;
+  return LF;
+}
+
+async function addressOf(client: Client, id: string): Promise<URL> {
+  const job = await readJob(client, id);
+  if (job.status === 'failed') throw failedError(job);
+  if (job.status !== 'completed')
+    throw new SvcError('pending', `job ${id} is ${job.status}: it has no results yet`, {
+      next: ['au', 'wait', id],
+      facts: { job: id, job_status: job.status },
+    });
+  if (job.download_url) return requireStoreAddress(job.download_url, id, client);
+  throw new SvcError('bad_response', `job ${id} is completed but came without a download address`, {
+    next: ['au', 'status', id],
+    facts: { job: id },
+  });
+}
+
+/** Counts a result file; rows that were sent and are not in it are unchanged. */
+export async function countResults(
+  file: string,
+  rowsSent: number,
+): Promise<ResultSummary & { readonly unchanged: number }> {
+  const summary = await summarizeResults((await fileSource(file)).open());
+  return { ...summary, unchanged: Math.max(0, rowsSent - summary.rows) };
+}
+
+/** Failures that concern one part's results; after any other there is no use in trying the next. */
+const OF_ONE_PART = ['not_found', 'rejected', 'forbidden', 'truncated', 'checksum_mismatch', 'bad_response'] as const;
+
+/** What one poll of a run came to. */
+export interface RunPoll {
+  /** How many parts are still under way. */
+  readonly left: number;
+  /** Why the results of one part could not be had. */
+  readonly failure: SvcError | undefined;
+}
+
+/** Polls the jobs under way once, and downloads the results of those that are completed. */
+export async function pollRun(client: Client, run: RunDirectory, options: RunOptions): Promise<RunPoll> {
+  await pollJobs(workOn(client, run, options));
+  const failure = await collectResults(client, run, options);
+  removePartialFiles(run);
+  const left = run.record.parts.filter(({ state }) => state === 'uploaded').length;
+  return { left, failure };
+}
+
+/**
+ * Downloads the results of every completed part into the run's directory. A part whose job is missing is polled again.
+ * @returns the first failure that concerns one part alone; the others were downloaded all the same
+ */
+async function collectResults(client: Client, run: RunDirectory, options: RunOptions): Promise<SvcError | undefined> {
+  let failure: SvcError | undefined;
+  for (const part of run.record.parts.filter(({ state }) => state === 'completed')) {
+    try {
+      await collectPart(client, run, part, options);
+    } catch (error) {
+      const isKept = await restore(run, part);
+      if (isKept && isSvcError(error, 'job_expired', 'job_failed')) {
+        if (part.results) part.results.proof ??= 'content';
+      } else if (isSvcError(error, 'job_expired')) await recordPoll(workOn(client, run, options), part, undefined);
+      else if (isSvcError(error, 'job_failed')) markPartFailed(run, part, error, options);
+      else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
+      else throw error;
+    }
+  }
+  return failure;
+}
+
+async function collectPart(client: Client, run: RunDirectory, part: RunPart, options: RunOptions): Promise<void> {
+  const target = run.resultsFile(part);
+  const request = await uploadedRows(part, run.record, options.requestFile);
+  const compared = request !== undefined;
+  try {
+    // A download that was whole but not recorded is repeated: the file alone does not prove that it is whole.
+    const { bytes, sha256, proof } = await downloadResults(client, part.job ?? '', target, {
+      ...options,
+      overwrite: true,
+      rowsSent: part.rows,
+      request,
+    });
+    recordResults(run, part, { bytes, sha256, proof, compared });
+  } catch (error) {
+    throw error instanceof UnprovenDownload ? recordUnproven(run, part, error) : error;
+  }
+}
+
+function recordResults(run: RunDirectory, part: RunPart, results: Omit<PartResults, 'file'>): void {
+  part.results = { file: path.basename(run.resultsFile(part)), ...ofJob(part), ...results };
+  part.state = 'downloaded';
+  delete part.unproven;
+  run.save();
+}
+
+/** Which job a file of results came from: another job of the part has other results. */
+function ofJob({ job }: RunPart): Pick<PartResults, 'job'> {
+  return job === undefined ? {} : { job };
+}
+
+/** The results of a part are not proven whole. The part stays as it was. */
+class RefusedResults extends SvcError {}
+
+function recordUnproven(run: RunDirectory, part: RunPart, error: UnprovenDownload): RefusedResults {
+  const { kept, code, message, facts } = error;
+  if (kept) {
+    part.unproven = { ...kept, file: path.basename(kept.file), ...ofJob(part) };
+    run.save();
+  }
+  return new RefusedResults(code, `the results of job ${part.job} were refused: ${message}`, {
+    hint: kept
+      ? `The same bytes came each time and are kept in ${kept.file}. If they are right, accept them:`
+      : 'Try again later: that costs nothing. If the results are still refused, contact support with the job id.',
+    next: kept ? ['au', 'download', run.name, '--accept-unproven'] : ['au', 'wait', run.name],
+    retryable: true,
+    facts: { ...facts, run: run.record.id, job: part.job },
+  });
+}
+
+/** Accepts results that were kept although they are not proven whole: the operator vouches for them. */
+export async function acceptUnproven(run: RunDirectory): Promise<void> {
+  for (const part of run.record.parts) {
+    const { unproven, state } = part;
+    const hasEnded = state === 'completed' || state === 'downloaded' || state === 'failed';
+    if (unproven === undefined || !hasEnded || !isOfPresentJob(part, unproven)) continue;
+    const target = run.resultsFile(part);
+    if ((await hashOf(`${target}.unproven`)) !== unproven.sha256) continue;
+    moveIntoPlace(`${target}.unproven`, target, true);
+    recordResults(run, part, { bytes: unproven.bytes, sha256: unproven.sha256, proof: 'operator' });
+  }
+  removePartialFiles(run);
+}
+
+/**
+ * Removes what downloads left in the run's directory for these parts, by default those that have ended: it may hold
+ * tokens, and nothing resumes it. Bytes that the record names stay, because the operator can still accept them. For
+ * whoever holds the run.
+ */
+export function removePartialFiles(run: RunDirectory, parts: readonly RunPart[] = endedParts(run.record)): void {
+  const useless = parts.flatMap((part) => {
+    const name = path.basename(run.resultsFile(part));
+    const downloads = [`${name}.svc-part`, `${name}.svc-part.json`];
+    return part.unproven === undefined ? [...downloads, `${name}.unproven`] : downloads;
+  });
+  const existing = new Set(fs.readdirSync(run.path));
+  for (const name of useless) if (existing.has(name)) remove(path.join(run.path, name));
+}
+
+function endedParts({ parts }: RunRecord): RunPart[] {
+  return parts.filter(({ state }) => state === 'downloaded' || state === 'failed');
+}
+
+function markPartFailed(run: RunDirectory, part: RunPart, { message }: SvcError, options: RunOptions): void {
+  part.state = 'failed';
+  part.errors = [message];
+  run.save();
+  options.onEvent?.({ kind: 'failed', job: part.job ?? '', errors: part.errors });
+}
+
+/** Lets all results be downloaded again. Those that are kept are replaced only by new ones. */
+export function refetchResults({ record }: RunDirectory): void {
+  for (const part of record.parts) if (part.state === 'downloaded') part.state = 'completed';
+}
+
+/** Goes back to the results that are kept, where there are any. */
+async function restore(run: RunDirectory, part: RunPart): Promise<boolean> {
+  if (!isOfPresentJob(part, part.results) || !(await isIntact(run, part))) return false;
+  part.state = 'downloaded';
+  run.save();
+  return true;
+}
+
+/** Lets results be downloaded again that have changed since, or that an earlier version accepted too easily. */
+export async function invalidateResults(
+  run: RunDirectory,
+  { requestFile }: Pick<RunOptions, 'requestFile'> = {},
+): Promise<void> {
+  const { record } = run;
+  for (const part of record.parts.filter(({ state }) => state === 'downloaded')) {
+    const { results } = part;
+    const isKept = await isIntact(run, part);
+    if (isKept && isChecked(results)) continue;
+    const request = await uploadedRows(part, record, requestFile);
+    const flaws = isKept ? await flawsOf(run.resultsFile(part), 'none', { rowsSent: part.rows, request }) : [];
+    // The end of a file whose length was proven says nothing.
+    const isSound = flaws.every(({ rule }) => rule === 'end' && results?.proof !== undefined);
+    if (isKept && results && isSound) {
+      results.proof ??= 'content';
+      results.compared = request !== undefined;
+    } else {
+      part.state = 'completed';
+      delete record.pruned_at;
+      // A file without its last line end may be whole: it is replaced only by another.
+      if (!isKept || flaws.some(({ rule }) => rule !== 'end')) delete part.results;
+      // The merged file is still the run's own, and is to be replaced.
+      if (record.results) record.writing = record.results;
+      delete record.results;
+    }
+    run.save();
+  }
+  removePartialFiles(run);
+}
+
+/** Whether the operator vouched for results, or they were proven whole and compared as far as was possible. */
+function isChecked(results: PartResults | undefined): boolean {
+  if (results?.proof === 'operator') return true;
+  return results?.proof !== undefined && results.compared !== undefined;
+}
+
+/** Whether results are kept that no version of this one proved. */
+export function hasUnchecked({ parts }: Pick<RunRecord, 'parts'>): boolean {
+  return parts.some(({ state, results }) => state === 'downloaded' && results?.proof === undefined);
+}
+
+async function isIntact(run: RunDirectory, part: RunPart): Promise<boolean> {
+  const { results } = part;
+  return results !== undefined && (await hashOf(run.resultsFile(part))) === results.sha256;
+}
+
+/** SHA-256 of a file, hexadecimal; undefined when it cannot be read. */
+export async function hashOf(file: string): Promise<string | undefined> {
+  return hashFile(file).catch(() => undefined);
+}

@@ -1,0 +1,38 @@
+import { SvcError } from '../../base/errors.ts';
+import { nearest } from '../../base/security/typed-word.ts';
+import { type Parameter, value } from '../../cli/app/parameter.ts';
+
+/** How many rows may end in an error, or in an error or a warning, before a command ends with exit code 10. */
+export interface Threshold {
+  readonly class: 'err' | 'wrn';
+  /** The largest share of all rows that is allowed, from 0 to 1. */
+  readonly share: number;
+  /** As it was typed. */
+  readonly words: string;
+}
+
+/** Reads `err`, `wrn`, `err=5%` or `wrn=0.5%`. Without a share no row is allowed. */
+export function parseThreshold(typed: string): Threshold {
+  const [, kind, number] = /^(err|wrn)(?:=(\d{1,3}(?:\.\d{1,6})?)%)?$/.exec(typed.trim()) ?? [];
+  const percent = Number(number ?? 0);
+  if ((kind === 'err' || kind === 'wrn') && percent <= 100)
+    return { class: kind, share: percent / 100, words: typed.trim() };
+  const meant = nearest(typed, ['err', 'wrn']);
+  throw new SvcError('usage', 'must be err or wrn, or one of them with a share such as err=5%', {
+    hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
+  });
+}
+
+/** `--fail-on` of commands that have results. */
+export const failOnParameter: Parameter<Threshold | undefined> = {
+  ...value(
+    '--fail-on <class[=share]>',
+    'exit with 10 when a row ended in an error (err), or in a warning too (wrn); with a share such as err=5%, when more rows did',
+    parseThreshold,
+  ),
+  suggest: () => [
+    ['err', 'a row ended in an error'],
+    ['wrn', 'a row ended in an error or a warning'],
+    ['err=5%', 'more than this share of the rows ended in an error'],
+  ],
+};

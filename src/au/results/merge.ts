@@ -1,0 +1,154 @@
+import path from 'node:path';
+import { Draft, type Sealed } from '../../base/files/draft.ts';
+import { inspectTarget } from '../../base/files/path.ts';
+import { csvRow } from '../../cli/output/csv.ts';
+import { fileSource } from '../../client/transfer/source.ts';
+import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
+import { LF } from '../request/request-file.ts';
+import type { ResultsFile, RunRecord } from '../run/record.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { hashOf, lastByteOf } from './download.ts';
+import { readResults } from './result-codes.ts';
+
+export interface MergeOptions {
+  readonly overwrite: boolean;
+  /** Sets the draft apart from those of others; the same for one run, so that a crash leaves one at most. */
+  readonly mark: string;
+  /** Called when the draft is whole and on the disk, before it gets its name. */
+  readonly onWhole?: ((merged: Sealed) => void) | undefined;
+}
+
+/**
+ * Puts the results of all parts, in the order of the input, into one file: whole or not at all. Parts with the same
+ * header are joined byte for byte; where a part has other columns, the file has the columns of all, by name.
+ */
+export async function mergeResults(
+  parts: readonly string[],
+  target: string,
+  { overwrite, mark, onWhole }: MergeOptions,
+): Promise<Sealed> {
+  const draft = await Draft.begin(target, `.${path.basename(target)}.${mark}.svc-merge`);
+  try {
+    const headers = await Promise.all(parts.map((part) => headerOf(part)));
+    const isSame = headers.every((header) => header.equals(headers[0] ?? header));
+    for await (const piece of isSame ? joined(parts) : united(parts)) await draft.write(piece);
+    onWhole?.(await draft.seal());
+    return await draft.finish(overwrite);
+  } finally {
+    await draft.discard();
+  }
+}
+
+async function headerOf(file: string): Promise<Buffer> {
+  for await (const chunk of (await fileSource(file)).open()) {
+    const end = chunk.indexOf(LF);
+    return Buffer.from(end === -1 ? chunk : chunk.subarray(0, end + 1));
+  }
+  return Buffer.alloc(0);
+}
+
+async function* joined(parts: readonly string[]): AsyncGenerator<Uint8Array> {
+  let endsLine = true;
+  for (const [index, part] of parts.entries()) {
+    let inHeader = index > 0;
+    for await (const chunk of (await fileSource(part)).open()) {
+      const rest = inHeader ? behindHeader(chunk) : chunk;
+      inHeader = false;
+      if (rest.byteLength === 0) continue;
+      if (!endsLine) yield Uint8Array.of(LF);
+      yield rest;
+      // Only at a seam between two parts a line end can be missing.
+      endsLine = true;
+    }
+    endsLine = (await lastByteOf(part)) === LF;
+  }
+}
+
+function behindHeader(chunk: Uint8Array): Uint8Array {
+  const end = chunk.indexOf(LF);
+  return end === -1 ? new Uint8Array() : chunk.subarray(end + 1);
+}
+
+async function* united(parts: readonly string[]): AsyncGenerator<string> {
+  const extra = new Set<string>();
+  for (const part of parts) {
+    for await (const [row] of readResults((await fileSource(part)).open())) {
+      for (const name of Object.keys(row?.extra ?? {})) extra.add(name);
+      break;
+    }
+  }
+  yield csvRow([...RESULT_COLUMNS, ...extra]);
+  for (const part of parts) {
+    for await (const rows of readResults((await fileSource(part)).open())) {
+      const lines = rows.map((row) => {
+        const others = [...extra].map((name) => row.extra[name] ?? '');
+        return csvRow([...RESULT_COLUMNS.map((name) => row[name]), ...others]);
+      });
+      yield lines.join('');
+    }
+  }
+}
+
+export interface Destination {
+  readonly out: string;
+  /** Whether a file that is there may be replaced. */
+  readonly force: boolean;
+}
+
+/** The name of merged results that are kept in the run's directory. */
+const KEPT = 'results.csv';
+
+/**
+ * Writes the results of all parts into one file, in the order of the input. A file that the run wrote before, and that
+ * is unchanged, is left alone, or replaced when the results have changed. For a pipe or a device they are kept in
+ * the run's directory, to be copied.
+ */
+export async function writeResults(run: RunDirectory, { out, force }: Destination): Promise<ResultsFile> {
+  const { record } = run;
+  const own = force ? undefined : await ownResults(record, out);
+  if (own && own === record.results) return recordResults(run, { ...own, file: path.resolve(out) });
+  const overwrite = force || own !== undefined;
+  const target = await inspectTarget(out, overwrite);
+  return target.kind === 'file' ? merge(run, target.path, overwrite) : keepResults(run);
+}
+
+/** Writes the results into the run's own directory. */
+export function keepResults(run: RunDirectory): Promise<ResultsFile> {
+  return merge(run, path.join(run.path, KEPT), true);
+}
+
+/** Checks the destination before any request. A result file that this run wrote is no obstacle. */
+export async function checkDestination(record: RunRecord | undefined, { out, force }: Destination): Promise<void> {
+  if (!record || !(await ownResults(record, out))) await inspectTarget(out, force);
+}
+
+async function merge(run: RunDirectory, file: string, overwrite: boolean): Promise<ResultsFile> {
+  const { record } = run;
+  // Of an abandoned run some parts may have none.
+  const parts = record.parts.filter(({ state }) => state === 'downloaded');
+  const files = parts.map((part) => run.resultsFile(part));
+  const target = path.resolve(file);
+  const merged = await mergeResults(files, target, {
+    overwrite,
+    mark: record.id,
+    onWhole: (whole) => {
+      record.writing = { file: target, ...whole };
+      run.save();
+    },
+  });
+  return recordResults(run, { file: target, ...merged });
+}
+
+function recordResults(run: RunDirectory, results: ResultsFile): ResultsFile {
+  delete run.record.writing;
+  run.record.results = results;
+  run.save();
+  return results;
+}
+
+/** What is known of a file that is the merged results of this run, byte for byte. */
+async function ownResults({ results, writing }: RunRecord, file: string): Promise<ResultsFile | undefined> {
+  if (!results && !writing) return undefined;
+  const hash = await hashOf(file);
+  return [results, writing].find((known) => known?.sha256 === hash);
+}

@@ -1,0 +1,134 @@
+import { escapeHtml, htmlPage, timeTag } from '../../cli/output/page.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
+import {
+  CLASS_NAMES,
+  dominanceWarning,
+  percentOf,
+  type Report,
+  type ReportCode,
+  shownCode,
+  sumOf,
+  wholeOf,
+} from './report-view.ts';
+import { namedCounts } from './result-codes.ts';
+
+export interface PageSubject {
+  /** In milliseconds since the epoch. */
+  readonly madeAt: number;
+  /** The run that the results are of, and its tenant, where they are known. */
+  readonly run?: string | undefined;
+  readonly tenant?: string | undefined;
+}
+
+/** A report as one self-contained page: no script, nothing loaded from anywhere. */
+export function reportPage(report: Report, { madeAt, run, tenant }: PageSubject): string {
+  const of = [run && `Run ${run}`, tenant && `tenant ${tenant}`].filter(Boolean).join(', ');
+  const { file, rows } = report;
+  const warning = dominanceWarning(report.codes, wholeOf(report), tenant);
+  const first = warning === undefined ? '' : `<p class="odd"><strong>${escapeHtml(warning)}</strong></p>\n`;
+  const body = `${first}<p>${escapeHtml(file)}: ${countText(rows, 'row')}</p>
+${of === '' ? '' : `<p>${escapeHtml(of)}</p>\n`}<p class="soft">Made ${timeTag(madeAt)}</p>
+${requestSection(report)}${classSection(report)}${stepSection(report)}${codeSection(report)}${columnSection(report)}`;
+  return htmlPage({ title: `Account Updater report: ${file}`, heading: 'Account Updater report' }, body);
+}
+
+function requestSection(report: Report): string {
+  const { request } = report;
+  if (request === null) return '';
+  const odd = request.not_requested + request.duplicates;
+  const counts = `${formatNumber(request.not_requested)} with a token that was not requested, ${formatNumber(request.duplicates)} with a token that already had its result`;
+  const verdict =
+    odd > 0
+      ? `<p class="odd"><strong>Rows that match no request row:</strong> ${counts}.</p>`
+      : request.matched_by === 'count'
+        ? '<p class="odd">The rows were counted only: there are too many tokens to compare.</p>'
+        : '<p class="fine">Every row of the results matches a row of the request.</p>';
+  return `<section><h2>Against the request</h2>
+<p>${escapeHtml(request.file)}: ${escapeHtml(sumOf(report, request))}</p>
+${verdict}
+</section>
+`;
+}
+
+function codeSection(report: Report): string {
+  if (report.codes.length === 0) return '<section><h2>By result code</h2><p>The file has no rows.</p></section>\n';
+  return `<section class="long"><h2>By result code</h2>
+<table class="stack" role="table"><caption>Result codes, what they mean, and what to do</caption>
+<thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">Code</th><th scope="col" role="columnheader" class="number">Rows</th><th scope="col" role="columnheader" class="number">Share</th><th scope="col" role="columnheader">Meaning</th><th scope="col" role="columnheader">What to do</th></tr></thead>
+<tbody role="rowgroup">${report.codes.map((code) => codeRow(code, report)).join('\n')}</tbody></table>
+</section>
+`;
+}
+
+// The roles say what the tags do: on a narrow screen the rows are laid out as blocks, and some browsers then forget it.
+function codeRow({ code, count, meaning, action }: ReportCode, report: Report): string {
+  return `<tr role="row"><th scope="row" role="rowheader">${escapeHtml(shownCode(code))}</th><td role="cell" class="number" data-label="Rows">${formatNumber(count)}</td><td role="cell" class="number" data-label="Share">${percentOf(count, report)}</td><td role="cell" data-label="Meaning">${escapeHtml(meaning)}</td><td role="cell" data-label="What to do">${escapeHtml(action)}</td></tr>`;
+}
+
+function columnSection({ extra_columns: names }: Report): string {
+  if (names.length === 0) return '';
+  const items = names.map((name) => `<code>${escapeHtml(name)}</code>`).join(', ');
+  return `<section><h2>Unknown columns</h2><p>${items}</p></section>\n`;
+}
+
+function classSection(report: Report): string {
+  const { updated, warned, errors: error, unknown, request } = report;
+  const counts = { updated, warned, error, unknown };
+  const bars = CLASS_NAMES.map(([kind, name]): Bar => ({ kind, name, count: counts[kind] })).filter(
+    ({ kind, count }) => kind !== 'unknown' || count > 0,
+  );
+  if (request) bars.push({ kind: 'unchanged', name: 'unchanged', count: request.unchanged });
+  return chartSection({ id: 'classes', title: 'By class', caption: 'Rows by class' }, bars, report);
+}
+
+/** What the codes ask for, with what the operator chose for them. */
+function stepSection(report: Report): string {
+  const counts = namedCounts(report.groups, report.request?.unchanged);
+  const bars = counts.map(({ group, name, count }) => ({ name, count, kind: group }));
+  if (bars.length === 0) return '';
+  return chartSection({ id: 'steps', title: 'What to do', caption: 'Rows by what to do' }, bars, report);
+}
+
+/** The text at the end of a bar: "1,234 (12.3%)". */
+function wordsOf(count: number, report: Report): string {
+  return `${formatNumber(count)} (${percentOf(count, report)})`;
+}
+
+/** One bar of a chart; `kind` is the class of the style sheet that colors it. */
+interface Bar {
+  readonly name: string;
+  readonly count: number;
+  readonly kind: string;
+}
+
+const ROW = 42;
+const BAR_TOP = 20;
+const BAR_HEIGHT = 12;
+
+/**
+ * Horizontal bars as SVG, each its share of all rows, with its numbers in words. Lengths are percentages and there is no
+ * viewBox, so that text, which stands above its bar, keeps its size on a narrow screen.
+ */
+function chartSection(
+  { id, title, caption }: Readonly<Record<'id' | 'title' | 'caption', string>>,
+  bars: readonly Bar[],
+  report: Report,
+): string {
+  const description = bars.map(({ name, count }) => `${name}: ${wordsOf(count, report)}`).join('; ');
+  return `<section><h2>${title}</h2>
+<svg class="chart" role="img" aria-labelledby="${id}-title ${id}-desc" width="100%" height="${bars.length * ROW}">
+<title id="${id}-title">${caption}</title>
+<desc id="${id}-desc">${escapeHtml(description)}</desc>
+${bars.map((bar, at) => chartBar(bar, at * ROW, report)).join('')}</svg>
+</section>
+`;
+}
+
+function chartBar({ name, count, kind }: Bar, top: number, report: Report): string {
+  const width = count === 0 ? 0 : Math.max(0.5, (count / wholeOf(report)) * 100);
+  const text = top + 14;
+  const bar = top + BAR_TOP;
+  return `<text x="0" y="${text}">${escapeHtml(name)}</text><text class="end" x="100%" y="${text}">${escapeHtml(wordsOf(count, report))}</text>
+<rect class="track" x="0" y="${bar}" width="100%" height="${BAR_HEIGHT}" rx="2"/><rect class="${kind}" x="0" y="${bar}" width="${width.toFixed(2)}%" height="${BAR_HEIGHT}" rx="2"/>
+`;
+}

@@ -1,0 +1,189 @@
+import { drawBar } from '../../cli/output/bars.ts';
+import { cleanText, hangingIndent } from '../../cli/output/text.ts';
+import { fixedPercent, countText, formatNumber } from '../../cli/output/time.ts';
+import { fieldPaths, type Palette, type Tone, type View } from '../../cli/output/view.ts';
+import type { MatchedBy, Reconciliation } from './reconcile.ts';
+import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSummary } from './result-codes.ts';
+
+export interface Report extends Omit<ResultSummary, 'codes' | 'extraColumns'> {
+  readonly file: string;
+  readonly codes: readonly ReportCode[];
+  /** Columns that the interface does not name. */
+  readonly extra_columns: readonly string[];
+  /** The results compared with their request; null where no request was given. */
+  readonly request: ReportRequest | null;
+  /** The files that a split wrote; null without one. */
+  readonly split: readonly { readonly file: string; readonly rows: number }[] | null;
+}
+
+/** How often a result code came, and what it asks for. */
+export interface ReportCode extends CodeCount {
+  /** Of all rows: those requested, else those of the results; from 0 to 1. */
+  readonly share: number;
+}
+
+export interface ReportRequest extends Pick<Reconciliation, 'unchanged' | 'duplicates' | 'mismatches'> {
+  readonly file: string;
+  readonly rows: number;
+  readonly not_requested: number;
+  readonly matched_by: MatchedBy;
+}
+
+export const reportView: View<Report> = {
+  name: 'report',
+  fields: fieldPaths(`
+    file rows updated warned errors unknown ${GROUPS.map((group) => `groups.${group}`).join(' ')} codes extra_columns
+    request.file request.rows request.unchanged request.not_requested request.duplicates request.matched_by
+    request.mismatches split
+  `),
+  columns: [
+    { path: 'file', kind: 'text' },
+    { path: 'rows', kind: 'number' },
+    { path: 'updated', kind: 'number' },
+    { path: 'warned', kind: 'number' },
+    { path: 'errors', kind: 'number' },
+    { path: 'unknown', kind: 'number' },
+  ],
+};
+
+/** The classes in the order of a report, and how each is called. */
+export const CLASS_NAMES: readonly (readonly [kind: ResultClass, name: string])[] = [
+  ['updated', 'updated'],
+  ['warned', 'warnings'],
+  ['error', 'errors'],
+  ['unknown', 'unknown'],
+];
+
+const TONES: Readonly<Record<ResultClass, Tone>> = { updated: 'good', warned: 'warn', error: 'bad', unknown: 'accent' };
+const BAR_COLUMNS = 16;
+const CODE_COLUMNS = 40;
+
+interface ChartOptions {
+  readonly palette: Palette;
+  readonly unicode: boolean;
+  readonly plain: boolean;
+  /** Where the results are from, where that is known. */
+  readonly tenant?: string | undefined;
+  /** How wide it may be; infinite where nothing is to be broken. */
+  readonly columns: number;
+}
+
+/** The report for people: one bar a result code, by class, with what the code asks for. */
+export function drawReport(report: Report, options: ChartOptions): string {
+  const { palette } = options;
+  const title = `${cleanText(report.file)}: ${countText(report.rows, 'row')}`;
+  const groups = CLASS_NAMES.flatMap(([kind, name]) => {
+    const codes = report.codes.filter((code) => code.class === kind);
+    return codes.length === 0 ? [] : groupLines(name, codes, report, options);
+  });
+  const warning = dominanceWarning(report.codes, wholeOf(report), options.tenant);
+  const first = warning === undefined ? [] : [palette.bad(cleanText(warning)), ''];
+  const lines = [...first, palette.strong(title), '', ...groups, ...stepLines(report, options)];
+  if (report.request) lines.push(...requestLines(report, report.request), '');
+  if (report.extra_columns.length > 0)
+    lines.push(`unknown columns: ${report.extra_columns.map((name) => cleanText(name)).join(', ')}`, '');
+  for (const { file, rows } of report.split ?? []) lines.push(`${cleanText(file)}: ${countText(rows, 'row')}`);
+  return `${lines.join('\n').trimEnd()}\n`;
+}
+
+function groupLines(name: string, codes: readonly ReportCode[], report: Report, options: ChartOptions): string[] {
+  const total = codes.reduce((sum, { count }) => sum + count, 0);
+  const tone = options.palette[TONES[codes[0]?.class ?? 'unknown']];
+  const title = tone(`${name}: ${formatNumber(total)} (${percentOf(total, report)})`);
+  return [title, ...codeLines(codes, options, { all: report.codes, margin: '  ' }), ''];
+}
+
+function stepLines(report: Report, { plain }: ChartOptions): string[] {
+  const counts = namedCounts(report.groups, report.request?.unchanged);
+  const width = Math.max(...counts.map(({ name }) => name.length));
+  const most = Math.max(...counts.map(({ count }) => formatNumber(count).length));
+  const lines = counts.map(({ name, count }) => {
+    const [number, percent] = [formatNumber(count), percentOf(count, report)];
+    if (plain) return `${name}: ${number} (${percent})`;
+    return `  ${name.padEnd(width)}  ${number.padStart(most)}  ${percent.padStart(6)}`;
+  });
+  return counts.length === 0 ? [] : ['what to do', ...lines, ''];
+}
+
+/** Below this many rows, one code may well be that of most. */
+const FEWEST_ROWS = 20;
+
+/**
+ * What to look at first when one error code has more than half of the rows: then the request, not its cards, is wrong as
+ * a rule. `codes` are the codes of `rows` rows; `tenant` is the tenant that they were sent to, where it is known.
+ */
+export function dominanceWarning(
+  codes: readonly Pick<CodeCount, 'code' | 'class' | 'count'>[],
+  rows: number,
+  tenant: string | undefined,
+): string | undefined {
+  const found = codes.find((code) => code.class === 'error' && code.count * 2 > rows);
+  if (found === undefined || rows < FEWEST_ROWS) return undefined;
+  const count = `${formatNumber(found.count)} of ${countText(rows, 'row')} (${fixedPercent(found.count / rows)})`;
+  const where = tenant === undefined ? 'a tenant that is not recorded here' : `tenant ${tenant}`;
+  return `${count} ended in ${shownCode(found.code)} at ${where}: is the profile wrong, or the export?`;
+}
+
+/** How many rows shares are of: those of the results, and where the request is known those without a result too. */
+export function wholeOf({ rows, request }: Pick<Report, 'rows' | 'request'>): number {
+  return rows + (request?.unchanged ?? 0);
+}
+
+export function percentOf(count: number, report: Pick<Report, 'rows' | 'request'>): string {
+  return fixedPercent(count === 0 ? 0 : count / wholeOf(report));
+}
+
+type ChartCode = Pick<CodeCount, 'code' | 'class' | 'count' | 'action'> & { readonly share?: number };
+
+/** A line for each result code: its count, its share where it is given, a bar, and what it asks for. */
+export function codeLines(
+  codes: readonly ChartCode[],
+  { palette, unicode, plain, columns }: ChartOptions,
+  { all = codes, margin = '' }: { readonly all?: readonly ChartCode[]; readonly margin?: string } = {},
+): string[] {
+  const most = Math.max(...all.map(({ count }) => count));
+  const codeWidth = Math.max(...all.map(({ code }) => shownCode(code).length));
+  const countWidth = formatNumber(most).length;
+  return codes.map(({ code, count, share, action, class: kind }) => {
+    if (plain)
+      return `${shownCode(code)}: ${formatNumber(count)}${share === undefined ? '' : ` (${fixedPercent(share)})`}: ${action}`;
+    const percent = share === undefined ? '' : `${fixedPercent(share).padStart(6)}  `;
+    const numbers = `${margin}${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${percent}`;
+    // On a narrow terminal the bar gives way; the numbers say the same.
+    const room = Math.max(0, Math.min(BAR_COLUMNS, columns - numbers.length));
+    const bar = drawBar(count, most, room, { unicode });
+    const gap = room === 0 ? '' : `${' '.repeat(room - bar.length)}  `;
+    const width = numbers.length + bar.length + gap.length;
+    return hangingIndent(`${numbers}${palette[TONES[kind]](bar)}${gap}`, width, action, columns);
+  });
+}
+
+/** A code for people: cleaned, named where it is empty, and cut where it is none. */
+export function shownCode(code: string): string {
+  if (code === '') return '(empty)';
+  const clean = cleanText(code);
+  return clean.length > CODE_COLUMNS ? `${clean.slice(0, CODE_COLUMNS - 1)}…` : clean;
+}
+
+/** The sum that must come out: in = updated + warned + errors + unchanged. */
+export function sumOf(report: Report, request: ReportRequest): string {
+  const { updated, warned, errors, unknown } = report;
+  const parts = [
+    `${formatNumber(updated)} updated`,
+    countText(warned, 'warning'),
+    countText(errors, 'error'),
+    ...(unknown > 0 ? [`${formatNumber(unknown)} unknown`] : []),
+    `${formatNumber(request.unchanged)} unchanged`,
+  ];
+  const odd = request.not_requested + request.duplicates;
+  return `${formatNumber(request.rows)} requested = ${parts.join(' + ')}${odd > 0 ? ` - ${formatNumber(odd)} that match no request row` : ''}`;
+}
+
+function requestLines(report: Report, request: ReportRequest): string[] {
+  const lines = [sumOf(report, request)];
+  if (request.not_requested > 0)
+    lines.push(`${countText(request.not_requested, 'row')} with a token that was not requested`);
+  if (request.duplicates > 0)
+    lines.push(`${countText(request.duplicates, 'row')} with a token that already had its result`);
+  return lines;
+}

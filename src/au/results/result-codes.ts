@@ -1,0 +1,292 @@
+import { Readable } from 'node:stream';
+import { SvcError } from '../../base/errors.ts';
+import type { ResultStep } from '../../cli/config/values.ts';
+import { csvRow, excelSafeRows } from '../../cli/output/csv.ts';
+import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
+import codes from './result-codes.json' with { type: 'json' };
+
+const BATCH = 500;
+/** The longest row, in bytes: a thousand times what the service sends. A file without line ends is not read further. */
+const LONGEST_ROW = 1024 * 1024;
+/** Rows of a small piece are collected before the garbage collector moves them among the lasting objects. */
+const PIECE = 4 * 1024;
+
+/**
+ * Reads a result file by the names of its columns, with all that RFC 4180 allows: batches of rows, never empty, in flat
+ * memory.
+ * @throws SvcError `checksum_mismatch` when the file is truncated or malformed, or lacks the columns that every row needs
+ */
+export async function* readResults(source: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ResultRow[], void> {
+  // Only some commands read results.
+  const { CsvError, parse } = await import('csv-parse');
+  const input = Readable.from(copiedPieces(source), { objectMode: false });
+  const parser = parse({ bom: true, skip_empty_lines: true, max_record_size: LONGEST_ROW });
+  input.once('error', (error) => parser.destroy(error));
+  parser.once('close', () => input.destroy());
+  let header: ResultHeader | undefined;
+  let row = 0;
+  let rows: ResultRow[] = [];
+  try {
+    for await (const cells of input.pipe(parser) as AsyncIterable<string[]>) {
+      if (header === undefined) {
+        header = readResultHeader(cells);
+        continue;
+      }
+      row += 1;
+      rows.push(toResultRow(cells, header, row));
+      if (rows.length < BATCH) continue;
+      yield rows;
+      rows = [];
+    }
+  } catch (error) {
+    // The parser's own error repeats cells of the file, so it is not the cause.
+    throw error instanceof CsvError ? unreadable(`is malformed or truncated after row ${row} (${error.code})`) : error;
+  }
+  if (header === undefined) throw unreadable('is empty, without even a header');
+  if (rows.length > 0) yield rows;
+}
+
+/** The parser reads ahead, and the memory of what comes is used again. */
+export async function* copiedPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of source)
+    for (let at = 0; at < chunk.length; at += PIECE) yield Uint8Array.from(chunk.subarray(at, at + PIECE));
+}
+
+function unreadable(problem: string, facts?: Readonly<Record<string, unknown>>): SvcError {
+  return wrongResults(`the result file ${problem}`, facts);
+}
+
+/** Results that cannot be right. */
+export function wrongResults(message: string, facts?: Readonly<Record<string, unknown>>): SvcError {
+  return new SvcError('checksum_mismatch', message, {
+    hint: 'Download the results again; if that changes nothing, contact support with the job id.',
+    next: ['au', 'download', '<run>', '--force'],
+    facts,
+  });
+}
+
+export type ResultColumn = (typeof RESULT_COLUMNS)[number];
+
+/** One row of a result file: the known columns, empty where the file has none, and all others as they came. */
+export type ResultRow = Readonly<Record<ResultColumn, string>> & {
+  /** Columns that the interface does not name, by name. */
+  readonly extra: Readonly<Record<string, string>>;
+  /** The first row below the header is 1. */
+  readonly row: number;
+};
+
+interface ResultHeader {
+  /** The index of each known column; -1 where the file has none. */
+  readonly indexes: Readonly<Record<ResultColumn, number>>;
+  readonly extra: readonly (readonly [name: string, at: number])[];
+}
+
+const NEEDED: readonly ResultColumn[] = ['token', 'result_code'];
+
+/** Reads the names of the columns. @throws SvcError `checksum_mismatch` when one is missing or duplicated */
+function readResultHeader(names: readonly string[]): ResultHeader {
+  const missing = NEEDED.filter((column) => !names.includes(column));
+  if (missing.length > 0) throw unreadable(`lacks the column ${missing.join(' and ')}`, { missing });
+  const seen = new Set<string>();
+  const duplicate = names.find((name) => seen.size === seen.add(name).size);
+  if (duplicate !== undefined) throw unreadable(`names the column ${JSON.stringify(duplicate)} twice`);
+  const known: ReadonlySet<string> = new Set(RESULT_COLUMNS);
+  const indexes = RESULT_COLUMNS.map((column) => [column, names.indexOf(column)] as const);
+  return {
+    indexes: Object.fromEntries(indexes) as ResultHeader['indexes'],
+    extra: names.map((name, at) => [name, at] as const).filter(([name]) => !known.has(name)),
+  };
+}
+
+// Spelled out: this runs for each of millions of rows, and a loop over names took half of the time.
+function toResultRow(cells: readonly string[], { indexes, extra }: ResultHeader, row: number): ResultRow {
+  return {
+    token: cells[indexes.token] ?? '',
+    expiration_year: cells[indexes.expiration_year] ?? '',
+    expiration_month: cells[indexes.expiration_month] ?? '',
+    new_token: cells[indexes.new_token] ?? '',
+    new_expiration_year: cells[indexes.new_expiration_year] ?? '',
+    new_expiration_month: cells[indexes.new_expiration_month] ?? '',
+    result_code: cells[indexes.result_code] ?? '',
+    extra: extra.length === 0 ? NO_EXTRA : Object.fromEntries(extra.map(([name, at]) => [name, cells[at] ?? ''])),
+    row,
+  };
+}
+
+const NO_EXTRA: Readonly<Record<string, string>> = {};
+
+/** What a result means for a token, by the prefix of its code. */
+export type ResultClass = 'updated' | 'warned' | 'error' | 'unknown';
+
+/**
+ * What there is to do with a row of the request, by its result, in the order of every report, and how it is called. The
+ * next request has new tokens for `replace` and no row of `exclude`; all others stay as they were. Also names of files.
+ */
+export const ROW_GROUPS = {
+  replace: 'use the new token',
+  contact: 'contact the cardholder',
+  consider: 'consider leaving out',
+  exclude: 'leave out',
+  fix: 'fix',
+  support: 'contact support',
+  keep: 'nothing to do',
+} as const;
+
+export type RowGroup = keyof typeof ROW_GROUPS;
+
+export type GroupCounts = Readonly<Record<RowGroup, number>>;
+
+export const GROUPS = Object.keys(ROW_GROUPS) as RowGroup[];
+
+/** No row in any group, for counting. */
+export function noRows(): Record<RowGroup, number> {
+  return { replace: 0, contact: 0, consider: 0, exclude: 0, fix: 0, support: 0, keep: 0 };
+}
+
+/** The groups that have rows, then the rows without a result where their number is known. */
+export function namedCounts(
+  groups: GroupCounts,
+  unchanged = 0,
+): { readonly group: RowGroup | 'unchanged'; readonly name: string; readonly count: number }[] {
+  const counts = GROUPS.map((group) => ({ group, name: ROW_GROUPS[group], count: groups[group] }));
+  return [...counts, { group: 'unchanged' as const, name: 'unchanged', count: unchanged }].filter(
+    ({ count }) => count > 0,
+  );
+}
+
+export interface ResultCode {
+  readonly class: ResultClass;
+  readonly meaning: string;
+  readonly action: string;
+  /** Of its rows, those of an update without a new token aside. */
+  readonly group: RowGroup;
+  /** False for a code that the interface does not name. */
+  readonly known: boolean;
+}
+
+/** The result codes of the interface, in its order. The service may send others. */
+const RESULT_CODES = new Map(
+  Object.entries(codes).map(([code, known]) => [code, { ...(known as Omit<ResultCode, 'known'>), known: true }]),
+);
+
+/** What is known of a code; for one that is not known, what its prefix says. */
+export function explainResultCode(code: string): ResultCode {
+  const known = RESULT_CODES.get(code);
+  if (known !== undefined) return known;
+  const group = PREFIXES[code.slice(0, 3)] ?? 'unknown';
+  return { class: group, ...UNKNOWN_CODES[group], known: false };
+}
+
+const PREFIXES: Readonly<Record<string, ResultClass>> = { UPD: 'updated', WRN: 'warned', ERR: 'error' };
+
+const UNKNOWN_CODES: Readonly<Record<ResultClass, Omit<ResultCode, 'class' | 'known'>>> = {
+  updated: { meaning: 'an unknown update', action: 'use the new token where there is one', group: 'replace' },
+  warned: { meaning: 'an unknown warning', action: 'look the code up with the service', group: 'support' },
+  error: { meaning: 'an unknown error', action: 'look the code up with the service', group: 'support' },
+  unknown: { meaning: 'an unknown code', action: 'look the code up with the service', group: 'support' },
+};
+
+/** Steps that the operator chose for result codes instead of the defaults. */
+export type Actions = ReadonlyMap<string, ResultStep>;
+
+/** The one group of a row: the operator's choice for its code, else what the code asks for. */
+export function groupOf(code: string, hasNewToken: boolean, actions: Actions): RowGroup {
+  const group = actions.get(code) ?? explainResultCode(code).group;
+  return group === 'replace' && !hasNewToken ? 'keep' : group;
+}
+
+/** What a code asks for in words: the operator's choice where it is another one, else what comes with the code. */
+export function actionFor(code: string, actions: Actions): string {
+  const { group, action } = explainResultCode(code);
+  const chosen = actions.get(code);
+  return chosen === undefined || chosen === group ? action : `${CHOSEN[chosen]} (your choice)`;
+}
+
+const CHOSEN: Readonly<Record<ResultStep, string>> = {
+  replace: 'use the new token where there is one',
+  keep: 'keep the token in future requests',
+  exclude: 'leave the token out of future requests',
+  fix: 'fix the row or the token before it is sent again',
+};
+
+/** How often one code came, and what it asks for. */
+export interface CodeCount extends ResultCode {
+  readonly code: string;
+  readonly count: number;
+}
+
+/** What a result file holds, in numbers. Rows without any update are in no result file. */
+export interface ResultSummary {
+  readonly rows: number;
+  readonly updated: number;
+  readonly warned: number;
+  readonly errors: number;
+  /** Rows with codes of no known prefix. */
+  readonly unknown: number;
+  readonly groups: GroupCounts;
+  /** Codes in the order of the interface, then those not known there, by name. */
+  readonly codes: readonly CodeCount[];
+  /** Names of the columns that the interface does not name; empty for a file without rows. */
+  readonly extraColumns: readonly string[];
+}
+
+/** Stands for all codes beyond the first thousand different ones: no result file, but memory stays flat. */
+const OTHER_CODES = '(other codes)';
+
+const MOST_CODES = 1_000;
+
+/** Counts the rows of a result file by code and class, in flat memory. Fails as `readResults` does. */
+export async function summarizeResults(
+  source: AsyncIterable<Uint8Array>,
+  actions: Actions = new Map(),
+): Promise<ResultSummary> {
+  const counts = new Map<string, number>();
+  const groups = noRows();
+  let extraColumns: readonly string[] = [];
+  for await (const rows of readResults(source)) {
+    for (const { result_code, new_token, extra, row } of rows) {
+      if (row === 1) extraColumns = Object.keys(extra);
+      groups[groupOf(result_code, new_token !== '', actions)] += 1;
+      const code = counts.size < MOST_CODES || counts.has(result_code) ? result_code : OTHER_CODES;
+      counts.set(code, (counts.get(code) ?? 0) + 1);
+    }
+  }
+  const order = [...RESULT_CODES.keys(), ...[...counts.keys()].toSorted()];
+  const codes = [...counts]
+    .map(([code, count]): CodeCount => Object.assign({ code, count }, explainResultCode(code)))
+    .toSorted((a, b) => order.indexOf(a.code) - order.indexOf(b.code));
+  const total = (...groups: readonly ResultClass[]): number =>
+    codes.reduce((sum, code) => (groups.includes(code.class) ? sum + code.count : sum), 0);
+  return {
+    rows: total('updated', 'warned', 'error', 'unknown'),
+    updated: total('updated'),
+    warned: total('warned'),
+    errors: total('error'),
+    unknown: total('unknown'),
+    groups,
+    codes,
+    extraColumns,
+  };
+}
+
+/**
+ * Sorts the rows of a result file by what there is to do, in their order and with all their columns; in batches. The
+ * header is the same for every row: the interface's columns, then all others of the file. Lines have their ends.
+ */
+export async function* splitResults(
+  source: AsyncIterable<Uint8Array>,
+  actions: Actions,
+  excelSafe = false,
+): AsyncGenerator<readonly { group: RowGroup; header: string; line: string }[], void> {
+  let names: readonly string[] | undefined;
+  for await (const rows of readResults(source)) {
+    const columns = (names ??= [...RESULT_COLUMNS, ...Object.keys(rows[0]?.extra ?? {})]);
+    const lineOf = (cells: readonly string[]): string => (excelSafe ? excelSafeRows(columns, [cells]) : csvRow(cells));
+    const header = lineOf(columns);
+    yield rows.map((row) => ({
+      group: groupOf(row.result_code, row.new_token !== '', actions),
+      header,
+      line: lineOf([...RESULT_COLUMNS.map((name) => row[name]), ...Object.values(row.extra)]),
+    }));
+  }
+}

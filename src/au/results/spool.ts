@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream, existsSync } from 'node:fs';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { SvcError, writeFailure } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/files/directory.ts';
+import type { System } from '../../base/system.ts';
+import { requireDirectory } from '../../cli/config/paths.ts';
+
+/** Twelve times what one job takes: enough for any pipe, and a bound for a runaway one. */
+const LARGEST = 360_000_000;
+
+/** A private file on disk: a copy of standard input, which can be read only once, or what is to go to a pipe. */
+export interface Spooled {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+export async function spoolInput(system: System, signal: AbortSignal): Promise<Spooled> {
+  const spooled = await createSpool(system);
+  try {
+    await pipeline(system.stdin, bounded, createWriteStream(spooled.path, { flags: 'wx', mode: 0o600 }), { signal });
+    return spooled;
+  } catch (error) {
+    await spooled.remove();
+    signal.throwIfAborted();
+    throw writeFailure(spooled.path, error);
+  }
+}
+
+async function* bounded(input: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of input) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.byteLength;
+    if (size > LARGEST)
+      throw new SvcError('refused_input', `standard input is longer than ${LARGEST} bytes`, {
+        hint: 'Split it into several files.',
+      });
+    yield bytes;
+  }
+}
+
+/**
+ * A name for a private file that lasts as long as this process, and what stands beside it. Files that killed processes
+ * left behind are removed first (R41).
+ */
+export async function createSpool(system: System): Promise<Spooled> {
+  const directory = path.join(requireDirectory(system, 'state'), 'spool');
+  try {
+    makeDirectory(directory);
+    await removeOrphans(directory, system);
+  } catch (error) {
+    throw writeFailure(directory, error);
+  }
+  const name = `${system.pid}-${randomBytes(6).toString('hex')}.csv`;
+  const remove = async (): Promise<void> => {
+    for (const each of await fs.readdir(directory))
+      if (each.startsWith(name)) await fs.rm(path.join(directory, each), { force: true });
+  };
+  return { path: path.join(directory, name), remove };
+}
+
+/** Removes what killed processes left behind. */
+export async function removeOrphanedSpool(system: System): Promise<void> {
+  const directory = path.join(requireDirectory(system, 'state'), 'spool');
+  if (existsSync(directory)) await removeOrphans(directory, system);
+}
+
+async function removeOrphans(directory: string, system: System): Promise<void> {
+  for (const name of await fs.readdir(directory)) {
+    const owner = Number(/^(\d+)-[0-9a-f]{12}\.csv/.exec(name)?.[1] ?? system.pid);
+    if (owner !== system.pid && !system.isAlive(owner)) await fs.rm(path.join(directory, name), { force: true });
+  }
+}

@@ -1,0 +1,242 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Clock } from '../../base/system.ts';
+import { formatDuration } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import type { Flaw } from '../../client/transfer/receive.ts';
+import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+
+/** What a wait reports after each poll that was not the last. */
+type PollEvent =
+  | {
+      readonly kind: 'polled';
+      readonly status: string;
+      readonly nextMs: number;
+      /** The service's time, in epoch milliseconds. */
+      readonly at: number;
+      /** When a job that is waited for alone was created, as the service says. */
+      readonly since?: string | undefined;
+    }
+  | { readonly kind: 'unreachable'; readonly reason: string; readonly nextMs: number };
+
+/** The steps of a job's life on this side. `job` is the id of a job, or of a run where several are waited for. */
+export type RunEvent =
+  | { readonly kind: 'created'; readonly job: AccountUpdaterJob }
+  | {
+      readonly kind: 'uploading' | 'downloading';
+      readonly job: string;
+      readonly done: number;
+      readonly total: number | undefined;
+    }
+  | { readonly kind: 'unclear'; readonly job: string; readonly reason: string }
+  | { readonly kind: 'replaced'; readonly gone: string; readonly job: string }
+  | { readonly kind: 'uploaded' | 'completed'; readonly job: string }
+  | ({ readonly job: string } & PollEvent)
+  | { readonly kind: 'downloaded'; readonly job: string; readonly path: string }
+  /** Results that are not proven whole; they are downloaded again after a pause. */
+  | { readonly kind: 'unproven'; readonly job: string; readonly flaws: readonly Flaw[]; readonly nextMs: number }
+  /** A pending job that a creation without a clear response may have left. */
+  | { readonly kind: 'orphan'; readonly job: string }
+  /** Jobs of this key that no record names: another system's, or of a newer copy of the state directory. */
+  | { readonly kind: 'unrecorded'; readonly jobs: readonly string[] }
+  /** The service does not know a job that may have its file: polling continues, since that proves nothing. */
+  | { readonly kind: 'missing'; readonly job: string }
+  /** The file is proven never to have been processed, and its job is gone: it needs another one. */
+  | { readonly kind: 'gone'; readonly job: string }
+  | { readonly kind: 'failed'; readonly job: string; readonly errors: readonly string[] };
+
+/** What every step of a run takes beside its client, whose clock and signal it uses. */
+export interface RunOptions {
+  /** Called with each step as soon as it is taken: an id that was not reported is lost when the process dies. */
+  readonly onEvent?: ((event: RunEvent) => void) | undefined;
+  readonly random?: (() => number) | undefined;
+  /** Where the request file of a run can be read; the path in its record unless given. */
+  readonly requestFile?: string | undefined;
+}
+
+/** How long a job must be missing, poll after poll, before that counts: a replica may lag. */
+export const MISSING_MS = 5 * 60_000;
+
+/** Reads a job. @throws SvcError `job_expired` when the service does not know it */
+export async function readJob(client: Client, id: string): Promise<AccountUpdaterJob> {
+  const job = await findJob(client, id);
+  if (job === undefined) throw missingError(id);
+  return job;
+}
+
+/**
+ * Reads a job, or gives undefined when the service itself says that it does not know it. Only a job without a file is
+ * removed, but one such response proves nothing: a replica may lag, and the key may be of another tenant.
+ * @throws SvcError `bad_response` for a 404 that is not the service's own, such as a gateway's page
+ */
+export async function findJob(client: Client, id: string): Promise<AccountUpdaterJob | undefined> {
+  try {
+    return await client.accountUpdater.read(id);
+  } catch (error) {
+    if (!isSvcError(error, 'not_found')) throw error;
+    if (error.facts?.['not_from_service'] !== true) return undefined;
+    throw foreignError(error);
+  }
+}
+
+/** The newest jobs first, page by page. A 404 on the list is never the end of anything: it says nothing of a job. */
+export async function* jobPages(client: Client): AsyncGenerator<readonly AccountUpdaterJob[]> {
+  try {
+    for await (const { items } of client.accountUpdater.list({ pageSize: 100 }).pages()) yield items;
+  } catch (error) {
+    throw isSvcError(error, 'not_found') ? foreignError(error) : error;
+  }
+}
+
+export function pollReporter<T>(
+  client: Client,
+  job: string,
+  onEvent: RunOptions['onEvent'],
+  describe: (seen: T) => { readonly status: string; readonly since?: string | undefined },
+): (result: PollResult<T>, nextMs: number) => void {
+  return (result, nextMs) => {
+    if ('reason' in result) onEvent?.({ kind: 'unreachable', job, reason: result.reason, nextMs });
+    else onEvent?.({ kind: 'polled', job, ...describe(result.seen), nextMs, at: client.now() });
+  };
+}
+
+export function failedError(job: AccountUpdaterJob): SvcError {
+  const errors = job.errors ?? [];
+  const reasons = errors.length === 0 ? 'the service gave no reason' : errors.join('; ');
+  return new SvcError('job_failed', `job ${job.id} failed: ${reasons}`, {
+    hint: "Fix what the message names and submit the file again, or contact the service's support with the job id.",
+    next: ['au', 'submit', '<file>'],
+    facts: { job: job.id, errors },
+  });
+}
+
+/** A job that the service does not know, and what explains that: when its upload address expires, where it is known. */
+export function missingError(id: string, known?: { readonly expiresAt: number; readonly now: number }): SvcError {
+  const details = { status: 404, facts: { job: id } };
+  const tenant = 'that the key belongs to the tenant that owns the job';
+  if (known === undefined)
+    return new SvcError('job_expired', `job ${id} not found (jobs are deleted if no file is uploaded within an hour)`, {
+      ...details,
+      hint: `Check the id, and ${tenant}.`,
+      next: ['au', 'jobs'],
+    });
+  const { expiresAt, now } = known;
+  const age = formatDuration(Math.max(0, now - expiresAt + UPLOAD_LIFE_MS));
+  if (now < expiresAt)
+    return new SvcError('not_found', `job ${id} was created ${age} ago and is not found: the service may lag`, {
+      ...details,
+      retryable: true,
+      hint: `Try again in a minute. If it is still not found, check ${tenant}.`,
+      next: ['au', 'status', id],
+    });
+  return new SvcError(
+    'job_expired',
+    `job ${id} was created ${age} ago and is gone: no file was uploaded within its hour`,
+    { ...details, hint: `Check ${tenant}. If it does, nothing was processed for this job.`, next: ['whoami'] },
+  );
+}
+
+function foreignError({ message, status, requestId }: SvcError): SvcError {
+  return new SvcError('bad_response', message, {
+    status,
+    requestId,
+    hint: 'Check the base URL. If it is right, something between you and the service sent this response.',
+    next: ['doctor'],
+  });
+}
+
+/** What a poll found, or why it found nothing. */
+export type PollResult<T> = { readonly seen: T } | { readonly reason: string; readonly error: SvcError };
+
+/** How polling ended: with what the service said last. */
+export interface PollEnd<T> {
+  readonly seen: T;
+  /** Why the polls since then found nothing. */
+  readonly outage: SvcError | undefined;
+  /** The error of the command's time limit, where that ended it. */
+  readonly timeUp: SvcError | undefined;
+}
+
+/** Resolves when there is reason to poll at once, or when the signal aborts. Called again for each pause. */
+export type WakeUp = (signal: AbortSignal) => Promise<void>;
+
+export interface PollOptions<T> {
+  readonly poll: () => Promise<T>;
+  readonly isDone: (seen: T) => boolean;
+  /** The longest wait in milliseconds, by what was seen last; undefined as long as all polls failed. */
+  readonly limitMs: (seen: T | undefined) => number;
+  /** Cuts a pause short. It is a hint and no more: what counts is what the poll finds. */
+  readonly wakeUp?: WakeUp | undefined;
+  /** A number from 0 to 1, for jitter. */
+  readonly random?: (() => number) | undefined;
+  /** Called after every poll that was not the last, with the pause before the next one. */
+  readonly onPoll?: ((result: PollResult<T>, nextMs: number) => void) | undefined;
+}
+
+/**
+ * Polls at once and then with increasing intervals, until what is seen is done or the time is up, and resolves to what
+ * was seen last. Outages do not end the wait.
+ * @throws where no poll was answered, the error of the last one, or that of the command's time limit
+ */
+export async function pollUntil<T>(
+  { clock, signal }: Pick<Client, 'clock' | 'signal'>,
+  { poll, isDone, limitMs, wakeUp, random = Math.random, onPoll }: PollOptions<T>,
+): Promise<PollEnd<T>> {
+  const started = clock.now();
+  let last: Omit<PollEnd<T>, 'timeUp'> | undefined;
+  try {
+    for (let polls = 0; ; polls += 1) {
+      const result = await resultOf(poll());
+      if ('seen' in result) last = { seen: result.seen, outage: undefined };
+      else if (last !== undefined) last = { seen: last.seen, outage: result.error };
+      if (last !== undefined && 'seen' in result && isDone(last.seen)) return { ...last, timeUp: undefined };
+      const waitedMs = clock.now() - started;
+      const nextMs = Math.min(nextPollDelay(polls, waitedMs, random), limitMs(last?.seen) - waitedMs);
+      if (nextMs <= 0 && last !== undefined) return { ...last, timeUp: undefined };
+      if (nextMs <= 0 && 'error' in result) throw result.error;
+      onPoll?.(result, nextMs);
+      await pause(clock, nextMs, signal, wakeUp);
+    }
+  } catch (error) {
+    if (last === undefined || !isSvcError(error, 'timeout')) throw error;
+    return { ...last, timeUp: error };
+  }
+}
+
+const OUTAGE = ['network', 'server', 'rate_limited', 'bad_response'] as const;
+
+async function resultOf<T>(poll: Promise<T>): Promise<PollResult<T>> {
+  try {
+    return { seen: await poll };
+  } catch (error) {
+    if (isSvcError(error, ...OUTAGE)) return { reason: error.message, error };
+    throw error;
+  }
+}
+
+/** Waits this many milliseconds, or until it is woken up. @throws the signal's reason when it aborts */
+export async function pause(clock: Clock, ms: number, signal: AbortSignal, wakeUp: WakeUp | undefined): Promise<void> {
+  if (wakeUp === undefined) return clock.sleep(ms, signal);
+  const over = new AbortController();
+  const ended = AbortSignal.any([signal, over.signal]);
+  try {
+    await Promise.race([clock.sleep(ms, ended), wakeUp(ended)]);
+    signal.throwIfAborted();
+  } finally {
+    over.abort();
+  }
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+/**
+ * The pause before the next poll in milliseconds: short at first, since a test tenant is done in seconds; then 5 s
+ * growing to a minute within the first hour, and to five minutes for the days that a production job takes. Up to a
+ * fifth of jitter keeps jobs that were started together from being polled together.
+ */
+export function nextPollDelay(polls: number, waitedMs: number, random: () => number): number {
+  const ceiling = waitedMs < 60 * MINUTE ? MINUTE : 5 * MINUTE;
+  const base = polls === 0 ? 2 * SECOND : Math.min(ceiling, 5 * SECOND * 1.3 ** (polls - 1));
+  return Math.round(base * (1 + 0.2 * random()));
+}

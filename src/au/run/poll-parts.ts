@@ -1,0 +1,203 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Client } from '../../client/api/client.ts';
+import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { findJob, jobPages, MISSING_MS, type RunOptions } from './job.ts';
+import { type EarlierJob, hasUnknown, type RunPart, type RunRecord, sentOf } from './record.ts';
+import type { RunDirectory } from './run-directory.ts';
+import { isOwnTenant } from './tenant-proof.ts';
+
+export interface RunWork extends RunOptions {
+  readonly client: Client;
+  readonly record: RunRecord;
+  /** Puts the record on disk; called before and after every act that must not happen twice. */
+  readonly save: () => void;
+}
+
+export function workOn(client: Client, run: Pick<RunDirectory, 'record' | 'save'>, options: RunOptions = {}): RunWork {
+  return { ...options, client, record: run.record, save: () => run.save() };
+}
+
+/**
+ * Polls every job that is under way, or whose file is in doubt, once and records what was found. One list call covers a
+ * hundred jobs; what it does not show is read job by job.
+ */
+export async function pollJobs(work: RunWork): Promise<void> {
+  const waiting = work.record.parts.filter(({ state }) => state === 'uploaded' || state === 'unknown');
+  const jobs = await findJobs(work.client, waiting);
+  for (const part of waiting) await recordPoll(work, part, jobs.get(part.job ?? ''));
+}
+
+/**
+ * Records what one poll found of a part's job; undefined where the service itself said that it does not know it. The
+ * part gets another job only where its file was never sent whole, or is proven never to have been processed.
+ */
+export async function recordPoll(work: RunWork, part: RunPart, job: AccountUpdaterJob | undefined): Promise<void> {
+  if (job === undefined) await recordMissing(work, part);
+  else if (job.status === 'pending') recordPending(part, job);
+  else recordStored(work, part, job);
+  work.save();
+}
+
+function recordPending(part: RunPart, job: AccountUpdaterJob): void {
+  delete part.missing_since;
+  part.seen = job.status;
+  if (job.expires_at) part.expires_at = job.expires_at;
+  // What the store acknowledged can take a moment to be seen: that is polled, not doubted.
+  const states = { some: 'created', all: 'unknown', stored: 'uploaded' } as const;
+  part.sent = sentOf(part);
+  part.state = states[part.sent];
+}
+
+function recordStored({ client, onEvent }: RunWork, part: RunPart, job: AccountUpdaterJob): void {
+  delete part.missing_since;
+  part.seen = job.status;
+  part.sent = 'stored';
+  part.state = 'uploaded';
+  if (job.status === 'completed') {
+    part.state = 'completed';
+    part.done_at ??= new Date(client.now()).toISOString();
+    onEvent?.({ kind: 'completed', job: job.id });
+  }
+  if (job.status === 'failed') {
+    part.state = 'failed';
+    part.errors = job.errors ?? [];
+    onEvent?.({ kind: 'failed', job: job.id, errors: part.errors });
+  }
+}
+
+/**
+ * Records since when a job is missing.
+ * @throws SvcError `config` when that is because the key belongs to another tenant
+ */
+export async function recordMissingSince(work: RunWork, part: RunPart): Promise<void> {
+  if (part.missing_since !== undefined) return;
+  if (work.record.tenant_id !== undefined) await isOwnTenant(work);
+  if (sentOf(part) !== 'some') work.onEvent?.({ kind: 'missing', job: part.job ?? '' });
+  part.missing_since = new Date(Math.max(...clocksOf(work))).toISOString();
+}
+
+/** The service's time and this machine's. One false `Date` header, or one wrong clock, is no proof that time passed. */
+function clocksOf({ client }: RunWork): [service: number, here: number] {
+  return [client.now(), client.clock.now()];
+}
+
+async function recordMissing(work: RunWork, part: RunPart): Promise<void> {
+  await recordMissingSince(work, part);
+  const job = part.job ?? '';
+  const sent = sentOf(part);
+  if (sent === 'some' || (await isNeverProcessed(work, part))) {
+    detachJob(part, 'gone');
+    work.save();
+    if (sent !== 'some') work.onEvent?.({ kind: 'gone', job });
+    return;
+  }
+  part.sent = sent;
+  part.state = sent === 'all' || isLongMissing(work, part) ? 'unknown' : 'uploaded';
+}
+
+/** Lets a part have another job: its own is deleted without a file, or failed. */
+export function detachJob(part: RunPart, ended: EarlierJob['ended']): void {
+  const { job, sent_at: sentAt } = part;
+  const mayHaveFile = ended === 'gone' && sentOf(part) !== 'some' && sentAt !== undefined;
+  const earlier = job && { job, ended, ...(mayHaveFile && { sent_at: sentAt }) };
+  if (earlier) part.earlier_jobs = [...(part.earlier_jobs ?? []), earlier];
+  for (const name of OF_A_JOB) delete part[name];
+  part.state = 'planned';
+}
+
+/** The members of a part that are about its job: no other job may have them. */
+const OF_A_JOB = [
+  ...(['job', 'errors', 'seen', 'sent', 'sent_at', 'expires_at', 'missing_since', 'done_at'] as const),
+  ...(['results', 'unproven'] as const),
+];
+
+function isLongMissing(work: RunWork, { missing_since: since = '' }: RunPart): boolean {
+  return Math.min(...clocksOf(work)) - Date.parse(since) >= MISSING_MS;
+}
+
+/**
+ * Whether an upload is proven never to have been processed: the store never acknowledged it, its address has expired,
+ * and for a while neither the job nor the list of this tenant's jobs has shown it.
+ */
+async function isNeverProcessed(work: RunWork, part: RunPart): Promise<boolean> {
+  const sentAt = Date.parse(part.sent_at ?? '');
+  const expiry = part.expires_at === undefined ? sentAt + UPLOAD_LIFE_MS : Date.parse(part.expires_at);
+  const isExpired = Math.min(...clocksOf(work)) > expiry;
+  if (sentOf(part) !== 'all' || !isExpired || !isLongMissing(work, part)) return false;
+  // A job takes its file within an hour of its creation.
+  return isAbsentFromList(work, part, sentAt - 2 * UPLOAD_LIFE_MS);
+}
+
+/** Whether the list of the run's own tenant, back to `since`, is without the part's job. */
+async function isAbsentFromList(work: RunWork, part: RunPart, since: number): Promise<boolean> {
+  try {
+    if (!(await isOwnTenant(work))) return false;
+    for await (const jobs of jobPages(work.client)) {
+      if (jobs.some(({ id }) => id === part.job)) return false;
+      if (jobs.some(({ created_at: at }) => Date.parse(at ?? '') < since)) break;
+    }
+    return true;
+  } catch (error) {
+    if (isSvcError(error, 'network', 'server', 'bad_response', 'rate_limited', 'forbidden')) return false;
+    throw error;
+  }
+}
+
+async function findJobs(client: Client, parts: readonly RunPart[]): Promise<Map<string, AccountUpdaterJob>> {
+  const wanted = new Set(parts.flatMap(({ job }) => job ?? []));
+  const found = wanted.size > 1 ? await findInList(client, wanted) : new Map<string, AccountUpdaterJob>();
+  for (const id of wanted) {
+    const job = await findJob(client, id);
+    if (job) found.set(id, job);
+  }
+  return found;
+}
+
+/** Takes from `wanted` what the list shows. Pages without any of ours must not cost more than single reads would. */
+async function findInList(client: Client, wanted: Set<string>): Promise<Map<string, AccountUpdaterJob>> {
+  const found = new Map<string, AccountUpdaterJob>();
+  let fruitless = 0;
+  for await (const jobs of jobPages(client)) {
+    const before = wanted.size;
+    for (const job of jobs) if (wanted.delete(job.id)) found.set(job.id, job);
+    if (wanted.size === 0) break;
+    if (wanted.size < before) continue;
+    fruitless += 1;
+    // Newest first: once ours were met, a page without any lies behind them all.
+    if (found.size > 0 || fruitless > wanted.size / 4) break;
+  }
+  return found;
+}
+
+type KnownRun = Pick<RunDirectory, 'record' | 'name' | 'submitWords'>;
+
+/** @throws SvcError `outcome_unknown` while the fate of an upload is unknown: nothing is uploaded again unasked */
+export function requireKnownOutcome(run: KnownRun): void {
+  if (hasUnknown(run.record)) throw unknownOutcomeError(run);
+}
+
+export function unknownOutcomeError({ record, name, submitWords }: KnownRun): SvcError {
+  const unknown = record.parts.filter(({ state }) => state === 'unknown');
+  const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
+  return new SvcError(
+    'outcome_unknown',
+    `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
+    {
+      hint: 'Find out what happened: later polls may settle it. Only if the file was not processed, submit it as a new run with the last of these commands, which is billed again: rows that were processed are then paid for twice.',
+      next: ['au', 'status', name],
+      alternatives: [
+        ['au', 'jobs'],
+        [...submitWords, '--again'],
+      ],
+      retryable: false,
+      facts: { run: record.id, jobs: unknown.map(({ job }) => job), problems },
+    },
+  );
+}
+
+function reasonOf(part: RunPart): string {
+  if (part.missing_since === undefined) return 'all of it was sent, and the job is still pending';
+  const stored = sentOf(part) === 'stored' ? 'it was stored' : 'all of it was sent';
+  return `${stored}, and the job has not been found since ${part.missing_since}`;
+}

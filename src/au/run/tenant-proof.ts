@@ -1,0 +1,175 @@
+import { type ErrorCode, isSvcError, SvcError } from '../../base/errors.ts';
+import type { Client } from '../../client/api/client.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { isObject } from '../../schema/json-value.ts';
+import { jobPages } from './job.ts';
+import { type RunPart, type RunRecord, sentOf } from './record.ts';
+
+/** Whether a key belongs to the tenant of a run, as far as the service's responses prove it. */
+export type TenantRelation = 'same' | 'other' | 'unknown';
+
+type Owned = Pick<RunRecord, 'parts' | 'tenant_id'>;
+
+/** A run, and the client whose key is in question. */
+interface RunAndClient {
+  readonly client: Client;
+  readonly record: RunRecord;
+}
+
+/** How many recorded jobs are read; each of them alone is proof. */
+const JOBS_READ = 3;
+
+/**
+ * Finds out by reads alone which tenant a key belongs to. A 404 proves nothing: a gateway, a lagging replica and
+ * another tenant's key all cause it. So a run is `other` only when the service names another tenant for this key.
+ */
+export class TenantProof {
+  readonly #client: Client;
+  readonly #asserted: string | undefined;
+  #proven: string | undefined;
+  #newest: Promise<readonly AccountUpdaterJob[]> | undefined;
+  #self: Promise<string | undefined> | undefined;
+
+  /** `asserted` is the key's tenant as the operator says, which counts where the service says nothing. */
+  constructor(client: Client, asserted?: string) {
+    this.#client = client;
+    this.#asserted = asserted;
+  }
+
+  /** @throws SvcError `config` when the service contradicts the operator */
+  async relationOf(record: Owned): Promise<TenantRelation> {
+    const { tenant_id: recorded } = record;
+    if (this.#proven !== undefined && recorded !== undefined) return recorded === this.#proven ? 'same' : 'other';
+    const relation = await this.#readRelation(record);
+    if (relation === 'same') this.#proven = recorded;
+    if (this.#asserted === undefined) return relation;
+    const named = relation === 'same' ? [recorded ?? this.#asserted] : await this.#tenants();
+    if (named.length > 0 && !named.includes(this.#asserted)) throw contradiction(this.#asserted, named);
+    if (relation !== 'unknown') return relation;
+    if (recorded === undefined) return jobsOf(record).length === 0 ? 'same' : 'unknown';
+    return recorded === this.#asserted ? 'same' : 'other';
+  }
+
+  async tenant(): Promise<string | undefined> {
+    const [first, second] = await this.#tenants();
+    return second === undefined ? (first ?? this.#asserted) : undefined;
+  }
+
+  /** From the recorded jobs, then the newest page of the job list, then the tenant itself where the key may read it. */
+  async #readRelation(record: Owned): Promise<TenantRelation> {
+    const jobs = jobsOf(record);
+    const recorded = record.tenant_id;
+    for (const id of jobs.slice(0, JOBS_READ)) {
+      const job = await ifAllowed(this.#client.accountUpdater.read(id));
+      if (job && isOf(job, recorded)) return 'same';
+    }
+    if ((await this.#list()).some((job) => jobs.includes(job.id) && isOf(job, recorded))) return 'same';
+    const tenants = await this.#tenants();
+    if (recorded === undefined || tenants.length === 0) return 'unknown';
+    return tenants.includes(recorded) ? 'same' : 'other';
+  }
+
+  /** The tenants that the service names for this key: one, or none where nothing can be read. */
+  async #tenants(): Promise<readonly string[]> {
+    const listed = new Set((await this.#list()).flatMap(({ tenant_id: tenant }) => tenant ?? []));
+    if (listed.size > 0) return [...listed];
+    const self = await (this.#self ??= this.#readSelf());
+    return self === undefined ? [] : [self];
+  }
+
+  #list(): Promise<readonly AccountUpdaterJob[]> {
+    return (this.#newest ??= this.#readNewest());
+  }
+
+  async #readNewest(): Promise<readonly AccountUpdaterJob[]> {
+    const pages = this.#client.accountUpdater.list({ pageSize: 100 }).pages();
+    const first = await ifAllowed(pages.next());
+    return first?.done === false ? first.value.items : [];
+  }
+
+  /** With the private key itself: the management key beside it may belong to another tenant. */
+  async #readSelf(): Promise<string | undefined> {
+    const request = { method: 'GET', path: '/tenants/self', key: 'private', attempts: 1 } as const;
+    const read = this.#client.any.send({ ...request, permission: 'tenant:read' });
+    const response = await ifAllowed(read, 'unauthorized', 'rejected');
+    const tenant = response?.body?.json;
+    const id = isObject(tenant) ? tenant['id'] : undefined;
+    return typeof id === 'string' ? id : undefined;
+  }
+}
+
+function contradiction(asserted: string, named: readonly string[]): SvcError {
+  return new SvcError('config', `this key belongs to tenant ${named.join(', ')}, not to ${asserted}`, {
+    hint: 'Name the tenant of the key, or use the key of the tenant.',
+    facts: { tenant_id: asserted, key_tenant_id: named[0] },
+  });
+}
+
+function isOf({ tenant_id: tenant }: AccountUpdaterJob, recorded: string | undefined): boolean {
+  return !tenant || recorded === undefined || tenant === recorded;
+}
+
+/** Every job that a run ever had, the newest of each part first. */
+function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
+  const earlier = parts.flatMap(({ earlier_jobs: jobs = [] }) => jobs.map(({ job }) => job));
+  return [...parts.flatMap(({ job }) => job ?? []), ...earlier.toReversed()];
+}
+
+/** What a read gives, or undefined where this key may not read it or it is not found: neither proves anything. */
+async function ifAllowed<T>(read: Promise<T>, ...refusals: ErrorCode[]): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (isSvcError(error, 'not_found', 'forbidden', ...refusals)) return undefined;
+    throw error;
+  }
+}
+
+/** The tenant that each client's key was seen to belong to. */
+const tenants = new WeakMap<Client, string>();
+
+/**
+ * Checks by reads alone that the key is not another tenant's: then a job that is not found says nothing.
+ * @returns whether it is proven to be the run's own; false where nothing tells
+ * @throws SvcError `config` when it is another's
+ */
+export async function isOwnTenant({ client, record }: RunAndClient): Promise<boolean> {
+  if (record.tenant_id !== undefined && tenants.get(client) === record.tenant_id) return true;
+  const relation = await new TenantProof(client).relationOf(record);
+  if (relation === 'other') throw tenantError(record, 'and this key to another');
+  if (relation === 'same' && record.tenant_id !== undefined) tenants.set(client, record.tenant_id);
+  return relation === 'same';
+}
+
+/**
+ * Checks before a job is created that the key is of the run's tenant. A tenant without any job says nothing, which is
+ * no objection while nothing of the run was stored: the job to come says whose it is before anything is uploaded.
+ * @throws SvcError `config` when it is another's, `bad_response` when its jobs cannot be listed
+ */
+export async function requireOwnTenant(work: RunAndClient): Promise<void> {
+  const { client, record } = work;
+  if (record.tenant_id === undefined || (await isOwnTenant(work))) return;
+  for await (const jobs of jobPages(client)) {
+    if (jobs.length > 0 || record.parts.some(hadFile)) throw tenantError(record, 'and this key does not see its jobs');
+    return;
+  }
+}
+
+function hadFile(part: RunPart): boolean {
+  return sentOf(part) === 'stored' || part.earlier_jobs?.some(({ ended }) => ended === 'failed') === true;
+}
+
+/** The same for the job that was created: without a file it is deleted after an hour and costs nothing. */
+export function recordTenant({ client, record }: RunAndClient, { tenant_id: tenant }: AccountUpdaterJob): void {
+  if (!tenant) return;
+  tenants.set(client, tenant);
+  record.tenant_id ??= tenant;
+  if (tenant !== record.tenant_id) throw tenantError(record, `and this key to tenant ${tenant}`);
+}
+
+function tenantError({ id, tenant_id: tenant }: RunRecord, but: string): SvcError {
+  return new SvcError('config', `run ${id} belongs to tenant ${tenant}, ${but}: nothing was uploaded`, {
+    hint: 'Use the key that the run was started with.',
+    facts: { run: id, tenant_id: tenant },
+  });
+}

@@ -1,0 +1,311 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Client } from '../../client/api/client.ts';
+import type { UploadSource } from '../../client/transfer/source.ts';
+import { UploadUnclear } from '../../client/transfer/store.ts';
+import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { findJob, jobPages, MISSING_MS, pollUntil, type RunOptions } from './job.ts';
+import { partSource } from './part-source.ts';
+import { detachJob, recordMissingSince, recordPoll, requireKnownOutcome, type RunWork, workOn } from './poll-parts.ts';
+import { hasUnknown, needsFile, type RunPart, type RunRecord, sentOf } from './record.ts';
+import type { RunDirectory } from './run-directory.ts';
+import { recordTenant, requireOwnTenant } from './tenant-proof.ts';
+import { RecordedJobs } from './unrecorded-jobs.ts';
+import { pollForFile, putFile } from './upload.ts';
+
+/** How many parts are uploaded side by side. */
+const AT_ONCE = 3;
+
+/** How many jobs are created for one part before it counts as a failure. */
+const MAX_JOBS = 3;
+
+/** A run that is worked on: its record, and the way to save it. */
+export type OpenRun = Pick<RunDirectory, 'record' | 'save' | 'name' | 'submitWords'>;
+
+interface PartWork extends RunWork {
+  readonly part: RunPart;
+  readonly source: UploadSource;
+  /** Polls an upload that an earlier process left in doubt once, and does not wait for its end. */
+  readonly pollOnce?: boolean | undefined;
+  readonly recorded: RecordedJobs;
+}
+
+interface UploadPartsOptions extends RunOptions, Pick<PartWork, 'pollOnce'> {
+  /** The records of the other runs on this machine. */
+  readonly others?: readonly RunRecord[] | undefined;
+}
+
+/**
+ * Creates jobs for and uploads every part that has none yet, several side by side. The first failure ends it. `file`
+ * is what the parts are cut from, checked to be the same as when the run began.
+ * @throws SvcError `outcome_unknown` when the service may have the file of a part, and nothing says so
+ */
+export async function uploadParts(
+  client: Client,
+  run: OpenRun,
+  file: string,
+  { others = [], ...options }: UploadPartsOptions,
+): Promise<void> {
+  const { record } = run;
+  const recorded = new RecordedJobs(run, others);
+  const waiting = record.parts.filter((part) => needsFile({ parts: [part] }) || part.state === 'unknown');
+  const failures: unknown[] = [];
+  // Before any part gets a new job, which would look like one of them.
+  await findOrphanJobs(workOn(client, run, options));
+  const worker = async (): Promise<void> => {
+    for (let part = waiting.shift(); part && failures.length === 0; part = waiting.shift()) {
+      try {
+        const source = await partSource(part, record, file);
+        await uploadPart({ ...workOn(client, run, options), part, source, recorded, pollOnce: options.pollOnce });
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  const [failure] = failures;
+  if (failure !== undefined && !(hasUnknown(record) && isSvcError(failure, 'timeout'))) throw failure;
+  requireKnownOutcome(run);
+}
+
+/**
+ * Lets the failed parts of a run have another job: the operator submitted the file again. Each old job is read once
+ * more: only one that the service itself still calls failed is replaced, since its rows could be paid twice.
+ */
+export async function retryFailed(client: Client, run: OpenRun): Promise<void> {
+  const work = workOn(client, run);
+  for (const part of run.record.parts) {
+    if (part.state !== 'failed') continue;
+    const job = await findJob(client, part.job ?? '');
+    if (job?.status === 'failed') {
+      detachJob(part, 'failed');
+      run.save();
+    } else {
+      delete part.errors;
+      await recordPoll(work, part, job);
+    }
+  }
+}
+
+/** Finds out of every part whose upload was cut off whether its job has the file, so that its results can be had. */
+export async function settleUploads(client: Client, run: OpenRun): Promise<void> {
+  for (const part of run.record.parts)
+    if (part.state === 'uploading') await settleUpload({ ...workOn(client, run), part }, 0);
+}
+
+/**
+ * Uploads a part to a job, from wherever it stopped. Nothing is uploaded twice: a part whose file may be in the store is
+ * settled by its job or stays `unknown`; one whose job was deleted without a file gets another job, and that is reported.
+ */
+async function uploadPart(work: PartWork): Promise<void> {
+  const { part } = work;
+  for (let created = 0; ;) {
+    if (part.state === 'uploading' || sentOf(part) !== 'some') await settleUpload(work, work.pollOnce ? 0 : undefined);
+    if (sentOf(part) !== 'some') return;
+    let job: AccountUpdaterJob | undefined;
+    if (part.job === undefined) {
+      if (await restoreJob(work)) return;
+      job = await createJob(work);
+      created += 1;
+    }
+    try {
+      await upload(work, job);
+      if (sentOf(part) !== 'some') return;
+    } catch (error) {
+      if (!isSvcError(error, 'job_expired') || created >= MAX_JOBS) throw error;
+      detachJob(part, 'gone');
+      work.save();
+    }
+  }
+}
+
+async function upload(work: PartWork, created?: AccountUpdaterJob): Promise<void> {
+  const { client, part, source, save } = work;
+  const job = created ?? (await findJob(client, part.job ?? ''));
+  if (job?.status !== 'pending') return recordPoll(work, part, job);
+  if (await restoreListed(work, job)) return;
+  await requireRecorded(work, job, created !== undefined);
+  part.state = 'uploading';
+  part.sent = 'some';
+  part.sent_at = new Date(client.now()).toISOString();
+  if (job.expires_at) part.expires_at = job.expires_at;
+  save();
+  const onSent = (sent: 'some' | 'all'): void => {
+    if (part.sent === sent) return;
+    part.sent = sent;
+    save();
+  };
+  try {
+    await putFile(client, job, source, { ...work, onSent });
+  } catch (error) {
+    if (error instanceof UploadUnclear) return settleUpload(work);
+    throw error;
+  }
+  part.state = 'uploaded';
+  part.sent = 'stored';
+  save();
+}
+
+/**
+ * Looks for jobs that no record names before anything is uploaded. A job that was just created is then forgotten: it
+ * has no file, and the run stays one that sent nothing.
+ */
+async function requireRecorded(work: PartWork, job: AccountUpdaterJob, isJustCreated: boolean): Promise<void> {
+  const { part, save, recorded } = work;
+  try {
+    await recorded.compare(work, job);
+  } catch (error) {
+    if (isJustCreated && isSvcError(error, 'outcome_unknown')) {
+      delete part.job;
+      delete part.expires_at;
+      part.state = part.creating_since === undefined ? 'planned' : 'creating';
+      save();
+    }
+    throw error;
+  }
+  delete part.creating_since;
+}
+
+/**
+ * Finds out from its job whether a part's file arrived. A single poll settles one that cannot have; one that may have
+ * is polled for as long as a store may take to pass it on.
+ */
+async function settleUpload(work: RunWork & { readonly part: RunPart }, limit?: number): Promise<void> {
+  const { client, part } = work;
+  const isFresh = part.state !== 'unknown' && sentOf(part) === 'all';
+  const onPoll = async (job: AccountUpdaterJob | undefined): Promise<void> => {
+    if (job) delete part.missing_since;
+    else await recordMissingSince(work, part);
+  };
+  const limitMs = limit ?? (isFresh ? undefined : 0);
+  const found = await pollForFile(client, part.job ?? '', { ...work, limitMs }, onPoll);
+  await recordPoll(work, part, found);
+  if (part.state === 'uploaded') work.onEvent?.({ kind: 'uploaded', job: part.job ?? '' });
+}
+
+/**
+ * Creates a job for a part, which is recorded before the request goes out and as soon as its response is there.
+ * @throws SvcError `config` when the key belongs to another tenant than the run
+ */
+async function createJob(work: PartWork): Promise<AccountUpdaterJob> {
+  const { client, part, save } = work;
+  await requireOwnTenant(work);
+  const unclearSince = part.creating_since;
+  part.state = 'creating';
+  part.creating_since ??= new Date(client.now()).toISOString();
+  save();
+  const job = await client.accountUpdater.create().catch((error: unknown) => {
+    // A clear refusal created nothing; after anything else, an interrupt too, the next attempt reads recent jobs first.
+    if (isSvcError(error) && !isSvcError(error, ...UNCLEAR)) forgetCreation(work, unclearSince);
+    throw error;
+  });
+  try {
+    work.recorded.requireNew(job, client.now());
+    recordTenant(work, job);
+  } catch (error) {
+    forgetCreation(work, unclearSince);
+    throw error;
+  }
+  part.job = job.id;
+  part.state = 'created';
+  if (job.expires_at) part.expires_at = job.expires_at;
+  // An earlier request may have created a job that got the file: that is looked into before the upload.
+  if (unclearSince === undefined) delete part.creating_since;
+  save();
+  const before = part.earlier_jobs?.at(-1);
+  if (before?.ended === 'gone') work.onEvent?.({ kind: 'replaced', gone: before.job, job: job.id });
+  else work.onEvent?.({ kind: 'created', job });
+  return job;
+}
+
+/**
+ * Goes back to a job that seemed to be gone and has its file after all: a replica had lagged.
+ * @returns whether there was one, so that nothing is to be uploaded
+ */
+async function restoreJob(work: PartWork): Promise<boolean> {
+  for (const { job: id, ended } of work.part.earlier_jobs ?? []) {
+    const job = ended === 'gone' ? await findJob(work.client, id) : undefined;
+    if (job && restore(work, job)) return true;
+  }
+  return false;
+}
+
+function restore({ part, save }: PartWork, { id, status }: AccountUpdaterJob): boolean {
+  if (status === 'pending' || status === 'failed') return false;
+  // A job that was made in its place has no file, and stays on record as one that is gone.
+  detachJob(part, 'gone');
+  const earlier = part.earlier_jobs ?? [];
+  const sentAt = earlier.find(({ job }) => job === id)?.sent_at;
+  part.earlier_jobs = earlier.filter(({ job }) => job !== id);
+  delete part.creating_since;
+  if (sentAt !== undefined) part.sent_at = sentAt;
+  [part.job, part.state, part.sent] = [id, 'uploaded', 'stored'];
+  save();
+  return true;
+}
+
+/**
+ * Checks earlier jobs that were sent all of the file once more, in the list. A false 404 and, hours later, a replica
+ * that is hours behind make such a job seem gone; but a list that shows the new job shows an earlier one with a file.
+ * @returns whether there was one, so that nothing is to be uploaded
+ * @throws SvcError `bad_response` when the list does not show the new job, or shows an earlier one as pending
+ */
+async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promise<boolean> {
+  const doubtful = work.part.earlier_jobs?.filter(({ sent_at: at }) => at !== undefined) ?? [];
+  if (doubtful.length === 0) return false;
+  const since = Math.min(...doubtful.map(({ sent_at: at = '' }) => Date.parse(at))) - 2 * UPLOAD_LIFE_MS;
+  const ids = new Set([current.id, ...doubtful.map(({ job }) => job)]);
+  const { seen: listed } = await pollUntil(work.client, {
+    poll: () => listOf(work.client, ids, since),
+    isDone: (found) => found.has(current.id),
+    limitMs: () => MISSING_MS,
+    random: work.random,
+  });
+  const earlier = doubtful.flatMap(({ job }) => listed.get(job) ?? []);
+  if (earlier.some((job) => restore(work, job))) return true;
+  if (listed.has(current.id) && earlier.every(({ status }) => status === 'failed')) return false;
+  throw new SvcError('bad_response', `the list of jobs does not show whether job ${doubtful[0]?.job} is gone`, {
+    hint: 'Nothing was uploaded. Upload the rest in a few minutes:',
+    next: ['au', 'sync'],
+    retryable: true,
+    facts: { run: work.record.id, jobs: [...ids] },
+  });
+}
+
+/** What the list shows of some jobs, back to the time `since`. */
+async function listOf(client: Client, ids: ReadonlySet<string>, since: number) {
+  const found = new Map<string, AccountUpdaterJob>();
+  for await (const jobs of jobPages(client)) {
+    for (const job of jobs) if (ids.has(job.id)) found.set(job.id, job);
+    if (jobs.some(({ created_at: at }) => Date.parse(at ?? '') < since)) break;
+  }
+  return found;
+}
+
+/** Undoes the record of a request that created nothing. The result of an earlier request may still be unknown. */
+function forgetCreation({ part, save }: PartWork, unclearSince: string | undefined): void {
+  part.state = unclearSince === undefined ? 'planned' : 'creating';
+  if (unclearSince === undefined) delete part.creating_since;
+  save();
+}
+
+const UNCLEAR = ['outcome_unknown', 'hangup', 'interrupted', 'terminated', 'timeout'] as const;
+
+/**
+ * After a creation without a clear response: reports which jobs may have come of it. They are not taken over, since
+ * another process may own them: a job that gets no file is deleted after an hour and costs nothing.
+ */
+async function findOrphanJobs(work: RunWork): Promise<void> {
+  const { client, record, onEvent } = work;
+  const unclear = record.parts.filter(({ state }) => state === 'creating');
+  if (unclear.length === 0) return;
+  await requireOwnTenant(work);
+  const since = Math.min(...unclear.map(({ creating_since: begun = '' }) => Date.parse(begun))) - 60_000;
+  const ours = new Set(record.parts.map(({ job }) => job));
+  for await (const jobs of jobPages(client)) {
+    const recent = jobs.filter((job) => Date.parse(job.created_at ?? '') >= since);
+    for (const { id, status } of recent)
+      if (status === 'pending' && !ours.has(id)) onEvent?.({ kind: 'orphan', job: id });
+    if (recent.length < jobs.length) return;
+  }
+}

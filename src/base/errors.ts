@@ -1,0 +1,177 @@
+import { isObject } from '../schema/json-value.ts';
+
+/** Every failure that an operator can meet, and the one table of their exit codes. Scripts read the stable codes. */
+
+/** Exit codes by failure code. The numbers are part of the command contract (`svc help exit-codes`). */
+export const EXIT_CODES = {
+  local: 1,
+  output: 1,
+  expression: 1,
+  bug: 1,
+  usage: 2,
+  input_needed: 2,
+  config: 3,
+  key_missing: 3,
+  key_refused: 3,
+  unauthorized: 4,
+  forbidden: 4,
+  not_found: 5,
+  job_expired: 5,
+  rejected: 6,
+  conflict: 6,
+  rate_limited: 7,
+  network: 8,
+  server: 8,
+  bad_response: 8,
+  timeout: 8,
+  outcome_unknown: 9,
+  job_failed: 10,
+  threshold: 10,
+  pending: 11,
+  truncated: 12,
+  checksum_mismatch: 12,
+  refused_input: 13,
+  entries_missing: 14,
+  hangup: 129,
+  interrupted: 130,
+  terminated: 143,
+} as const satisfies Record<string, number>;
+
+/** Stable name of a failure. */
+export type ErrorCode = keyof typeof EXIT_CODES;
+
+/** What an error can say beside its message. */
+export interface ErrorDetails {
+  /** What to do next, or whose move it is, in words. A command to type is `next`. */
+  readonly hint?: string | undefined;
+  /** The command to run next, as the words behind `svc`; written out where errors are printed. */
+  readonly next?: readonly string[] | undefined;
+  /** Further commands, in the same form, where it takes a decision which to run. */
+  readonly alternatives?: readonly (readonly string[])[] | undefined;
+  /** HTTP status, where an answer came. */
+  readonly status?: number | undefined;
+  /** The service's id of the request, for a support case. */
+  readonly requestId?: string | undefined;
+  /** Whether the same command may simply be run again. */
+  readonly retryable?: boolean | undefined;
+  /** Further facts for scripts: violations, a job id, a cursor. Never secrets. */
+  readonly facts?: Readonly<Record<string, unknown>> | undefined;
+  readonly cause?: unknown;
+}
+
+/** The one error class that leaves the library; `code` tells the kinds apart. */
+export class SvcError extends Error {
+  override readonly name = 'SvcError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly next: readonly string[] | undefined;
+  readonly alternatives: readonly (readonly string[])[];
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly retryable: boolean;
+  readonly facts: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.hint = details.hint;
+    this.next = details.next;
+    this.alternatives = details.alternatives ?? [];
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.retryable = details.retryable ?? RETRYABLE.has(code);
+    this.facts = details.facts;
+  }
+
+  /** Every command that the error names, the most useful first. */
+  get commands(): readonly (readonly string[])[] {
+    return this.next === undefined ? this.alternatives : [this.next, ...this.alternatives];
+  }
+
+  /** The process exit code that goes with this failure. */
+  get exitCode(): number {
+    return EXIT_CODES[this.code];
+  }
+}
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'network', 'server', 'pending', 'timeout']);
+
+/**
+ * Exit codes of failures, the one that matters most first: what may have cost money, what the operator has to mend, then
+ * what may be over by itself. Where several things failed, the first of these is the exit code.
+ */
+export const FAILURES_BY_WEIGHT: readonly number[] = [9, 12, 4, 3, 2, 6, 13, 5, 1, 8, 7];
+
+/** Whether `error` is a failure of this code. */
+export function isSvcError(error: unknown, ...codes: ErrorCode[]): error is SvcError {
+  return error instanceof SvcError && (codes.length === 0 || codes.includes(error.code));
+}
+
+/** A file of a newer version is not guessed at. @throws SvcError `config` */
+export function refuseNewer(content: unknown, newest: number, file: string): void {
+  const version = isObject(content) ? content['version'] : undefined;
+  if (typeof version !== 'number' || version <= newest) return;
+  throw new SvcError('config', `${file} was written by a newer svc (its version is ${version})`, {
+    hint: 'Update svc on this machine.',
+  });
+}
+
+/** The system's name of a failure (`ENOENT`, `ENOSPC` …), or undefined for any other error. */
+export function systemCodeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The `SvcError` `local` for a file that could not be written; an `SvcError` stays as it is. */
+export function writeFailure(file: string, error: unknown): SvcError {
+  if (error instanceof SvcError) return error;
+  const code = systemCodeOf(error) ?? 'unknown';
+  const [problem, hint] = WRITE_PROBLEMS[code] ?? ['could not be written', 'See that its disk is in order.'];
+  return new SvcError('local', `${file} ${problem} (${code})`, { hint, cause: error });
+}
+
+/** The `SvcError` `local` for a file with fewer or more bytes on the disk than were written. */
+export function wrongSize(file: string, size: number, written: number): SvcError {
+  return new SvcError('local', `${file} could not be written: it has ${size} bytes on the disk instead of ${written}`, {
+    hint: 'Check the disk and that nothing else writes to this file, then run the command again.',
+  });
+}
+
+/** What is wrong with a file that could not be read, behind its name. */
+export function readProblem(error: unknown): string {
+  const code = systemCodeOf(error) ?? 'unknown';
+  return READ_PROBLEMS[code] ?? `cannot be read (${code})`;
+}
+
+/** The `SvcError` `local` for a file that could not be read; anything but an error of the system stays as it is. */
+export function readFailure(name: string, error: unknown): unknown {
+  if (error instanceof SvcError || systemCodeOf(error) === undefined) return error;
+  const hint = 'Check the path and its permissions.';
+  return new SvcError('local', `${name} ${readProblem(error)}`, { hint, cause: error });
+}
+
+const READ_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EISDIR: 'is a directory',
+  EFBIG: 'is too large',
+  EACCES: 'may not be read by this user',
+  EPERM: 'may not be read by this user',
+};
+
+const FULL = ['could not be written: the disk is full', 'Free some space and run the command again.'] as const;
+const READ_ONLY = ['could not be written: not allowed here', 'Allow it, or choose another directory.'] as const;
+const WRITE_PROBLEMS: Readonly<Record<string, readonly [string, string]>> = {
+  ENOSPC: FULL,
+  EDQUOT: ['could not be written: the quota is used up', FULL[1]],
+  EFBIG: ['could not be written: the file size limit is reached', 'Raise the limit (ulimit -f).'],
+  ENAMETOOLONG: ['could not be written: its name is too long', 'Choose a shorter name.'],
+  EBUSY: ['could not be written: another program has it open', 'Close it there and run the command again.'],
+  ENOTDIR: [
+    'could not be written: it is not a directory, or below something that is none',
+    'Choose another directory.',
+  ],
+  ENOENT: ['could not be written: its directory does not exist', 'Make the directory, or choose another one.'],
+  EROFS: ['could not be written: the file system is read-only', READ_ONLY[1]],
+  EACCES: READ_ONLY,
+  EPERM: READ_ONLY,
+};

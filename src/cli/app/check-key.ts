@@ -1,0 +1,115 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { READ_PERMISSIONS, type ReadPermission, type Tried, tryPermission } from '../../client/api/any-endpoint.ts';
+import type { Client } from '../../client/api/client.ts';
+import type { ApiKey } from '../../client/http/core.ts';
+import type { KeyType, TenantFacts } from '../../schema/tenant.ts';
+import { tenantFacts } from '../config/cache.ts';
+import { KEY_VARIABLES } from '../config/keys.ts';
+import type { ClientChoice, Context } from './command.ts';
+
+/**
+ * The result of checking a key: `accepted`; `powerless`: valid, but without a read permission; `other kind`: a key of
+ * the other kind; `refused`; `unclear`: could not be checked, as without a network.
+ */
+export type Verdict = 'accepted' | 'powerless' | 'other kind' | 'refused' | 'unclear';
+
+export interface KeyCheck {
+  readonly kind: KeyType;
+  readonly verdict: Verdict;
+  readonly tried: readonly Tried[];
+  readonly tenant: TenantFacts | undefined;
+}
+
+/** Time limit for all responses about one key, in seconds. */
+const LIMIT_S = 15;
+
+/** Checks a key with every read of its kind, in parallel; if all refuse it, with those of the other kind as well. */
+export async function checkKey(context: Context, kind: KeyType, key: ApiKey, at: ClientChoice = {}): Promise<KeyCheck> {
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(timeUp()), LIMIT_S * 1000);
+  try {
+    const signal = AbortSignal.any([context.signal, over.signal]);
+    const client = await context.client({ ...at, signal, key: async () => key });
+    const check = await tried(client, kind);
+    // An interrupt says nothing about the key.
+    context.signal.throwIfAborted();
+    return check;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What is known of the key of this kind: the result of its check, and why it cannot be used. */
+export interface KeyReport {
+  readonly kind: KeyType;
+  readonly check?: KeyCheck | undefined;
+  readonly failure?: SvcError | undefined;
+}
+
+export async function inspectKey(context: Context, kind: KeyType): Promise<KeyReport> {
+  try {
+    const key = await context.key(kind);
+    const check = await checkKey(context, kind, key);
+    return { kind, check, failure: keyFailure(check, key.origin) };
+  } catch (error) {
+    if (!isSvcError(error) || context.signal.aborted) throw error;
+    return { kind, failure: error };
+  }
+}
+
+async function tried(client: Client, kind: KeyType): Promise<KeyCheck> {
+  const tryAll = (permissions: readonly ReadPermission[]): Promise<Tried[]> =>
+    Promise.all(permissions.map((permission) => tryPermission(client, permission)));
+  const own = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind === kind));
+  const has = (status: Tried['status']): boolean => own.some((one) => one.status === status);
+  const tenant = tenantFacts(own.find(({ permission }) => permission.name === 'tenant:read')?.answer);
+  const check = { kind, tried: own, tenant };
+  if (has('allowed')) return { ...check, verdict: 'accepted' };
+  if (has('unclear')) return { ...check, verdict: 'unclear' };
+  // Some services answer 401 to a key of the wrong kind, some 403.
+  const others = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind !== kind));
+  if (others.some(({ status }) => status === 'allowed')) return { ...check, verdict: 'other kind' };
+  return { ...check, verdict: has('refused') ? 'refused' : 'powerless' };
+}
+
+function timeUp(): SvcError {
+  return new SvcError('timeout', `no response within ${LIMIT_S} s`, {
+    hint: 'Run the command again later, or check each step on the path to the service:',
+    next: ['doctor'],
+  });
+}
+
+export function namesOf({ tried }: KeyCheck, ...statuses: Tried['status'][]): string[] {
+  return tried.filter(({ status }) => statuses.includes(status)).map(({ permission }) => permission.name);
+}
+
+/** The failure of a key that is not accepted; undefined for one that is known to the service. */
+export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): SvcError | undefined {
+  const error = tried.find((one) => one.error !== undefined && one.status !== 'allowed')?.error;
+  const other = kind === 'management' ? 'private' : 'management';
+  switch (verdict) {
+    case 'accepted':
+    case 'powerless':
+      return undefined;
+    case 'other kind':
+      return new SvcError('unauthorized', `the key from ${from} is a ${other} key, not a ${kind} key`, {
+        status: error?.status,
+        hint: hintForOther(kind, other, from),
+        facts: { key_kind: other },
+      });
+    case 'refused':
+    case 'unclear':
+      return error ?? new SvcError('bad_response', `the ${kind} key from ${from} could not be checked`);
+  }
+}
+
+function hintForOther(kind: KeyType, other: KeyType, from: string): string {
+  if (from.startsWith('SVC_'))
+    return `Set ${KEY_VARIABLES[other][0]} to it, and ${KEY_VARIABLES[kind][0]} to a ${kind} key.`;
+  return `Store it as the ${other} key: use --${other}-key-stdin, or answer the other prompt.`;
+}
+
+/** Whether a failure is about the key, and not about the way to the service. */
+export function isAboutKey(error: unknown): error is SvcError {
+  return isSvcError(error, 'unauthorized', 'forbidden');
+}

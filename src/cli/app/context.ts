@@ -1,0 +1,284 @@
+import { setMaxListeners } from 'node:events';
+import path from 'node:path';
+import { SvcError, systemCodeOf } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/files/directory.ts';
+import type { Redactor } from '../../base/security/redact.ts';
+import type { Clock, Environment, System } from '../../base/system.ts';
+import type { Client } from '../../client/api/client.ts';
+import type { ApiKey } from '../../client/http/core.ts';
+import type { Trace, TraceEvent } from '../../client/http/exchange.ts';
+import type { SendLogs } from '../../client/http/pacer.ts';
+import type { Interceptor } from '../../emulator/options.ts';
+import type { KeyType } from '../../schema/tenant.ts';
+import { keyOrigin, resolveKey } from '../config/keys.ts';
+import { directoryOf, requireDirectory } from '../config/paths.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Messages } from '../output/messages.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { formatDuration } from '../output/time.ts';
+import type { ClientChoice, Context } from './command.ts';
+import { noteNext } from './hint.ts';
+import type { Globals } from './parameter.ts';
+
+export interface ContextDeps {
+  readonly system: System;
+  readonly globals: Globals;
+  readonly settings: Settings;
+  readonly terminal: Terminal;
+  readonly redactor: Redactor;
+  /** Whether the command only previews: its clients can only read. */
+  readonly readOnly: boolean;
+  /** Ends its work; by default what ends the process. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A context that is to be closed when the command is over. */
+export type OpenContext = Context & { close(): Promise<void> };
+
+export function createContext(deps: ContextDeps): OpenContext {
+  const { system, terminal, settings, globals } = deps;
+  const closers: (() => Promise<void> | void)[] = [];
+  let client: Promise<Client> | undefined;
+  let reported: Promise<void> | undefined;
+  let embedded: Promise<EmbeddedSandbox> | undefined;
+  const sandbox = (): Promise<EmbeddedSandbox> => (embedded ??= openSandbox(context));
+  const open = (choice: ClientChoice): Promise<Client> => openClient(context, deps, sandbox, choice);
+  const context: OpenContext = {
+    system,
+    globals,
+    settings,
+    clock: system.clock,
+    signal: commandSignal(deps, closers),
+    ...terminal,
+    trace: traceTo(terminal.notices, system.clock),
+    addSecret: (value) => deps.redactor.addSecret(value),
+    query: undefined,
+    key: (kind) => key(kind),
+    client: (choice) => (choice ? open(choice) : (client ??= open({}))),
+    reportTenant: (read) => (reported ??= import('./tenant-mark.ts').then((mark) => mark.reportTenant(context, read))),
+    storeEnvironment: () => storeEnvironment(deps, sandbox),
+    onClose: (close) => void closers.push(close),
+    async close() {
+      for (const close of closers.toReversed()) await close();
+      await terminal.close();
+    },
+  };
+  const key = keysOf(context, deps);
+  return context;
+}
+
+/** Aborts when the process is asked to end, when the reader of stdout goes, or when `--timeout` is over. */
+function commandSignal(
+  { system, settings, terminal, signal: outer = system.signal }: ContextDeps,
+  closers: (() => void)[],
+): AbortSignal {
+  const limit = settings.timeoutMs.value;
+  const over = new AbortController();
+  if (limit !== undefined) {
+    const closed = new AbortController();
+    closers.push(() => closed.abort());
+    system.clock.sleep(limit, closed.signal).then(
+      () => over.abort(timeUp(limit)),
+      () => undefined,
+    );
+  }
+  const signal = AbortSignal.any([outer, terminal.out.readerGone, over.signal]);
+  // Everything under way listens to it: that is no leak to warn of.
+  setMaxListeners(0, signal);
+  return signal;
+}
+
+function timeUp(limitMs: number): SvcError {
+  // A limit below a minute can have parts of a second.
+  const shown = limitMs < 60_000 ? `${limitMs / 1000}s` : formatDuration(limitMs);
+  return new SvcError('timeout', `the time limit (--timeout ${shown}) was reached`, {
+    hint: 'Run the command again with a longer --timeout.',
+  });
+}
+
+/** Finds a profile's keys once, so that a key command runs at most once; a key file may change meanwhile. */
+function keysOf(context: Context, { system, settings, redactor }: ContextDeps): Context['key'] {
+  const found = new Map<KeyType, Promise<ApiKey>>();
+  const find = async (kind: KeyType): Promise<ApiKey> => {
+    const { value, origin } = await resolveKey(system, settings, kind, {
+      signal: context.signal,
+      onLine: (line) => context.notices.note(line),
+      onSecret: (text) => redactor.addSecret(text),
+    });
+    redactor.addSecret(value);
+    const profile = `profile ${settings.profile.value}`;
+    if (origin.kind === 'default') return { value, origin: profile };
+    // A profile of which nothing is used must not be named: the operator would look for the mistake there.
+    const isSent = origin.kind === 'environment' && settings.baseUrl?.origin.kind === 'profile';
+    return { value, origin: isSent ? `${origin.name} (${profile})` : origin.name };
+  };
+  return (kind) => {
+    if (keyOrigin(system, settings, kind)?.kind !== 'profile') return find(kind);
+    const key = found.get(kind) ?? find(kind);
+    found.set(kind, key);
+    return key;
+  };
+}
+
+async function openClient(
+  context: Context,
+  { system, settings, readOnly }: ContextDeps,
+  sandbox: () => Promise<EmbeddedSandbox>,
+  choice: ClientChoice,
+): Promise<Client> {
+  system.prepareForWork?.();
+  const { Client: ApiClient } = await import('../../client/api/client.ts');
+  const isEmbedded = usesEmbedded(settings) && choice.baseUrl === undefined;
+  const baseUrl = isEmbedded ? (await sandbox()).url : (choice.baseUrl ?? settings.requireBaseUrl());
+  // The embedded sandbox is in this very process: no proxy leads to it, and nobody else uses its key.
+  const isPaced = !isEmbedded && system.env['SVC_PACING'] !== 'off';
+  const client = new ApiClient({
+    baseUrl,
+    key: choice.key ?? context.key,
+    signal: choice.signal ?? context.signal,
+    clock: context.clock,
+    maxWaitMs: settings.maxWaitMs.value,
+    environment: isEmbedded ? {} : system.env,
+    pacing: isPaced,
+    sendLogs: isPaced ? await sharedLogs(context, system, baseUrl) : undefined,
+    trace: context.trace,
+    readOnly,
+    beforeChange: () => context.reportTenant(),
+    onSecret: context.globals.showUrls ? undefined : (value) => context.addSecret(value),
+  });
+  context.onClose(() => client.close());
+  return client;
+}
+
+/** Counts requests together with the other processes that use the same key, where there is a state directory. */
+async function sharedLogs({ clock }: Context, system: System, baseUrl: string | URL): Promise<SendLogs | undefined> {
+  const state = directoryOf(system, 'state');
+  if (state === undefined) return undefined;
+  const { SharedLogs } = await import('./rate-ledger.ts');
+  return new SharedLogs(path.join(state, 'pacing'), clock, new URL(baseUrl));
+}
+
+function usesEmbedded({ sandbox, baseUrl }: Settings): boolean {
+  return sandbox && baseUrl === undefined;
+}
+
+interface EmbeddedSandbox {
+  readonly url: URL;
+  /** The variables with which its buckets are reached. */
+  readonly storeEnvironment: Environment;
+}
+
+// The embedded sandbox has buckets of its own, whatever bucket the credentials of the environment are for.
+async function storeEnvironment({ system: { env }, settings }: ContextDeps, sandbox: () => Promise<EmbeddedSandbox>) {
+  if (!usesEmbedded(settings) || env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL']) return env;
+  return { ...env, ...(await sandbox()).storeEnvironment };
+}
+
+/** Starts the sandbox inside this process, on a free loopback port, for as long as the command runs. */
+async function openSandbox(context: Context): Promise<EmbeddedSandbox> {
+  const intercept = await faultsFrom(context.system.env['SVC_SANDBOX_FAULTS']);
+  const { startSandbox } = await import('../../emulator/server.ts');
+  const directory = sandboxDirectory(context);
+  makeDirectory(directory);
+  const sandbox = await startSandbox({ directory, port: 0, clock: context.clock, intercept }).catch(
+    (error: unknown) => {
+      throw sandboxFailure(directory, error);
+    },
+  );
+  context.onClose(() => sandbox.close());
+  reportClock(context, sandbox.clockOffset);
+  const { accessKeyId, secretAccessKey, region } = sandbox.store;
+  return {
+    url: new URL(sandbox.url),
+    storeEnvironment: {
+      AWS_ENDPOINT_URL_S3: sandbox.url,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+      AWS_SESSION_TOKEN: undefined,
+      AWS_REGION: region,
+    },
+  };
+}
+
+/** Where the embedded sandbox keeps its state, so that a job of one command is there for the next. */
+export function sandboxDirectory({ system }: Pick<Context, 'system'>): string {
+  return path.join(requireDirectory(system, 'state'), 'sandbox');
+}
+
+// Whoever forgot that the clock was moved would take what follows from it for a bug.
+function reportClock(context: Context, offset: number): void {
+  if (offset === 0) return;
+  const direction = offset > 0 ? 'ahead' : 'behind';
+  const ahead = `the sandbox's clock is ${formatDuration(Math.abs(offset))} ${direction}; to reset it`;
+  noteNext(context, ahead, ['sandbox', 'clock', '--reset']);
+}
+
+async function faultsFrom(text: string | undefined): Promise<Interceptor | undefined> {
+  if (text === undefined || text === '') return undefined;
+  const { FaultSyntaxError, readFaults } = await import('../../emulator/faults/fault.ts');
+  const { faultInterceptor } = await import('../../emulator/faults/intercept.ts');
+  try {
+    const { faults, seed } = readFaults(text);
+    return faultInterceptor(faults, seed);
+  } catch (error) {
+    if (!(error instanceof FaultSyntaxError)) throw error;
+    throw new SvcError('usage', `SVC_SANDBOX_FAULTS: ${error.message}`, { next: ['help', 'faults'] });
+  }
+}
+
+/** The error for a sandbox that did not start; one of the system means that its directory cannot be used. */
+function sandboxFailure(directory: string, error: unknown): unknown {
+  const code = systemCodeOf(error);
+  if (code === undefined || error instanceof SvcError) return error;
+  return new SvcError('local', `the sandbox cannot keep its state in ${directory} (${code})`, {
+    hint: 'Make the directory writable, or set SVC_STATE_DIR to one that is.',
+    cause: error,
+  });
+}
+
+const REPORT_PAUSE_FROM_MS = 3_000;
+// Long work at the rate limit pauses again and again.
+const REPORT_PACING_EVERY_MS = 60_000;
+
+const PAUSE_REASONS = {
+  retry: 'the service returned an error, retrying',
+  'rate limit': 'rate limited, retrying',
+  pacing: 'staying under the rate limit, next request',
+  store: 'the object store returned an error, retrying',
+};
+
+type Pause = Extract<TraceEvent, { kind: 'wait' }>;
+
+/** Reports what the HTTP core does: every exchange with `--debug`, and long pauses, each that many share only once. */
+function traceTo(notices: Messages, clock: Pick<Clock, 'now'>): Trace {
+  const quietUntil = new Map<Pause['why'], number>();
+  const isNews = ({ why, ms }: Pause): boolean => {
+    const now = clock.now();
+    if (now < (quietUntil.get(why) ?? -Infinity)) return false;
+    if (why !== 'retry' && why !== 'store')
+      quietUntil.set(why, now + Math.max(ms, why === 'pacing' ? REPORT_PACING_EVERY_MS : 0));
+    return true;
+  };
+  return (event) => {
+    if (event.kind !== 'wait') {
+      if (notices.shows('debug')) notices.debug(describeEvent(event));
+      return;
+    }
+    const reason = event.noResponse === undefined ? PAUSE_REASONS[event.why] : `${event.noResponse}, retrying`;
+    const text = `${reason} in ${formatDuration(event.ms)}`;
+    if (event.ms < REPORT_PAUSE_FROM_MS || !isNews(event)) notices.debug(text);
+    else notices.note(text);
+  };
+}
+
+function describeEvent(event: Exclude<TraceEvent, { kind: 'wait' }>): string {
+  const target = `${event.method} ${event.url.href}`;
+  switch (event.kind) {
+    case 'request':
+      return `> ${target}${event.attempt === 0 ? '' : ` (attempt ${event.attempt + 1})`}`;
+    case 'response':
+      return `< ${event.status} ${target} in ${event.ms} ms${event.requestId === undefined ? '' : `, request id ${event.requestId}`}`;
+    case 'failure':
+      return `x ${target} after ${event.ms} ms: ${event.reason}`;
+  }
+}

@@ -1,0 +1,80 @@
+import { stripComments } from 'jsonc-parser';
+import type * as Yaml from 'yaml';
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from './command.ts';
+import { jsonIn, readTextFile } from './json-body.ts';
+
+/** What a file holds, and in which line each member begins. */
+export interface DataFile {
+  /** For messages. */
+  readonly name: string;
+  readonly value: unknown;
+  readonly lineOf: (path: readonly (string | number)[]) => number | undefined;
+}
+
+/**
+ * Reads YAML, or JSON with `//` comments, in UTF-8 from a file or from standard input for `-`. No message holds any
+ * of it.
+ * @throws SvcError `refused_input` with the line where it is neither; `local` where it cannot be read
+ */
+export async function readDataFile(context: Context, typed: string): Promise<DataFile> {
+  const { name, text } = await readTextFile(context, typed);
+  // Spaces in place of comments, so that lines stay right.
+  const json = stripComments(text, ' ');
+  const isJson = /^\s*(?:[[{]|$)/.test(json);
+  // The JSON reader says more of what is wrong; where members are, only the other one knows.
+  const value = isJson ? jsonIn(text, name) : undefined;
+  const yaml = await import('yaml');
+  const lines = new yaml.LineCounter();
+  const document = yaml.parseDocument(isJson ? json : text, { lineCounter: lines, prettyErrors: false });
+  const lineOf: DataFile['lineOf'] = (path) => {
+    const at = offsetOf(yaml, document, path);
+    return at === undefined ? undefined : lines.linePos(at).line;
+  };
+  return { name, value: isJson ? value : valueOf(document, lines, name), lineOf };
+}
+
+function valueOf(document: Yaml.Document.Parsed, lines: Yaml.LineCounter, name: string): unknown {
+  const [problem] = [...document.errors, ...document.warnings];
+  if (problem !== undefined)
+    throw notYaml(name, PROBLEMS[problem.code] ?? 'not valid YAML', lines.linePos(problem.pos[0]).line);
+  try {
+    return document.toJS({ maxAliasCount: 0 });
+  } catch (error) {
+    if (error instanceof ReferenceError) throw notYaml(name, 'aliases are not read: write the value out');
+    throw error;
+  }
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: 'a member is given twice',
+  MULTIPLE_DOCS: 'a second document begins',
+  TAB_AS_INDENT: 'indented with a tab',
+  BAD_INDENT: 'wrong indentation',
+};
+
+function notYaml(name: string, what: string, line?: number): SvcError {
+  const where = line === undefined ? '' : `line ${line}: `;
+  return new SvcError('refused_input', `${name} cannot be read: ${where}${what}`, {
+    hint: 'Fix it there and run the command again.',
+    ...(line !== undefined && { facts: { line } }),
+  });
+}
+
+/** Where a member begins: at its name, or at the item of a list. */
+function offsetOf(
+  { isMap, isNode, isScalar, isSeq }: typeof Yaml,
+  document: Yaml.Document,
+  path: readonly (string | number)[],
+): number | undefined {
+  let node: unknown = document.contents;
+  let start: number | undefined;
+  for (const part of path) {
+    const pair = isMap(node) ? node.items.find(({ key }) => isScalar(key) && key.value === part) : undefined;
+    if (isSeq(node)) node = node.items[Number(part)];
+    else node = pair?.value;
+    const named = pair === undefined ? node : pair.key;
+    start = isNode(named) ? named.range?.[0] : undefined;
+  }
+  return start;
+}

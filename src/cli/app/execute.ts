@@ -1,0 +1,147 @@
+import { EXIT_CODES, SvcError } from '../../base/errors.ts';
+import { createRedactor, type Redactor } from '../../base/security/redact.ts';
+import { isOn, type System } from '../../base/system.ts';
+import { keysAtHand } from '../config/keys.ts';
+import { resolveSettings, resolveUsableSettings } from '../config/settings.ts';
+import { OUTPUT_FORMATS } from '../config/values.ts';
+import { reportError } from '../output/error-report.ts';
+import { ReaderGone } from '../output/output.ts';
+import { openTerminal, type Terminal, type TerminalSettings } from '../output/terminal.ts';
+import { Preview } from './command.ts';
+import { type ContextDeps, createContext } from './context.ts';
+import { nextCommand, optionAdvice } from './hint.ts';
+import type { Globals } from './parameter.ts';
+import { openQuery } from './print.ts';
+import type { RunRequest } from './run.ts';
+
+/** A command to run, or what was wrong with the command line. */
+export type Parsed = RunRequest | { readonly kind: 'mistake'; readonly error: unknown };
+
+/** Runs a command in its surroundings, reports what went wrong, and resolves to the exit code. The one catch. */
+export async function execute(parsed: Parsed, argv: readonly string[], system: System): Promise<number> {
+  const globals = parsed.kind === 'run' ? parsed.globals : undefined;
+  const redactor = createRedactor({ showUrls: globals?.showUrls });
+  for (const key of keysAtHand(system)) redactor.addSecret(key);
+  const terminal = await openTerminal(system, terminalSettings(system, parsed, redactor));
+  const asked: ExecuteInput = { output: globals?.output ?? outputIn(argv) ?? system.env['SVC_OUTPUT'] };
+  try {
+    if (parsed.kind === 'mistake') throw parsed.error;
+    refuseNothingToShow(parsed);
+    const deps = { system, terminal, redactor };
+    const { profiles } = parsed.input;
+    if (!Array.isArray(profiles)) return await runCommand(parsed, deps, asked);
+    const { runProfiles } = await import('./profiles.ts');
+    return await runProfiles(profiles, {
+      ...parsed,
+      deps,
+      reportFailure: (error, { name, globals: own }) =>
+        reportFailure(error, { system, terminal, globals: own, asked, command: parsed.words, profile: name }),
+    });
+  } catch (error) {
+    const command = parsed.kind === 'run' ? parsed.words : undefined;
+    return reportFailure(error, { system, terminal, globals, asked, command });
+  } finally {
+    await terminal.close();
+  }
+}
+
+/** The output format that was asked for, as far as is known yet. */
+interface ExecuteInput {
+  output: string | undefined;
+}
+
+type Deps = Pick<ContextDeps, 'system' | 'terminal' | 'redactor'>;
+
+async function runCommand({ command, input, globals }: RunRequest, deps: Deps, asked: ExecuteInput): Promise<number> {
+  const { system } = deps;
+  const settings = command.anySettings
+    ? await resolveUsableSettings(system, globals)
+    : await resolveSettings(system, globals, command.newProfile);
+  for (const key of keysAtHand(system, settings.stored)) deps.redactor.addSecret(key);
+  asked.output = settings.output.value;
+  if (!command.anySettings) for (const notice of settings.notices) deps.terminal.notices.warn(notice);
+  const dryRun = input['dryRun'] === true;
+  const context = createContext({ ...deps, globals, settings, readOnly: dryRun || globals.curl || !command.changes });
+  try {
+    const query = await openQuery(context, command);
+    checkExcelSafe(globals, settings.output.value, input);
+    const request = globals.curl && !dryRun ? await command.request?.(context, input) : undefined;
+    const result = request ? new Preview(request) : await command.run({ ...context, query }, input);
+    if (!(result instanceof Preview)) return result ?? 0;
+    const { showPreview } = await import('./preview.ts');
+    await showPreview({ ...context, query }, result.request, dryRun);
+    return 0;
+  } finally {
+    await context.close();
+  }
+}
+
+function checkExcelSafe(globals: Globals, output: string | undefined, input: Readonly<Record<string, unknown>>): void {
+  if (!globals.excelSafe || output === 'csv' || input['splitInto'] !== undefined) return;
+  throw new SvcError('usage', '--excel-safe goes with -o csv or --split-into', {
+    hint: 'Add -o csv, or leave --excel-safe out.',
+  });
+}
+
+// Any other command would do its work, though only a request was to be shown.
+function refuseNothingToShow({ globals, command, words }: RunRequest): void {
+  if (!globals.curl || command.request !== undefined) return;
+  throw new SvcError('usage', `--curl has nothing to show: 'svc ${words}' is not about one request`, {
+    hint: 'Leave --curl out.',
+  });
+}
+
+function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): TerminalSettings {
+  const globals = parsed.kind === 'run' ? parsed.globals : undefined;
+  const level = globals?.quiet ? 'quiet' : 'normal';
+  return {
+    level: globals?.debug || isOn(system.env['SVC_DEBUG']) ? 'debug' : level,
+    color: globals?.color ?? 'auto',
+    noInput: globals?.noInput ?? false,
+    yes: globals?.yes ?? false,
+    plain: globals?.plain || isOn(system.env['SVC_PLAIN']) || system.env['TERM'] === 'dumb',
+    mayBeClosed: parsed.kind === 'run' && parsed.command.worksElsewhere === true,
+    pages: parsed.kind === 'run' && !parsed.globals.noPager && isPaged(parsed),
+    redact: (text) => redactor.redact(text),
+  };
+}
+
+function isPaged({ command: { paged }, input }: RunRequest): boolean {
+  return typeof paged === 'function' ? paged(input) : paged === true;
+}
+
+// After a mistake in the command line the format is still worth obeying, if it can be made out.
+function outputIn(argv: readonly string[]): string | undefined {
+  const at = argv.findIndex((word) => word === '-o' || word === '--output');
+  const joined = argv.find((word) => word.startsWith('--output='))?.slice('--output='.length);
+  const word = at === -1 ? joined : argv[at + 1];
+  return OUTPUT_FORMATS.find((format) => format === word);
+}
+
+interface ErrorReporting {
+  readonly system: System;
+  readonly terminal: Terminal;
+  readonly globals: Globals | undefined;
+  readonly asked: ExecuteInput;
+  readonly command: string | undefined;
+  readonly profile?: string;
+}
+
+/** Reports a failure where it belongs and gives the exit code. A reader that went away is no failure. */
+function reportFailure(error: unknown, { system, terminal, globals, asked, ...names }: ErrorReporting): number {
+  if (error instanceof ReaderGone) return 0;
+  const machine =
+    asked.output === undefined ? !terminal.out.isTerminal && system.stderr.isTTY !== true : asked.output !== 'table';
+  const report = reportError(error, {
+    machine,
+    debug: terminal.notices.shows('debug'),
+    ...names,
+    palette: terminal.noticePalette,
+    columns: system.stderr.isTTY === true ? system.stderr.columns : undefined,
+    adviceFor: optionAdvice,
+    writeCommand: (words) => nextCommand(words, globals, system),
+  });
+  terminal.progress.end();
+  terminal.notices.report(report);
+  return error instanceof SvcError ? error.exitCode : EXIT_CODES.bug;
+}

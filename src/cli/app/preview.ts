@@ -1,0 +1,137 @@
+import { SvcError } from '../../base/errors.ts';
+import { buildUrl } from '../../client/http/request.ts';
+import type { KeyType } from '../../schema/tenant.ts';
+import { KEY_TYPES, keyOrigin, keyVariable } from '../config/keys.ts';
+import { simpleColumns, type View } from '../output/view.ts';
+import type { Context, DirectRequest, PreviewRequest } from './command.ts';
+import { noteNext, type Shell, shellFor } from './hint.ts';
+import { recordPrinter } from './print.ts';
+
+/** Where `svc sandbox start` listens: a sandbox inside a command ends with it, and so does its address. */
+const SANDBOX_ADDRESS = 'http://127.0.0.1:4010';
+
+/** Shows a request that is not sent: as a curl command with `--curl`, else as data. */
+export async function showPreview(context: Context, request: PreviewRequest, dryRun: boolean): Promise<void> {
+  const planned = toPlanned(context, request);
+  // A missing key is found by a dry run; a curl command reads it from its variable.
+  if (dryRun && planned.key !== undefined) await context.key(planned.key);
+  await hideKeys(context);
+  await (context.globals.curl ? showCurl(context, planned) : showPlan(context, planned));
+  reportNotSent(context, planned);
+}
+
+interface Planned extends Pick<DirectRequest, 'body' | 'file'> {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly key: KeyType | undefined;
+  /** Whether the address alone lets anybody in. */
+  readonly isSecret: boolean;
+}
+
+function toPlanned({ settings, globals }: Context, request: PreviewRequest): Planned {
+  if ('url' in request) {
+    const isSecret = request.file !== undefined && !globals.showUrls;
+    return { ...request, url: request.url.href, key: undefined, isSecret };
+  }
+  const { method, path, query, key } = request;
+  const isEmbedded = settings.sandbox && settings.baseUrl === undefined;
+  const base = isEmbedded ? new URL(SANDBOX_ADDRESS) : settings.requireBaseUrl();
+  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+  const headers = { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+  return { method, url: buildUrl(base, path, query).href, headers, key, body, isSecret: false };
+}
+
+async function showPlan(context: Context, { method, url, key, body, file, isSecret }: Planned): Promise<void> {
+  if (context.globals.fields !== undefined)
+    throw new SvcError('usage', '--fields is about the response, and a dry run has none', {
+      hint: 'Leave --fields out, or choose from the request with --jq.',
+    });
+  const print = await recordPrinter(context, plannedRequestView);
+  await print({
+    method,
+    url: isSecret ? '(hidden)' : url,
+    key: key ?? null,
+    ...(file === undefined ? {} : { bytes: file.bytes }),
+    ...(body === undefined ? {} : { body: JSON.parse(body) as unknown }),
+  });
+}
+
+async function showCurl(context: Context, { method, url, headers, key, body, file, isSecret }: Planned): Promise<void> {
+  const { system, out, notices } = context;
+  const request = {
+    method,
+    url: isSecret ? { variable: 'STORE_URL' } : url,
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'content-length')),
+    keyVariable: key && keyVariable(system, key),
+    body,
+    upload: file?.name,
+  };
+  const command = curlCommand(request, shellFor(system));
+  await out.write(command);
+  if (out.redact(command) !== command)
+    notices.warn('secrets and what looks like a card number are hidden: put them back before you run this');
+  if (isSecret) {
+    noteNext(context, 'the address is a secret; to get it', ['au', 'status', '<job>', '--show-urls']);
+  }
+}
+
+function reportNotSent(context: Context, { method, key }: Planned): void {
+  const { notices, globals, settings } = context;
+  const more = method === 'GET' ? '; later requests depend on its response' : '';
+  notices.note(globals.curl ? `not sent${more}` : 'dry run: this request was not sent');
+  if (settings.sandbox && globals.curl && key !== undefined)
+    noteNext(context, 'to run this, start a sandbox (it prints the keys)', ['sandbox', 'start']);
+}
+
+// What is shown may hold a key. Only those at hand are looked for; no key command is run for it.
+async function hideKeys({ system, settings, key }: Context): Promise<void> {
+  for (const kind of KEY_TYPES) {
+    const isAtHand =
+      keyOrigin(system, settings, kind)?.kind === 'environment' || settings.stored?.keys?.[kind]?.value !== undefined;
+    if (isAtHand) await key(kind).catch(() => undefined);
+  }
+}
+
+/** The key is null where none goes along: to a pre-signed address or a webhook. `bytes`: of a file as the body. */
+const plannedRequestView: View = {
+  name: 'request that was not sent',
+  fields: ['method', 'url', 'key', 'bytes', 'body.*'],
+  columns: simpleColumns({ method: 'status', url: 'id', key: 'text' }),
+};
+
+export interface CurlRequest {
+  readonly method: string;
+  /** Quoted as it is, unless it is `{ variable }`: then the shell puts it in. */
+  readonly url: string | { readonly variable: string };
+  readonly headers: Readonly<Record<string, string>>;
+  readonly keyVariable?: string | undefined;
+  readonly body?: string | undefined;
+  readonly upload?: string | undefined;
+}
+
+/** A curl command, an option a line, with a newline at its end. Keys and secret addresses are variables. */
+export function curlCommand(
+  { method, url, headers, keyVariable, body, upload }: CurlRequest,
+  { literal, variable, continues }: Shell,
+): string {
+  const options = [
+    ...(method === 'GET' ? [] : [`--request ${method}`]),
+    ...Object.entries(headers).map(([name, value]) => `--header ${literal(`${name}: ${value}`)}`),
+    // The shell puts the key in: it stands in no file and no history.
+    ...(keyVariable === undefined ? [] : [`-H "SVC-API-KEY: ${variable(keyVariable)}"`]),
+    ...(body === undefined ? [] : [`--data-raw ${literal(visible(body))}`]),
+    ...(upload === undefined ? [] : [`--upload-file ${literal(upload)}`]),
+    // curl takes brackets and braces for patterns otherwise.
+    ...(typeof url === 'string' && /[[\]{}]/.test(url) ? ['--globoff'] : []),
+    typeof url === 'string' ? literal(url) : `"${variable(url.variable)}"`,
+  ];
+  return `curl ${options.join(` ${continues}\n  `)}\n`;
+}
+
+// Control and invisible characters are written as JSON escapes.
+function visible(body: string): string {
+  return body.replace(/[\p{Cf}\u007F-\u009F\u2028\u2029]/gu, (sign) =>
+    Array.from({ length: sign.length }, (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+  );
+}

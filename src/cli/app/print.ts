@@ -1,0 +1,266 @@
+import { SvcError } from '../../base/errors.ts';
+import { maskCardNumbers } from '../../base/security/card-number.ts';
+import type { Page } from '../../client/api/pages.ts';
+import type { OutputFormat } from '../config/values.ts';
+import { jsonLinesRenderer, jsonRenderer, rowText, safeJson } from '../output/formats.ts';
+import type { Query } from '../output/jq.ts';
+import { printList, printRecord } from '../output/output.ts';
+import { cleanText } from '../output/text.ts';
+import type { Renderer, RenderOptions, View } from '../output/view.ts';
+import type { Command, Context } from './command.ts';
+import type { Input, PAGING_PARAMETERS } from './parameter.ts';
+
+/** The format in effect: as chosen, else a table on a terminal, and for programs the form that suits the data. */
+export function formatOf(context: Context, data: 'list' | 'record'): OutputFormat {
+  const chosen = context.settings.output.value;
+  if (context.rows && data === 'record') return formatOf(context, 'list');
+  if (context.query) return data === 'record' || chosen === 'json' ? 'json' : 'jsonl';
+  if (chosen) return chosen;
+  if (context.out.isTerminal) return 'table';
+  return data === 'list' ? 'jsonl' : 'json';
+}
+
+/** Whether stdout is read by a person, who likes a mark or a picture beside the data. */
+export function isForPeople(context: Context): boolean {
+  return context.rows === undefined && formatOf(context, 'record') === 'table';
+}
+
+/** Whether what is printed may be a drawing or sentences: for a person who chose no fields. */
+export function isDrawn(context: Context): boolean {
+  return isForPeople(context) && context.globals.fields === undefined;
+}
+
+/** Checks `--fields` and `--jq` before anything is requested, then gives the function that writes a list. */
+export async function listPrinter<T>(context: Context, view: View<T>): Promise<ListPrinter<T>> {
+  if (context.rows) return context.rows.open(view);
+  const renderer = await rendererFor(context, view, 'list');
+  return async (batches) => {
+    const count = await printList(context.out, renderer, batches);
+    if (count > 0 && context.out.isTerminal) context.notices.setApart();
+    const { dropped = [] } = renderer;
+    if (dropped.length > 0) {
+      context.notices.note(`hidden columns: ${dropped.join(', ')} (use --wide, --fields or a wider terminal)`);
+    }
+    renderer.check?.();
+    return count;
+  };
+}
+
+/** Writes batches as they come and resolves to the number of rows. */
+export type ListPrinter<T> = (batches: AsyncIterable<readonly T[]>) => Promise<number>;
+
+/** Checks `--fields` and `--jq`, then gives what writes one object. `usual`: its format unless another is asked for. */
+export async function recordPrinter<T>(context: Context, view: View<T>, usual?: OutputFormat) {
+  const { rows } = context;
+  if (rows) {
+    const print = await rows.open(view);
+    return async (record: T): Promise<void> => void (await print(once([record])));
+  }
+  const isAsked = context.query !== undefined || context.settings.output.origin.kind === 'flag';
+  const renderer = await rendererFor(context, view, 'record', isAsked ? undefined : usual);
+  return async (value: T): Promise<void> => {
+    await printRecord(context.out, renderer, value);
+    if (context.out.isTerminal) context.notices.setApart();
+    renderer.check?.();
+  };
+}
+
+export async function* batches<T>(pages: AsyncIterable<Page<T>>): AsyncGenerator<readonly T[]> {
+  for await (const page of pages) yield page.items;
+}
+
+export async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
+  yield items;
+}
+
+/** What renders the rows of a view in the format in effect. @throws SvcError `usage` for an unknown field */
+export async function rendererFor<T>(
+  context: Context,
+  view: View<T>,
+  data: 'list' | 'record',
+  format = formatOf(context, data),
+): Promise<CheckedRenderer<T>> {
+  const { settings, globals, out, clock } = context;
+  const options = {
+    view,
+    fields: globals.fields,
+    time: settings.time.value ?? (out.isTerminal ? 'local' : 'utc'),
+    now: () => clock.now(),
+    width: out.isTerminal && !globals.wide ? out.width : undefined,
+    plain: context.plain,
+    marks: context.marks,
+    palette: format === 'table' ? context.palette : undefined,
+    showUrls: globals.showUrls,
+    excelSafe: globals.excelSafe,
+    redact: (text: string) => out.redact(text),
+    onLeftOut: (paths: readonly string[]) => context.notices.note(leftOutText(paths)),
+  };
+  if (format !== 'table') out.bypassPager();
+  if (context.query) return queryRenderer(context, context.query, options, format === 'json');
+  return createRenderer(format, options);
+}
+
+const MOST_NAMED = 10;
+
+/** Says which members of a list have no column, and how to get them. The names are the service's. */
+function leftOutText(paths: readonly string[]): string {
+  const named = paths.slice(0, MOST_NAMED).map((path) => maskCardNumbers(path));
+  const more = paths.length > named.length ? ' and others' : '';
+  return `left out, as no column is known for them: ${named.join(', ')}${more} (use -o jsonl, or --fields with +name)`;
+}
+
+export type PagingInput = Input<typeof PAGING_PARAMETERS>;
+
+export interface ListProgress {
+  read: number;
+  shown: number;
+  /** Whether items are left that were not shown. */
+  more: boolean;
+  /** The cursor that resumes exactly after the last item shown, if any. */
+  next: string | undefined;
+}
+
+export function newListProgress(): ListProgress {
+  return { read: 0, shown: 0, more: false, next: undefined };
+}
+
+/** Items per request. `filtered`: items are also dropped here, so that few of a page may be shown. */
+export function pageSizeFor(input: PagingInput, filtered = false): number | undefined {
+  if (input.pageSize !== undefined) return input.pageSize;
+  if (input.all || filtered) return 100;
+  // Equal pages that end at the limit, so that the next cursor points just after it.
+  return input.limit === undefined ? undefined : Math.ceil(input.limit / Math.ceil(input.limit / 100));
+}
+
+/**
+ * The items that are wanted, page by page: the first page only, or up to the limit, or all, and no page once so many
+ * were read. Counts into `seen`.
+ */
+export async function* wanted<T>(
+  pages: AsyncIterable<Page<T>>,
+  input: { readonly limit: number | undefined; readonly all?: boolean; readonly mostRead?: number },
+  seen: ListProgress,
+  keep: (item: T) => boolean = () => true,
+): AsyncGenerator<readonly T[]> {
+  const limit = input.limit ?? (input.all ? Infinity : undefined);
+  for await (const page of pages) {
+    const kept = page.items.filter(keep);
+    const batch = limit === undefined ? kept : kept.slice(0, limit - seen.shown);
+    seen.read += page.items.length;
+    seen.shown += batch.length;
+    seen.more = page.next !== undefined || batch.length < kept.length;
+    // The cursor of a page that was shown in part would skip the rest of it.
+    seen.next = batch.length < kept.length ? undefined : page.next;
+    yield batch;
+    if (limit === undefined || seen.shown >= limit || seen.read >= (input.mostRead ?? Infinity)) return;
+  }
+}
+
+/** Says on stderr what an empty list means, and how to get the rest. */
+export function reportRest({ notices, rows }: Context, seen: ListProgress, nothing: string): void {
+  if (seen.shown === 0) notices.note(nothing);
+  if (!seen.more) return;
+  // A cursor is for one service only.
+  if (seen.next === undefined || rows) return notices.note('more results: use --all or a larger --limit');
+  notices.note('more results: use --all, or for the next page');
+  notices.command(`--start '${seen.next}'`);
+}
+
+/** A renderer, and with `--jq` what throws `expression` at the end when the expression failed on an entry. */
+export interface CheckedRenderer<T> extends Renderer<T> {
+  check?(): void;
+}
+
+// More than these are counted, but not reported one by one.
+const MAX_REPORTED_ERRORS = 5;
+
+/** A renderer that puts everything through `--jq`; `whole`: the expression sees a list as one array (`-o json`). */
+function queryRenderer<T>(
+  context: Context,
+  query: Query,
+  options: RenderOptions<T>,
+  whole: boolean,
+): CheckedRenderer<T> {
+  const text = rowText(options);
+  const texts = (batch: readonly T[]): string[] => batch.map((row) => text(row));
+  const kept: string[] = [];
+  let [seen, failed] = [0, 0];
+  let first: string | undefined;
+  const run = async (entries: readonly string[]): Promise<string> => {
+    if (entries.length === 0) return '';
+    const { outputs, errors, notes } = await query.run(entries);
+    if (notes !== '') context.notices.note(notes);
+    for (const error of errors) {
+      first ??= error;
+      failed += 1;
+      if (!whole && failed <= MAX_REPORTED_ERRORS) context.notices.warn(`--jq: ${error}`);
+    }
+    seen += entries.length;
+    return outputs.map((output) => `${shown(output, context.out.isTerminal)}\n`).join('');
+  };
+  return {
+    rows: async (batch) => {
+      if (!whole) return run(texts(batch));
+      kept.push(...texts(batch));
+      return '';
+    },
+    // A list that broke off is not whole.
+    end: (cut) => (whole && cut !== true ? run([`[${kept.join(',')}]`]) : ''),
+    record: (value) => run(texts([value])),
+    check: () => {
+      if (first !== undefined) throw failure(first, failed, seen);
+    },
+  };
+}
+
+/** A string without quotes, as in `jq -r`; anything else as JSON on one line. */
+function shown(json: string, isTerminal: boolean): string {
+  if (!json.startsWith('"')) return safeJson(json);
+  const text = JSON.parse(json) as string;
+  return isTerminal ? cleanText(text, 'keep') : text;
+}
+
+function failure(first: string, failed: number, seen: number): SvcError {
+  const where = seen === 1 ? '' : ` on ${failed} of ${seen} entries, first with`;
+  return new SvcError('expression', `the expression of --jq failed${where}: ${first}`, {
+    hint: 'The command itself succeeded and the rest of the output was written. Put ? after a part of the expression to skip what it does not fit.',
+    facts: { failed, seen },
+  });
+}
+
+/** Opens what `--jq` asks for before the command begins. @throws SvcError `usage` for a wrong expression or combination */
+export async function openQuery(context: Context, command: Command): Promise<Query | undefined> {
+  const { globals, settings, signal } = context;
+  const asked = globals.jq === undefined ? (globals.fields === undefined ? undefined : '--fields') : '--jq';
+  if (asked !== undefined && command.fields === undefined) {
+    throw new SvcError('usage', `${asked} is for commands that print data; this one prints none`, {
+      hint: 'Leave it out.',
+    });
+  }
+  if (globals.jq === undefined) return undefined;
+  const { output } = settings;
+  if (output.origin.kind === 'flag' && output.value !== 'json' && output.value !== 'jsonl') {
+    throw new SvcError('usage', `--jq cannot be combined with -o ${output.value ?? ''}`, {
+      hint: 'Leave one of them out; with -o json the expression sees a list as one array.',
+    });
+  }
+  const { Query: JqQuery } = await import('../output/jq.ts');
+  const query = await JqQuery.open(globals.jq, signal);
+  context.onClose(() => query.close());
+  return query;
+}
+
+// Only the chosen format's code is loaded.
+const MAKERS = {
+  table: async () => (await import('../output/table.ts')).tableRenderer,
+  json: () => jsonRenderer,
+  jsonl: () => jsonLinesRenderer,
+  csv: async () => (await import('../output/csv.ts')).csvRenderer,
+  yaml: async () => (await import('../output/yaml.ts')).yamlRenderer,
+};
+
+/** The renderer for a format. Throws `usage` for an unknown field. */
+export async function createRenderer<T>(format: OutputFormat, options: RenderOptions<T>): Promise<Renderer<T>> {
+  const make = await MAKERS[format]();
+  return make(options);
+}

@@ -1,0 +1,277 @@
+import { Argument, Command as Parser, CommanderError, Option } from 'commander';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { nearest, typedOption, typedWord } from '../../base/security/typed-word.ts';
+import type { System } from '../../base/system.ts';
+import { writePlain } from '../output/output.ts';
+import { type Command, type Entry, type Group, isGroup, type Program } from './command.ts';
+import { GLOBAL_PARAMETERS, type Globals, optionWords, type Parameter, type Parameters } from './parameter.ts';
+import { type TopicName, TOPICS } from './topics.ts';
+
+/** Reads the command line and does what it asks for. Help needs nothing but the stream that it is written to. */
+export async function run(argv: readonly string[], system: System, program: Program): Promise<number> {
+  const parsed = await parse(argv, program).catch((error: unknown) => ({ kind: 'mistake', error }) as const);
+  if (parsed.kind === 'help') {
+    const { helpText } = await import('./help.ts');
+    return writePlain(system, await helpText(parsed, system.stdout.columns));
+  }
+  const { execute } = await import('./execute.ts');
+  return execute(parsed, argv, system);
+}
+
+export type Invocation = HelpRequest | RunRequest;
+
+export interface RunRequest {
+  readonly kind: 'run';
+  readonly command: Command;
+  /** The words that name the command, such as `logs list`. */
+  readonly words: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly globals: Globals;
+}
+
+export interface HelpRequest {
+  readonly kind: 'help';
+  readonly about: About;
+  /** `-h`: what fits a screen; `--help` and `svc help` show all. */
+  readonly short: boolean;
+}
+
+export type About =
+  | { readonly kind: 'tool'; readonly tree: readonly Entry[] }
+  | { readonly kind: 'group'; readonly group: Group; readonly words: string }
+  | { readonly kind: 'command'; readonly command: Command; readonly words: string }
+  | { readonly kind: 'topic'; readonly topic: TopicName };
+
+interface Position {
+  readonly root: Parser;
+  readonly globals: InputReader;
+  /** Words so far, from `svc` on. */
+  words: string;
+  parser: Parser;
+  about: About;
+  run: RunRequest | undefined;
+}
+
+/** Reads a command line; only the command named is loaded. @throws SvcError `usage`, which never repeats a value */
+export async function parse(argv: readonly string[], program: Program): Promise<Invocation> {
+  const { tree } = program;
+  const topic = argv[0] === 'help' && argv.length === 2 ? (argv[1] ?? '') : '';
+  if (isTopic(topic)) return helpOn({ kind: 'topic', topic }, argv);
+  const names = tree.map(({ name }) => name);
+  if (/^\w/.test(topic) && !names.includes(topic)) throw noHelpOn(topic, [...names, ...Object.keys(TOPICS)]);
+  const root = createParser();
+  const globals = declare(root, GLOBAL_PARAMETERS);
+  const about = { kind: 'tool', tree } as const;
+  const position: Position = { root, globals, words: 'svc', parser: root, about, run: undefined };
+  let helpWords: readonly string[] | undefined;
+  const help = root.command('help', { hidden: true }).argument('[words...]');
+  help.action((words: readonly string[]) => void (helpWords = words));
+  for (const { name } of tree) root.command(name);
+  root.hook('preSubcommand', (_, child) => (child === help ? undefined : enter(child, tree, [], position)));
+  try {
+    // `svc help logs tail` reads as `svc logs tail --help`.
+    await root.parseAsync(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, { from: 'user' });
+  } catch (error) {
+    if (isHelp(error, 'commander.help') && position.parser === root)
+      return runOf(await program.welcome.load(), '', {}, globals);
+    if (!isHelp(error, 'commander.help', 'commander.helpDisplayed')) throw parseError(error, position);
+    return helpOn(position.about, argv);
+  }
+  // Behind options, as in `svc --sandbox help logs`.
+  if (helpWords !== undefined) return parse(['help', ...helpWords], program);
+  return position.run ?? helpOn(position.about, argv);
+}
+
+/** Loads what a word of the tree names, and tells the parser what can follow it. */
+async function enter(
+  parser: Parser,
+  entries: readonly Entry[],
+  before: readonly string[],
+  position: Position,
+): Promise<void> {
+  const entry = entries.find(({ name }) => name === parser.name());
+  if (!entry) throw new SvcError('bug', 'the parser met a command that is not in the tree');
+  const node = await entry.load();
+  const path = [...before, entry.name];
+  const words = path.join(' ');
+  Object.assign(position, { parser, words: `svc ${words}` });
+  if (isGroup(node)) {
+    position.about = { kind: 'group', group: node, words };
+    for (const { name, hidden } of node.commands)
+      parser.command(name, { isDefault: name === node.defaultCommand, hidden });
+    parser.hook('preSubcommand', (_, child) => enter(child, node.commands, path, position));
+    return;
+  }
+  position.about = { kind: 'command', command: node, words };
+  const input = declare(parser, node.parameters);
+  parser.action(() => void (position.run = runOf(node, words, input(), position.globals)));
+}
+
+function runOf(
+  command: Command,
+  words: string,
+  input: Readonly<Record<string, unknown>>,
+  globals: InputReader,
+): RunRequest {
+  // The parser fills exactly the declared parameters.
+  return { kind: 'run', command, words, input, globals: globals() as Globals };
+}
+
+function createParser(): Parser {
+  // It writes nothing, and would open Node's streams only to measure the terminal.
+  const widths = { getOutHelpWidth: () => 80, getErrHelpWidth: () => 80 };
+  const colors = { getOutHasColors: () => false, getErrHasColors: () => false };
+  const quiet = { writeOut: (): void => undefined, writeErr: (): void => undefined, ...widths, ...colors };
+  return new Parser('svc')
+    .exitOverride()
+    .configureOutput(quiet)
+    .configureHelp({ formatHelp: () => '' })
+    .helpCommand(false);
+}
+
+function isTopic(name: string): name is TopicName {
+  return Object.hasOwn(TOPICS, name);
+}
+
+function helpOn(about: About, argv: readonly string[]): HelpRequest {
+  return { kind: 'help', about, short: argv.includes('-h') && !argv.includes('--help') };
+}
+
+function isHelp(error: unknown, ...codes: string[]): boolean {
+  return error instanceof CommanderError && codes.includes(error.code);
+}
+
+/** Gives what was typed, by the names that the parameters have in the tool. */
+type InputReader = () => Record<string, unknown>;
+
+/** Declares parameters to the parser, and gives what reads them once it is done. */
+function declare(parser: Parser, parameters: Parameters): InputReader {
+  const readers = Object.entries(parameters).map(([name, parameter]): [string, () => unknown] => {
+    if (parameter.kind === 'argument') {
+      const at = parser.registeredArguments.length;
+      parser.addArgument(toArgument(parameter));
+      return [name, () => parser.processedArgs[at]];
+    }
+    const option = toOption(parameter);
+    parser.addOption(option);
+    const typed = (): unknown => parser.opts()[option.attributeName()];
+    return [name, option.negate ? () => typed() === false : typed];
+  });
+  return () => Object.fromEntries(readers.map(([name, read]) => [name, read()]));
+}
+
+function toArgument(parameter: Parameter<unknown>): Argument {
+  const argument = new Argument(parameter.syntax);
+  if (parameter.choices) return argument.choices(parameter.choices);
+  const read = named(parameter, parameter.syntax);
+  return argument.argParser(argument.variadic ? collected(read) : (text: string) => read(text));
+}
+
+function toOption(parameter: Parameter<unknown>): Option {
+  const { kind, syntax, choices, conflicts = [] } = parameter;
+  const option = new Option(syntax).conflicts([...conflicts]);
+  if (!option.negate) option.default(parameter.default);
+  if (kind === 'flag') return option;
+  if (choices) return option.choices(choices);
+  const read = named(parameter, optionWords(parameter).at(-1) ?? '');
+  return option.argParser(kind === 'repeated' ? collected(read) : (text: string) => read(text));
+}
+
+function collected(read: (text: string) => unknown): (text: string, before: unknown) => unknown[] {
+  return (text, before) => [...(Array.isArray(before) ? before : []), read(text)];
+}
+
+/** Reads a value; its error begins with the name of the option or argument. */
+function named(parameter: Parameter<unknown>, name: string): (text: string) => unknown {
+  return (text) => {
+    try {
+      return parameter.parse(text);
+    } catch (error) {
+      if (!isSvcError(error, 'usage')) throw error;
+      throw new SvcError('usage', `${name} ${error.message}`, { hint: error.hint });
+    }
+  };
+}
+
+/**
+ * Puts the parser's errors into words that repeat what was typed only where it cannot be a secret: a key pasted into
+ * the wrong place must not show (R05). Only names that the tool itself knows are suggested.
+ */
+function parseError(error: unknown, position: Position): unknown {
+  const next = [...position.words.split(' ').slice(1), '--help'];
+  if (isSvcError(error, 'usage'))
+    return new SvcError('usage', error.message, error.hint === undefined ? { next } : { hint: error.hint });
+  if (!(error instanceof CommanderError)) return error;
+  const { message, meant } = describe(error, position);
+  return new SvcError('usage', message, { next, hint: meant === undefined ? undefined : `Did you mean '${meant}'?` });
+}
+
+function noHelpOn(typed: string, names: readonly string[]): SvcError {
+  const meant = nearest(typed, names);
+  return new SvcError('usage', `no help topic ${typedWord(typed, names)}`, {
+    hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
+    next: meant === undefined ? ['help'] : ['help', meant],
+  });
+}
+
+interface Mistake {
+  readonly message: string;
+  readonly meant?: string | undefined;
+}
+
+function describe(error: CommanderError, { parser, words }: Position): Mistake {
+  const typed = parser.args[0] ?? '';
+  switch (error.code) {
+    case 'commander.unknownOption':
+      return unknownOption(error, parser, words);
+    case 'commander.unknownCommand':
+      return unknownCommand(typed, parser, words);
+    case 'commander.excessArguments':
+      return unexpectedArgument(typed, parser, words);
+    case 'commander.invalidArgument':
+      return invalidChoice(error);
+    case 'commander.conflictingOption':
+    case 'commander.missingArgument':
+    case 'commander.optionMissingArgument':
+      return { message: error.message.replace(/^error: /, '') };
+    default:
+      return { message: 'the command line could not be understood' };
+  }
+}
+
+// A group's default command takes no arguments: what looks like one is a mistyped command.
+function unexpectedArgument(typed: string, parser: Parser, words: string): Mistake {
+  const expected = parser.registeredArguments.length;
+  const group = parser.parent;
+  if (expected === 0 && group?.parent) return unknownCommand(typed, group, words.replace(/ \S+$/, ''));
+  return { message: `unexpected argument ${typedWord(parser.args[expected] ?? '')} for '${words}'` };
+}
+
+function unknownCommand(typed: string, group: Parser, words: string): Mistake {
+  const names = group.commands.map((command) => command.name());
+  const where = words === 'svc' ? '' : ` for '${words}'`;
+  return { message: `unknown command ${typedWord(typed, names)}${where}`, meant: nearest(typed, names) };
+}
+
+function unknownOption({ message }: CommanderError, parser: Parser, words: string): Mistake {
+  const typed = /unknown option '([^']*)'/.exec(message)?.[1] ?? '';
+  const known = parser.options.flatMap(({ short, long }) => [short ?? '', long ?? '']);
+  // The parser's own suggestion is a name from the tree; the rest of its message repeats what was typed.
+  const suggested = /\(Did you mean (?:one of )?(-[^,?)]+)/.exec(message)?.[1];
+  return {
+    message: `unknown option ${typedOption(typed, known)} for '${words}'`,
+    meant: typed === '--json' ? '-o json' : suggested,
+  };
+}
+
+const INVALID_CHOICE =
+  /^error: (?:option '(?:-\w, )?(\S+).*?' argument|command-argument value) '(.*)' is invalid(?: for argument '(.*)')?\. Allowed choices are (.*)\.$/s;
+
+function invalidChoice({ message }: CommanderError): Mistake {
+  const [, option, typed = '', argument = '', list = ''] = INVALID_CHOICE.exec(message) ?? [];
+  const choices = list.split(', ');
+  return {
+    message: `${option ?? `<${argument}>`} must be one of ${list}, not ${typedWord(typed, choices)}`,
+    meant: nearest(typed, choices),
+  };
+}

@@ -1,0 +1,84 @@
+import type { Example } from './command.ts';
+
+/** Help that belongs to no command: the word that follows `svc help`, and what it is about. */
+export const TOPICS = {
+  'exit-codes': 'what each exit code and error code means',
+  environment: 'environment variables',
+  output: 'formats, fields, --jq, times, the pager, --plain',
+  limits: 'limits of the service, and how svc stays within them',
+  files: 'what svc stores on this machine, input and output files',
+  events: 'webhook events: receive, keep, forward, send again',
+  sandbox: 'the service emulated on this machine',
+  faults: 'make requests to the sandbox fail',
+  security: 'keys, addresses, card numbers: what svc promises',
+} as const;
+
+export type TopicName = keyof typeof TOPICS;
+
+// The pages of docs/help. Only the one that is shown loads.
+const PAGES: Readonly<Record<TopicName, () => Promise<{ readonly text: string }>>> = {
+  'exit-codes': () => import('../../../docs/help/exit-codes.md'),
+  environment: () => import('../../../docs/help/environment.md'),
+  output: () => import('../../../docs/help/output.md'),
+  limits: () => import('../../../docs/help/limits.md'),
+  files: () => import('../../../docs/help/files.md'),
+  events: () => import('../../../docs/help/events.md'),
+  sandbox: () => import('../../../docs/help/sandbox.md'),
+  faults: () => import('../../../docs/help/faults.md'),
+  security: () => import('../../../docs/help/security.md'),
+};
+
+/** A page of help, as data: text for a terminal and the man page are made from it. */
+export interface Page {
+  readonly title: string;
+  readonly text?: string | undefined;
+  readonly sections: readonly Section[];
+}
+
+/** A part of a page under a heading; one with nothing in it is left out. */
+export interface Section {
+  readonly title: string;
+  readonly text?: string | undefined;
+  readonly examples?: readonly Example[] | undefined;
+  readonly rows?: readonly Row[] | undefined;
+}
+
+export type Row = readonly [term: string, meaning: string];
+
+export async function topicPage(name: TopicName): Promise<Page> {
+  const { text: markdown } = await PAGES[name]();
+  const [title = '', ...sections] = markdown.split(/^#+ (?=.*\n\n)/m).slice(1);
+  return { title: plainText(title), sections: sections.map(readSection) };
+}
+
+export async function exitCodeMeanings(): Promise<ReadonlyMap<number, string>> {
+  const { sections } = await topicPage('exit-codes');
+  const codes = sections.find(({ title }) => title === 'Codes')?.rows ?? [];
+  return new Map(codes.map(([code, meaning]) => [Number(code), meaning]));
+}
+
+/** A section of a topic: a heading, then commands with a comment each, paragraphs, or a list of terms. */
+function readSection(markdown: string): Section {
+  const [title = '', ...content] = markdown.trim().split('\n\n');
+  const body = content.join('\n\n');
+  const commands = /^```sh\n(.*)\n```$/s.exec(body)?.[1];
+  if (commands !== undefined) return { title, examples: commands.split('\n\n').map(readExample) };
+  const rows = body.matchAll(/^- \*\*(.+?)\*\*: ((?:.|\n {2})+)/gm);
+  const text = plainText(body.replaceAll(/^- (?:.|\n {2})+/gm, ''));
+  return {
+    title: plainText(title),
+    text: text || undefined,
+    rows: Array.from(rows, ([, term = '', meaning = '']) => [term.replaceAll('`', ''), plainText(meaning)]),
+  };
+}
+
+function readExample(text: string): Example {
+  const [does = '', line = ''] = text.split('\n');
+  return [line, does.replace('# ', '')];
+}
+
+/** Text without its markup: what is more than one word of code is quoted. */
+function plainText(markdown: string): string {
+  const text = markdown.replaceAll(/`([^`]*)`/g, (_, code: string) => (/\s/.test(code) ? `'${code}'` : code));
+  return text.replaceAll(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,72 @@
+import nodePath from 'node:path';
+import { SvcError } from '../../base/errors.ts';
+import type { System } from '../../base/system.ts';
+
+export const CONFIG_FILE_NAME = 'config.json';
+
+/** What finding a directory needs of its process. */
+export type PathsHost = Pick<System, 'env' | 'platform' | 'home' | 'cwd'>;
+
+/** What a directory holds: profiles and keys; runs and the sandbox; what can be fetched again. */
+export type DirectoryKind = 'config' | 'state' | 'cache';
+
+/** What svc keeps in each directory. Other names there are the operator's, who may have chosen a directory of their own. */
+export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
+  config: /^\.?config\.json(?:\..*)?$/,
+  state: /^(?:archives|pacing|runs|sandbox|spool|tails)$/,
+  cache: /^\.?(?:applications|entity-types|tenants)\.json(?:\..*)?$/,
+};
+
+/** What svc keeps in each directory of the state: the operator may have named a file, an archive or a run there. */
+export const KEPT_BELOW: Readonly<Record<string, RegExp>> = {
+  archives: /^[0-9a-f]{16}(?:\..*)?$/,
+  pacing: /^(?:secret|[^.].*\.(?:json|log))(?:\..*)?$/,
+  runs: /^(?:run-.*|elsewhere|damaged|begin\.lock.*)$/,
+  sandbox: /^(?:journal\.jsonl|ledger\.jsonl|files|objects)/,
+  spool: /^\.?\d+-[0-9a-f]{12}\.csv/,
+  tails: /^\.?\d{8}T\d{6}-[0-9a-f]{8}\.json/,
+};
+
+/** The directory of this kind, for a writer. @throws SvcError `config` when there is no home directory for it */
+export function requireDirectory(system: PathsHost, kind: DirectoryKind): string {
+  const found = directoryOf(system, kind);
+  if (found !== undefined) return found;
+  throw new SvcError('config', `there is no home directory for the ${kind}`, {
+    hint: `Set HOME, or set ${VARIABLES[kind]} to a directory.`,
+  });
+}
+
+const VARIABLES = { config: 'SVC_CONFIG_DIR', state: 'SVC_STATE_DIR', cache: 'SVC_CACHE_DIR' } as const;
+
+// The conventions of each system: the XDG variables with their defaults, ~/Library, and AppData.
+const XDG = {
+  config: ['XDG_CONFIG_HOME', '.config'],
+  state: ['XDG_STATE_HOME', '.local/state'],
+  cache: ['XDG_CACHE_HOME', '.cache'],
+} as const;
+const MAC = { config: 'Library/Preferences', state: 'Library/Application Support', cache: 'Library/Caches' } as const;
+const WINDOWS = {
+  config: ['APPDATA', 'AppData/Roaming', 'svc/Config'],
+  state: ['LOCALAPPDATA', 'AppData/Local', 'svc/State'],
+  cache: ['LOCALAPPDATA', 'AppData/Local', 'svc/Cache'],
+} as const;
+
+/** The directory of this kind, which its variable names, or the system's own. Undefined without a home. */
+export function directoryOf({ platform, env, home, cwd }: PathsHost, kind: DirectoryKind): string | undefined {
+  const path = platform === 'win32' ? nodePath.win32 : nodePath.posix;
+  const chosen = env[VARIABLES[kind]];
+  if (chosen) return path.resolve(cwd, chosen);
+  const below = (part: string): string | undefined => (home ? path.join(home, part) : undefined);
+  if (platform === 'win32') {
+    const [variable, folder, name] = WINDOWS[kind];
+    const appData = env[variable];
+    const base = appData !== undefined && path.isAbsolute(appData) ? appData : below(folder);
+    return base === undefined ? undefined : path.join(base, name);
+  }
+  const [variable, folder] = XDG[kind];
+  const xdg = env[variable];
+  // The XDG rules say that a relative path is ignored.
+  const isXdg = platform !== 'darwin' && xdg !== undefined && path.isAbsolute(xdg);
+  const base = isXdg ? xdg : below(platform === 'darwin' ? MAC[kind] : folder);
+  return base === undefined ? undefined : path.join(base, 'svc');
+}

@@ -1,0 +1,205 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { typedWord } from '../../base/security/typed-word.ts';
+import { DEFAULT_MAX_WAIT_MS } from '../../base/system.ts';
+import { isLoopback } from '../../schema/address.ts';
+import { type Config, type Profile, readConfig, storedProfile } from './config-file.ts';
+import type { PathsHost } from './paths.ts';
+import {
+  checkProfileName,
+  DEFAULT_ORIGIN,
+  DEFAULT_PROFILE,
+  type Origin,
+  OUTPUT_FORMATS,
+  type OutputFormat,
+  parseBaseUrl,
+  parseDuration,
+  pickSource,
+  SANDBOX_PROFILE,
+  type Setting,
+  type Sources,
+  TIME_STYLES,
+  type TimeStyle,
+} from './values.ts';
+
+/** The global options that settings depend on. Undefined: not given. `timeout` and `maxWait` in milliseconds. */
+export interface SettingFlags {
+  readonly profile?: string | undefined;
+  /** The option that names it, where that is not `--profile`. */
+  readonly profileOption?: string;
+  readonly sandbox?: boolean | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly output?: string | undefined;
+  readonly time?: string | undefined;
+  readonly timeout?: number | undefined;
+  readonly maxWait?: number | undefined;
+}
+
+/** Everything that a command takes from flags, environment and profile, each with where it came from. */
+export interface Settings {
+  /** Name of the profile in use. */
+  readonly profile: Setting<string>;
+  /** Whether that is the built-in sandbox. */
+  readonly sandbox: boolean;
+  /** The profile as it is stored; undefined for the sandbox and for a name with nothing stored. */
+  readonly stored: Profile | undefined;
+  /** Undefined: none is configured. In the sandbox: the embedded one is meant, wherever it listens. */
+  readonly baseUrl: Setting<URL> | undefined;
+  /** Undefined value: depends on whether stdout is a terminal, and on the command. */
+  readonly output: Setting<OutputFormat | undefined>;
+  /** Undefined value: depends on whether stdout is a terminal. */
+  readonly time: Setting<TimeStyle | undefined>;
+  /** Bound on the whole command in milliseconds; undefined value: none was asked for. */
+  readonly timeoutMs: Setting<number | undefined>;
+  /** Longest single pause that a rate limit may ask for, in milliseconds. */
+  readonly maxWaitMs: Setting<number>;
+  /** The config file, where there is a place for one; undefined too when it was not looked at. */
+  readonly configFile: string | undefined;
+  /** Lines for stderr about what was repaired while reading. */
+  readonly notices: readonly string[];
+  /** The base URL, or `SvcError` `config` saying how to give one. */
+  requireBaseUrl(): URL;
+}
+
+/**
+ * Settings by precedence: flag, environment, profile, default. With `newProfile` the profile need not be stored yet.
+ * @throws SvcError `usage` for a bad flag; `config` for a bad variable, an unknown profile or a damaged config file
+ */
+export async function resolveSettings(system: PathsHost, flags: SettingFlags, newProfile = false): Promise<Settings> {
+  const { name, sandbox, stored, configFile, notices } = chooseProfile(system, flags, newProfile);
+  const read = <T>(sources: Sources, parse: Parse<T>): Setting<T> | undefined => {
+    const found = pickSource(system.env, name.value, sources);
+    return found && { value: parse(found.value, found.origin), origin: found.origin };
+  };
+  const flag: Sources['flag'] = ['--base-url', flags.baseUrl];
+  const baseUrl = sandbox
+    ? read({ flag }, sandboxBaseUrl)
+    : read({ flag, variable: 'SVC_BASE_URL', stored: stored?.base_url }, parseBaseUrl);
+  const output = { flag: ['--output', flags.output], variable: 'SVC_OUTPUT', stored: stored?.output } as const;
+  const time = { flag: ['--time', flags.time], variable: 'SVC_TIME', stored: stored?.time } as const;
+  return {
+    profile: name,
+    sandbox,
+    stored,
+    baseUrl,
+    output: read(output, choice(OUTPUT_FORMATS)) ?? NONE,
+    time: read(time, choice(TIME_STYLES)) ?? NONE,
+    timeoutMs: typed('--timeout', flags.timeout) ?? read({ variable: 'SVC_TIMEOUT' }, duration) ?? NONE,
+    maxWaitMs: typed('--max-wait', flags.maxWait) ?? DEFAULT_MAX_WAIT,
+    configFile,
+    notices,
+    requireBaseUrl: () => {
+      if (baseUrl === undefined) throw noBaseUrl(stored === undefined ? undefined : name.value);
+      return baseUrl.value;
+    },
+  };
+}
+
+/**
+ * The same for commands that must always run: what is wrong with the config file or a variable is ignored, first the
+ * file with its profiles, then every variable of ours. @throws SvcError `usage` for a bad flag
+ */
+export async function resolveUsableSettings(system: PathsHost, flags: SettingFlags): Promise<Settings> {
+  // Without a home and a directory for it there is no config file.
+  const withoutFile = reduced(system, /^(?:SVC_CONFIG_DIR|SVC_PROFILE|XDG_CONFIG_HOME|APPDATA)$/);
+  const withoutOurs = reduced(system, /^(?:SVC_.*|XDG_CONFIG_HOME|APPDATA)$/);
+  for (const usable of [system, withoutFile]) {
+    try {
+      return await resolveSettings(usable, usable === system ? flags : { ...flags, profile: undefined });
+    } catch (error) {
+      if (!isSvcError(error, 'config')) throw error;
+    }
+  }
+  return resolveSettings(withoutOurs, { ...flags, profile: undefined });
+}
+
+function reduced({ platform, cwd, env }: PathsHost, left: RegExp): PathsHost {
+  const kept = Object.entries(env).filter(([name]) => !left.test(name));
+  return { platform, cwd, home: undefined, env: Object.fromEntries(kept) };
+}
+
+const NONE: Setting<undefined> = { value: undefined, origin: DEFAULT_ORIGIN };
+const DEFAULT_MAX_WAIT: Setting<number> = { value: DEFAULT_MAX_WAIT_MS, origin: DEFAULT_ORIGIN };
+
+function typed(name: string, value: number | undefined): Setting<number> | undefined {
+  return value === undefined ? undefined : { value, origin: { kind: 'flag', name } };
+}
+
+type Parse<T> = (text: string, origin: Origin) => T;
+
+// Real data must not go where the sandbox is meant, nor sandbox data to the real service.
+function sandboxBaseUrl(text: string, origin: Origin): URL {
+  const url = parseBaseUrl(text, origin);
+  if (isLoopback(url)) return url;
+  throw new SvcError('usage', 'the sandbox profile only connects to this machine', {
+    hint: 'Leave the base URL out, or choose another profile.',
+  });
+}
+
+function choice<T extends string>(values: readonly T[]): Parse<T> {
+  return (text, origin) => {
+    const found = values.find((value) => value === text);
+    if (found === undefined) throw badValue(origin, `must be one of ${values.join(', ')}`);
+    return found;
+  };
+}
+
+function duration(text: string, origin: Origin): number {
+  const ms = parseDuration(text);
+  if (ms === undefined || ms === 0) throw badValue(origin, 'must be a duration such as 90s, 15m, 1h30m, 7d or 2w');
+  return ms;
+}
+
+function badValue({ kind, name }: Origin, problem: string): SvcError {
+  return new SvcError(kind === 'flag' ? 'usage' : 'config', `the value of ${name} ${problem}`);
+}
+
+/** `profile`: its name, where it is stored. */
+function noBaseUrl(profile: string | undefined): SvcError {
+  const where = profile === undefined ? '' : ` for profile ${profile}`;
+  return new SvcError('config', `no base URL is set${where}`, {
+    hint: 'Set SVC_BASE_URL, or store one.',
+    next: ['login'],
+    facts: { missing: 'base_url' },
+  });
+}
+
+interface ChosenProfile extends Pick<Settings, 'sandbox' | 'stored' | 'configFile' | 'notices'> {
+  readonly name: Setting<string>;
+}
+
+/** Chooses the profile by flag, variable, the config's current one, or `default`; for the sandbox no file is read. */
+function chooseProfile(system: PathsHost, flags: SettingFlags, mayBeNew: boolean): ChosenProfile {
+  const named = namedProfile(system, flags);
+  if (named?.value === SANDBOX_PROFILE) return sandboxProfile(named);
+  const { config, file, notices } = readConfig(system);
+  const name = named ?? currentProfile(config, file);
+  if (name.value === SANDBOX_PROFILE) return { ...sandboxProfile(name), configFile: file, notices };
+  const stored = storedProfile(config, name.value);
+  if (stored === undefined && mayBeNew) checkProfileName(name.value);
+  else if (stored === undefined && name.value !== DEFAULT_PROFILE)
+    throw unknownProfile(name.value, config, name.origin.name);
+  return { name, sandbox: false, stored, configFile: file, notices };
+}
+
+function namedProfile({ env }: PathsHost, flags: SettingFlags): Setting<string> | undefined {
+  if (flags.sandbox === true) return { value: SANDBOX_PROFILE, origin: { kind: 'flag', name: '--sandbox' } };
+  return pickSource(env, '', { flag: [flags.profileOption ?? '--profile', flags.profile], variable: 'SVC_PROFILE' });
+}
+
+function currentProfile({ current }: Config, file: string | undefined): Setting<string> {
+  if (current === undefined) return { value: DEFAULT_PROFILE, origin: DEFAULT_ORIGIN };
+  return { value: current, origin: { kind: 'profile', name: file ?? 'the config file' } };
+}
+
+function sandboxProfile(name: Setting<string>): ChosenProfile {
+  return { name, sandbox: true, stored: undefined, configFile: undefined, notices: [] };
+}
+
+export function unknownProfile(name: string, config: Config, from?: string): SvcError {
+  const known = [...Object.keys(config.profiles), SANDBOX_PROFILE].toSorted();
+  const where = from === undefined ? '' : `, named by ${from}`;
+  return new SvcError('config', `unknown profile ${typedWord(name, known)}${where}`, {
+    hint: `Choose one of: ${known.join(', ')}, or create it:`,
+    next: ['login', '--profile', '<name>'],
+  });
+}

@@ -1,0 +1,150 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Environment } from '../../base/system.ts';
+import { displayHost, isSafeAddress, readAddress } from '../../schema/address.ts';
+
+/** Forms in which data is written, the one for people first. */
+export const OUTPUT_FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;
+
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+export const TIME_STYLES = ['utc', 'local', 'relative'] as const;
+
+export type TimeStyle = (typeof TIME_STYLES)[number];
+
+/** The steps that an operator can choose for the rows of a result code. */
+export const RESULT_STEPS = ['replace', 'keep', 'exclude', 'fix'] as const;
+
+/** What to do with the token of a result row in the next request. */
+export type ResultStep = (typeof RESULT_STEPS)[number];
+
+/** The same as settings and options write it: WRN_OPT_OUT=exclude. */
+export type ChosenStep = readonly [code: string, step: ResultStep];
+
+/** What is wrong with the name of a result code, if anything. Codes that are not known here are fine. */
+export function resultCodeProblem(code: string): string | undefined {
+  return /^[A-Za-z0-9_]{1,64}$/.test(code)
+    ? undefined
+    : 'is no result code: letters, digits and underscores, 64 at most';
+}
+
+/** Reads `<code>=<step>`; undefined for anything else. */
+export function parseChosenStep(text: string): ChosenStep | undefined {
+  const [code = '', word, ...rest] = text.split('=');
+  const step = RESULT_STEPS.find((known) => known === word);
+  if (step === undefined || rest.length > 0 || resultCodeProblem(code) !== undefined) return undefined;
+  return [code, step];
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  w: 604_800_000,
+  d: 86_400_000,
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+  ms: 1,
+};
+
+/** Reads `90s`, `15m`, `1h30m`, `7d`, `2w`: whole numbers with units, largest first. Milliseconds, or undefined. */
+export function parseDuration(text: string): number | undefined {
+  const parts = /^(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/.exec(text);
+  if (parts === null || text === '') return undefined;
+  const sizes = Object.values(UNITS_MS);
+  const ms = parts.slice(1).reduce((sum, part, at) => sum + Number(part ?? 0) * (sizes[at] ?? 0), 0);
+  return Number.isSafeInteger(ms) ? ms : undefined;
+}
+
+/** The profile that always exists: the embedded sandbox. It is built in and never stored. */
+export const SANDBOX_PROFILE = 'sandbox';
+
+export const DEFAULT_PROFILE = 'default';
+
+/** Why a profile cannot be stored under this name, as the end of a sentence; undefined when it can. */
+export function profileNameProblem(name: string): string | undefined {
+  if (name === SANDBOX_PROFILE) return 'cannot be sandbox: that one is built in';
+  if (name.length > 64) return 'is longer than 64 characters';
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
+    return 'should be letters, digits, dots, dashes and underscores, and begin with a letter or digit';
+  // `constructor`, `toString` and the like: every object seems to have a member of that name.
+  return name in {} ? 'is one of those that JavaScript keeps' : undefined;
+}
+
+/** Throws `SvcError` `usage` when a profile cannot be stored under this name. */
+export function checkProfileName(name: string): void {
+  const problem = profileNameProblem(name);
+  if (problem !== undefined)
+    throw new SvcError('usage', `the name of the profile ${problem}`, {
+      hint: 'Choose another name, such as prod or test-2.',
+    });
+}
+
+/**
+ * Reads a base URL: https, or http on this machine; a path prefix may follow. The result's path never ends in a
+ * slash, except that of the root. Throws `SvcError` (`usage` for a flag, else `config`) without echoing the text,
+ * which may hold a password.
+ */
+export function parseBaseUrl(text: string, origin: Origin): URL {
+  const url = readAddress(text.trim());
+  const problem = problemOf(url);
+  if (url === undefined || problem !== undefined) {
+    const code = origin.kind === 'flag' ? 'usage' : 'config';
+    throw new SvcError(code, `the base URL from ${origin.name} ${problem}`, {
+      hint: 'Use an address such as https://api.example.com, as given for your account.',
+    });
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url;
+}
+
+/** A base URL as text, without a slash at its end: the form in which it is stored, compared and shown. */
+export function baseUrlText(url: URL): string {
+  return displayHost(url) + url.pathname.replace(/\/+$/, '');
+}
+
+function problemOf(url: URL | undefined): string | undefined {
+  if (url?.href.includes('?')) return 'must not contain a query';
+  if (url?.href.includes('#')) return 'must not contain a fragment';
+  return addressProblem(url);
+}
+
+/** Why nothing can be sent to an address, as the end of a sentence: https only, on this machine also http; no password. */
+export function addressProblem(url: URL | undefined): string | undefined {
+  if (url === undefined) return 'is not a valid URL (expected https://…)';
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is neither https nor http';
+  if (!isSafeAddress(url)) return 'is not encrypted: only https may leave this machine';
+  return url.username === '' && url.password === '' ? undefined : 'must not contain a user name or password';
+}
+
+/** Where a setting came from: `--output`, `SVC_OUTPUT`, `profile prod` or `default`. */
+export interface Origin {
+  readonly kind: 'flag' | 'environment' | 'profile' | 'default';
+  readonly name: string;
+}
+
+export interface Setting<T> {
+  readonly value: T;
+  readonly origin: Origin;
+}
+
+export const DEFAULT_ORIGIN: Origin = { kind: 'default', name: 'default' };
+
+export function fromProfile(profile: string): Origin {
+  return { kind: 'profile', name: `profile ${profile}` };
+}
+
+/** The places where one setting may be given, in order of precedence. */
+export interface Sources {
+  /** The option's name and what was typed for it. */
+  readonly flag?: readonly [name: string, value: string | undefined];
+  /** An environment variable. An empty one counts as not set, as is usual. */
+  readonly variable?: string;
+  readonly stored?: string | undefined;
+}
+
+export function pickSource(env: Environment, profile: string, sources: Sources): Setting<string> | undefined {
+  const [flag, typed] = sources.flag ?? [];
+  if (flag !== undefined && typed !== undefined) return { value: typed, origin: { kind: 'flag', name: flag } };
+  const { variable, stored } = sources;
+  const set = variable === undefined ? undefined : env[variable];
+  if (variable !== undefined && set) return { value: set, origin: { kind: 'environment', name: variable } };
+  return stored === undefined ? undefined : { value: stored, origin: fromProfile(profile) };
+}

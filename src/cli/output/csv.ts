@@ -1,0 +1,130 @@
+import { stringify } from 'csv-stringify/sync';
+import { SvcError } from '../../base/errors.ts';
+import { jsonLine } from './formats.ts';
+import { cleanText } from './text.ts';
+import { chooseFields, leafPaths, projection, type Renderer, type RenderOptions, valueAt } from './view.ts';
+
+/**
+ * RFC 4180 with LF: a header, then a row each; a nested value is its JSON text, an absent one is empty. One object has
+ * a column for every value, new ones too.
+ * Cells that begin like a formula are left alone unless `excelSafe` is set: a prefix alters the data for every
+ * reader that is not a spreadsheet.
+ */
+export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
+  const { view, width, excelSafe = false } = options;
+  const paths = chooseFields(view, options.fields) ?? view.fields.filter((field) => !/(?:^|\.)\*$/.test(field));
+  const project = projection(view, undefined, options.showUrls ?? false);
+  // Only a terminal has a width: there a cell is cleaned; elsewhere its bytes are the service's.
+  const cell = (text: string): string => (width === undefined ? text : cleanText(text, 'keep'));
+  const header = (columns: readonly string[]): string => csvRow(columns.map(cell));
+  const cells = (value: T, columns: readonly string[]): (string | number)[] => {
+    const shown = project(value);
+    return columns.map((path) => {
+      const found = valueAt(shown, path);
+      return excelSafe && typeof found === 'number' ? found : cell(plain(found));
+    });
+  };
+  const rows = (batch: readonly T[], columns = paths): string => {
+    const all = batch.map((value) => cells(value, columns));
+    return excelSafe ? excelSafeRows(columns, all) : csvRows(all);
+  };
+  const leftOut = new LeftOut(paths);
+  // Who chose the fields knows which ones are missing.
+  const isNoted = options.onLeftOut !== undefined && options.fields === undefined;
+  return {
+    begin: () => header(paths),
+    rows: (batch) => {
+      if (isNoted) for (const value of batch) leftOut.note(value);
+      return rows(batch);
+    },
+    end: () => {
+      if (leftOut.paths.length > 0) options.onLeftOut?.(leftOut.paths);
+      return '';
+    },
+    record: (value) => {
+      const columns = options.fields === undefined ? [...paths, ...newPaths(leafPaths(value), paths)] : paths;
+      return header(columns) + rows([value], columns);
+    },
+  };
+}
+
+/** The most paths that are collected, since a service that uses data as names could send any number. */
+const MOST_LEFT_OUT = 100;
+
+/** Collects the paths of values that have no column in a list, whose header is written before its rows are known. */
+class LeftOut {
+  readonly paths: string[] = [];
+  readonly #known: readonly string[];
+  readonly #seen: Set<string>;
+
+  constructor(known: readonly string[]) {
+    this.#known = known;
+    this.#seen = new Set(known);
+  }
+
+  note(value: unknown): void {
+    if (this.paths.length >= MOST_LEFT_OUT) return;
+    const fresh = leafPaths(value).filter((path) => !this.#seen.has(path));
+    for (const path of fresh) this.#seen.add(path);
+    this.paths.push(...newPaths(fresh, this.#known));
+  }
+}
+
+/** Paths of what one object has beside the known fields. In a list the header comes before them. */
+function newPaths(paths: readonly string[], known: readonly string[]): string[] {
+  return paths.filter((path) => !known.some((field) => covers(field, path) || covers(path, field)));
+}
+
+function covers(path: string, other: string): boolean {
+  return path === other || other.startsWith(`${path}.`);
+}
+
+function plain(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : jsonLine(value);
+}
+
+/** What a cell can hold; a number is never taken for a formula. */
+type Cell = string | number;
+
+/** One line of CSV with its line end. */
+export function csvRow(cells: readonly string[]): string {
+  return csvRows([cells]);
+}
+
+/** Lines of CSV, as many cells in each. A row with a single empty cell is written as `""`, since a blank line is no row. */
+export function csvRows(rows: readonly (readonly Cell[])[]): string {
+  return stringified(rows, false);
+}
+
+/**
+ * The same for a spreadsheet: a quote goes before what it would run as a formula. Tokens keep their value.
+ * @throws SvcError `refused_input` when a token would have to be changed
+ */
+export function excelSafeRows(names: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const tokens = names.flatMap((name, at) => (TOKEN_COLUMN.test(name) ? [at] : []));
+  for (const row of rows) {
+    for (const at of tokens) {
+      const cell = row[at] ?? '';
+      if (SAFE_START.test(String(cell)) || stringified([[cell]], true) === stringified([[cell]], false)) continue;
+      throw new SvcError(
+        'refused_input',
+        `a token in column ${names[at]} begins like a formula, and would be changed for spreadsheets`,
+        { hint: 'Write it unchanged, or choose other columns.', facts: { column: names[at] } },
+      );
+    }
+  }
+  return stringified(rows, true);
+}
+
+const TOKEN_COLUMN = /(?:^|[._])token(?:_intent)?(?:_id)?$/;
+const SAFE_START = /^(?:\w|$)/;
+
+function stringified(rows: readonly (readonly Cell[])[], escapeFormulas: boolean): string {
+  return stringify([...rows], {
+    record_delimiter: '\n',
+    quoted_match: /^\s|\s$|\r/,
+    quoted_empty: rows[0]?.length === 1,
+    escape_formulas: escapeFormulas,
+  });
+}

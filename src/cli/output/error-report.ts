@@ -1,0 +1,165 @@
+import { EXIT_CODES, SvcError, systemCodeOf } from '../../base/errors.ts';
+import { jsonLine } from './formats.ts';
+import { cleanText, wrapWords } from './text.ts';
+import { type Palette, plainPalette } from './view.ts';
+
+/** How an error is reported. */
+export interface ReportStyle {
+  /** One JSON object on one line, for a program, instead of lines for a person. */
+  readonly machine: boolean;
+  /** Adds the stacks of the error and its causes. */
+  readonly debug: boolean;
+  /** The words of the command that failed, for the machine form. */
+  readonly command?: string | undefined;
+  /** The profile that failed, where there are several. */
+  readonly profile?: string | undefined;
+  readonly palette?: Palette | undefined;
+  /** Columns of the terminal that it is printed on; elsewhere a line is not broken. */
+  readonly columns?: number | undefined;
+  /** Advice on an option that would help, which only a command line has; it follows the hint. */
+  readonly adviceFor?: ((error: SvcError) => string | undefined) | undefined;
+  /** Writes the next command out, with the service that this one named. */
+  readonly writeCommand?: ((words: readonly string[]) => string) | undefined;
+}
+
+/** The report of a failure for stderr, clean for a terminal, with its newline. The output redacts it. */
+export function reportError(error: unknown, style: ReportStyle): string {
+  return style.machine ? forProgram(error, style) : forPerson(error, style);
+}
+
+function forProgram(error: unknown, style: ReportStyle): string {
+  const known = asSvcError(error);
+  const next = nextOf(known, style);
+  const report = {
+    code: known.code,
+    message: known.message,
+    status: known.status,
+    hint: hintOf(known, style),
+    next: next[0],
+    alternatives: next.length > 1 ? next.slice(1) : undefined,
+    retryable: known.retryable,
+    exit_code: EXIT_CODES[known.code],
+    request_id: known.requestId,
+    command: style.command,
+    profile: style.profile,
+  };
+  const stacks = style.debug ? { stack: stacksOf(error) } : {};
+  // The fixed members come first and no fact can replace one.
+  try {
+    return `${jsonLine({ ...report, ...known.facts, ...report, ...stacks })}\n`;
+  } catch {
+    // A fact that JSON cannot hold must not hide the error.
+    return `${jsonLine({ ...report, ...stacks })}\n`;
+  }
+}
+
+function forPerson(error: unknown, style: ReportStyle): string {
+  const { palette = plainPalette, debug } = style;
+  // A terminal that does not know its size has 0 columns.
+  const columns = style.columns || Infinity;
+  const known = asSvcError(error);
+  const subject = style.profile === undefined ? '' : `${style.profile}: `;
+  const lines = [`${palette.bad('error:')} ${fitted(subject + known.message, columns)}`];
+  for (const problem of problemsOf(known)) lines.push(`  ${fitted(problem, columns, '    ')}`);
+  const hint = hintOf(known, style);
+  if (hint !== undefined) lines.push(`${palette.strong('hint:')} ${fitted(hint, columns)}`);
+  const next = nextOf(known, style);
+  if (next.length > 0 && hint === undefined) lines.push(palette.strong('next:'));
+  lines.push(...next.map((command) => `  ${cleanText(command)}`));
+  if (known.requestId !== undefined) lines.push(`request id: ${cleanText(known.requestId)}`);
+  if (debug) lines.push(...stacksOf(error).map((stack) => palette.quiet(cleanText(stack, 'keep'))));
+  return `${lines.join('\n')}\n`;
+}
+
+function hintOf(error: SvcError, { adviceFor }: ReportStyle): string | undefined {
+  const parts = [error.hint, adviceFor?.(error)].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : parts.join(' ');
+}
+
+function nextOf({ commands }: SvcError, { writeCommand }: ReportStyle): string[] {
+  return commands.map((words) => writeCommand?.(words) ?? ['svc', ...words].join(' '));
+}
+
+function asSvcError(error: unknown): SvcError {
+  const exhausted = exhaustedCodeOf(error);
+  if (exhausted !== undefined) return tooManyFilesError(error, exhausted);
+  if (error instanceof SvcError) return error;
+  if (systemCodeOf(error) === 'MODULE_NOT_FOUND') {
+    return new SvcError('bug', 'svc was upgraded or removed while this command was running: one of its files is gone', {
+      hint: 'Run the same command again.',
+    });
+  }
+  return new SvcError('bug', `unexpected failure: ${errorText(error)}`, { hint: 'This is a bug: please report it.' });
+}
+
+/** `EMFILE` or `ENFILE` where an error, or one of its causes, is that no more files may be opened. */
+function exhaustedCodeOf(error: unknown): string | undefined {
+  const codes = causesOf(error).map((each) =>
+    each instanceof SvcError ? each.facts?.['system_code'] : systemCodeOf(each),
+  );
+  const found = codes.find((code) => code === 'EMFILE' || code === 'ENFILE');
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** Replaces the hint of what failed, which would lead elsewhere. */
+function tooManyFilesError(error: unknown, code: string): SvcError {
+  const failed = error instanceof SvcError ? error : undefined;
+  const subject = failed === undefined ? 'a file or connection could not be opened' : failed.message;
+  const reason = `too many files are open (${code})`;
+  return new SvcError(failed?.code ?? 'local', subject.includes(code) ? subject : `${subject}: ${reason}`, {
+    hint: 'Raise the limit of open files, such as with "ulimit -n 1024", and run the command again.',
+    status: failed?.status,
+    requestId: failed?.requestId,
+    retryable: failed?.retryable,
+    facts: failed?.facts,
+  });
+}
+
+function errorText(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  try {
+    return String(thrown);
+  } catch {
+    return 'something that cannot be shown was thrown';
+  }
+}
+
+const LEAD = 'error: '.length;
+
+// Further lines are set in, so that text from elsewhere cannot pass for a line of ours.
+function fitted(text: string, columns: number, indent = '  '): string {
+  const lines = cleanText(text, 'keep').split('\n');
+  const fitting = lines.flatMap((line) => (line.length + LEAD <= columns ? [line] : wrapWords(line, columns - LEAD)));
+  return fitting.join(`\n${indent}`);
+}
+
+function problemsOf(error: SvcError): readonly string[] {
+  const problems = error.facts?.['problems'];
+  if (!Array.isArray(problems)) return [];
+  const lines = problems.map(problemLine);
+  const more = Number(error.facts?.['problem_count'] ?? lines.length) - lines.length;
+  return more > 0 ? [...lines, `and ${more} more`] : lines;
+}
+
+// A problem is a sentence, or a sentence with its location: a line and column of a file, or a path of a body.
+function problemLine(problem: unknown): string {
+  if (typeof problem === 'string') return problem;
+  const said = new Map<string, unknown>(Object.entries(problem ?? {}));
+  const sentence = said.get('problem');
+  if (typeof sentence !== 'string') return jsonLine(problem);
+  const line = said.get('line');
+  const place = [typeof line === 'number' ? `line ${line}` : line, said.get('column'), said.get('path')];
+  const words = place.filter((part) => typeof part === 'string');
+  return words.length === 0 ? sentence : `${words.join(', ')}: ${sentence}`;
+}
+
+function stacksOf(error: unknown): string[] {
+  return causesOf(error).map((each) => each.stack ?? String(each));
+}
+
+/** An error, its cause, the cause of that and so on; a ring of causes ends where it began. */
+function causesOf(error: unknown): Error[] {
+  const errors = new Set<Error>();
+  for (let at = error; at instanceof Error && !errors.has(at); at = at.cause) errors.add(at);
+  return [...errors];
+}

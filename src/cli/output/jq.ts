@@ -1,0 +1,204 @@
+import { Worker } from 'node:worker_threads';
+import { brotliDecompressSync } from 'node:zlib';
+import { SvcError } from '../../base/errors.ts';
+import { nearest } from '../../base/security/typed-word.ts';
+
+/** What came of some entries. */
+export interface Outcome {
+  /** JSON texts on one line each, in order. */
+  readonly outputs: readonly string[];
+  /** What went wrong, an entry at a time. */
+  readonly errors: readonly string[];
+  /** What `debug` and `stderr` wrote. */
+  readonly notes: string;
+}
+
+// Entries are given to jq some at a time, and each is to be seen by itself.
+const PRELUDE = [
+  'def input: error("input cannot be used: each entry is seen by itself")',
+  'def inputs: empty',
+  'def halt: error("halt cannot be used: leave entries out with select or empty")',
+  'def halt_error: error("halt_error cannot be used: it would end at some entry, unnoticed")',
+  'def halt_error($code): halt_error',
+  'def input_filename: null',
+  'def input_line_number: 0',
+];
+
+/** A jq expression that is known to compile, ready to run. */
+export class Query {
+  readonly #engine: JqEngine;
+  readonly #filter: string;
+
+  private constructor(engine: JqEngine, filter: string) {
+    this.#engine = engine;
+    this.#filter = filter;
+  }
+
+  /** Throws `usage` for an expression that jq cannot take; what was typed is not repeated. */
+  static async open(expression: string, signal: AbortSignal): Promise<Query> {
+    const engine = await JqEngine.open(signal);
+    const filter = `${PRELUDE.join('; ')}; try (\n${expression}\n| [.]) catch {error: .}`;
+    try {
+      // By itself first, so that what jq says is about what was typed.
+      for (const text of [expression, filter]) {
+        const result = await engine.run('', text);
+        if ('failure' in result) throw compileError(result.failure, await builtinsOf(engine));
+      }
+      return new Query(engine, filter);
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
+  }
+
+  /** Runs it for each of some JSON texts on one line. An entry that fails keeps what it gave before. */
+  async run(entries: readonly string[]): Promise<Outcome> {
+    const result = await this.#engine.run(entries.join('\n'), this.#filter);
+    if ('failure' in result)
+      throw new SvcError('expression', 'jq gave up on the expression', {
+        hint: 'It may recurse without end, or need more memory than there is.',
+        facts: result.failure === '' ? {} : { jq: result.failure },
+      });
+    const lines = result.output.split('\n').filter((line) => line !== '');
+    return {
+      outputs: lines.filter((line) => line.startsWith('[')).map((line) => line.slice(1, -1)),
+      errors: lines.filter((line) => line.startsWith('{')).map(errorText),
+      notes: result.notes,
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+}
+
+async function builtinsOf(engine: JqEngine): Promise<string[]> {
+  const result = await engine.run('null', 'builtins');
+  return 'output' in result ? (JSON.parse(result.output) as string[]) : [];
+}
+
+function errorText(line: string): string {
+  const { error } = JSON.parse(line) as { readonly error: unknown };
+  return typeof error === 'string' ? error : `error ${JSON.stringify(error)}`;
+}
+
+/** What jq said to one run of a filter. */
+type EngineResult =
+  | { readonly output: string; readonly notes: string }
+  /** Its words on stderr; exit code 3 is a filter that does not compile, 0 an end that jq did not mean. */
+  | { readonly failure: string; readonly exitCode: number };
+
+/** jq in a thread of its own: a filter that never ends must not keep Ctrl-C from being heard. */
+class JqEngine {
+  readonly #worker: Worker;
+  readonly #signal: AbortSignal;
+  readonly #end = (): void => void this.#worker.terminate();
+
+  private constructor(worker: Worker, signal: AbortSignal) {
+    this.#worker = worker;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#end, { once: true });
+  }
+
+  /** Starts the thread. It ends with `close`, or when `signal` aborts. */
+  static async open(signal: AbortSignal): Promise<JqEngine> {
+    signal.throwIfAborted();
+    const { program, wasm } = await import('#jq');
+    const worker = new Worker(program, {
+      eval: true,
+      workerData: { wasmBinary: brotliDecompressSync(Buffer.from(wasm, 'base64')), thisProgram: 'jq' },
+      env: {},
+      stdin: true,
+      stdout: true,
+      stderr: true,
+    });
+    const engine = new JqEngine(worker, signal);
+    try {
+      await engine.#next();
+      return engine;
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
+  }
+
+  /** Runs a filter over JSON texts, one a line; the output has one a line too. One run at a time. */
+  async run(input: string, filter: string): Promise<EngineResult> {
+    this.#signal.throwIfAborted();
+    this.#worker.postMessage({ input, filter }, []);
+    return (await this.#next()) as EngineResult;
+  }
+
+  /** Ends the thread, whatever it does. */
+  async close(): Promise<void> {
+    this.#signal.removeEventListener('abort', this.#end);
+    await this.#worker.terminate();
+  }
+
+  #next(): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        this.#worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+        settle();
+      };
+      const onMessage = (message: unknown): void => end(() => resolve(message));
+      const onError = (error: Error): void => end(() => reject(broken(error)));
+      const onExit = (): void => end(() => reject((this.#signal.reason as Error) ?? broken()));
+      this.#worker.once('message', onMessage).once('error', onError).once('exit', onExit);
+    });
+  }
+}
+
+function broken(cause?: Error): SvcError {
+  return new SvcError('expression', 'jq ended before it was done', {
+    hint: 'The expression may need more memory than there is; ask for less at once.',
+    cause,
+  });
+}
+
+/**
+ * jq's words about an expression, without what was typed: a key in the wrong place must not be repeated. Only names
+ * that jq itself has are suggested. `builtins` as jq lists them: `map/1`.
+ */
+function compileError(stderr: string, builtins: readonly string[]): SvcError {
+  const { problem, hint } = explained(stderr.replace(/^jq: error: /, '').split('\n')[0] ?? '', builtins);
+  return new SvcError('usage', `not a jq expression: ${problem}`, {
+    hint: hint ?? "Such as '.id', or 'select(.status == \"failed\") | .id'.",
+    next: ['help', 'output'],
+  });
+}
+
+function explained(line: string, builtins: readonly string[]): { problem: string; hint?: string } {
+  const [, name, arity] = /^([\w:]+)\/(\d+) is not defined/.exec(line) ?? [];
+  if (name !== undefined) return unknownFunction(name, Number(arity), builtins);
+  if (/^\$[\w:*-]+ is not defined/.test(line)) return { problem: 'it uses a variable that it does not define' };
+  const [, unexpected] = /^syntax error, unexpected ('.'|end of file|\w+)/.exec(line) ?? [];
+  if (unexpected === undefined) return { problem: 'jq cannot make sense of it' };
+  return { problem: `syntax error at ${WORDS[unexpected] ?? unexpected}` };
+}
+
+function unknownFunction(name: string, arity: number, builtins: readonly string[]): { problem: string; hint?: string } {
+  const known = builtins.map((each) => each.split('/'));
+  const same = known.filter(([each]) => each === name).map(([, count]) => count);
+  if (same.length > 0) return { problem: `${name} takes ${same.join(' or ')} arguments, not ${arity}` };
+  const meant = nearest(
+    name,
+    known.map(([each = '']) => each),
+  );
+  const problem = 'it calls a function that jq does not have';
+  return meant === undefined
+    ? { problem, hint: `A field begins with a dot: '.id'. A text is in double quotes.` }
+    : { problem, hint: `Did you mean '${meant}'?` };
+}
+
+// Types of words in jq's grammar, which hold nothing of what was typed.
+const WORDS: Readonly<Record<string, string>> = {
+  IDENT: 'a name',
+  FIELD: 'a field',
+  LITERAL: 'a number',
+  BINDING: 'a variable',
+  INVALID_CHARACTER: 'a character that cannot stand there',
+  QQSTRING_START: 'a text',
+  QQSTRING_TEXT: 'a text',
+  end: 'its end',
+};

@@ -1,0 +1,258 @@
+import { constants, fstatSync, openSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
+import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
+import type { OutputStream, System } from '../../base/system.ts';
+import type { Renderer } from './view.ts';
+
+const DEFAULT_WIDTH = 80;
+
+/** The reader of a pipe closed it (`| head`). The command ends quietly with exit code 0. */
+export class ReaderGone extends Error {
+  override readonly name = 'ReaderGone';
+
+  constructor() {
+    super('the reader of the output went away');
+  }
+}
+
+interface OutputOptions {
+  /** What the stream is called in an error: "standard output". */
+  readonly name: string;
+  /** Removes secrets. Every text goes through it, and there is no other way out. */
+  readonly redact: (text: string) => string;
+  /** Gives what is to be over before anything is written: a pager on the same screen. */
+  readonly after?: (() => Promise<unknown> | undefined) | undefined;
+  /** Turns the pager off that the stream leads to, if any and if it does not show yet. */
+  readonly bypassPager?: (() => void) | undefined;
+  /** Whether what is written may go nowhere because the stream was closed (`>&-`) before the process began. */
+  readonly mayBeClosed?: boolean;
+  /** Called around each write to a terminal, so that a live line makes room. */
+  readonly around?: { hide(): void; redraw(): void } | undefined;
+}
+
+/** The one place where text leaves the process: redacted, waited for, and checked. */
+export class Output {
+  readonly #stream: OutputStream;
+  readonly #options: OutputOptions;
+  #gone: AbortController | undefined;
+  #failure: Error | undefined;
+  #isClosed: boolean | undefined;
+
+  constructor(stream: OutputStream, options: OutputOptions) {
+    this.#stream = stream;
+    this.#options = options;
+    // An error may come between two writes; the next write reports it, and the process does not crash.
+    stream.on('error', (error: Error) => this.#fail(error));
+  }
+
+  get isTerminal(): boolean {
+    return this.#stream.isTTY === true;
+  }
+
+  /** Columns of the terminal now; 80 where that is not known. */
+  get width(): number {
+    const { columns } = this.#stream;
+    return columns !== undefined && columns > 0 ? columns : DEFAULT_WIDTH;
+  }
+
+  /** Aborts with a {@link ReaderGone} as soon as the reader is known to have gone, so that requests can stop. */
+  get readerGone(): AbortSignal {
+    this.#gone ??= new AbortController();
+    if (this.#failure instanceof ReaderGone) this.#gone.abort(this.#failure);
+    return this.#gone.signal;
+  }
+
+  /** Nothing more goes through a pager: what is written is no table. */
+  bypassPager(): void {
+    this.#options.bypassPager?.();
+  }
+
+  /** What `write` does to a text first; for text that is to be cut before it is written. */
+  redact(text: string): string {
+    return this.#options.redact(text);
+  }
+
+  /** Resolves when the stream has taken the text. Throws {@link ReaderGone}, or `output` for any other failure. */
+  write(text: string): Promise<void> {
+    return this.#write(this.redact(text));
+  }
+
+  /** Writes bytes of a file that the operator asked for, as they are. Fails as `write` does. */
+  writeBytes(bytes: Uint8Array): Promise<void> {
+    return this.#write(bytes);
+  }
+
+  async #write(data: string | Uint8Array): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (data.length === 0) return;
+    if ((this.#isClosed ??= this.#options.mayBeClosed !== true && isClosed(this.#stream)))
+      throw this.#fail(
+        new SvcError('output', `${this.#options.name} is closed`, {
+          hint: 'Open it, or redirect it with >/dev/null to discard the data.',
+        }),
+      );
+    const before = this.#options.after?.();
+    if (before !== undefined) await before;
+    this.#options.around?.hide();
+    const taken = new Promise<void>((resolve, reject) => {
+      this.#stream.write(data, (error) => (error ? reject(error) : resolve()));
+    });
+    this.#options.around?.redraw();
+    try {
+      await taken;
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  // The first failure counts: a stream that was destroyed by it says only that it is destroyed.
+  #fail(error: unknown): Error {
+    if (error instanceof SvcError) return (this.#failure ??= error);
+    this.#failure ??= CLOSED_PIPE.has(systemCodeOf(error)) ? new ReaderGone() : writeError(this.#options.name, error);
+    if (this.#failure instanceof ReaderGone) this.#gone?.abort(this.#failure);
+    return this.#failure;
+  }
+}
+
+const CLOSED_PIPE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EOF', 'ECONNRESET']);
+
+/** Standard output (1) or error (2); Node's own stream is opened only where it is needed. */
+export function standardStream(fd: 1 | 2, openStream: () => OutputStream): OutputStream {
+  const file = directFile(fd);
+  return file === undefined ? openStream() : new DirectStream(file, openStream);
+}
+
+/**
+ * Writes to a file or pipe at once. Node's stream loads `net`, 4 ms of a short command, and of a write to a file it
+ * ignores how much was written: on a disk that is nearly full the rest is lost without an error. It takes over where a
+ * pipe is full, since it can wait.
+ */
+class DirectStream implements OutputStream {
+  readonly #file: number;
+  readonly #openStream: () => OutputStream;
+  readonly #listeners: ((error: Error) => void)[] = [];
+  #stream: OutputStream | undefined;
+
+  constructor(file: number, openStream: () => OutputStream) {
+    this.#file = file;
+    this.#openStream = openStream;
+  }
+
+  on(_event: 'error', listener: (error: Error) => void): void {
+    this.#listeners.push(listener);
+    this.#stream?.on('error', listener);
+  }
+
+  write(data: string | Uint8Array, taken: (error?: Error | null) => void): void {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    let done = 0;
+    try {
+      while (!this.#stream && done < bytes.length) done += writeSync(this.#file, bytes, done);
+    } catch (error) {
+      if (systemCodeOf(error) !== 'EAGAIN') return taken(error as Error);
+      this.#stream = this.#openStream();
+      for (const listener of this.#listeners) this.#stream.on('error', listener);
+    }
+    if (this.#stream) this.#stream.write(bytes.subarray(done), taken);
+    else taken();
+  }
+}
+
+/** What can be written without waiting: a file, or a pipe opened again, since its own flags are also those of others. */
+function directFile(fd: number): number | undefined {
+  try {
+    const found = fstatSync(fd);
+    if (found.isFile()) return fd;
+    return found.isFIFO() ? openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK) : undefined;
+  } catch {
+    // A socket, another system, a pipe of another user, or one without a reader.
+    return undefined;
+  }
+}
+
+// Where a standard stream is closed, Node opens /dev/null in its place, for reading too. Only Linux shows this. Programs
+// that discard the output (Python's DEVNULL, Node's 'ignore') open it the same way, so only a shell is taken at its word:
+// it closes with `>&-`, and discards with `>/dev/null`, which opens for writing alone.
+function isClosed(stream: OutputStream): boolean {
+  if (stream.fd === undefined || stream.isTTY === true) return false;
+  try {
+    if (readlinkSync(`/proc/self/fd/${stream.fd}`) !== '/dev/null') return false;
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${stream.fd}`, 'utf8'))?.[1];
+    const isReadable = flags !== undefined && (Number.parseInt(flags, 8) & 0o3) === constants.O_RDWR;
+    return isReadable && isStartedByShell(stream.fd);
+  } catch {
+    return false;
+  }
+}
+
+const SHELLS = /^-?(?:ba|da|z|k|a|fi|mk|tc|c)?sh$|^busybox$|^cron$|^crond$/i;
+
+/** Whether the parent is a shell whose own output goes somewhere else. */
+function isStartedByShell(fd: number): boolean {
+  const parent = /^\d+ \(.*\) \S (\d+)/s.exec(readFileSync('/proc/self/stat', 'utf8'))?.[1];
+  if (parent === undefined || !SHELLS.test(readFileSync(`/proc/${parent}/comm`, 'utf8').trim())) return false;
+  return outputOf(parent, fd) !== '/dev/null';
+}
+
+function outputOf(pid: string, fd: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`);
+  } catch {
+    return undefined;
+  }
+}
+
+function writeError(name: string, error: unknown): SvcError {
+  const code = systemCodeOf(error);
+  const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
+  return new SvcError('output', `${name} could not be written${code === undefined ? '' : ` (${code})`}`, {
+    hint: full ? 'Make room on the disk, or write somewhere else, and run the command again.' : undefined,
+    cause: error,
+  });
+}
+
+/**
+ * Writes a list batch by batch, each after the reader took the one before. Once begun, the list is also ended
+ * when the source fails, so that what was written can be parsed; the failure goes on to the caller.
+ * Resolves to the number of rows written.
+ */
+export async function printList<T>(out: Output, renderer: Renderer<T>, batches: AsyncIterable<readonly T[]>) {
+  let count = 0;
+  let begun = false;
+  try {
+    for await (const batch of batches) {
+      const head = begun ? '' : (renderer.begin?.() ?? '');
+      begun = true;
+      await out.write(head + (await renderer.rows(batch)));
+      count += batch.length;
+    }
+  } catch (error) {
+    // Whether this last write works no longer matters: the first failure is reported.
+    if (begun) await out.write((await renderer.end?.(true)) ?? '').catch(() => {});
+    throw error;
+  }
+  await out.write((begun ? '' : (renderer.begin?.() ?? '')) + ((await renderer.end?.()) ?? ''));
+  return count;
+}
+
+export async function printRecord<T>(out: Output, renderer: Renderer<T>, value: T): Promise<void> {
+  await out.write(await renderer.record(value));
+}
+
+/** Writes a text of our own that holds no data, such as help, and resolves to the exit code. */
+export async function writePlain(system: Pick<System, 'stdout' | 'stderr'>, text: string): Promise<number> {
+  try {
+    await new Output(system.stdout, { name: 'standard output', redact: identity }).write(text);
+    return 0;
+  } catch (error) {
+    if (error instanceof ReaderGone) return 0;
+    if (!isSvcError(error)) throw error;
+    await new Output(system.stderr, { name: 'standard error', redact: identity, mayBeClosed: true })
+      .write(`error: ${error.message}\n`)
+      .catch(() => undefined);
+    return error.exitCode;
+  }
+}
+
+function identity(text: string): string {
+  return text;
+}

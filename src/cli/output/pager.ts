@@ -1,0 +1,86 @@
+import type { ChildProcess } from 'node:child_process';
+import { Writable } from 'node:stream';
+import { startPager } from '../../base/security/child-environment.ts';
+import type { System } from '../../base/system.ts';
+
+type PagerEnvironment = Pick<System, 'env' | 'platform' | 'stdout' | 'signal' | 'yieldTerminal'>;
+
+/**
+ * Standard output by way of a pager, which starts with the first text. It has the keys of the terminal until the
+ * person leaves it; leaving before the end is what a reader does that has seen enough.
+ */
+export class Pager extends Writable {
+  readonly isTTY = true;
+  readonly #command: string;
+  readonly #system: PagerEnvironment;
+  #child: ChildProcess | undefined;
+  #closed: Promise<void> | undefined;
+  #ended = false;
+  #bypassed = false;
+
+  constructor(command: string, system: PagerEnvironment) {
+    super({ decodeStrings: true });
+    this.#command = command;
+    this.#system = system;
+  }
+
+  get columns(): number {
+    return this.#system.stdout.columns ?? 0;
+  }
+
+  /** Settles when the pager has gone; undefined while it has nothing to show. */
+  get showing(): Promise<void> | undefined {
+    return this.#closed;
+  }
+
+  /** What comes goes to the terminal itself, unless the pager shows already. */
+  bypass(): void {
+    if (this.#bypassed || this.#child) return;
+    this.#bypassed = true;
+    this.#system.stdout.on('error', (error: Error) => this.destroy(error));
+  }
+
+  /** Nothing more comes: waits until the person has left the pager. */
+  async leave(): Promise<void> {
+    this.#ended = true;
+    this.#child?.stdin?.end();
+    await this.#closed;
+  }
+
+  override _write(chunk: Buffer, _encoding: string, taken: (error?: Error | null) => void): void {
+    if (this.#bypassed) return void this.#system.stdout.write(chunk, taken);
+    const { stdin } = this.#start();
+    if (stdin === null) taken(gone());
+    else stdin.write(chunk, taken);
+  }
+
+  #start(): ChildProcess {
+    if (this.#child) return this.#child;
+    const { signal, yieldTerminal } = this.#system;
+    const child = startPager(this.#command, this.#system);
+    this.#child = child;
+    // Its exit says enough.
+    child.stdin.on('error', () => undefined);
+    const ended = new Promise((resolve) => void child.once('close', resolve).once('error', resolve));
+    this.#closed = ended.then(() => this.#left());
+    yieldTerminal?.(this.#closed);
+    const stop = (): void => this.#stop(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    void this.#closed.then(() => signal.removeEventListener('abort', stop));
+    return child;
+  }
+
+  // Ctrl-C is for the pager too, which stays; a process that is to end must not wait for a person.
+  #stop(reason: unknown): void {
+    if (reason instanceof Error && 'code' in reason && reason.code === 'interrupted') return;
+    this.#child?.kill('SIGTERM');
+  }
+
+  #left(): void {
+    if (!this.#ended) this.destroy(gone());
+  }
+}
+
+function gone(): Error {
+  return Object.assign(new Error('the pager has gone'), { code: 'EPIPE' });
+}

@@ -1,0 +1,266 @@
+import type { Clock } from '../../base/system.ts';
+import type { LiveLine, LiveText } from './live-line.ts';
+import type { Messages } from './messages.ts';
+import { cleanText } from './text.ts';
+import { formatBytes, formatDuration, formatPercent } from './time.ts';
+
+/** What is over sooner is not shown: spinner and bar take time to load, and would only flash. */
+const SHOW_AFTER_MS = 1000;
+const UPDATE_MS = 250;
+
+interface ProgressOptions {
+  readonly notices: Messages;
+  readonly clock: Clock;
+  /** The line to paint on; absent where stderr is no terminal, and plain lines stand in. */
+  readonly live?: LiveLine | undefined;
+  /** Ends the painting and gives the cursor back as soon as it aborts. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a task sees of the progress that it is part of. */
+interface Stage {
+  readonly clock: Clock;
+  /** Whether a live line is painted, so that plain lines need not be written. */
+  readonly isLive: boolean;
+  readonly notices: Messages;
+  leave(task: Task): void;
+}
+
+/** Progress of long work: on a terminal a live line (ora, cli-progress) after a second, elsewhere lines. */
+export class Progress {
+  readonly #options: ProgressOptions;
+  readonly #stage: Stage;
+  #tasks: readonly Task[] = [];
+  #stop: AbortController | undefined;
+
+  constructor(options: ProgressOptions) {
+    this.#options = options;
+    const { notices, clock } = options;
+    const isLive = options.live !== undefined && notices.shows('normal');
+    this.#stage = { clock, isLive, notices, leave: (task) => this.#remove(task) };
+    options.signal?.addEventListener('abort', () => this.end(), { once: true });
+  }
+
+  /** A transfer of `total` bytes (undefined where that is not known): bar, bytes, rate and time left. `from` are done already. */
+  bytes(label: string, total?: number, from = 0): TransferProgress {
+    return this.#add(new TransferProgress(cleanText(label), this.#stage, total, from));
+  }
+
+  /** A wait for something to change: its state, how long it has taken, and when the next poll is. */
+  waiting(label: string): WaitProgress {
+    return this.#add(new WaitProgress(cleanText(label), this.#stage));
+  }
+
+  /** A wait that is worth a line only where the line is repainted. */
+  watching(label: string): WaitProgress | undefined {
+    return this.#stage.isLive ? this.waiting(label) : undefined;
+  }
+
+  /** Stops all painting and gives the cursor back. */
+  end(): void {
+    this.#tasks = [];
+    this.#stop?.abort();
+    this.#stop = undefined;
+    this.#options.live?.end();
+  }
+
+  #add<T extends Task>(task: T): T {
+    if (!this.#stage.isLive || this.#options.signal?.aborted === true) return task;
+    this.#tasks = [...this.#tasks, task];
+    if (this.#stop === undefined) {
+      this.#stop = new AbortController();
+      void this.#repaint(this.#stop.signal);
+    }
+    return task;
+  }
+
+  #remove(task: Task): void {
+    this.#tasks = this.#tasks.filter((other) => other !== task);
+    if (this.#tasks.length === 0) this.end();
+  }
+
+  async #repaint(stop: AbortSignal): Promise<void> {
+    const { clock, live } = this.#options;
+    if (live === undefined) return;
+    await clock.sleep(SHOW_AFTER_MS, stop).catch(() => {});
+    while (!stop.aborted) {
+      const [first, ...others] = this.#tasks;
+      const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+      const line = first?.line(clock.now(), live.columns - more.length);
+      const bar = line?.bar && { ...line.bar, numbers: line.bar.numbers + more };
+      if (line !== undefined) await live.show({ text: bar ? line.text : line.text + more, bar }, stop);
+      await clock.sleep(UPDATE_MS, stop).catch(() => {});
+    }
+  }
+}
+
+const MINUTE = 60_000;
+const WAIT_LINE_EVERY_MS = 5 * MINUTE;
+const SPINNER_COLUMNS = 2;
+
+/** What is said beside the state; on narrower and narrower terminals the last ones go. */
+const FACTS = ['age', 'next poll', 'typical'] as const;
+
+export interface PollState {
+  /** The state in the service's word: "processing". */
+  readonly state: string;
+  /** When the next poll is, in epoch milliseconds. */
+  readonly nextPollAt?: number | undefined;
+  /** When what is waited for began, in epoch milliseconds; when the wait did unless given. */
+  readonly begun?: number | undefined;
+  /** How long such a wait usually takes, in words: said once it has lasted a minute. */
+  readonly typical?: string | undefined;
+}
+
+/** Something under way: it has a name, a beginning and an end. */
+abstract class Task {
+  protected readonly label: string;
+  protected readonly stage: Stage;
+  protected readonly begun: number;
+  protected isOpen = true;
+
+  constructor(label: string, stage: Stage) {
+    this.label = label;
+    this.stage = stage;
+    this.begun = stage.clock.now();
+  }
+
+  /** What to show now, at best within `columns`. */
+  abstract line(now: number, columns: number): LiveText;
+
+  protected say(text: string, how: 'note' | 'success' = 'note'): void {
+    this.stage.notices[how](`${this.label}: ${text}`);
+  }
+
+  /** Ends it; false when it had ended before. */
+  protected end(): boolean {
+    if (!this.isOpen) return false;
+    this.isOpen = false;
+    this.stage.leave(this);
+    return true;
+  }
+}
+
+/** A wait: a spinner with state, age and next poll on a terminal; elsewhere a line on change or each five minutes. */
+export class WaitProgress extends Task {
+  #poll: PollState | undefined;
+  #said: { readonly state: string; readonly at: number } | undefined;
+
+  update(poll: PollState): void {
+    this.#poll = { ...poll, state: cleanText(poll.state) };
+    const now = this.stage.clock.now();
+    if (this.stage.isLive || !this.isOpen) return;
+    const isNews = this.#said?.state !== this.#poll.state || now - this.#said.at >= WAIT_LINE_EVERY_MS;
+    if (!isNews) return;
+    this.#said = { state: this.#poll.state, at: now };
+    this.stage.notices.note(this.#text(now));
+  }
+
+  /** The wait is over; `outcome` is said in one line, or nothing without it. */
+  done(outcome?: string): void {
+    this.end();
+    if (outcome !== undefined) this.say(outcome);
+  }
+
+  /** The wait was given up; the error itself is reported elsewhere. */
+  fail(): void {
+    this.end();
+  }
+
+  line(now: number, columns: number): LiveText {
+    const texts = [3, 2, 1].map((facts) => this.#text(now, facts));
+    const fits = texts.find((text) => text.length <= columns - SPINNER_COLUMNS);
+    return { text: fits ?? this.#text(now, 0) };
+  }
+
+  #text(now: number, facts: number = FACTS.length): string {
+    const words = [this.#poll?.state, ...FACTS.slice(0, facts).map((fact) => this.#fact(fact, now))];
+    const said = words.filter(Boolean).join(', ');
+    return said === '' ? this.label : `${this.label}: ${said}`;
+  }
+
+  #fact(fact: (typeof FACTS)[number], now: number): string | undefined {
+    const next = this.#poll?.nextPollAt;
+    const age = now - (this.#poll?.begun ?? this.begun);
+    if (fact === 'age') return age >= 1000 ? `for ${formatDuration(age)}` : undefined;
+    if (fact === 'typical') return age >= MINUTE ? this.#poll?.typical : undefined;
+    return next !== undefined && next > now ? `next poll in ${formatDuration(next - now)}` : undefined;
+  }
+}
+
+const BAR_COLUMNS = 20;
+const LEAST_BAR = 5;
+const LINE_EVERY_MS = 10_000;
+const LEAST_GAP_MS = 1000;
+const STEP = 0.25;
+
+/** Bytes on their way: a bar on a terminal; elsewhere a line at the start, each 10 s or quarter, and at the end. */
+export class TransferProgress extends Task {
+  readonly #total: number | undefined;
+  readonly #from: number;
+  #bytes: number;
+  #saidAt: number;
+  #saidShare = 0;
+
+  constructor(label: string, stage: Stage, total: number | undefined, from: number) {
+    super(label, stage);
+    this.#total = total;
+    this.#from = from;
+    this.#bytes = from;
+    this.#saidAt = this.begun;
+    if (!stage.isLive) this.say(`started${total === undefined ? '' : `, ${formatBytes(total)}`}`);
+  }
+
+  /** Bytes done so far, in all. Cheap: call it for every chunk. */
+  update(done: number): void {
+    this.#bytes = done;
+    if (this.stage.isLive || !this.isOpen) return;
+    const now = this.stage.clock.now();
+    const share = this.#share() ?? 0;
+    const waited = now - this.#saidAt;
+    const isDue = waited >= LINE_EVERY_MS || share - this.#saidShare >= STEP;
+    if (!isDue || waited < LEAST_GAP_MS || share >= 1) return;
+    this.#saidAt = now;
+    this.#saidShare = share;
+    this.say(this.#numbers(now));
+  }
+
+  done(): void {
+    const elapsed = formatDuration(this.stage.clock.now() - this.begun);
+    if (this.end()) this.say(`${formatBytes(this.#bytes)} in ${elapsed}`, 'success');
+  }
+
+  fail(): void {
+    if (this.end()) this.say(`stopped at ${this.#amount()}`);
+  }
+
+  // On a narrow terminal the bar gives way to the numbers.
+  line(now: number, columns: number): LiveText {
+    const share = this.#share();
+    const numbers = this.#numbers(now);
+    const room = Math.min(BAR_COLUMNS, columns - this.label.length - numbers.length - 2);
+    if (share === undefined || room < LEAST_BAR) return { text: `${this.label} ${numbers}` };
+    return { text: this.label, bar: { share, columns: room, numbers } };
+  }
+
+  #numbers(now: number): string {
+    const share = this.#share();
+    const moved = this.#bytes - this.#from;
+    const rate = moved / Math.max((now - this.begun) / 1000, 0.001);
+    const parts = share === undefined ? [] : [formatPercent(Math.floor(share * 100) / 100)];
+    parts.push(this.#amount());
+    if (moved > 0 && now > this.begun) parts.push(`${formatBytes(rate)}/s`);
+    if (this.#total !== undefined && moved > 0 && this.#bytes < this.#total)
+      parts.push(`${formatDuration(((this.#total - this.#bytes) / rate) * 1000)} left`);
+    return parts.join(', ');
+  }
+
+  #amount(): string {
+    return formatBytes(this.#bytes) + (this.#total === undefined ? '' : ` of ${formatBytes(this.#total)}`);
+  }
+
+  #share(): number | undefined {
+    if (this.#total === undefined) return undefined;
+    return this.#total === 0 ? 1 : Math.min(1, this.#bytes / this.#total);
+  }
+}

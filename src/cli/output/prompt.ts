@@ -1,0 +1,125 @@
+import { Writable } from 'node:stream';
+import { SvcError } from '../../base/errors.ts';
+import { type Environment, type InputStream, isOn } from '../../base/system.ts';
+import type { LiveLine } from './live-line.ts';
+import type { Output } from './output.ts';
+import { cleanText } from './text.ts';
+
+/** What decides whether and how questions are asked. */
+export interface PromptOptions {
+  /** Opened only when there is something to ask: a command that reads no input leaves it alone. */
+  readonly stdin: () => InputStream;
+  /** Stderr: questions are not data. */
+  readonly out: Output;
+  readonly env: Environment;
+  /** `--no-input`: never ask. */
+  readonly noInput: boolean;
+  /** `--yes`: ordinary confirmations are answered yes. */
+  readonly yes: boolean;
+  readonly signal: AbortSignal;
+  readonly live?: LiveLine | undefined;
+}
+
+/**
+ * Questions to the person at the terminal. Where prompting is not possible they throw `input_needed` at once; `instead`
+ * is the imperative hint that names the flag to give: "Pass --yes." Ctrl-C throws `interrupted`.
+ */
+export class Prompts {
+  readonly #options: PromptOptions;
+
+  constructor(options: PromptOptions) {
+    this.#options = options;
+  }
+
+  /** Whether questions can be asked. A command that asks late checks this first. */
+  get canAsk(): boolean {
+    const { stdin, out, env, noInput } = this.#options;
+    return out.isTerminal && !noInput && !isOn(env['CI']) && stdin().isTTY === true;
+  }
+
+  /** Asks for a secret: nothing that is typed shows. */
+  async promptHidden(question: string, instead: string): Promise<string> {
+    return this.#ask(question, instead, false);
+  }
+
+  async promptText(question: string, instead: string): Promise<string> {
+    return this.#ask(question, instead, true);
+  }
+
+  /** Asks yes or no; no is the default. */
+  async confirm(question: string, instead: string): Promise<boolean> {
+    if (this.#options.yes) return true;
+    const answer = await this.#ask(question, instead, true, ' [y/N]');
+    return /^y(?:es)?$/i.test(answer.trim());
+  }
+
+  /** Asks yes or no where somebody can be asked; everywhere else it is yes. */
+  async confirmIfPossible(question: string): Promise<boolean> {
+    return !this.canAsk || this.confirm(question, '');
+  }
+
+  async #ask(question: string, instead: string, echo: boolean, choices = ''): Promise<string> {
+    const { live, signal } = this.#options;
+    signal.throwIfAborted();
+    const text = cleanText(question, 'keep');
+    if (!this.canAsk) throw new SvcError('input_needed', `cannot prompt: ${text}`, { hint: instead });
+    live?.hide();
+    try {
+      return await this.#readLine(`${text}${choices} `, echo);
+    } finally {
+      live?.redraw();
+    }
+  }
+
+  async #readLine(prompt: string, echo: boolean): Promise<string> {
+    const { createInterface } = await import('node:readline');
+    const { stdin, out, signal } = this.#options;
+    const answered = new AbortController();
+    // The terminal stops echoing here, before the question shows: what is typed at once must not show either.
+    const output = echo ? echoTo(out) : new Writable({ write: (_text, _encoding, taken) => taken() });
+    const lines = createInterface({ input: stdin(), output, terminal: true, historySize: 0 });
+    try {
+      return await new Promise<string>((resolve, reject) => {
+        const interrupted = (): void => reject(new SvcError('interrupted', 'interrupted at a question'));
+        const ended = (): void => reject(new SvcError('input_needed', 'the input ended without an answer'));
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: answered.signal });
+        lines
+          .once('SIGINT', interrupted)
+          .once('close', ended)
+          .question(echo ? prompt : '', resolve);
+        // Last of all, so that no key that answers it can come too early.
+        if (!echo) out.write(prompt).catch(reject);
+      });
+    } finally {
+      answered.abort();
+      lines.close();
+      if (!echo) await out.write('\n');
+    }
+  }
+}
+
+// readline draws on this. It does not wait, so that its text and ours leave in the order in which they were written.
+function echoTo(out: Output): Writable & { columns?: number } {
+  const screen: Writable & { columns?: number } = new Writable({
+    decodeStrings: false,
+    write: (text, _encoding, taken) => {
+      out.write(String(text)).catch(() => {});
+      taken();
+    },
+  });
+  screen.columns = out.width;
+  return screen;
+}
+
+/** Reads standard input to its end. Throws `refused_input` beyond `limit` bytes. */
+export async function readInput(stdin: InputStream, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stdin as AsyncIterable<Buffer | string>) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.byteLength;
+    if (size > limit) throw new SvcError('refused_input', `standard input is longer than ${limit} bytes`);
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}

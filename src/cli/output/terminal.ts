@@ -1,0 +1,158 @@
+import path from 'node:path';
+import type { WriteStream } from 'node:tty';
+import { isExecutable } from '../../base/files/path.ts';
+import { type Environment, isOn, type OutputStream, type System } from '../../base/system.ts';
+import { LiveLine } from './live-line.ts';
+import { Messages, type NoticeLevel } from './messages.ts';
+import { Output } from './output.ts';
+import { Progress } from './progress.ts';
+import { Prompts } from './prompt.ts';
+import { type Palette, plainPalette } from './view.ts';
+
+/** The global options that matter here. */
+export interface TerminalSettings {
+  readonly level: NoticeLevel;
+  readonly color: ColorMode;
+  readonly noInput: boolean;
+  readonly yes: boolean;
+  /** No colors, drawings or repainted lines, which a screen reader makes nothing of. */
+  readonly plain: boolean;
+  /** Whether a terminal shows what is written through a pager. */
+  readonly pages: boolean;
+  /** Whether the command does its work also when standard output is closed. */
+  readonly mayBeClosed: boolean;
+  /** Removes secrets from all that leaves. */
+  readonly redact: (text: string) => string;
+}
+
+/** Everything through which a command talks and listens. */
+export interface Terminal {
+  /** Standard output: data and nothing else. */
+  readonly out: Output;
+  /** Colors of standard output. */
+  readonly palette: Palette;
+  /** Colors of stderr, for the error report. */
+  readonly noticePalette: Palette;
+  /** Everything but data, on stderr. */
+  readonly notices: Messages;
+  /** Shows long work on a terminal, plain lines elsewhere. */
+  readonly progress: Progress;
+  /** Questions to the person at the terminal, if there is one. */
+  readonly prompts: () => Prompts;
+  /** Whether block and braille characters may be drawn. */
+  readonly unicode: boolean;
+  /** Whether ✓ and ✗ are written on standard output: a terminal that can show them. */
+  readonly marks: boolean;
+  /** Whether words are to stand in for pictures, tables and repainted lines (`--plain`). */
+  readonly plain: boolean;
+  /** Gives the cursor back and waits for stderr. Call it last, whatever happened. */
+  close(): Promise<void>;
+}
+
+/** Puts the pieces together over the process's streams. */
+export async function openTerminal(system: System, settings: TerminalSettings): Promise<Terminal> {
+  const { env, stdout, stderr, clock, signal, platform } = system;
+  const { redact, level, color, noInput, yes, plain, mayBeClosed } = settings;
+  const command = settings.pages && !plain ? pagerFor(system) : undefined;
+  const pager = command === undefined ? undefined : new (await import('./pager.ts')).Pager(command, system);
+  const after = (): Promise<void> | undefined => pager?.showing;
+  const bare = new Output(stderr, { name: 'standard error', redact, after, mayBeClosed: true });
+  const unicode = !plain && showsUnicode(env, platform);
+  const live = isTerminalStream(stderr) && !plain ? new LiveLine(stderr, redact, unicode) : undefined;
+  const err = new Output(stderr, { name: 'standard error', redact, after, mayBeClosed: true, around: live });
+  // Only when both show on the same screen does data on stdout disturb the live line.
+  const around = stdout.isTTY === true ? live : undefined;
+  const out = new Output(pager ?? stdout, {
+    name: 'standard output',
+    redact,
+    mayBeClosed,
+    around,
+    bypassPager: () => pager?.bypass(),
+  });
+  const paint = plain && color === 'auto' ? 'never' : color;
+  const noticePalette = await createPalette(paint, env, err);
+  const notices = new Messages(err, level, noticePalette, unicode);
+  const progress = new Progress({ notices, clock, live, signal });
+  const close = async (): Promise<void> => {
+    progress.end();
+    await pager?.leave();
+    await notices.settled();
+  };
+  return {
+    out,
+    palette: await createPalette(paint, env, out),
+    noticePalette,
+    notices,
+    progress,
+    prompts: () => new Prompts({ stdin: () => system.stdin, out: bare, env, noInput, yes, signal, live }),
+    unicode,
+    marks: unicode && out.isTerminal,
+    plain,
+    close,
+  };
+}
+
+/** Whether a stream is a terminal whose cursor can be moved. */
+export function isTerminalStream(stream: OutputStream): stream is OutputStream & WriteStream {
+  return stream.isTTY === true && 'moveCursor' in stream;
+}
+
+/** Values of `--color`. */
+export type ColorMode = 'auto' | 'always' | 'never';
+
+/** Whether a stream gets color: by the flag, FORCE_COLOR (not 0 or false), NO_COLOR, or being no dumb terminal. */
+export function wantsColor(mode: ColorMode, env: Environment, isTerminal: boolean): boolean {
+  if (mode !== 'auto') return mode === 'always';
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined) return forced !== '0' && forced !== 'false';
+  if ((env['NO_COLOR'] ?? '') !== '') return false;
+  return isTerminal && env['TERM'] !== 'dumb';
+}
+
+/** The palette of one stream; chalk is loaded only where there is color. */
+export async function createPalette(
+  mode: ColorMode,
+  env: Environment,
+  stream: { readonly isTerminal: boolean },
+): Promise<Palette> {
+  if (!wantsColor(mode, env, stream.isTerminal)) return plainPalette;
+  const { Chalk } = await import('chalk');
+  // The 16 basic colors: they follow the user's own theme, dark or light.
+  const chalk = new Chalk({ level: 1 });
+  return {
+    good: (text) => chalk.green(text),
+    warn: (text) => chalk.yellow(text),
+    bad: (text) => chalk.red(text),
+    alarm: (text) => chalk.bold.inverse.red(text),
+    quiet: (text) => chalk.dim(text),
+    strong: (text) => chalk.bold(text),
+    accent: (text) => chalk.cyan(text),
+  };
+}
+
+/** Whether the locale lets a terminal show block and braille characters. */
+export function showsUnicode(env: Environment, platform: string): boolean {
+  if (platform === 'win32') return env['WT_SESSION'] !== undefined || env['TERM_PROGRAM'] !== undefined;
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
+  return /utf-?8/i.test(locale);
+}
+
+/**
+ * The command line of the pager, as a shell takes it: SVC_PAGER, then PAGER, then less. Undefined where nobody can
+ * turn pages (no terminal, a dumb one, CI), where one of them is empty or `cat`, and where there is no such program.
+ */
+export function pagerFor({ env, platform, stdout }: Pick<System, 'env' | 'platform' | 'stdout'>): string | undefined {
+  if (stdout.isTTY !== true || env['TERM'] === 'dumb' || isOn(env['CI'])) return undefined;
+  const named = env['SVC_PAGER'] ?? env['PAGER'];
+  // Windows comes with none that shows colors.
+  const command = (named ?? (platform === 'win32' ? '' : 'less')).trim();
+  const [program = ''] = command.split(/\s/, 1);
+  if (command === '' || command === 'cat') return undefined;
+  const hasShellSyntax = /[^\w./+-]/.test(program);
+  return hasShellSyntax || platform === 'win32' || isFound(program, env) ? command : undefined;
+}
+
+function isFound(program: string, env: Environment): boolean {
+  if (program.includes('/')) return isExecutable(program);
+  return (env['PATH'] ?? '').split(path.delimiter).some((directory) => isExecutable(path.join(directory, program)));
+}

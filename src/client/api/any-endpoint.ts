@@ -1,0 +1,191 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { exactItem } from '../../base/json/exact.ts';
+import { listSource } from '../../base/json/source.ts';
+import { decodedUri } from '../../schema/address.ts';
+import { objectOrUndefined } from '../../schema/json-value.ts';
+import type { KeyType } from '../../schema/tenant.ts';
+import { Endpoints } from '../http/core.ts';
+import type { ApiRequest, Query } from '../http/request.ts';
+import type { AnyResponse, JsonBody } from '../http/response.ts';
+import { type Page, Pages } from './pages.ts';
+
+export type AnyRequest = Pick<
+  ApiRequest<unknown>,
+  'method' | 'path' | 'query' | 'body' | 'key' | 'whenUnclear' | 'permission' | 'attempts'
+>;
+
+/** Endpoints that no resource describes, with the same key, retries, pacing and errors. */
+export class AnyEndpoint extends Endpoints {
+  /** Sends a request. Only GET is repeated freely; others when they surely had no effect. */
+  send(request: AnyRequest): Promise<AnyResponse> {
+    return this.core.callAny(request);
+  }
+
+  /**
+   * The items of a list, page by page, by cursors or page numbers, as each response shows; a bare array is one page.
+   * @throws SvcError `bad_response` for a response that is no list
+   */
+  pages(
+    request: Omit<AnyRequest, 'method' | 'body'>,
+    onResponse: (response: AnyResponse) => void = () => undefined,
+  ): Pages<unknown> {
+    // The cursor of the pages carries its parameter with it: `start=…` or `page=…`.
+    return new Pages(async (cursor) => {
+      const query = { ...request.query, ...(cursor === undefined ? {} : queryFrom(cursor)) };
+      const response = await this.core.callAny({ ...request, method: 'GET', query });
+      onResponse(response);
+      const page = response.body && pageIn(response.body, query);
+      if (page) return page;
+      throw new SvcError('bad_response', `the response to GET ${request.path} is not a list`, {
+        status: response.status,
+        hint: 'Request it without paging to see it.',
+      });
+    });
+  }
+}
+
+/** The items of a list response, each with the text that it was sent as; undefined for anything else. */
+export function itemsIn({ json, text }: JsonBody): readonly unknown[] | undefined {
+  const data = Array.isArray(json) ? json : objectOrUndefined(json)?.['data'];
+  if (!Array.isArray(data)) return undefined;
+  return listSource(text)?.items.map((source, at) => exactItem(data[at], source));
+}
+
+export function hasMore(body: JsonBody): boolean {
+  return pageIn(body, {})?.next !== undefined;
+}
+
+function pageIn(body: JsonBody, query: Query): Page<unknown> | undefined {
+  const items = itemsIn(body);
+  if (items === undefined) return undefined;
+  const pagination = objectOrUndefined(objectOrUndefined(body.json)?.['pagination']) ?? {};
+  const { next, page_number: number, total_pages: total } = pagination;
+  if (typeof next === 'string' && next !== '') return { items, next: `start=${next}` };
+  if (typeof number !== 'number' && typeof total !== 'number') return { items, next: undefined };
+  const current = typeof number === 'number' ? number : Number(query['page'] ?? 1);
+  // Without a total the end is the first empty page.
+  const more = typeof total === 'number' ? current < total : items.length > 0;
+  return { items, next: more ? `page=${current + 1}` : undefined };
+}
+
+function queryFrom(cursor: string): Query {
+  const at = cursor.indexOf('=');
+  return { [cursor.slice(0, at)]: cursor.slice(at + 1) };
+}
+
+/**
+ * Reads a typed path such as `/logs?size=5`. It can lead to nothing but endpoints below the base URL. The path begins
+ * with a slash and is percent-encoded as it was typed.
+ * @throws SvcError `usage`, which never repeats what was typed
+ */
+export function readEndpointPath(typed: string): { path: string; query: URLSearchParams } {
+  // Git Bash turns /logs into C:/Program Files/Git/logs.
+  if (/^[a-z]:[/\\]/i.test(typed))
+    throw wrong('must be a path at the service, and is one of a file: in Git Bash, set MSYS_NO_PATHCONV=1');
+  if (/^[a-z][a-z\d+.-]*:|^\/\//i.test(typed))
+    throw wrong('must be a path, not an address: a key goes to the base URL and nowhere else');
+  if (!typed.startsWith('/')) throw wrong('must begin with a slash, such as /logs');
+  if (typed.includes('#')) throw wrong('must not hold a fragment (#); write %23 for the sign itself');
+  if (/[\s\\\p{C}]/u.test(typed)) throw wrong('must not hold spaces, control characters or backslashes');
+  const [path = '', ...query] = typed.split('?');
+  for (const part of pathSegments(path)) {
+    if (part === '.' || part === '..') throw wrong('must not hold the parts . or ..');
+    if (/[\p{Cc}]/u.test(part)) throw wrong('must not hold control characters');
+  }
+  return { path, query: new URLSearchParams(query.join('?')) };
+}
+
+const KEY_TYPE_PATTERNS: Readonly<Record<string, KeyType>> = {
+  logs: 'management',
+  tenants: 'management',
+  applications: 'management',
+  '3ds': 'private',
+  tokens: 'private',
+  'account-updater': 'private',
+};
+
+/** The type of key that the endpoints under this path take, where that is known. */
+export function keyTypeOf(path: string): KeyType | undefined {
+  const first = pathSegments(path)[1] ?? '';
+  return Object.hasOwn(KEY_TYPE_PATTERNS, first) ? KEY_TYPE_PATTERNS[first] : undefined;
+}
+
+/** Whether two paths name the same endpoint, however they are encoded. */
+export function isSamePath(path: string, other: string): boolean {
+  return named(path) === named(other);
+}
+
+/** Query parameters by name; a name that is given several times has a list. */
+export function queryOf(pairs: Iterable<readonly [name: string, value: string]>): Query {
+  const lists = new Map<string, string[]>();
+  for (const [name, value] of pairs) lists.set(name, [...(lists.get(name) ?? []), value]);
+  return Object.fromEntries([...lists].map(([name, list]) => [name, list.length === 1 ? list[0] : list]));
+}
+
+function named(path: string): string {
+  return pathSegments(path).filter(Boolean).join('/').toLowerCase();
+}
+
+/** The parts between slashes, decoded. An encoded slash or backslash parts too: some servers read it so. */
+function pathSegments(path: string): string[] {
+  const decoded = decodedUri(path);
+  if (decoded === undefined) throw wrong('holds a % that begins no encoded character; write %25 for the sign itself');
+  return decoded.split(/[/\\]/);
+}
+
+function wrong(message: string): SvcError {
+  return new SvcError('usage', message);
+}
+
+/** A permission to read, and a request that needs just that and changes nothing. */
+export interface ReadPermission {
+  readonly name: string;
+  readonly kind: KeyType;
+  readonly path: string;
+  readonly query?: Query | undefined;
+}
+
+/** Every permission that can be tried without side effects, in the order in which they are shown. */
+export const READ_PERMISSIONS: readonly ReadPermission[] = [
+  { name: 'log:read', kind: 'management', path: '/logs/entity-types' },
+  { name: 'tenant:read', kind: 'management', path: '/tenants/self' },
+  { name: 'report:read', kind: 'management', path: '/tenants/self/reports/usage' },
+  // No session has this id: a key that may read sessions gets a 404.
+  { name: '3ds:session:read', kind: 'private', path: '/3ds/sessions/00000000-0000-4000-8000-000000000000' },
+  { name: 'account-updater:job:read', kind: 'private', path: '/account-updater/jobs', query: { size: 1 } },
+];
+
+/** What a key may do: it is `allowed`, `forbidden` (403), `refused` as a key (401), or `unclear`. */
+export type PermissionStatus = 'allowed' | 'forbidden' | 'refused' | 'unclear';
+
+export interface Tried {
+  readonly permission: ReadPermission;
+  readonly status: PermissionStatus;
+  /** The response, where it allowed the read and sent JSON. */
+  readonly answer?: unknown;
+  /** The error instead of a response. */
+  readonly error?: SvcError | undefined;
+}
+
+/** Tries one permission with the client's key of its kind, at most twice. Throws only what is no `SvcError`. */
+export async function tryPermission(
+  { any }: { readonly any: AnyEndpoint },
+  permission: ReadPermission,
+): Promise<Tried> {
+  const { name, kind, path, query } = permission;
+  try {
+    const request = { method: 'GET', path, query, key: kind, permission: name, attempts: 2 } as const;
+    const { body } = await any.send(request);
+    return { permission, status: 'allowed', answer: body?.json };
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+    return { permission, status: permissionStatus(error), error };
+  }
+}
+
+function permissionStatus({ code, status }: SvcError): PermissionStatus {
+  if (code === 'unauthorized') return 'refused';
+  if (code === 'forbidden') return 'forbidden';
+  // Permission is checked before the object is looked up; a malformed body does not matter here.
+  return code === 'not_found' || (status !== undefined && status < 300) ? 'allowed' : 'unclear';
+}

@@ -1,0 +1,141 @@
+import { SvcError } from '../../base/errors.ts';
+import { isPlain, readExact } from '../../base/json/exact.ts';
+import { type JsonSource, keepSource, listSource, MAX_DEPTH, sourceFrom, sourceOf } from '../../base/json/source.ts';
+import { isObject } from '../../schema/json-value.ts';
+import { LOG_FIELDS } from '../../schema/log-fields.ts';
+import type { EntityType, Log } from '../../schema/log.ts';
+import { Endpoints } from '../http/core.ts';
+import { type ApiRequest, path } from '../http/request.ts';
+import { cursorPages, type ListRequest, type PageOptions, type Pages } from './pages.ts';
+
+/** What the service itself can filter logs by. Times are ISO 8601. */
+export interface LogFilter {
+  readonly entityType?: string | undefined;
+  readonly entityId?: string | undefined;
+  /** Keeps entries created at this time or later. */
+  readonly startDate?: string | undefined;
+  /** Keeps entries created before this time. */
+  readonly endDate?: string | undefined;
+}
+
+/** Audit logs: `GET /logs` and `GET /logs/entity-types`, permission log:read. */
+export class Logs extends Endpoints {
+  /** Entries of the tenant's log, as far back as its retention reaches. No malformed entry stops the others. */
+  list(filter: LogFilter = {}, options: PageOptions = {}): Pages<Log> {
+    return cursorPages(this.core, options, listLogsRequest(filter), logsFrom);
+  }
+
+  entityTypes(): Promise<EntityType[]> {
+    return this.core.call(entityTypesRequest());
+  }
+}
+
+export function entityTypesRequest(): ApiRequest<EntityType[]> {
+  return {
+    method: 'GET',
+    path: path`/logs/entity-types`,
+    key: 'management',
+    permission: 'log:read',
+    subject: 'entity types',
+    shape: async () => (await import('../../schema/log.ts')).entityTypeListSchema,
+  };
+}
+
+export function listLogsRequest(filter: LogFilter): ListRequest<unknown> {
+  return {
+    path: path`/logs`,
+    query: {
+      entity_type: filter.entityType,
+      entity_id: filter.entityId,
+      start_date: filter.startDate,
+      end_date: filter.endDate,
+    },
+    key: 'management',
+    permission: 'log:read',
+    subject: 'logs',
+    itemsOfAnyDepth: true,
+    shape: async () => (await import('../../schema/log.ts')).looseLogPageSchema,
+  };
+}
+
+function logsFrom(items: readonly unknown[], text: string): Log[] {
+  const list = listSource(text);
+  if (list === undefined || list.depth > MAX_DEPTH)
+    throw new SvcError('bad_response', `the page of logs is nested more than ${MAX_DEPTH} levels deep`);
+  return list.items.map((source, at) => logFrom(items[at], source));
+}
+
+/** What can be unusual about an entry. Its text is kept all the same. */
+export type LogOddity = 'too deep' | 'not an object' | 'other types';
+
+const oddities = new WeakMap<Log, LogOddity>();
+
+/** The members of an item that have the documented types; without a time, `created_at` is empty. */
+function logFrom(item: unknown, source: JsonSource): Log {
+  if (isObject(item) && isLog(item) && source.depth <= MAX_DEPTH) return keepSource(item, source);
+  source.isPlain = false;
+  if (!isObject(item)) return odd({ created_at: '' }, source, 'not an object');
+  if (source.depth > MAX_DEPTH) return odd(documented(item, isFlat), source, 'too deep');
+  const log = documented(item);
+  return hasTexts(item) ? keepSource(log, source) : odd(log, source, 'other types');
+}
+
+/** The entry that a line of JSON without whitespace holds. @throws SyntaxError */
+export function logFromLine(line: string): Log {
+  const item: unknown = JSON.parse(line);
+  const isShallow = isObject(item) && Object.values(item).every(isFlat);
+  return logFrom(item, isShallow ? { text: line, depth: 1 } : sourceFrom(line));
+}
+
+/** The text that an entry was sent as. */
+export function logText(log: Log): string {
+  return sourceOf(log)?.text ?? JSON.stringify(log);
+}
+
+/** Whether the members of an entry say less than its text does. */
+export function isLossy(log: Log): boolean {
+  const source = sourceOf(log);
+  if (source === undefined || isPlain(log, source)) return false;
+  return oddityOf(log) !== undefined || readExact(source.text).isLossy;
+}
+
+/** Whether every JSON reader accepts the text of an entry, and as an object. */
+export function isReadable(log: Log): boolean {
+  const oddity = oddityOf(log);
+  if (oddity === 'too deep' || oddity === 'not an object') return false;
+  const source = sourceOf(log);
+  const text = logText(log);
+  // Half characters are the only thing that such a text can hold and some readers reject.
+  const hasHalves = text.includes('\\') && text.includes(String.raw`\ud`);
+  const isUsual = (source === undefined || isPlain(log, source)) && !hasHalves;
+  return isUsual || readExact(text).isReadable;
+}
+
+export function oddityOf(log: Log): LogOddity | undefined {
+  return oddities.get(log);
+}
+
+function odd(log: Log, source: JsonSource, oddity: LogOddity): Log {
+  oddities.set(log, oddity);
+  return keepSource(log, source);
+}
+
+function isLog(item: Record<string, unknown>): item is Log {
+  return typeof item['created_at'] === 'string' && hasTexts(item);
+}
+
+function hasTexts(item: Record<string, unknown>): boolean {
+  return LOG_FIELDS.every((name) => typeof (item[name] ?? '') === 'string');
+}
+
+function documented(item: object, isKept: (value: unknown) => boolean = () => true): Log {
+  const names: ReadonlySet<string> = new Set(LOG_FIELDS);
+  const members = Object.entries(item).filter(
+    ([name, value]) => isKept(value) && (!names.has(name) || typeof value === 'string'),
+  );
+  return { created_at: '', ...Object.fromEntries(members) };
+}
+
+function isFlat(value: unknown): boolean {
+  return typeof value !== 'object' || value === null;
+}

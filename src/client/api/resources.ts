@@ -1,0 +1,223 @@
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import type { Tenant as TenantRecord, TenantBody, UsageReport } from '../../schema/tenant.ts';
+import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
+import type {
+  AuthenticationResult,
+  ChallengeResult,
+  CreatedSession,
+  CreateSession,
+  ThreeDsSession,
+} from '../../schema/three-ds/session.ts';
+import { Endpoints } from '../http/core.ts';
+import { type ApiRequest, path } from '../http/request.ts';
+import { cursorPages, type ListRequest, type PageOptions, type Pages } from './pages.ts';
+
+const JOB = {
+  key: 'private',
+  shape: async () => (await import('../../schema/account-updater.ts')).accountUpdaterJobSchema,
+} as const;
+const TENANT = {
+  path: path`/tenants/self`,
+  key: 'management',
+  shape: async () => (await import('../../schema/tenant.ts')).tenantSchema,
+} as const;
+
+/** Account Updater jobs: batch refreshes of card tokens. Upload and download addresses come with a job. */
+export class AccountUpdater extends Endpoints {
+  /**
+   * `POST /account-updater/jobs`, permission account-updater:job:create. The new job waits one hour for its file.
+   * @throws SvcError `outcome_unknown` when no clear response came: the job may exist
+   */
+  create(): Promise<AccountUpdaterJob> {
+    return this.core.call(createJobRequest());
+  }
+
+  /** `GET /account-updater/jobs/{id}`, permission account-updater:job:read. An expired job is `not_found`. */
+  read(id: string): Promise<AccountUpdaterJob> {
+    return this.core.call(readJobRequest(id));
+  }
+
+  /** `GET /account-updater/jobs`, permission account-updater:job:read; newest first. */
+  list(options: PageOptions = {}): Pages<AccountUpdaterJob> {
+    return cursorPages(this.core, options, listJobsRequest(), (jobs) => jobs);
+  }
+}
+
+export function createJobRequest(): ApiRequest<AccountUpdaterJob> {
+  return {
+    ...JOB,
+    method: 'POST',
+    path: path`/account-updater/jobs`,
+    permission: 'account-updater:job:create',
+    subject: 'creating a job',
+    whenUnclear: {
+      hint: 'Check whether a new pending job was created; one that gets no file is removed after an hour and costs nothing.',
+      next: ['au', 'jobs'],
+    },
+  };
+}
+
+export function readJobRequest(id: string): ApiRequest<AccountUpdaterJob> {
+  return {
+    ...JOB,
+    method: 'GET',
+    path: path`/account-updater/jobs/${id}`,
+    permission: 'account-updater:job:read',
+    subject: `job ${id}`,
+  };
+}
+
+export function listJobsRequest(): ListRequest<AccountUpdaterJob> {
+  return {
+    path: path`/account-updater/jobs`,
+    key: 'private',
+    permission: 'account-updater:job:read',
+    subject: 'jobs',
+    shape: async () => (await import('../../schema/account-updater.ts')).accountUpdaterJobPageSchema,
+  };
+}
+
+/** The tenant that the management key belongs to. */
+export class Tenant extends Endpoints {
+  /** `GET /tenants/self`, permission tenant:read. */
+  read(): Promise<TenantRecord> {
+    return this.core.call(readTenantRequest());
+  }
+
+  /**
+   * `PUT /tenants/self`, permission tenant:update. The body replaces name and settings: a setting that it leaves out
+   * may be lost.
+   * @throws SvcError `outcome_unknown` when no clear response came: the update may have taken effect
+   */
+  update(body: TenantBody): Promise<TenantRecord> {
+    return this.core.call(updateTenantRequest(body));
+  }
+
+  /**
+   * `DELETE /tenants/self`, permission tenant:delete. Sent once and never again, whatever comes back.
+   * @throws SvcError `outcome_unknown` when no clear response came: the tenant may be gone
+   */
+  delete(): Promise<void> {
+    return this.core.call(deleteTenantRequest());
+  }
+
+  /** `GET /tenants/self/reports/usage`, permission report:read. */
+  usage(): Promise<UsageReport> {
+    return this.core.call(usageRequest());
+  }
+}
+
+export function readTenantRequest(): ApiRequest<TenantRecord> {
+  return { ...TENANT, method: 'GET', permission: 'tenant:read', subject: 'the tenant' };
+}
+
+export function updateTenantRequest(body: TenantBody): ApiRequest<TenantRecord> {
+  return {
+    ...TENANT,
+    method: 'PUT',
+    body,
+    permission: 'tenant:update',
+    subject: 'updating the tenant',
+    whenUnclear: { hint: 'Check the tenant before you update it again.', next: ['tenant', 'show'] },
+  };
+}
+
+export function deleteTenantRequest(): ApiRequest<void> {
+  return {
+    method: 'DELETE',
+    path: path`/tenants/self`,
+    attempts: 1,
+    key: 'management',
+    permission: 'tenant:delete',
+    subject: 'deleting the tenant',
+    whenUnclear: { hint: 'Check whether the tenant still exists.', next: ['tenant', 'show'] },
+  };
+}
+
+export function usageRequest(): ApiRequest<UsageReport> {
+  return {
+    method: 'GET',
+    path: path`/tenants/self/reports/usage`,
+    key: 'management',
+    permission: 'report:read',
+    subject: 'the usage report',
+    shape: async () => (await import('../../schema/tenant.ts')).usageReportSchema,
+  };
+}
+
+/** 3-D Secure: sessions for card tokens, their authentication, and the results of challenges. */
+export class ThreeDs extends Endpoints {
+  /**
+   * `POST /3ds/sessions`, permission 3ds:session:create.
+   * @throws SvcError `outcome_unknown` when no clear response came: a session may exist
+   */
+  create(session: CreateSession): Promise<CreatedSession> {
+    return this.core.call(createSessionRequest(session));
+  }
+
+  /** `GET /3ds/sessions/{id}`, permission 3ds:session:read. */
+  read(id: string): Promise<ThreeDsSession> {
+    return this.core.call(readSessionRequest(id));
+  }
+
+  /**
+   * `POST /3ds/sessions/{id}/authenticate`, permission 3ds:session:authenticate.
+   * @throws SvcError `outcome_unknown` when no clear response came: the cardholder may have been authenticated
+   */
+  authenticate(id: string, request: AuthenticateRequest): Promise<AuthenticationResult> {
+    return this.core.call(authenticateRequest(id, request));
+  }
+
+  /** `GET /3ds/sessions/{id}/challenge-result`, permission 3ds:session:authenticate. */
+  challengeResult(id: string): Promise<ChallengeResult> {
+    return this.core.call(challengeResultRequest(id));
+  }
+}
+
+export function createSessionRequest(session: CreateSession): ApiRequest<CreatedSession> {
+  return {
+    method: 'POST',
+    path: path`/3ds/sessions`,
+    body: session,
+    key: 'private',
+    permission: '3ds:session:create',
+    subject: 'creating a 3DS session',
+    whenUnclear: { hint: 'It is safe to run the command again: an unused session expires by itself.' },
+    shape: async () => (await import('../../schema/three-ds/session.ts')).createdSessionSchema,
+  };
+}
+
+export function readSessionRequest(id: string): ApiRequest<ThreeDsSession> {
+  return {
+    method: 'GET',
+    path: path`/3ds/sessions/${id}`,
+    key: 'private',
+    permission: '3ds:session:read',
+    subject: `3DS session ${id}`,
+    shape: async () => (await import('../../schema/three-ds/session.ts')).threeDsSessionSchema,
+  };
+}
+
+export function authenticateRequest(id: string, request: AuthenticateRequest): ApiRequest<AuthenticationResult> {
+  return {
+    method: 'POST',
+    path: path`/3ds/sessions/${id}/authenticate`,
+    body: request,
+    key: 'private',
+    permission: '3ds:session:authenticate',
+    subject: `authenticating 3DS session ${id}`,
+    whenUnclear: { hint: 'Check the outcome before you send it again.', next: ['3ds', 'show', id] },
+    shape: async () => (await import('../../schema/three-ds/session.ts')).authenticationResultSchema,
+  };
+}
+
+export function challengeResultRequest(id: string): ApiRequest<ChallengeResult> {
+  return {
+    method: 'GET',
+    path: path`/3ds/sessions/${id}/challenge-result`,
+    key: 'private',
+    permission: '3ds:session:authenticate',
+    subject: `the challenge result of 3DS session ${id}`,
+    shape: async () => (await import('../../schema/three-ds/session.ts')).challengeResultSchema,
+  };
+}

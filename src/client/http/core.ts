@@ -1,0 +1,230 @@
+import { setMaxListeners } from 'node:events';
+import { isSvcError } from '../../base/errors.ts';
+import type { Clock } from '../../base/system.ts';
+import type { KeyType } from '../../schema/tenant.ts';
+import { exchange, type ExchangeRequest, type Trace, traced } from './exchange.ts';
+import {
+  abortedError,
+  type CallFacts,
+  noResponseError,
+  redirectError,
+  refusalError,
+  TransportFailure,
+} from './failure.ts';
+import type { PacedRequest, Pacer } from './pacer.ts';
+import { type ApiRequest, buildUrl, repeatableOf, ServiceClock } from './request.ts';
+import {
+  type AnyResponse,
+  readAnyResponse,
+  readProblem,
+  type ReadResponse,
+  readResponse,
+  requestIdOf,
+} from './response.ts';
+import {
+  API_LIMITS,
+  mayRetry,
+  type RetryableFailure,
+  retryAfterMs,
+  RetryQuota,
+  type TimeLimits,
+  withRetry,
+} from './retry.ts';
+import type { Transport } from './transport.ts';
+
+/** A key and where it came from, for messages. */
+export interface ApiKey {
+  readonly value: string;
+  readonly origin: string;
+}
+
+/** What the core is made of. */
+export interface CoreOptions {
+  readonly baseUrl: URL;
+  readonly key: (kind: KeyType) => Promise<ApiKey>;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly pacer: Pacer;
+  readonly userAgent: string;
+  readonly random?: (() => number) | undefined;
+  /** Longest single pause that a rate limit may ask for, in milliseconds. */
+  readonly maxWaitMs?: number | undefined;
+  readonly limits?: TimeLimits | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly trace?: Trace | undefined;
+}
+
+const KEY_HEADER = 'svc-api-key';
+const MAX_BODY = 64 * 1024 * 1024;
+const MAX_ERROR_BODY = 64 * 1024;
+
+/** The one way to the service's endpoints: key, time limits, retries, pacing, and errors in plain words. */
+export class HttpCore {
+  readonly serviceClock: ServiceClock;
+  readonly #options: CoreOptions;
+  readonly #quota = new RetryQuota();
+
+  constructor(options: CoreOptions) {
+    this.#options = options;
+    // Many requests may wait on it at once; that is no leak.
+    if (options.signal) setMaxListeners(0, options.signal);
+    this.serviceClock = new ServiceClock(options.clock);
+  }
+
+  /**
+   * Calls an endpoint and gives its response in the request's shape.
+   * @throws SvcError for every failure; the signal's reason when it aborts
+   */
+  async call<T>(request: ApiRequest<T>): Promise<T> {
+    return (await this.callWithText(request)).value;
+  }
+
+  /** The same, with the text that the value came in. */
+  async callWithText<T>(request: ApiRequest<T>): Promise<{ value: T; text: string }> {
+    const succeeding = this.#succeed(request);
+    // While the request is on its way.
+    const loading = new Promise(setImmediate).then(() =>
+      typeof request.shape === 'function' ? request.shape() : request.shape,
+    );
+    // A request that fails never reads it.
+    loading.catch(() => undefined);
+    const { facts, response } = await succeeding;
+    return { value: readResponse(facts, await loading, response), text: response.text };
+  }
+
+  /**
+   * Calls an endpoint whose response has no known shape, in every other respect like `call`.
+   * @throws SvcError for every failure, also for a response that is neither JSON nor empty
+   */
+  async callAny(request: Omit<ApiRequest<unknown>, 'shape'>): Promise<AnyResponse> {
+    const { facts, response } = await this.#succeed(request);
+    return readAnyResponse(facts, response);
+  }
+
+  async #succeed(request: ApiRequest<unknown>): Promise<{ facts: CallFacts; response: ReadResponse }> {
+    const { trace, baseUrl } = this.#options;
+    const key = await this.#options.key(request.key);
+    const url = buildUrl(baseUrl, request.path, request.query);
+    const facts: CallFacts = { request, url, keyOrigin: key.origin, hide: hiderOf(key.value) };
+    const outgoing = this.#outgoing(facts, key.value);
+    const response = await withRetry((index) => this.#attempt(facts, outgoing, index), {
+      ...this.#options,
+      attempts: request.attempts,
+      quota: this.#quota,
+      onWait: (ms, { error }) => {
+        const isLimit = isSvcError(error) && error.status === 429;
+        const noResponse = isSvcError(error, 'network') && error.status === undefined ? error.message : undefined;
+        trace?.({ kind: 'wait', why: isLimit ? 'rate limit' : 'retry', ms, noResponse });
+      },
+    });
+    this.#quota.refill();
+    return { facts, response };
+  }
+
+  async #attempt(
+    facts: CallFacts,
+    outgoing: ExchangeRequest,
+    index: number,
+  ): Promise<{ value: ReadResponse } | RetryableFailure> {
+    const outcome = await this.#send(facts, outgoing, index);
+    if ('failure' in outcome) {
+      const error = noResponseError(facts, outcome.failure);
+      if (mayRetry(outcome, repeatableOf(facts.request))) return { error };
+      throw error;
+    }
+    if (outcome.status < 300) return { value: outcome };
+    const error = failedError(facts, outcome);
+    const askedMs = this.#askedPause(facts, outcome);
+    // Other requests with this key would be refused as well, also where this one is given up.
+    if (outcome.status === 429) this.#options.pacer.hold(pacedBy(facts.request, outgoing), askedMs ?? 0);
+    if (mayRetry(outcome, repeatableOf(facts.request))) return { error, askedMs };
+    throw error;
+  }
+
+  #askedPause({ request }: CallFacts, response: ReadResponse): number | undefined {
+    const asked = retryAfterMs(response.header('retry-after'), this.serviceClock.now());
+    if (asked !== undefined || response.status !== 429) return asked;
+    return this.#options.pacer.blockMs(request);
+  }
+
+  /** Sends once, paced and traced. Rejects only with what the signal gave, or for a proxy that cannot be used. */
+  async #send(
+    facts: CallFacts,
+    outgoing: ExchangeRequest,
+    attempt: number,
+  ): Promise<ReadResponse | { readonly failure: TransportFailure }> {
+    const { clock, pacer, signal, trace } = this.#options;
+    const ended = await pacer.take(pacedBy(facts.request, outgoing), signal, (ms) =>
+      trace?.({ kind: 'wait', why: 'pacing', ms }),
+    );
+    let sent = false;
+    const work = (): Promise<ReadResponse> => this.#read(facts, { ...outgoing, onSent: () => (sent = true) });
+    try {
+      return await traced(outgoing, { clock, trace, attempt }, requestIdOf, work);
+    } catch (error) {
+      if (error instanceof TransportFailure) return { failure: error };
+      throw sent ? abortedError(facts, error) : error;
+    } finally {
+      ended();
+    }
+  }
+
+  #outgoing({ request, url }: CallFacts, key: string): ExchangeRequest {
+    const { userAgent, limits = API_LIMITS, signal } = this.#options;
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const headers = {
+      accept: 'application/json',
+      'user-agent': userAgent,
+      [KEY_HEADER]: key,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    const fresh = repeatableOf(request) === 'unsent';
+    return { method: request.method, url, headers, body, limits, signal, fresh };
+  }
+
+  async #read({ hide }: CallFacts, outgoing: ExchangeRequest): Promise<ReadResponse> {
+    const response = await exchange(this.#options.transport, outgoing);
+    this.serviceClock.learn(response.header('date'));
+    const { status } = response;
+    const isError = status >= 300;
+    const { bytes, complete } = await (isError ? response.readPartial(MAX_ERROR_BODY) : response.read(MAX_BODY));
+    const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+    return {
+      status,
+      text: isError ? hide(text) : text,
+      complete,
+      // Something on the way may echo what it was sent, the key too.
+      header: (name) => {
+        const value = response.header(name);
+        return value === undefined ? undefined : hide(value);
+      },
+      headers: () => response.headers().map(([name, value]) => [name, hide(value)]),
+    };
+  }
+}
+
+/** Endpoints of the service that belong together. */
+export class Endpoints {
+  protected readonly core: HttpCore;
+
+  constructor(core: HttpCore) {
+    this.core = core;
+  }
+}
+
+function pacedBy({ key, path }: ApiRequest<unknown>, { headers }: ExchangeRequest): PacedRequest {
+  return { key, path, secret: headers[KEY_HEADER] };
+}
+
+/** Takes the key out of a text. */
+function hiderOf(key: string): (text: string) => string {
+  return (text) => (key === '' ? text : text.replaceAll(key, '(the key)'));
+}
+
+function failedError(facts: CallFacts, { status, text, header }: ReadResponse): Error {
+  const problem = readProblem(text, header('content-type'));
+  const requestId = requestIdOf({ header }) ?? problem.requestId;
+  return status < 400
+    ? redirectError(facts, status, header('location'), requestId)
+    : refusalError(facts, status, { ...problem, requestId });
+}

@@ -1,0 +1,216 @@
+import { setMaxListeners } from 'node:events';
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../../base/system.ts';
+import { toTransportFailure, TransportFailure } from './failure.ts';
+import { type ReadBody, readPartial, type Receive, Receiver, TakeError, Watchdog } from './receiver.ts';
+import type { TimeLimits } from './retry.ts';
+import type { Lease, Transport } from './transport.ts';
+
+/** One request on the wire, exactly once unless it is one that may be put on a used connection. */
+export interface ExchangeRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
+  readonly limits: TimeLimits;
+  readonly signal?: AbortSignal | undefined;
+  /** Use a connection of its own: for requests that must not take effect twice. */
+  readonly fresh?: boolean | undefined;
+  /** Called at the moment from which the request may have reached the other side. */
+  readonly onSent?: (() => void) | undefined;
+}
+
+/** What came back. The body must be read to its end or discarded. */
+export interface HttpResponse {
+  readonly status: number;
+  /** One header; one that was sent several times is joined with commas. */
+  header(name: string): string | undefined;
+  /** Every header, by lower-case name. */
+  headers(): [name: string, value: string][];
+  /**
+   * Hands every piece of the body on as it comes: the connection is never held back. Resolves at its end. A piece is
+   * lent until `take` returns.
+   * @throws TransportFailure when it breaks off; what `take` throws, which also drops the rest
+   */
+  readonly receive: Receive;
+  /** Reads the body as bytes, no further than `limit`; `complete` is false when there was more. */
+  read(limit: number): Promise<ReadBody>;
+  /** The same for an error's body: where it breaks off or falls silent, what came until then. */
+  readPartial(limit: number): Promise<ReadBody>;
+  /** Drops the rest of the body and its connection. */
+  discard(): void;
+}
+
+/**
+ * Sends one request and gives its response. Redirects are responses like any other.
+ * @throws TransportFailure when no valid response comes, the signal's own reason when it aborts, and SvcError
+ * `config` when the proxy's address cannot be used
+ */
+export async function exchange(transport: Transport, request: ExchangeRequest): Promise<HttpResponse> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    const { readOnly, beforeChange } = transport.guard;
+    if (readOnly) throw new Error(`a client that can only read was asked to send ${request.method}`);
+    await beforeChange?.();
+  }
+  const lease = transport.acquire(request.url, request.fresh ?? false);
+  const { isReused } = lease;
+  try {
+    return await exchangeOn(lease, request);
+  } catch (error) {
+    // The other side had closed an idle connection just as it was used: not a failure, and no reason to wait.
+    if (!isReused || isStream(request.body) || !isStale(error)) throw error;
+    return exchangeOn(transport.acquire(request.url, true), request);
+  }
+}
+
+function isStream(body: ExchangeRequest['body']): body is AsyncIterable<Uint8Array> {
+  return typeof body === 'object' && !(body instanceof Uint8Array);
+}
+
+function isStale(error: unknown): boolean {
+  return error instanceof TransportFailure && error.kind === 'reset' && error.stage !== 'body';
+}
+
+async function exchangeOn(lease: Lease, request: ExchangeRequest): Promise<HttpResponse> {
+  const abort = new AbortController();
+  const watchdog = new Watchdog(request.limits, (failure) => abort.abort(failure));
+  const onSignal = (): void => abort.abort(request.signal?.reason);
+  // Many exchanges may be under way at once; each takes its listener back. AbortSignal.any would keep all of them.
+  if (request.signal) setMaxListeners(0, request.signal);
+  request.signal?.addEventListener('abort', onSignal, { once: true });
+  let finished = false;
+  const finish = (reusable: boolean): void => {
+    if (finished) return;
+    finished = true;
+    watchdog.stop();
+    lease.release(reusable);
+    request.signal?.removeEventListener('abort', onSignal);
+  };
+  try {
+    request.signal?.throwIfAborted();
+    const receiver = dispatch(lease, request, abort.signal, watchdog);
+    return await toResponse(receiver, abort.signal, finish);
+  } catch (error) {
+    finish(false);
+    if (request.signal?.aborted) throw request.signal.reason;
+    throw abort.signal.aborted ? abort.signal.reason : toTransportFailure(error, watchdog.stage);
+  }
+}
+
+function dispatch(lease: Lease, request: ExchangeRequest, signal: AbortSignal, watchdog: Watchdog): Receiver {
+  const { onSent } = request;
+  const receiver = new Receiver({ signal, watchdog, onSent, brokenBy: () => lease.brokenBy() });
+  lease.dispatcher.dispatch(
+    {
+      origin: request.url.origin,
+      path: request.url.pathname + request.url.search,
+      method: request.method,
+      headers: request.headers,
+      body: isStream(request.body) ? watched(request.body, watchdog) : (request.body ?? null),
+    } as Dispatcher.DispatchOptions,
+    receiver,
+  );
+  return receiver;
+}
+
+async function* watched(body: AsyncIterable<Uint8Array>, watchdog: Watchdog): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    watchdog.progress();
+    yield chunk;
+  }
+  watchdog.progress();
+}
+
+async function toResponse(
+  receiver: Receiver,
+  signal: AbortSignal,
+  finish: (reusable: boolean) => void,
+): Promise<HttpResponse> {
+  const { status, headers } = await receiver.head;
+  const receive: Receive = async (take) => {
+    try {
+      await receiver.receive(take);
+      finish(true);
+    } catch (error) {
+      finish(false);
+      if (error instanceof TakeError) throw error.cause;
+      throw signal.aborted ? signal.reason : toTransportFailure(error, 'body');
+    }
+  };
+  return {
+    status,
+    header: (name) => headers.get(name)?.join(', '),
+    headers: () => Array.from(headers).flatMap(([name, values]) => values.map((one): [string, string] => [name, one])),
+    receive,
+    async read(limit) {
+      const body = await readPartial(receive, limit);
+      if (body.failure) throw body.failure;
+      return body;
+    },
+    readPartial: (limit) => readPartial(receive, limit),
+    discard() {
+      finish(false);
+      receiver.drop();
+    },
+  };
+}
+
+/** Where an exchange is traced, and which attempt it is, from 0 on. */
+export interface TraceOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly trace: Trace | undefined;
+  readonly attempt: number;
+}
+
+/** Traces an exchange: its request, then its response or its failure. `requestIdOf` finds the id for a support case. */
+export async function traced<R extends Pick<HttpResponse, 'status' | 'header'>>(
+  { method, url }: Pick<ExchangeRequest, 'method' | 'url'>,
+  { clock, trace, attempt }: TraceOptions,
+  requestIdOf: (response: R) => string | undefined,
+  work: () => Promise<R>,
+): Promise<R> {
+  const started = clock.now();
+  trace?.({ kind: 'request', method, url, attempt });
+  try {
+    const response = await work();
+    const ms = clock.now() - started;
+    trace?.({ kind: 'response', method, url, status: response.status, ms, requestId: requestIdOf(response) });
+    return response;
+  } catch (error) {
+    if (error instanceof TransportFailure)
+      trace?.({ kind: 'failure', method, url, reason: error.message, ms: clock.now() - started });
+    throw error;
+  }
+}
+
+/** Sends one request like `exchange` does, to another server than the service, and traces it. */
+export function tracedExchange(
+  transport: Transport,
+  request: ExchangeRequest,
+  options: TraceOptions,
+): Promise<HttpResponse> {
+  const requestIdOf = (response: HttpResponse): string | undefined => {
+    const id = response.header('x-amz-request-id') ?? response.header('x-request-id') ?? '';
+    return /^[\w.:|/+=-]{1,128}$/.test(id) ? id : undefined;
+  };
+  return traced(request, options, requestIdOf, () => exchange(transport, request));
+}
+
+type OfRequest = { readonly method: string; readonly url: URL };
+type ResponseFacts = { readonly status: number; readonly ms: number; readonly requestId: string | undefined };
+
+/** An event of a request under way. No event holds a key; addresses may hold a query. */
+export type TraceEvent =
+  | ({ readonly kind: 'request'; readonly attempt: number } & OfRequest)
+  | ({ readonly kind: 'response' } & OfRequest & ResponseFacts)
+  | ({ readonly kind: 'failure'; readonly reason: string; readonly ms: number } & OfRequest)
+  | {
+      readonly kind: 'wait';
+      readonly why: 'retry' | 'rate limit' | 'pacing' | 'store';
+      readonly ms: number;
+      /** The address that no response came from, and why. */
+      readonly noResponse?: string | undefined;
+    };
+
+/** Receives trace events. */
+export type Trace = (event: TraceEvent) => void;

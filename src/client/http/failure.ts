@@ -1,0 +1,301 @@
+import { type ErrorCode, type ErrorDetails, SvcError } from '../../base/errors.ts';
+import { displayHost } from '../../schema/address.ts';
+import { type ApiRequest, repeatableOf } from './request.ts';
+
+/** Where an exchange stood when it failed. */
+export type Stage = 'connect' | 'send' | 'body';
+
+/** What went wrong, as far as this side can see. */
+export type FailureType =
+  | 'timeout'
+  | 'refused'
+  | 'reset'
+  | 'dns'
+  | 'tls'
+  | 'proxy'
+  | 'proxy_refused'
+  | 'malformed'
+  | 'unreachable';
+
+/** No usable response came. `sent` tells whether any byte of the request may have reached the other side. */
+export class TransportFailure extends Error {
+  override readonly name = 'TransportFailure';
+  readonly kind: FailureType;
+  readonly stage: Stage;
+  readonly sent: boolean;
+  /** The system's or library's own short code, such as ECONNRESET. */
+  readonly systemCode: string | undefined;
+
+  constructor(kind: FailureType, stage: Stage, message: string, systemCode?: string) {
+    super(message);
+    this.kind = kind;
+    this.stage = stage;
+    this.sent = stage !== 'connect';
+    this.systemCode = systemCode;
+  }
+}
+
+/**
+ * Turns whatever the HTTP library threw into a failure with plain words.
+ * The original error is dropped on purpose: it can carry addresses, headers and received bytes.
+ */
+export function toTransportFailure(error: unknown, stage: Stage): TransportFailure {
+  if (error instanceof TransportFailure) return error;
+  const code = systemCodeOf(error);
+  const kind = isMalformed(error) ? 'malformed' : failureTypeOf(code);
+  const words = kind === 'reset' && stage === 'connect' ? 'it closed the connection at once' : WORDS[kind];
+  return new TransportFailure(kind, stage, WORDS_BY_CODE[code ?? ''] ?? words, code);
+}
+
+function systemCodeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return 'cause' in error ? systemCodeOf(error.cause) : undefined;
+}
+
+const WORDS: Record<FailureType, string> = {
+  timeout: 'it did not respond in time',
+  refused: 'it refused the connection',
+  reset: 'it closed the connection before the response was complete',
+  dns: 'its name could not be resolved',
+  tls: 'its TLS certificate was not accepted',
+  proxy: 'the proxy could not be used',
+  proxy_refused: 'the proxy refused the connection',
+  malformed: 'its response was not valid HTTP',
+  unreachable: 'it could not be reached',
+};
+
+const WORDS_BY_CODE: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its TLS certificate has expired',
+  CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another name',
+  EPROTO: 'it does not speak TLS as expected',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS as expected',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its response was shorter or longer than announced',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of its response are too long',
+};
+
+const FAILURE_TYPES: Readonly<Record<string, FailureType>> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'reset',
+  ENOTFOUND: 'dns',
+  EAI_AGAIN: 'dns',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_OVERFLOW: 'malformed',
+  EPROTO: 'tls',
+  SELF_SIGNED_CERT_IN_CHAIN: 'tls',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls',
+};
+
+function failureTypeOf(code: string | undefined): FailureType {
+  if (code === undefined) return 'unreachable';
+  const known = FAILURE_TYPES[code];
+  if (known) return known;
+  return /CERT|TLS|SSL/.test(code) ? 'tls' : 'unreachable';
+}
+
+/** Errors of undici's parser have no code, and unsolicited responses have that of a broken connection. */
+function isMalformed(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message);
+}
+
+/** What is known of a call, for the message when it fails. */
+export interface CallFacts {
+  readonly request: ApiRequest<unknown>;
+  readonly url: URL;
+  /** Where the key came from, such as `profile prod`. */
+  readonly keyOrigin: string;
+  /** Takes the key out of a text that came from elsewhere. */
+  readonly hide: (text: string) => string;
+}
+
+/** What a response that is no success says. */
+export interface Problem {
+  /** One line for people: title, detail and field messages. */
+  readonly summary: string | undefined;
+  /** Messages by field, as a validation problem has them; under the empty name those of no field. */
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+  readonly requestId: string | undefined;
+  /** Whether the body is a JSON object that says something, as the service's own errors are: no page of a gateway. */
+  readonly isProblem: boolean;
+}
+
+/** No valid response came. What may have had an effect is left unclear. */
+export function noResponseError(facts: CallFacts, failure: TransportFailure): SvcError {
+  if (failure.sent && mayHaveEffect(facts)) return unclearError(facts, failure.message);
+  return new SvcError('network', `no response from ${displayHost(facts.url)}: ${failure.message}`, {
+    ...networkAdvice(failure),
+    retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
+    facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
+  });
+}
+
+/** A response came and says no. */
+export function refusalError(facts: CallFacts, status: number, problem: Problem): SvcError {
+  const { requestId, fields, summary } = problem;
+  const said = summary === undefined ? '' : `: ${summary}`;
+  if (mayHaveEffect(facts) && (status === 408 || status >= 500))
+    return unclearError(facts, `the service responded with ${status}${said}`, { status, requestId });
+  const { code, words, ...advice } = refusalOf(facts, status, problem);
+  const known = {
+    ...(Object.keys(fields).length > 0 && { fields }),
+    ...(code === 'not_found' && !problem.isProblem && { not_from_service: true }),
+  };
+  return new SvcError(code, `${words}${said}`, {
+    status,
+    requestId,
+    facts: Object.keys(known).length > 0 ? known : undefined,
+    ...advice,
+  });
+}
+
+/** A redirect: never followed, because the key would follow it (R01). */
+export function redirectError(
+  { url }: CallFacts,
+  status: number,
+  location: string | undefined,
+  requestId: string | undefined,
+): SvcError {
+  const target = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+  const host = target === undefined ? 'an unnamed address' : displayHost(target);
+  return new SvcError('bad_response', `the service redirects to ${host} (${status}); redirects are not followed`, {
+    status,
+    requestId,
+    hint: 'Check the base URL: it should be the address of the API itself.',
+  });
+}
+
+/** A response of success that cannot be used. What may have had an effect is left unclear. */
+export function unreadableError(facts: CallFacts, what: string, details: Received): SvcError {
+  const { method, path } = facts.request;
+  const words = facts.hide(what);
+  if (mayHaveEffect(facts))
+    return unclearError(facts, `its response (${details.status}) could not be read: ${words}`, details);
+  return new SvcError(
+    'bad_response',
+    `the response of ${displayHost(facts.url)} to ${method} ${path} is malformed (${details.status}): ${words}`,
+    { ...details, hint: 'Check the base URL; if it is right, the service or something in between is at fault.' },
+  );
+}
+
+/** What to throw when the signal ends a request that was sent: it may have taken effect, and must say so (R20). */
+export function abortedError(facts: CallFacts, reason: unknown): unknown {
+  if (!mayHaveEffect(facts) || !(reason instanceof SvcError)) return reason;
+  const unclear = unclearError(facts, reason.message);
+  if (reason.code === 'timeout') return unclear;
+  const { hint, next } = unclear;
+  return new SvcError(reason.code, `${reason.message}; ${unclear.message}`, { hint, next });
+}
+
+type Received = Pick<ErrorDetails, 'status' | 'requestId'>;
+
+/** The request may have taken effect, and there is no way to know (R20). */
+function unclearError({ request }: CallFacts, what: string, details: Received = {}): SvcError {
+  return new SvcError('outcome_unknown', `outcome unknown: ${subjectOf(request)} may have taken effect, ${what}`, {
+    hint: 'Check the current state before you run it again.',
+    ...request.whenUnclear,
+    ...details,
+    retryable: false,
+  });
+}
+
+function mayHaveEffect({ request }: CallFacts): boolean {
+  return repeatableOf(request) === 'unsent';
+}
+
+function subjectOf({ subject, method, path }: ApiRequest<unknown>): string {
+  return subject ?? `${method} ${path}`;
+}
+
+type Advice = Pick<ErrorDetails, 'hint' | 'next'>;
+
+function refusalOf(
+  { request, url, keyOrigin }: CallFacts,
+  status: number,
+  { isProblem }: Problem,
+): Advice & { readonly code: ErrorCode; readonly words: string } {
+  const { key, permission } = request;
+  const needs = permission === undefined ? '' : ` (needs ${permission})`;
+  const subject = subjectOf(request);
+  if (status === 401) {
+    const words = `the ${key} key from ${keyOrigin} was not accepted (401)`;
+    return {
+      code: 'unauthorized',
+      words,
+      ...keyAdvice(keyOrigin, `a ${key} key of this environment and still valid${needs}`),
+    };
+  }
+  if (status === 403)
+    return {
+      code: 'forbidden',
+      words: `the ${key} key from ${keyOrigin} is not allowed to do this (403)${needs}`,
+      // A key of the other type gets this answer too, and must not be given rights that it should not have.
+      hint: `If it is a ${key} key, it lacks the permission ${permission ?? 'for this endpoint'}. Check its type before you change its permissions:`,
+      next: ['whoami'],
+    };
+  if (status === 404 && WITHOUT_ID.test(request.path))
+    return {
+      code: 'not_found',
+      words: `not found (404): ${subject}`,
+      hint: `Check the base URL, which begins with ${url.origin}, step by step:`,
+      next: ['doctor'],
+    };
+  if (status === 404)
+    return {
+      code: 'not_found',
+      words: `not found (404): ${subject}`,
+      hint: isProblem
+        ? 'Check the id, and that the key belongs to the tenant that owns it.'
+        : 'This error is not from the service itself: check the base URL, and what stands in between.',
+    };
+  const [code, words, hint] = status === 429 ? LIMITED : status === 408 || status >= 500 ? FAILED : REJECTED;
+  return { code, words: `${words} (${status}): ${subject}`, hint };
+}
+
+/** Paths that every service has: where one is missing, the address is wrong and not an id. */
+const WITHOUT_ID =
+  /^\/(?:logs(?:\/entity-types)?|tenants\/self(?:\/reports\/usage)?|account-updater\/jobs|3ds\/sessions|applications)$/;
+
+// A variable goes before the profile: a key that is stored now would not be used.
+function keyAdvice(keyOrigin: string, what: string): Advice {
+  const variable = /^SVC_\w+/.exec(keyOrigin)?.[0];
+  const change = variable === undefined ? 'or store a new one' : `change ${variable}, or unset it and store a key`;
+  return { hint: `Check that it is ${what}; ${change}.`, next: ['login'] };
+}
+
+const LIMITED = [
+  'rate_limited',
+  'the service is limiting requests',
+  'Wait a little and run the command again.',
+] as const;
+const FAILED = [
+  'server',
+  'the service failed',
+  'Nothing was changed by this request; run the command again later.',
+] as const;
+const REJECTED = [
+  'rejected',
+  'the service rejected the request',
+  'Fix what the message names, then run the command again.',
+] as const;
+
+function networkAdvice({ kind, stage }: TransportFailure): Advice {
+  if (kind === 'tls') return { hint: TRUST_HINT };
+  if (kind === 'proxy' || kind === 'proxy_refused')
+    return { hint: 'Check the proxy variable, its user and password, or add the host to NO_PROXY.' };
+  if (kind === 'dns' || kind === 'refused')
+    return { hint: 'Check the base URL and your network, step by step:', next: ['doctor'] };
+  if (stage === 'connect') return { hint: 'Check your network and proxy settings, step by step:', next: ['doctor'] };
+  return { hint: 'It is safe to run the command again.' };
+}
+
+/** What to do about a certificate that is not accepted. */
+const TRUST_HINT = 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.';

@@ -1,0 +1,133 @@
+import type { ClientRequest } from 'node:http';
+import type { RequestOptions } from 'node:https';
+import { isIP, type Socket } from 'node:net';
+import { SvcError } from '../../base/errors.ts';
+import type { Environment } from '../../base/system.ts';
+import { decodedUri, isLoopback, readAddress } from '../../schema/address.ts';
+import { type FailureType, toTransportFailure, TransportFailure } from './failure.ts';
+
+/** A proxy that the environment names. Its address may hold a password: never show it. */
+export interface Proxy {
+  readonly url: URL;
+  /** The variable that names it, for messages. */
+  readonly variable: string;
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
+
+/**
+ * The proxy for an address: `https_proxy` or `http_proxy` by its scheme, else `all_proxy`, in lower case first.
+ * None for this machine, nor for what `no_proxy` names.
+ * @throws SvcError `config` when the variable holds no usable address; its value is not shown
+ */
+export function proxyFor(target: URL, environment: Environment): Proxy | undefined {
+  if (isLoopback(target)) return undefined;
+  const named = read(environment, target.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
+  const { variable, value } = named ?? read(environment, 'all_proxy') ?? { variable: '', value: '' };
+  if (value === '' || isExempt(target, read(environment, 'no_proxy')?.value ?? '')) return undefined;
+  const url = readAddress(value.includes('://') ? value : `http://${value}`);
+  if (url && (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== '') return { url, variable };
+  throw new SvcError('config', `the proxy address in ${variable} is not a usable URL`, {
+    hint: `Set ${variable} to something like http://proxy.example:3128, or unset it.`,
+  });
+}
+
+function read(environment: Environment, name: string): { variable: string; value: string } | undefined {
+  for (const variable of [name, name.toUpperCase()]) {
+    const value = environment[variable]?.trim() ?? '';
+    if (value !== '') return { variable, value };
+  }
+  return undefined;
+}
+
+/** Whether `no_proxy` names the host: `*`, a name with everything below it, or either with a port. */
+function isExempt(target: URL, list: string): boolean {
+  const host = target.hostname.toLowerCase();
+  const port = target.port || DEFAULT_PORTS[target.protocol];
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .some((entry) => {
+      const [, name = '', entryPort] = /^\*?\.?(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+      if (entry === '*') return true;
+      if (name === '' || (entryPort !== undefined && entryPort !== port)) return false;
+      return host === name || host.endsWith(`.${name}`);
+    });
+}
+
+type Done = (result: Socket | TransportFailure) => void;
+
+/** Requests a tunnel to a target (host and port). `done` is called once; destroying what is returned gives up. */
+export type OpenTunnel = (target: string, done: Done) => ClientRequest;
+
+/** Loads what opens tunnels through a proxy. Failures never hold the proxy's address, which may hold a password. */
+export async function loadTunnel({ url, variable }: Proxy): Promise<OpenTunnel> {
+  const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
+  return (target, done) => {
+    const connecting = request(optionsOf(url, target));
+    connecting.once('connect', ({ statusCode = 0 }, socket: Socket, early: Buffer) => {
+      // Whoever takes the tunnel listens too late for an error that comes at once.
+      socket.on('error', () => undefined);
+      if (statusCode >= 200 && statusCode < 300) {
+        if (early.length > 0) socket.unshift(early);
+        done(socket);
+      } else {
+        socket.destroy();
+        done(refused(statusCode, variable));
+      }
+    });
+    connecting.once('error', (error) => done(unusable(error, variable)));
+    connecting.end();
+    return connecting;
+  };
+}
+
+function optionsOf(url: URL, target: string): RequestOptions {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const user = [url.username, url.password].map((part) => decodedUri(part) ?? part).join(':');
+  return {
+    host,
+    // It would be taken from the host header, which names the target and not the proxy.
+    servername: isIP(host) === 0 ? host : '',
+    port: url.port || (url.protocol === 'https:' ? 443 : 80),
+    method: 'CONNECT',
+    path: target,
+    agent: false,
+    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says (R64).
+    rejectUnauthorized: true,
+    headers: {
+      host: target,
+      ...(user === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}` }),
+    },
+  };
+}
+
+function refused(status: number, variable: string): TransportFailure {
+  if (status === 407)
+    return new TransportFailure(
+      'proxy_refused',
+      'connect',
+      `the proxy from ${variable} asks for a user and password (407)`,
+    );
+  const kind: FailureType = status >= 500 ? 'proxy' : 'proxy_refused';
+  return new TransportFailure(kind, 'connect', `the proxy from ${variable} refused the tunnel (${status})`);
+}
+
+function unusable(error: Error, variable: string): TransportFailure {
+  const { kind, systemCode } = toTransportFailure(error, 'connect');
+  const words = systemCode?.startsWith('HPE_') ? 'did not answer as a proxy does' : PROXY_WORDS[kind];
+  const lasting = kind === 'tls' ? 'proxy_refused' : 'proxy';
+  return new TransportFailure(
+    lasting,
+    'connect',
+    `the proxy from ${variable} ${words ?? 'could not be reached'}`,
+    systemCode,
+  );
+}
+
+const PROXY_WORDS: Partial<Record<FailureType, string>> = {
+  refused: 'refused the connection',
+  reset: 'closed the connection',
+  dns: 'has a name that could not be resolved',
+  tls: 'has a TLS certificate that was not accepted',
+};

@@ -1,0 +1,97 @@
+import { type ErrorDetails, SvcError } from '../../base/errors.ts';
+import type { Clock } from '../../base/system.ts';
+import type { KeyType } from '../../schema/tenant.ts';
+
+/** Whether a request may be sent again: `always` (it only reads), or only when it surely had no effect. */
+export type Repeatable = 'always' | 'unsent';
+
+/** A shape that a response must have. Any zod schema is one. */
+export interface Shape<T> {
+  safeParse(
+    value: unknown,
+  ):
+    | { success: true; data: T }
+    | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
+}
+
+/** Parameters by name, without the question mark. */
+export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
+/** One call of an endpoint, as its resource describes it. */
+export interface ApiRequest<T> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Made by `path`, so that every part is encoded. */
+  readonly path: string;
+  /** A list sends the parameter once for each of its values. */
+  readonly query?: Query | undefined;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly key: KeyType;
+  /** The permission that the key needs, for the message when it is refused. */
+  readonly permission?: string | undefined;
+  /** The response's shape, or how to load it while the response is on its way. Without one the body is not read. */
+  readonly shape?: Shape<T> | (() => Promise<Shape<T>>) | undefined;
+  /** The caller reads the items of this list one by one: they may be nested as deep as they like. */
+  readonly itemsOfAnyDepth?: boolean | undefined;
+  /** Sent at most this many times, however clear it is that it had no effect; five by default. */
+  readonly attempts?: number | undefined;
+  /** How to find out what happened when no clear response came. */
+  readonly whenUnclear?: Pick<ErrorDetails, 'hint' | 'next'> | undefined;
+  /** What is requested, for messages: «job 3f…». */
+  readonly subject?: string | undefined;
+}
+
+/** Builds a path from a template, each value encoded as one part of it. */
+export function path(parts: TemplateStringsArray, ...values: readonly string[]): string {
+  return parts.reduce((text, part, index) => text + encodePart(values[index - 1] ?? '') + part);
+}
+
+/** Joins base URL, path and query. The base may hold a path of its own. */
+export function buildUrl(base: URL, requestPath: string, query: ApiRequest<unknown>['query'] = {}): URL {
+  const url = new URL(base);
+  url.pathname = base.pathname.replace(/\/+$/, '') + requestPath;
+  for (const [name, value] of Object.entries(query)) {
+    if (Array.isArray(value)) for (const one of value) url.searchParams.append(name, String(one));
+    else if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+/** Whether the request may be sent again. */
+export function repeatableOf({ method }: ApiRequest<unknown>): Repeatable {
+  return method === 'GET' ? 'always' : 'unsent';
+}
+
+function encodePart(value: string): string {
+  // URL parsing resolves dot parts even when they are percent-encoded: they would name another endpoint.
+  if (value === '' || /^\.{1,2}$/.test(value)) throw new SvcError('usage', 'an id must not be empty or made of dots');
+  return encodeURIComponent(value);
+}
+
+/** The service's time, learned from the `Date` header of its responses (R25). */
+export class ServiceClock {
+  readonly #clock: Clock;
+  #offset = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Milliseconds by which the service's clock is ahead of ours. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Milliseconds since the epoch, by the service's clock. */
+  now(): number {
+    return this.#clock.now() + this.#offset;
+  }
+
+  /** Learns from a `Date` header. It has whole seconds: a difference below one says nothing. */
+  learn(header: string | undefined): void {
+    const at = header === undefined ? Number.NaN : Date.parse(header);
+    if (Number.isNaN(at)) return;
+    const offset = at + 500 - this.#clock.now();
+    this.#offset = Math.abs(offset) <= 1_000 ? 0 : offset;
+  }
+}

@@ -1,0 +1,229 @@
+import type { SvcError } from '../../base/errors.ts';
+import { MAX_DEPTH, sourceFrom } from '../../base/json/source.ts';
+import { maskCardNumbers } from '../../base/security/card-number.ts';
+import { objectOrUndefined } from '../../schema/json-value.ts';
+import { type CallFacts, type Problem, unreadableError } from './failure.ts';
+import type { Shape } from './request.ts';
+
+/** A response that was read whole, or up to a limit. */
+export interface ReadResponse {
+  readonly status: number;
+  readonly text: string;
+  /** False when the body was longer than the limit. */
+  readonly complete: boolean;
+  readonly header: (name: string) => string | undefined;
+  /** Every header, by lower-case name. */
+  readonly headers: () => [name: string, value: string][];
+}
+
+/** Reads a successful response in its shape, or says what about it is malformed. */
+export function readResponse<T>(facts: CallFacts, shape: Shape<T> | undefined, response: ReadResponse): T {
+  // Without a shape the caller asked for none: T is undefined there.
+  if (!shape) return undefined as T;
+  const value = parseJson(response);
+  if (value && facts.request.itemsOfAnyDepth !== true) checkDepth(facts, response);
+  const result = value === undefined ? undefined : checked(shape, value.json);
+  if (result?.success) return result.data;
+  throw unreadable(facts, response, result ? describeIssue(result.error.issues) : describeBody(response));
+}
+
+/** A hundred thousand wrong values are too many for the shape, which gathers them on the stack. */
+function checked<T>(shape: Shape<T>, json: unknown): ReturnType<Shape<T>['safeParse']> {
+  try {
+    return shape.safeParse(json);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { success: false, error: { issues: [{ path: [], message: 'far too many wrong values' }] } };
+  }
+}
+
+/** Refuses a response that is nested so deep that whatever goes through it might fail. Its text must be JSON. */
+function checkDepth(facts: CallFacts, response: ReadResponse): void {
+  // A short text cannot hold so many brackets.
+  if (response.text.length <= 2 * MAX_DEPTH || sourceFrom(response.text).depth <= MAX_DEPTH) return;
+  throw unreadable(facts, response, `it is nested more than ${MAX_DEPTH} levels deep`);
+}
+
+function unreadable(facts: CallFacts, response: ReadResponse, what: string): SvcError {
+  return unreadableError(facts, what, { status: response.status, requestId: requestIdOf(response) });
+}
+
+/** The JSON of a body in `json`, or undefined where it is none or was not read whole. */
+function parseJson({ text, complete }: Pick<ReadResponse, 'text' | 'complete'>): { json: unknown } | undefined {
+  if (!complete) return undefined;
+  try {
+    return { json: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a body that is not JSON seems to be. */
+function describeBody(response: ReadResponse): string {
+  if (!response.complete) return 'a body that is far too long';
+  return describeText(response.text, response.header('content-type')) ?? 'an empty body';
+}
+
+function describeIssue(issues: readonly { path: readonly PropertyKey[]; message: string }[]): string {
+  const words = issues.slice(0, 5).map(({ path, message }) => {
+    const place = path.length === 0 ? 'the whole body' : plainLine(path.map(String).join('.'));
+    // Of a field that is not there the shape says only that it is not what it should be.
+    return message.endsWith(', received undefined') ? `${place} is missing` : `${place}: ${message}`;
+  });
+  return words.join('; ');
+}
+
+/** The id under which the service knows this request, for a support case. */
+export function requestIdOf({ header }: Pick<ReadResponse, 'header'>): string | undefined {
+  const id = header('x-request-id') ?? header('x-trace-id') ?? header('trace-id') ?? header('x-correlation-id');
+  return validId(id);
+}
+
+function validId(id: unknown): string | undefined {
+  return typeof id === 'string' && /^[\w.:|-]{1,128}$/.test(id) ? id : undefined;
+}
+
+/** A body of JSON, parsed and as it was sent. */
+export interface JsonBody {
+  readonly json: unknown;
+  readonly text: string;
+}
+
+/** A successful response of no known shape. */
+export interface AnyResponse {
+  readonly status: number;
+  /** Every header, by lower-case name, without the key. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Absent when the response has no body. */
+  readonly body: JsonBody | undefined;
+}
+
+/** Reads a response that may be any JSON, or empty. Throws what a shaped response would for all else. */
+export function readAnyResponse(facts: CallFacts, response: ReadResponse): AnyResponse {
+  const isEmpty = response.complete && response.text.trim() === '';
+  const body = isEmpty ? undefined : parseJson(response);
+  if (!isEmpty && body === undefined) throw unreadable(facts, response, describeBody(response));
+  if (body) checkDepth(facts, response);
+  return { status: response.status, headers: response.headers(), body: body && { ...body, text: response.text } };
+}
+
+const MAX_FIELDS = 20;
+const SAYING = ['title', 'message', 'detail', 'error_description', 'reason', 'msg', 'description'];
+const NAMING = ['code', 'error_code', 'errorCode', 'type'];
+
+/**
+ * Reads an error body: problem JSON (RFC 9457), the same nested under `error` (twice in a 424), other JSON, HTML,
+ * text, cut off or empty. Never throws, never gives more than a few hundred characters.
+ */
+export function readProblem(body: string, contentType: string | undefined): Problem {
+  const json = parseJson({ text: body, complete: true })?.json;
+  const record = Array.isArray(json) ? { errors: json as unknown } : objectOrUndefined(json);
+  if (!record) {
+    const summary = json === null ? undefined : describeText(typeof json === 'string' ? json : body, contentType);
+    return { summary, fields: {}, requestId: undefined, isProblem: false };
+  }
+  // The innermost first: it says most, and the end may be cut.
+  const levels = levelsOf(record).toReversed();
+  const fields = readFields(levels.find((level) => level['errors'] !== undefined)?.['errors']);
+  const lines = linesOf(levels.flatMap((level) => [...SAYING.map((name) => level[name]), level['error']]));
+  const messages = Object.entries(fields).map(([name, texts]) =>
+    name === '' ? texts.join('; ') : `${name}: ${texts.join('; ')}`,
+  );
+  const said = [...lines, ...messages];
+  const summary = cut(
+    (said.length > 0 ? said : linesOf(levels.flatMap((level) => NAMING.map((name) => level[name])))).join(' – '),
+  );
+  return {
+    summary: summary === '' ? undefined : summary,
+    fields,
+    requestId: levels.map(readId).find((id) => id !== undefined),
+    isProblem: summary !== '' && !Array.isArray(json),
+  };
+}
+
+const MAX_LEVELS = 3;
+
+/** An error body and what is nested under its `error`. */
+function levelsOf(record: Record<string, unknown>): Record<string, unknown>[] {
+  const levels = [record];
+  let inner = objectOrUndefined(record['error']);
+  for (; inner !== undefined && levels.length < MAX_LEVELS; inner = objectOrUndefined(inner['error']))
+    levels.push(inner);
+  return levels;
+}
+
+function linesOf(values: readonly unknown[]): string[] {
+  const lines = values.filter((value) => typeof value === 'string').map(plainLine);
+  return [...new Set(lines)].filter((line) => line !== '' && line !== 'about:blank');
+}
+
+function readFields(value: unknown): Record<string, string[]> {
+  if (Array.isArray(value)) {
+    const list = texts(value);
+    return list.length > 0 ? { '': list } : {};
+  }
+  const entries = Object.entries(objectOrUndefined(value) ?? {}).slice(0, MAX_FIELDS);
+  return Object.fromEntries(
+    entries.map(([name, said]) => [plainLine(name), texts(said)] as const).filter(([, said]) => said.length > 0),
+  );
+}
+
+function texts(value: unknown): string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list
+    .slice(0, MAX_FIELDS)
+    .map(messageOf)
+    .filter((text) => text !== '');
+}
+
+function messageOf(value: unknown): string {
+  if (typeof value === 'string') return plainLine(value);
+  const record = objectOrUndefined(value) ?? {};
+  return linesOf(SAYING.map((name) => record[name])).join(' – ');
+}
+
+function readId(record: Record<string, unknown>): string | undefined {
+  return validId(record['trace_id'] ?? record['traceId'] ?? record['request_id'] ?? record['requestId']);
+}
+
+const MAX_LENGTH = 300;
+
+/**
+ * Makes one line for people of text that came from elsewhere: no control, format or bidirectional characters, no
+ * card number, no query of an address (it may be a signature), at most 300 characters.
+ */
+export function plainLine(text: string): string {
+  const line = text.replace(new RegExp(String.raw`[\s\p{C}]+`, 'gu'), ' ').trim();
+  return cut(maskCardNumbers(hideQueries(line)));
+}
+
+/** What a body that is no JSON object says of itself, or undefined where it says nothing. */
+function describeText(body: string, contentType: string | undefined): string | undefined {
+  if (/html/i.test(contentType ?? '') || /^\s*<(!doctype|html)/i.test(body)) return describePage(body);
+  if (looksBinary(body)) return 'a body that is not text';
+  if (/^\s*[[{]/.test(body)) return 'a JSON body that is cut off or damaged';
+  const line = plainLine(body);
+  return line === '' ? undefined : line;
+}
+
+/** Cuts to 300 UTF-16 units, never amid a character. */
+export function cut(text: string): string {
+  if (text.length <= MAX_LENGTH) return text;
+  return `${text.slice(0, MAX_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+function describePage(body: string): string {
+  const title = /<title[^>]{0,100}>([^<]{1,1000})/i.exec(body.slice(0, 20_000))?.[1] ?? '';
+  const line = plainLine(title);
+  return `a web page instead of JSON${line === '' ? '' : `: «${line}»`}`;
+}
+
+function looksBinary(body: string): boolean {
+  const start = body.slice(0, 1_000);
+  const odd = start.match(/[^\s -~\u00A0-\uFFFF]|\uFFFD/g)?.length ?? 0;
+  return odd * 10 > start.length;
+}
+
+function hideQueries(text: string): string {
+  return text.replace(/(\bhttps?:\/\/[^\s?#"'<>]+)[?#][^\s"'<>]*/gi, '$1?…');
+}

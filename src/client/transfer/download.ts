@@ -1,0 +1,255 @@
+import { SvcError } from '../../base/errors.ts';
+import { type LockHost, withLock } from '../../base/files/lock.ts';
+import { inspectTarget, moveIntoPlace } from '../../base/files/path.ts';
+import type { Clock } from '../../base/system.ts';
+import { displayHost } from '../../schema/address.ts';
+import { exchange, type HttpResponse } from '../http/exchange.ts';
+import { TransportFailure } from '../http/failure.ts';
+import {
+  FILE_LIMITS,
+  mayRetry,
+  type RetryableFailure,
+  retryAfterMs,
+  type RetryOptions,
+  type TimeLimits,
+  withRetry,
+} from '../http/retry.ts';
+import type { Transport } from '../http/transport.ts';
+import { PartFile } from './part-file.ts';
+import { continues, type Flaw, isEncoded, type Proof, receive, type Received, versionOf } from './receive.ts';
+import type { OnProgress } from './source.ts';
+import { AddressExpired, readErrorOf, redirectedByStore, refusedByStore, storeUnreachable } from './store.ts';
+
+/** What a download into a file needs. The name is the operator's, never the service's (R48). */
+export interface DownloadOptions extends FetchOptions {
+  /** The process, for the lock that keeps two downloads of one target apart; without it none is taken. */
+  readonly host?: Pick<LockHost, 'pid' | 'isAlive'> | undefined;
+  readonly target: string;
+  readonly overwrite: boolean;
+  /** Finds what is wrong with a file that came to its end, beyond what its response shows. */
+  readonly inspect?: ((file: string, proof: Proof) => Promise<readonly Flaw[]>) | undefined;
+  /** Told of a file that is not proven, before it is downloaded again. */
+  readonly onUnproven?: ((flaws: readonly Flaw[], nextMs: number) => void) | undefined;
+  /** Takes bytes that came the same each time although one rule speaks against them. */
+  readonly acceptUnproven?: boolean | undefined;
+}
+
+/** A file that was downloaded completely. */
+export interface DownloadResult extends Received {
+  readonly path: string;
+}
+
+/** Pauses between downloads of a file that is not proven: three downloads within 20 s, each with a fresh address. */
+const PAUSES_MS = [2_000, 6_000];
+
+/**
+ * Downloads an object into a file, whole or not at all (R44): a partial file beside it, synced and renamed once it is
+ * proven (R59). What an earlier run left is continued when it is provably the same object.
+ * @throws SvcError `usage` (exists, or no file), `config` (another process is at it), `local` (disk),
+ *   `UnprovenDownload`, and those of the transfer; when bytes were kept for the next run, `facts.kept` says how many
+ */
+export async function downloadFile(options: DownloadOptions): Promise<DownloadResult> {
+  const { host, overwrite, clock, signal = new AbortController().signal } = options;
+  const { kind, path } = await inspectTarget(options.target, overwrite);
+  if (kind !== 'file') throw new SvcError('usage', `${options.target} is not a file`, { hint: 'Give a file name.' });
+  const work = async (): Promise<DownloadResult> => {
+    const received = await fetchFile(path, options);
+    return { ...received, path: options.target };
+  };
+  if (!host) return work();
+  // Taking the lock also shows that the directory can be written, before any request to the store.
+  const holder: LockHost = { pid: host.pid, isAlive: (pid) => host.isAlive(pid), clock, signal };
+  return withLock(`${path}.svc-part.lock`, holder, work, { waitMs: 0, what: options.target });
+}
+
+async function fetchFile(target: string, options: DownloadOptions): Promise<Received> {
+  const part = PartFile.open(target);
+  try {
+    const received = await fetchProven(part, target, options);
+    moveIntoPlace(part.path, target, options.overwrite);
+    part.forget();
+    return received;
+  } catch (error) {
+    throw part.abandon() ? withKept(error, part) : error;
+  }
+}
+
+/** Downloads until nothing speaks against the file, or it has failed often enough. */
+async function fetchProven(part: PartFile, target: string, options: DownloadOptions): Promise<Received> {
+  const { clock, signal, inspect, onUnproven, acceptUnproven = false } = options;
+  const tries: Received[] = [];
+  for (const pauseMs of [...PAUSES_MS, 0]) {
+    const received = await fetchInto(part, options);
+    await part.seal();
+    const flaws = [...received.flaws, ...((await inspect?.(part.path, received.proof)) ?? [])];
+    if (flaws.length === 0) return received;
+    tries.push({ ...received, flaws });
+    if (pauseMs === 0) break;
+    onUnproven?.(flaws, pauseMs);
+    // It cannot be the beginning of a complete file.
+    part.discard();
+    await clock.sleep(pauseMs, signal);
+  }
+  const same = sameEachTime(tries);
+  if (same && acceptUnproven) return same;
+  const kept = same && keep(part, target, same);
+  part.discard();
+  throw new UnprovenDownload(
+    tries.length,
+    tries.flatMap(({ flaws }) => flaws),
+    kept,
+  );
+}
+
+/** The last of several downloads, if all gave the same bytes and one and the same rule alone speaks against them. */
+function sameEachTime(tries: readonly Received[]): Received | undefined {
+  const rules = new Set(tries.flatMap(({ flaws }) => flaws.map(({ rule }) => rule)));
+  const contents = new Set(tries.map(({ sha256 }) => sha256));
+  return rules.size === 1 && contents.size === 1 ? tries.at(-1) : undefined;
+}
+
+function keep(part: PartFile, target: string, { bytes, sha256 }: Received): Unproven {
+  const file = `${target}.unproven`;
+  part.moveTo(file);
+  return { file, bytes, sha256 };
+}
+
+function withKept(error: unknown, { length, path }: PartFile): unknown {
+  if (!(error instanceof SvcError) || error instanceof AddressExpired || error instanceof UnprovenDownload)
+    return error;
+  const { code, message, hint, status, requestId, retryable, cause } = error;
+  return new SvcError(code, message, {
+    hint: `${hint === undefined ? '' : `${hint} `}The next run resumes after ${length} bytes, kept in ${path}.`,
+    status,
+    requestId,
+    retryable,
+    facts: { ...error.facts, kept: length },
+    cause,
+  });
+}
+
+/** Bytes that came the same each time, and that one rule alone speaks against: kept for the operator to judge. */
+export interface Unproven {
+  readonly file: string;
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+/** A file came to its end, several times, and is not proven to be the whole object. It was not put in place. */
+export class UnprovenDownload extends SvcError {
+  readonly kept: Unproven | undefined;
+
+  constructor(tries: number, flaws: readonly Flaw[], kept: Unproven | undefined) {
+    const problems = [...new Set(flaws.map(({ problem }) => `it ${problem}`))].join(', ');
+    super('checksum_mismatch', `the file was downloaded ${tries} times and is not proven whole: ${problems}`, {
+      hint: kept
+        ? `The bytes were the same each time and are kept in ${kept.file}. Accept them if they are right.`
+        : 'Run the command again later; if it stays so, contact support with the job id.',
+      retryable: true,
+      facts: { rules: [...new Set(flaws.map(({ rule }) => rule))], kept: kept?.file },
+    });
+    this.kept = kept;
+  }
+}
+
+/** What a download needs. */
+export interface FetchOptions extends RetryOptions {
+  readonly clock: Clock;
+  readonly transport: Transport;
+  /** Gives the address; asked before each attempt, because it expires. */
+  readonly address: () => Promise<URL>;
+  readonly onProgress?: OnProgress | undefined;
+  readonly limits?: TimeLimits | undefined;
+}
+
+const LASTING_PROGRESS = 1024 * 1024;
+
+/**
+ * Downloads an object into a partial file: resumes after a cut when that is provably the same object, else starts again.
+ * @throws SvcError, or the signal's reason; the file then holds what came
+ */
+async function fetchInto(part: PartFile, options: FetchOptions): Promise<Received> {
+  let best = 0;
+  let wasExpired = false;
+  return withRetry(async () => {
+    const outcome = await attempt(part, options);
+    if ('proof' in outcome) return { value: outcome };
+    // Once more with a fresh address; a second refusal in a row is not about its age.
+    const isExpired = outcome.error instanceof AddressExpired;
+    if (isExpired && wasExpired) throw outcome.error;
+    wasExpired = isExpired;
+    // A bad connection that still makes progress is not a dead one.
+    const advanced = part.length >= best + LASTING_PROGRESS;
+    best = Math.max(best, part.length);
+    return { ...outcome, advanced };
+  }, options);
+}
+
+async function attempt(part: PartFile, options: FetchOptions): Promise<Received | RetryableFailure> {
+  const url = await options.address();
+  const isContinued = part.version !== undefined && part.length > 0;
+  if (isContinued) await part.resume();
+  try {
+    const response = await exchange(options.transport, {
+      method: 'GET',
+      url,
+      headers: headersFor(part),
+      limits: options.limits ?? FILE_LIMITS,
+      signal: options.signal,
+    });
+    try {
+      return (
+        (await accept(part, url, response, options.clock)) ?? (await receive(part, url, response, options.onProgress))
+      );
+    } finally {
+      response.discard();
+    }
+  } catch (error) {
+    if (!(error instanceof TransportFailure)) throw error;
+    const unreachable = storeUnreachable(url, 'download', error);
+    if (!mayRetry({ failure: error }, 'always')) throw unreachable;
+    return { error: unreachable };
+  }
+}
+
+function headersFor({ version, length }: PartFile): Record<string, string> {
+  const plain = { 'accept-encoding': 'identity' };
+  return version && length > 0 ? { ...plain, range: `bytes=${length}-`, 'if-match': version.etag } : plain;
+}
+
+/** Makes the file ready for a good response's body; a failure for a response that may be better next time. */
+async function accept(part: PartFile, url: URL, response: HttpResponse, clock: Clock) {
+  const { status } = response;
+  if (status === 200) {
+    if (isEncoded(response)) throw encoded(url);
+    part.begin(versionOf(response), response.header('etag'));
+    return undefined;
+  }
+  const isContinued = part.version !== undefined && part.length > 0;
+  if (isContinued && (status === 206 || status === 412 || status === 416)) {
+    if (status === 206 && part.version && continues(response, part.version, part.length)) return undefined;
+    part.begin(undefined);
+    return { error: anotherObject(url) };
+  }
+  if (status >= 300 && status < 400) throw redirectedByStore(url, status, response.header('location'));
+  const refused = refusedByStore({ url, doing: 'download', status, error: await readErrorOf(response) });
+  if (refused instanceof AddressExpired || mayRetry({ status }, 'always'))
+    return { error: refused, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
+  throw refused;
+}
+
+function anotherObject(url: URL): SvcError {
+  return new SvcError('checksum_mismatch', `the store at ${displayHost(url)} does not continue the same object`, {
+    hint: 'Run the command again: it starts from the beginning.',
+    retryable: true,
+  });
+}
+
+function encoded(url: URL): SvcError {
+  return new SvcError(
+    'checksum_mismatch',
+    `the store at ${displayHost(url)} sent the file compressed, which was not requested`,
+    { hint: 'Something between you and the store changes responses: check your proxy settings.' },
+  );
+}

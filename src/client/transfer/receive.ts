@@ -1,0 +1,142 @@
+import { SvcError } from '../../base/errors.ts';
+import { displayHost } from '../../schema/address.ts';
+import type { HttpResponse } from '../http/exchange.ts';
+import type { RetryableFailure } from '../http/retry.ts';
+import type { PartFile, Version } from './part-file.ts';
+import type { OnProgress } from './source.ts';
+
+/** What shows that a body came whole: the MD5 in its ETag, its length, its framing, or nothing. */
+export type Proof = 'md5' | 'length' | 'framing' | 'none';
+
+/** A rule that a file must keep to be taken for the object, and how it breaks it. */
+export interface Flaw {
+  /** Stable, for scripts. */
+  readonly rule: 'checksum' | 'content_type' | 'columns' | 'row_count' | 'tokens' | 'end';
+  /** What goes after "it", such as "was sent as text/html". */
+  readonly problem: string;
+}
+
+/** A body that came to its end. */
+export interface Received {
+  readonly bytes: number;
+  /** Hex SHA-256 of the bytes. */
+  readonly sha256: string;
+  readonly proof: Proof;
+  /** What shows in the response that the bytes are not the object. */
+  readonly flaws: readonly Flaw[];
+}
+
+/** Writes the response's body into the file, and judges whether all of it arrived (R46). */
+export async function receive(
+  part: PartFile,
+  url: URL,
+  response: HttpResponse,
+  onProgress: OnProgress | undefined,
+): Promise<Received | RetryableFailure> {
+  const isContinued = response.status === 206;
+  const total = isContinued ? part.version?.total : lengthOf(response);
+  let isTooLong = false;
+  await response
+    .receive((piece) => {
+      isTooLong ||= total !== undefined && part.length + piece.byteLength > total;
+      if (isTooLong) return response.discard();
+      part.write(piece);
+      onProgress?.({ done: part.length, total });
+    })
+    .catch((error: unknown) => {
+      if (!isTooLong) throw error;
+    });
+  if (isTooLong) return startOver(part, url, 'sent more than it announced');
+  if (total !== undefined && part.length < total) return { error: cut(url, part.length, total) };
+  return judge(part, url, response, total);
+}
+
+function judge(
+  part: PartFile,
+  url: URL,
+  response: HttpResponse,
+  total: number | undefined,
+): Received | RetryableFailure {
+  const expected = md5Of(response);
+  const isOther = expected !== undefined && expected !== part.digests.md5();
+  if (isOther && response.status === 206) return startOver(part, url, 'continued with other bytes');
+  const flaws: Flaw[] = [];
+  if (isOther) flaws.push({ rule: 'checksum', problem: 'does not have the MD5 that its ETag gives' });
+  const type = wrongTypeOf(response);
+  if (type !== undefined) flaws.push({ rule: 'content_type', problem: `was sent as ${type}` });
+  const isChunked = /\bchunked\b/i.test(response.header('transfer-encoding') ?? '');
+  const framed = isChunked ? 'framing' : 'none';
+  const proof = expected === undefined ? (total === undefined ? framed : 'length') : 'md5';
+  return { bytes: part.length, sha256: part.digests.sha256(), proof, flaws };
+}
+
+function startOver(part: PartFile, url: URL, what: string): RetryableFailure {
+  part.begin(undefined);
+  return { error: new SvcError('checksum_mismatch', `the store at ${displayHost(url)} ${what}`, { retryable: true }) };
+}
+
+function cut(url: URL, done: number, total: number): SvcError {
+  return new SvcError('truncated', `the store at ${displayHost(url)} broke off after ${done} of ${total} bytes`, {
+    hint: 'Run the command again.',
+    retryable: true,
+    facts: { bytes: done },
+  });
+}
+
+type Headers = Pick<HttpResponse, 'header'>;
+
+/** The version of a whole response; undefined when it has no strong ETag or no length. */
+export function versionOf(response: Headers): Version | undefined {
+  const etag = strongEtag(response);
+  const total = lengthOf(response);
+  return etag === undefined || total === undefined ? undefined : { etag, total };
+}
+
+/** Whether a 206 holds exactly the rest of this version from `offset` on (R45). */
+export function continues(response: Headers, { etag, total }: Version, offset: number): boolean {
+  const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(response.header('content-range') ?? '');
+  const length = lengthOf(response);
+  return (
+    strongEtag(response) === etag &&
+    !isEncoded(response) &&
+    Number(range?.[1]) === offset &&
+    Number(range?.[2]) === total - 1 &&
+    Number(range?.[3]) === total &&
+    (length === undefined || length === total - offset)
+  );
+}
+
+/** `Content-Length` in bytes, where there is a valid one. */
+function lengthOf({ header }: Headers): number | undefined {
+  const text = header('content-length') ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Whether the body is packed, though nothing but the plain bytes was asked for. */
+export function isEncoded({ header }: Headers): boolean {
+  const encoding = header('content-encoding')?.trim().toLowerCase() ?? '';
+  return encoding !== '' && encoding !== 'identity' && encoding !== 'aws-chunked';
+}
+
+/**
+ * The object's MD5 where its ETag is one: a single-part object of an S3-type store. Of an object that is encrypted
+ * with a key of its own, or that was stored in an encoding, the ETag is something else.
+ */
+function md5Of({ header }: Headers): string | undefined {
+  const md5 = /^"([0-9a-f]{32})"$/i.exec(header('etag') ?? '')?.[1];
+  const isEncrypted = header('x-amz-server-side-encryption')?.startsWith('aws:kms') ?? false;
+  const hasOwnKey = header('x-amz-server-side-encryption-customer-algorithm') !== undefined;
+  const hasEncoding = (header('content-encoding') ?? 'identity') !== 'identity';
+  return isEncrypted || hasOwnKey || hasEncoding ? undefined : md5?.toLowerCase();
+}
+
+/** What a response says that it is, where that cannot be a file of rows: HTML, XML or JSON. */
+function wrongTypeOf({ header }: Headers): string | undefined {
+  const type = header('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return /^[\w.-]+\/(?:[\w.-]+\+)?(?:html|xhtml|xml|json)$/.test(type) ? type : undefined;
+}
+
+function strongEtag({ header }: Headers): string | undefined {
+  const etag = header('etag') ?? '';
+  return /^"[\x21\x23-\x7e]{1,256}"$/.test(etag) ? etag : undefined;
+}

@@ -1,0 +1,186 @@
+import fs from 'node:fs';
+import net from 'node:net';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
+import { sha256OfAll } from '../../base/files/draft.ts';
+import type { Target } from '../../base/files/path.ts';
+import type { Clock } from '../../base/system.ts';
+
+/** A file to upload, or a part of one. It can be opened again: each attempt sends a fresh stream (R35). */
+export interface UploadSource {
+  /** Exact number of bytes. */
+  readonly size: number;
+  /** Hex SHA-256 of what was checked; without one the first attempt's bytes set the measure. */
+  readonly sha256?: string | undefined;
+  /** The bytes in pieces. A piece is lent: once two more have come, its memory may be used again. */
+  open(): AsyncIterable<Uint8Array>;
+}
+
+/** Which bytes of a file to send: `prefix` (a header row), then `start` up to but not including `end`. */
+export interface FilePart {
+  readonly sha256?: string | undefined;
+  readonly prefix?: Uint8Array | undefined;
+  readonly start?: number | undefined;
+  /** The end of the file unless given. */
+  readonly end?: number | undefined;
+}
+
+const PIECE = 256 * 1024;
+
+// Not those of fs/promises, which take 3 ms to load and longer for each piece.
+const read = promisify(fs.read);
+
+/** A source over a regular file, or over a part of it. @throws SvcError `local` when it cannot be read */
+export async function fileSource(path: string, part: FilePart = {}): Promise<UploadSource> {
+  const { prefix = new Uint8Array(), start = 0 } = part;
+  const end = part.end ?? readableSize(path);
+  return {
+    size: prefix.byteLength + end - start,
+    sha256: part.sha256,
+    async *open() {
+      if (prefix.byteLength > 0) yield prefix;
+      // A whole file is read to its present end, so that one that grew is noticed.
+      yield* pieces(path, start, part.end ?? Infinity);
+    },
+  };
+}
+
+/** Hex SHA-256 of a regular file. @throws SvcError `local` when it cannot be read */
+export async function hashFile(path: string): Promise<string> {
+  return sha256OfAll((await fileSource(path)).open());
+}
+
+function readableSize(path: string): number {
+  try {
+    const stat = fs.statSync(path);
+    if (!stat.isFile()) throw notRegular(path);
+    fs.accessSync(path, fs.constants.R_OK);
+    return stat.size;
+  } catch (error) {
+    throw error instanceof SvcError ? error : unreadable(path, error);
+  }
+}
+
+/**
+ * Reads one piece ahead: the disk works while the network does. Three pieces of memory take turns, since new ones
+ * would pile up until they are collected.
+ */
+async function* pieces(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+  const fd = openRegular(path);
+  let next: Promise<Uint8Array> | undefined;
+  try {
+    let at = start;
+    const memory = Array.from({ length: 3 }, () => newPiece(start, end));
+    next = readPiece(fd, path, memory, at, end);
+    for (;;) {
+      const piece = await next;
+      if (piece.byteLength === 0) return;
+      at += piece.byteLength;
+      next = readPiece(fd, path, memory, at, end);
+      // A reader that stops here never looks at it.
+      next.catch(() => undefined);
+      yield piece;
+    }
+  } finally {
+    await next?.catch(() => undefined);
+    fs.closeSync(fd);
+  }
+}
+
+function newPiece(start: number, end: number): Uint8Array {
+  return Buffer.allocUnsafeSlow(Math.max(0, Math.min(PIECE, end - start)));
+}
+
+/** Fills the piece, as far as the file goes: only the last one is short. */
+async function readPiece(fd: number, path: string, memory: Uint8Array[], start: number, end: number) {
+  const piece = memory.shift() ?? newPiece(start, end);
+  memory.push(piece);
+  const wanted = Math.max(0, Math.min(piece.byteLength, end - start));
+  let filled = 0;
+  try {
+    while (filled < wanted) {
+      const { bytesRead } = await read(fd, piece, filled, wanted - filled, start + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  return piece.subarray(0, filled);
+}
+
+function openRegular(path: string): number {
+  try {
+    // Not to hang on a pipe that has no writer.
+    const fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+    if (fs.fstatSync(fd).isFile()) return fd;
+    fs.closeSync(fd);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  throw notRegular(path);
+}
+
+function notRegular(path: string): SvcError {
+  return new SvcError('local', `${path} is not a regular file`, {
+    hint: 'Give a file: an upload may have to be sent again, and a pipe can be read only once.',
+  });
+}
+
+function unreadable(path: string, error: unknown): SvcError {
+  const code = systemCodeOf(error) ?? 'unknown';
+  const problem = code === 'ENOENT' ? 'does not exist' : code === 'EACCES' ? 'may not be read' : 'could not be read';
+  return new SvcError('local', `${path} ${problem} (${code})`, {
+    hint: 'Check the path and that you may read it.',
+    cause: error,
+  });
+}
+
+/** How far a transfer is, in bytes. `total` is undefined where the store does not say. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number | undefined;
+}
+
+/** Receives progress, at most once a piece (64 KiB to 1 MiB). */
+export type OnProgress = (progress: Progress) => void;
+
+interface Host {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Copies a finished file into a named pipe or a device. @throws SvcError `local` when it cannot be written */
+export async function copyInto({ kind, path }: Target, file: string, host: Host): Promise<void> {
+  let output: Writable | undefined;
+  try {
+    output = kind === 'pipe' ? await openPipe(path, host) : fs.createWriteStream(path);
+    await pipeline((await fileSource(file)).open(), output, { signal: host.signal });
+  } catch (error) {
+    host.signal.throwIfAborted();
+    throw systemCodeOf(error) === undefined ? error : writeFailure(path, error);
+  } finally {
+    output?.destroy();
+  }
+}
+
+const POLL_MS = 100;
+
+/**
+ * Opens a named pipe once somebody reads from it. A plain open would block a thread until then, past every signal,
+ * so this one tries again and again.
+ */
+async function openPipe(path: string, { clock, signal }: Host): Promise<Writable> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      const fd = fs.openSync(path, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+      return new net.Socket({ fd, readable: false, writable: true });
+    } catch (error) {
+      if (systemCodeOf(error) !== 'ENXIO') throw error;
+    }
+    await clock.sleep(POLL_MS, signal);
+  }
+}

@@ -1,0 +1,242 @@
+import { type ErrorCode, SvcError } from '../../base/errors.ts';
+import { decodedUri, displayHost, isLoopback, isSafeAddress, readAddress } from '../../schema/address.ts';
+import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
+import type { HttpResponse } from '../http/exchange.ts';
+import type { TransportFailure } from '../http/failure.ts';
+
+/** The service that gave an address; a client is one. */
+export interface AddressSource {
+  readonly baseUrl: URL;
+  /** Hides a value in all that is shown from now on. */
+  readonly addSecret: (value: string) => void;
+}
+
+/**
+ * Reads a pre-signed address of a job's file: https, or http where the service is on this machine too (R04). It is a
+ * secret, so no error ever shows it, and what its query holds is hidden wherever the store may repeat it (R07).
+ * @throws SvcError `bad_response`
+ */
+export function requireStoreAddress(text: string, job: string, source: AddressSource): URL {
+  const url = readAddress(text);
+  const problem = url === undefined ? 'is not a URL' : problemOf(url, source.baseUrl);
+  if (url === undefined || problem !== undefined)
+    throw new SvcError('bad_response', `the store address in the service's response ${problem}`, {
+      hint: 'Check the base URL; addresses must be https. Nothing was sent.',
+    });
+  for (const [, value = ''] of url.search.matchAll(/=([^&]+)/g))
+    for (const form of [value, decodedUri(value) ?? value]) if (form !== job) source.addSecret(form);
+  return url;
+}
+
+function problemOf(url: URL, baseUrl: URL): string | undefined {
+  if (!isSafeAddress(url)) return `has the scheme ${url.protocol.slice(0, 20)} and leaves this machine`;
+  // What listens there is none of the service's; it would get the file, or pass for its results.
+  return isLoopback(url) && !isLoopback(baseUrl) ? 'is on this machine, and the service is not' : undefined;
+}
+
+/** Whether a PUT there must name the blob type: a shared-access signature has `sv` and `sig` in its query. */
+export function isAzureType(url: URL): boolean {
+  return url.searchParams.has('sv') && url.searchParams.has('sig');
+}
+
+/** What was being done, for messages. */
+export type Doing = 'upload' | 'download';
+
+/** A store's response that is no success. */
+export interface Refusal {
+  readonly url: URL;
+  readonly doing: Doing;
+  readonly status: number;
+  readonly error: StoreError;
+}
+
+/**
+ * The store does not accept the address (400, 401 or 403, whatever its body says): most likely it has expired. The
+ * job is to be read again: it may give a new address, or be gone. `storeCode` is the store's own word.
+ */
+export class AddressExpired extends SvcError {
+  readonly storeCode: string | undefined;
+
+  constructor({ url, doing, status, error }: Refusal) {
+    super(
+      status === 400 ? 'rejected' : 'forbidden',
+      `the store at ${displayHost(url)} refused the ${doing} (${describeStoreError(status, error)})`,
+      {
+        status,
+        requestId: error.requestId,
+        hint: 'The address may have expired: read the job again for a new one.',
+        facts: error.code === undefined ? undefined : { store_code: error.code },
+      },
+    );
+    this.storeCode = error.code;
+  }
+}
+
+/** The whole file may have reached the store, and nothing shows whether it did. The job must be read before another PUT (R36). */
+export class UploadUnclear extends SvcError {
+  constructor(url: URL, bytes: number, what: string, status?: number) {
+    super('outcome_unknown', `outcome unknown: the store at ${displayHost(url)} may have the file; ${what}`, {
+      status,
+      hint: 'Read the job before you upload again: it shows whether the file has arrived.',
+      retryable: false,
+      facts: { bytes },
+    });
+  }
+}
+
+/** The error for a response that is no success and will not be tried again. */
+export function refusedByStore(refusal: Refusal): SvcError {
+  const { url, doing, status, error } = refusal;
+  if (status === 400 || status === 401 || status === 403) return new AddressExpired(refusal);
+  const code = codeOf(status);
+  const message = `the store at ${displayHost(url)} ${WORDS[code]} the ${doing} (${describeStoreError(status, error)})`;
+  return new SvcError(code, message, { status, requestId: error.requestId, hint: HINTS[code] });
+}
+
+/** A redirect is never followed: the file, or what is taken for it, would go to or come from elsewhere. */
+export function redirectedByStore(url: URL, status: number, location: string | undefined): SvcError {
+  const target = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+  const host = target === undefined ? 'an unnamed host' : displayHost(target);
+  return new SvcError(
+    'bad_response',
+    `the store at ${displayHost(url)} redirects to ${host} (${status}); redirects are not followed`,
+    { status, hint: 'Check the base URL and your proxy settings; something in between may be responding.' },
+  );
+}
+
+/** No usable response came. */
+export function storeUnreachable(url: URL, doing: Doing, failure: TransportFailure): SvcError {
+  return new SvcError('network', `the ${doing} with ${displayHost(url)} failed: ${failure.message}`, {
+    hint:
+      failure.kind === 'tls'
+        ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'
+        : 'Check your network and proxy settings, then run the command again; that is safe.',
+    retryable: failure.kind !== 'tls',
+    facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
+  });
+}
+
+type RefusalCode = Extract<ErrorCode, 'rejected' | 'rate_limited' | 'server' | 'not_found' | 'bad_response'>;
+
+function codeOf(status: number): RefusalCode {
+  if (status < 400) return 'bad_response';
+  if (status === 429) return 'rate_limited';
+  if (status === 404 || status === 410) return 'not_found';
+  return status === 408 || status >= 500 ? 'server' : 'rejected';
+}
+
+const WORDS: Record<RefusalCode, string> = {
+  bad_response: 'gave an invalid response to',
+  rate_limited: 'is limiting requests and refused',
+  not_found: 'does not have the object of',
+  server: 'failed during',
+  rejected: 'rejected',
+};
+
+const HINTS: Record<RefusalCode, string> = {
+  bad_response: 'Something between you and the store may be responding: check your proxy settings.',
+  rate_limited: 'Wait a little and run the command again.',
+  not_found: 'Read the job again: it may have expired.',
+  server: 'Run the command again later; that is safe.',
+  rejected: 'Fix what the message names, then run the command again.',
+};
+
+const MAX_ERROR_BODY = 64 * 1024;
+const LONGEST_MS = 5_000;
+
+/** Reads what an error response says; a body that breaks off or drips says as much as had come. */
+export async function readErrorOf(response: HttpResponse): Promise<StoreError> {
+  const timer = setTimeout(() => response.discard(), LONGEST_MS);
+  try {
+    const { bytes } = await response.readPartial(MAX_ERROR_BODY);
+    return readStoreError(bytes.toString('utf8'), (name) => response.header(name));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What may be shown of a store's error body. The rest echoes signatures and what was signed (R07). */
+export interface StoreError {
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  readonly requestId: string | undefined;
+}
+
+const MAX_MESSAGE = 200;
+const ID = /^[\w.:|/+=-]{1,128}$/;
+const ID_HEADERS = ['x-amz-request-id', 'x-ms-request-id', 'x-guploader-uploadid', 'cf-ray', 'x-request-id'];
+
+/** Reads an error body: XML, JSON, HTML, text, cut off or empty. Never throws. */
+export function readStoreError(body: string, header: (name: string) => string | undefined): StoreError {
+  const said = fromJson(body) ?? fromMarkup(body);
+  const idHeader = ID_HEADERS.map(header).find((value) => value !== undefined);
+  return {
+    code: matching(/^[\w.-]{1,64}$/, said.code ?? header('x-ms-error-code')),
+    message: cleanMessage(said.message),
+    requestId: matching(ID, said.requestId) ?? matching(ID, idHeader),
+  };
+}
+
+/** The status with the store's own words, such as `403 AccessDenied: Request has expired`. */
+export function describeStoreError(status: number, error: StoreError): string {
+  const code = error.code === undefined ? '' : ` ${error.code}`;
+  return `${status}${code}${error.message === undefined ? '' : `: ${error.message}`}`;
+}
+
+type StoreMessage = { [Part in keyof StoreError]: string | undefined };
+
+function fromMarkup(body: string): StoreMessage {
+  return {
+    code: elementText(body, 'Code'),
+    message: elementText(body, 'Message') ?? elementText(body, 'title'),
+    requestId: elementText(body, 'RequestId'),
+  };
+}
+
+/** The text of the first element of this name, whatever its prefix, with its entities decoded; undefined without one. */
+export function elementText(xml: string, name: string): string | undefined {
+  const text = new RegExp(`<(?:\\w{1,32}:)?${name}(?:\\s[^<>]{0,1000})?>([^<]{1,8000})`, 'i').exec(xml)?.[1];
+  return text?.trim().replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(lt|gt|quot|apos|amp));/gi, decodedEntity);
+}
+
+function decodedEntity(whole: string, decimal?: string, hex?: string, name?: string): string {
+  if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
+  const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+
+function fromJson(body: string): StoreMessage | undefined {
+  const outer = objectOrUndefined(parsedJson(body));
+  if (!outer) return undefined;
+  const inner = objectOrUndefined(outer['error']) ?? outer;
+  const pick = (...names: string[]): string | undefined => {
+    const value = names.map((name) => inner[name] ?? outer[name]).find((part) => part !== undefined);
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  };
+  return {
+    code: pick('code', 'Code'),
+    message: pick('message', 'Message', 'detail', 'title'),
+    requestId: pick('requestId', 'request_id', 'RequestId'),
+  };
+}
+
+function matching(form: RegExp, text: string | undefined): string | undefined {
+  return text !== undefined && form.test(text.trim()) ? text.trim() : undefined;
+}
+
+/** One short line without anything that could be part of an address, a signature or a card number. */
+function cleanMessage(text: string | undefined): string | undefined {
+  const line = (text ?? '')
+    .slice(0, 2_000)
+    .replace(/\S*:\/\/\S*/g, '…')
+    .replace(/\?\S+/g, '?…')
+    .replace(/[\w.%-]+=\S+/g, '…')
+    .replace(/[\w+/=%-]{24,}/g, '…')
+    .replace(/\d[\d -]{10,}\d/g, '…')
+    .replace(/[\s\p{Cc}\p{Cf}\p{Cs}]+/gu, ' ')
+    .trim();
+  if (line === '') return undefined;
+  return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line;
+}

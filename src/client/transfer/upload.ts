@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto';
+import { SvcError } from '../../base/errors.ts';
+import type { Clock } from '../../base/system.ts';
+import { exchange, type ExchangeRequest, type HttpResponse } from '../http/exchange.ts';
+import { TransportFailure } from '../http/failure.ts';
+import {
+  FILE_LIMITS,
+  mayRetry,
+  type RetryableFailure,
+  retryAfterMs,
+  type RetryOptions,
+  type TimeLimits,
+  withRetry,
+} from '../http/retry.ts';
+import type { Transport } from '../http/transport.ts';
+import type { OnProgress, UploadSource } from './source.ts';
+import {
+  isAzureType,
+  readErrorOf,
+  redirectedByStore,
+  refusedByStore,
+  type StoreError,
+  storeUnreachable,
+  UploadUnclear,
+} from './store.ts';
+
+/** What an upload needs. Progress restarts with each attempt. */
+export interface UploadOptions extends RetryOptions {
+  readonly clock: Clock;
+  readonly transport: Transport;
+  /** A pre-signed address, checked by `requireStoreAddress`. */
+  readonly url: URL;
+  readonly source: UploadSource;
+  readonly onProgress?: OnProgress | undefined;
+  /** Called before each attempt: no earlier one can have been stored. */
+  readonly onAttempt?: (() => void) | undefined;
+  /** Called before the last piece of an attempt goes out: from then on the store may have the file. */
+  readonly onLastPiece?: (() => void) | undefined;
+  readonly limits?: TimeLimits | undefined;
+}
+
+/** What was stored. */
+export interface UploadResult {
+  readonly bytes: number;
+  /** Hex SHA-256 of the bytes that were sent. */
+  readonly sha256: string;
+  /** How often the file was sent, the successful time included. */
+  readonly attempts: number;
+}
+
+// The response to a PUT is small, whatever the file: its body is bounded too.
+const UPLOAD_LIMITS: TimeLimits = { ...FILE_LIMITS, body: 30_000 };
+
+/**
+ * Puts a file to a pre-signed address: exact length, no key, a fresh stream each attempt. It is sent again only when
+ * the store surely does not have it.
+ * @throws AddressExpired for 400, 401 and 403; UploadUnclear when the store may have the file; SvcError `checksum_mismatch`
+ *   when the source is no longer what was checked; other SvcErrors for refusals, redirects and the network; the
+ *   signal's reason when it aborts
+ */
+export async function uploadFile(options: UploadOptions): Promise<UploadResult> {
+  let expected = options.source.sha256;
+  return withRetry(async (index) => {
+    options.onAttempt?.();
+    const body = new CheckedBody(options, expected);
+    const failure = await sendOnce(options, body);
+    if (failure !== undefined) {
+      if (body.complete) expected = body.sha256;
+      return failure;
+    }
+    return { value: { bytes: options.source.size, sha256: body.sha256, attempts: index + 1 } };
+  }, options);
+}
+
+/** One PUT: nothing when it is stored, a failure when it may be tried again. */
+async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<RetryableFailure | undefined> {
+  const { url, source } = options;
+  try {
+    const response = await exchange(options.transport, {
+      ...uploadRequest(url, source.size),
+      body,
+      limits: options.limits ?? UPLOAD_LIMITS,
+      signal: options.signal,
+      fresh: true,
+    });
+    return await judge(options, body, response);
+  } catch (error) {
+    // The source's own failure, not the broken connection that follows from it.
+    if (body.failure !== undefined) throw body.failure;
+    if (!(error instanceof TransportFailure)) throw error;
+    if (error.sent && body.complete) throw new UploadUnclear(url, source.size, error.message);
+    const unreachable = storeUnreachable(url, 'upload', error);
+    if (!mayRetry({ failure: error }, 'always')) throw unreachable;
+    return { error: unreachable };
+  } finally {
+    body.close();
+  }
+}
+
+async function judge({ url, source, clock }: UploadOptions, body: CheckedBody, response: HttpResponse) {
+  const { status } = response;
+  if (status < 300) {
+    response.discard();
+    if (body.complete) return undefined;
+    throw new UploadUnclear(url, source.size, `it responded ${status} before it had the whole file`, status);
+  }
+  if (status < 400) {
+    response.discard();
+    throw redirectedByStore(url, status, response.header('location'));
+  }
+  const error = await readErrorOf(response);
+  const refused = refusedByStore({ url, doing: 'upload', status, error });
+  const isUnclear = status >= 500 || status === 408;
+  // A store that fails may have kept the whole file all the same: only its job shows that, not another PUT.
+  if (isUnclear && body.complete) throw new UploadUnclear(url, source.size, `it responded ${status}`, status);
+  if (isUnclear || isNotTaken(status, error))
+    return { error: refused, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
+  throw refused;
+}
+
+function isNotTaken(status: number, error: StoreError): boolean {
+  // S3's way to say that the body came too slowly.
+  return status === 429 || (status === 400 && error.code === 'RequestTimeout');
+}
+
+/** What is sent to a pre-signed address besides the file: an exact length, and only the headers that it needs. */
+export function uploadRequest(
+  url: URL,
+  size: number,
+): Pick<ExchangeRequest & { method: 'PUT' }, 'method' | 'url' | 'headers'> {
+  const headers = { 'content-length': String(size), ...(isAzureType(url) ? { 'x-ms-blob-type': 'BlockBlob' } : {}) };
+  return { method: 'PUT', url, headers };
+}
+
+/**
+ * The body of one upload attempt. It counts and hashes what passes, and holds the last piece back until all of the
+ * source has been read and found to be what was checked: a file that changed never arrives whole (R35).
+ */
+class CheckedBody implements AsyncIterable<Uint8Array> {
+  /** Why the body ended early, if it was the source's doing. */
+  failure: unknown;
+  /** Whether the last piece was handed on: before that no store can have the whole file. */
+  complete = false;
+  /** Hex SHA-256 of the bytes, once complete. */
+  sha256 = '';
+  readonly #options: Pick<UploadOptions, 'source' | 'onProgress' | 'onLastPiece'>;
+  readonly #expected: string | undefined;
+  readonly #pieces = this.#run();
+
+  /** When `onLastPiece` throws, that piece never goes out. */
+  constructor(options: UploadOptions, expected: string | undefined) {
+    this.#options = options;
+    this.#expected = expected;
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    return this.#pieces;
+  }
+
+  /** Closes the source, however far the body was read. */
+  close(): void {
+    this.#pieces.return(undefined).catch(() => undefined);
+  }
+
+  async *#run(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* this.#checked();
+    } catch (error) {
+      this.failure = error;
+      throw error;
+    }
+  }
+
+  async *#checked(): AsyncGenerator<Uint8Array> {
+    const hash = createHash('sha256');
+    const { source, onLastPiece } = this.#options;
+    const { size } = source;
+    let read = 0;
+    let held: Uint8Array | undefined;
+    for await (const piece of source.open()) {
+      if (piece.byteLength === 0) continue;
+      read += piece.byteLength;
+      if (read > size) throw altered('it has grown');
+      hash.update(piece);
+      if (held) yield* this.#hand(held, read - piece.byteLength);
+      held = piece;
+    }
+    if (read < size) throw altered('it has shrunk');
+    const sha256 = hash.digest('hex');
+    if (this.#expected !== undefined && sha256 !== this.#expected) throw altered('its content is another');
+    this.sha256 = sha256;
+    onLastPiece?.();
+    this.complete = true;
+    if (held) yield* this.#hand(held, read);
+  }
+
+  async *#hand(piece: Uint8Array, done: number): AsyncGenerator<Uint8Array> {
+    yield piece;
+    this.#options.onProgress?.({ done, total: this.#options.source.size });
+  }
+}
+
+function altered(how: string): SvcError {
+  return new SvcError('checksum_mismatch', `the file changed after it was checked: ${how}; nothing was uploaded`, {
+    hint: 'Let the file come to rest and run the command again.',
+  });
+}

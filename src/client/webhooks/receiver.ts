@@ -1,0 +1,227 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SvcError, systemCodeOf } from '../../base/errors.ts';
+import type { Clock } from '../../base/system.ts';
+import { isForThisMachine } from '../../schema/address.ts';
+import { headersOf, readDelivery, type ReceivedEvent } from './received.ts';
+
+export interface ReceiverOptions {
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly host?: string | undefined;
+  /** Names beside those of loopback that a sender may use; `any` where other machines may connect. */
+  readonly allowHosts?: readonly string[] | 'any' | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Stores an event; only then is it acknowledged. When it rejects, the sender is asked to retry. */
+  readonly accept: (event: ReceivedEvent) => Promise<void>;
+  readonly onRefused?: ((refusal: Refusal) => void) | undefined;
+  readonly limits?: Partial<typeof RECEIVER_LIMITS> | undefined;
+}
+
+export interface Receiver {
+  readonly url: string;
+  readonly port: number;
+  /** Stops listening. What is being received is finished first, for a moment. */
+  close(): Promise<void>;
+}
+
+/** What is granted to whoever connects: events are small and their sender is in a hurry. Times in milliseconds. */
+export const RECEIVER_LIMITS = { body: 1_000_000, headersMs: 10_000, requestMs: 20_000, connections: 500 };
+
+/** The loopback address that is listened on unless another is asked for. */
+const LOOPBACK = '127.0.0.1';
+
+/**
+ * Receives webhook events over HTTP. Responds 2xx as soon as an event is accepted, before anything is done with it.
+ * @throws SvcError `local` when it cannot listen
+ */
+export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
+  const limits = { ...RECEIVER_LIMITS, ...options.limits };
+  const host = options.host ?? LOOPBACK;
+  const server = createServer({
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: Math.min(1000, limits.headersMs),
+  });
+  server.maxConnections = limits.connections;
+  // A sender that never reads its responses would keep its connection. A late request is refused in words before.
+  server.timeout = limits.headersMs + limits.requestMs;
+  // A refused connection is reported once: not again because its body broke off.
+  const broken = new WeakSet<object>();
+  const onRefused = (refusal: Refusal, socket: object): void => {
+    if (broken.has(socket)) return;
+    broken.add(socket);
+    options.onRefused?.(refusal);
+  };
+  const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
+    void respond(
+      incoming,
+      outgoing,
+      { ...options, onRefused: (refusal) => onRefused(refusal, incoming.socket) },
+      limits,
+    ).catch(() => outgoing.destroy());
+  server.on('request', receive).on('checkContinue', receive);
+  server.on('clientError', (error, socket) => refuseConnection(error, socket, (refusal) => onRefused(refusal, socket)));
+  const port = await listen(server, host, options.port);
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return { url: `http://${shown}:${port}`, port, close: () => stop(server) };
+}
+
+async function respond(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  options: ReceiverOptions,
+  limits: typeof RECEIVER_LIMITS,
+): Promise<void> {
+  // The sender may disconnect during the response.
+  outgoing.on('error', () => undefined);
+  const refusal = await take(incoming, outgoing, options, limits);
+  if (refusal === undefined) {
+    outgoing.writeHead(200, { 'content-length': 0 }).end();
+    return;
+  }
+  options.onRefused?.(refusal);
+  refuse(incoming, outgoing, refusal);
+}
+
+async function take(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { accept, clock, allowHosts }: ReceiverOptions,
+  limits: typeof RECEIVER_LIMITS,
+): Promise<Refusal | undefined> {
+  const unwanted = refusalReason(incoming, allowHosts);
+  if (unwanted !== undefined) return unwanted;
+  const body = await readBody(incoming, outgoing, limits.body);
+  if ('status' in body) return body;
+  const read = readDelivery(body.bytes);
+  if ('problem' in read) return { status: 400, reason: read.problem };
+  const headers = headersOf(incoming.headers);
+  try {
+    await accept({ receivedAt: clock.now(), headers, bytes: body.bytes, delivery: read.delivery });
+    return undefined;
+  } catch (error) {
+    return { status: 503, reason: error instanceof Error ? error.message : 'it could not be stored' };
+  }
+}
+
+function refusalReason({ method, headers }: IncomingMessage, allowHosts: ReceiverOptions['allowHosts'] = []) {
+  if (allowHosts !== 'any' && !isForThisMachine(headers, allowHosts))
+    return { status: 403, reason: 'its Host header names another machine' };
+  if (method !== 'POST') return { status: 405, reason: 'an event comes by POST' };
+  // Any page in a browser on this machine can post here; a service names no origin.
+  if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined)
+    return { status: 403, reason: 'it comes from a page in a browser, not from the service' };
+  const coding = headers['content-encoding'] ?? 'identity';
+  if (coding.toLowerCase() !== 'identity') return { status: 415, reason: 'its body is compressed' };
+  return undefined;
+}
+
+const LAST_MOMENT_MS = 500;
+
+/** Resolves to the port. @throws SvcError `local`, which says why it cannot listen */
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(listenError(error, host, port)));
+    server.listen(port, host, () => {
+      server.removeAllListeners('error').on('error', () => undefined);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function listenError(error: Error, host: string, port: number): SvcError {
+  const code = systemCodeOf(error) ?? 'unknown reason';
+  if (code === 'EADDRINUSE')
+    return new SvcError('local', `port ${port} is in use`, {
+      hint: 'Choose another port, or 0 for a free one, and configure it at the sender.',
+    });
+  if (code === 'EACCES')
+    return new SvcError('local', `not allowed to listen on port ${port}`, { hint: 'Choose a port from 1024 up.' });
+  return new SvcError('local', `cannot listen on ${host} (${code})`, {
+    hint: 'Choose an address of this machine, such as 127.0.0.1.',
+  });
+}
+
+async function stop(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), LAST_MOMENT_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+/** Why a request is refused whose sender disconnected before its end. */
+const BROKEN_OFF = 'it broke off';
+
+/** Reads a body of at most `limit` bytes. One that is declared longer is refused unread. */
+async function readBody(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  limit: number,
+): Promise<{ readonly bytes: Buffer } | Refusal> {
+  const tooLong = { status: 413, reason: `the body is longer than ${limit} bytes` };
+  if (Number(incoming.headers['content-length'] ?? 0) > limit) return tooLong;
+  if (incoming.headers.expect !== undefined) outgoing.writeContinue();
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    incoming.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else resolve(tooLong);
+    });
+    incoming.on('end', () => resolve({ bytes: Buffer.concat(chunks) }));
+    // The sender cannot read this any more; the operator can.
+    const cutOff = (): void => resolve({ status: 400, reason: BROKEN_OFF });
+    incoming.on('error', cutOff).on('close', cutOff);
+  });
+}
+
+/** A request that was refused. The reason holds nothing of what was sent. */
+export interface Refusal {
+  readonly status: number;
+  readonly reason: string;
+}
+
+/** Responds with the reason. A sender that is still sending its body must be able to read it. */
+function refuse(incoming: IncomingMessage, outgoing: ServerResponse, { status, reason }: Refusal): void {
+  const text = `${JSON.stringify({ error: reason })}\n`;
+  outgoing.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    connection: 'close',
+    ...(status === 405 ? { allow: 'POST' } : {}),
+    ...(status === 503 ? { 'retry-after': '10' } : {}),
+  });
+  outgoing.write(text);
+  const end = (): void => {
+    clearTimeout(timer);
+    outgoing.end();
+    incoming.destroy();
+  };
+  const timer = setTimeout(end, LAST_MOMENT_MS);
+  incoming.on('end', end).on('close', end).resume();
+  if (incoming.readableEnded || incoming.destroyed) end();
+}
+
+/** Ends a connection whose request is late or not HTTP. */
+function refuseConnection(
+  error: Error,
+  socket: { writable: boolean; end(text: string): unknown; destroy(): unknown },
+  onRefused: (refusal: Refusal) => void,
+): void {
+  const code = systemCodeOf(error);
+  const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const [status, words] = isLate ? [408, 'Request Timeout'] : [400, 'Bad Request'];
+  const broken = code === 'HPE_INVALID_EOF_STATE' ? BROKEN_OFF : 'it is not valid HTTP';
+  const reason = isLate ? 'it was not complete in time' : broken;
+  if (code !== 'ECONNRESET') onRefused({ status, reason });
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  socket.end(`HTTP/1.1 ${status} ${words}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  // The sender may never close its side.
+  setTimeout(() => socket.destroy(), LAST_MOMENT_MS).unref();
+}

@@ -1,0 +1,238 @@
+import { once } from 'node:events';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import {
+  conflicting,
+  flag,
+  hostName,
+  type Input,
+  integer,
+  type Moment,
+  moment,
+  positiveDuration,
+  repeated,
+  resolvePath,
+  text,
+  value,
+} from '../../cli/app/parameter.ts';
+import { listPrinter } from '../../cli/app/print.ts';
+import { parseTime } from '../../cli/output/time.ts';
+import { fieldPaths, type View } from '../../cli/output/view.ts';
+import type { ReceiverOptions } from '../../client/webhooks/receiver.ts';
+import { isLoopback, isLoopbackHost } from '../../schema/address.ts';
+import type { Listener, ListenOptions } from '../listener.ts';
+import { parseTarget, reportEvent, reportUnprocessed } from '../report.ts';
+import type { AcceptedEvent, Unprocessed } from '../sinks.ts';
+
+type EventRow = ReturnType<typeof eventRow>;
+
+// An older one may be a delivery that somebody sends again.
+const OLD_SECONDS = 300;
+
+const eventView: View<EventRow> = {
+  name: 'event',
+  fields: fieldPaths(`
+    received_at repeated age_seconds event.id event.type event.timestamp event.tenant_id
+    event.trace_id event.data.job.id event.data.job.status event.data.actor delivered_at event.*
+  `),
+  columns: [
+    { path: 'received_at', header: 'received', kind: 'time', priority: 4 },
+    { path: 'event.type', header: 'type', kind: 'text' },
+    { path: 'event.data.job.id', header: 'job', kind: 'id', priority: 6 },
+    { path: 'event.data.job.status', header: 'job status', kind: 'status', priority: 5 },
+    { path: 'event.id', header: 'event', kind: 'id', priority: 1 },
+    {
+      path: 'age_seconds',
+      header: 'age s',
+      kind: 'number',
+      priority: 2,
+      paint: (age) => (typeof age === 'number' && Math.abs(age) > OLD_SECONDS ? 'warn' : undefined),
+    },
+    { path: 'repeated', kind: 'text', priority: 3, paint: (repeated) => (repeated === true ? 'warn' : 'quiet') },
+  ],
+};
+
+const ADDRESS_PARAMETERS = {
+  host: value('--host <address>', 'address to listen on (default 127.0.0.1, this machine only)', text),
+  allowRemote: flag('--allow-remote', 'allow a --host that other machines can reach; no key is required'),
+  allowHost: repeated(
+    '--allow-host <name>',
+    'another host name that senders may use, such as that of a tunnel; may be repeated',
+    hostName,
+  ),
+} as const;
+
+const parameters = {
+  port: value('--port <n>', 'port to listen on; 0 takes a free one (default 4020)', integer(0, 65_535)),
+  ...ADDRESS_PARAMETERS,
+  forwardTo: repeated(
+    '--forward-to <url>',
+    'post each event there too; https, or loopback; may be repeated',
+    parseTarget,
+  ),
+  exec: value(
+    '--exec <command>',
+    'run this shell command for each event, one at a time: the event on its standard input, its fields in SVC_EVENT_ID, SVC_EVENT_TYPE, SVC_JOB_ID, SVC_JOB_STATUS …',
+    text,
+  ),
+  execLimit: value('--exec-limit <duration>', 'time limit of that command (default 5m)', positiveDuration),
+  journal: value('--journal <file>', 'append each event to this file before it is acknowledged', text),
+  for: conflicting(['until'], value('--for <duration>', 'end after this time', positiveDuration)),
+  until: value('--until <time>', 'end at this time', moment),
+  max: value('--max <n>', 'end after this many events', integer(1)),
+} as const;
+
+const DEFAULT_PORT = 4020;
+
+type ListenInput = Input<typeof parameters>;
+
+export const listen = defineCommand({
+  description:
+    'An event is acknowledged as soon as it is in the journal. It is printed, forwarded and passed to the command after that: none of these can delay or lose it. The command is one line for the shell (sh -c), like a git hook; nothing of an event becomes part of it, and keys are not in its environment; its output goes to stderr. An event whose id was received before is marked as repeated. Signatures are kept in the journal and forwarded, not checked.',
+  examples: [
+    ['svc events listen', 'events posted to http://127.0.0.1:4020 are printed'],
+    [
+      'svc events listen --journal events.jsonl --forward-to http://localhost:3000/webhooks',
+      'store them, and forward them to an application in development',
+    ],
+    [`svc events listen --exec 'notify-send "$SVC_EVENT_TYPE" "$SVC_JOB_ID"'`, 'run a command for each event'],
+    ['svc events listen --max 1 --for 10m -o json', 'wait for one event, ten minutes at most'],
+  ],
+  exitCodes: [130, 143],
+  fields: eventView.fields,
+  parameters,
+  async run(context, input) {
+    refuseLoop(input);
+    const address = listeningAddress(context, input);
+    const limitMs = input.for ?? timeUntil(context, input.until);
+    const print = await listPrinter(context, eventView);
+    const { Listener: ListenerClass } = await import('../listener.ts');
+    const listener = await ListenerClass.open({ ...optionsOf(context, input), ...address });
+    try {
+      reportStart(context, listener, input);
+      await printUntilEnd(context, listener, limitMs, () => print(rows(listener)));
+    } finally {
+      for (const unprocessed of await finish(context, listener)) reportUnprocessed(context, unprocessed, input.journal);
+    }
+    return exitCode(context);
+  },
+});
+
+// Each event would come back forever.
+function refuseLoop({ forwardTo, port = DEFAULT_PORT }: ListenInput): void {
+  if (!forwardTo.some((target) => isLoopback(target) && Number(target.port || 80) === port)) return;
+  throw new SvcError('usage', '--forward-to is the address of the listener itself', {
+    hint: 'Give the listener another --port, or name another target.',
+  });
+}
+
+function timeUntil({ clock }: Context, until: Moment | undefined): number | undefined {
+  if (until === undefined) return undefined;
+  const now = clock.now();
+  if (until(now) > now) return until(now) - now;
+  throw new SvcError('usage', '--until is not in the future', {
+    hint: 'Give a later time, or use --for with a duration.',
+  });
+}
+
+function optionsOf(context: Context, input: ListenInput): ListenOptions {
+  const { system, clock, out } = context;
+  const { exec, execLimit: limitMs = 300_000, journal, max, forwardTo } = input;
+  const { env: environment, platform, cwd } = system;
+  return {
+    port: input.port ?? DEFAULT_PORT,
+    clock,
+    forwardTo,
+    limit: max,
+    environment,
+    journal: journal === undefined ? undefined : resolvePath(context, journal),
+    command: exec === undefined ? undefined : { line: exec, environment, platform, cwd, limitMs },
+    redact: (line) => out.redact(line),
+    onEvent: reportEvent(context),
+  };
+}
+
+function reportStart({ notices }: Context, listener: Listener, { journal }: ListenInput): void {
+  const kept = journal === undefined ? '' : `, storing events in ${journal}`;
+  notices.note(`listening on ${listener.url}${kept}; stop with Ctrl-C`);
+}
+
+async function* rows(listener: Listener): AsyncGenerator<readonly EventRow[]> {
+  for await (const batch of listener.events()) yield batch.map(eventRow);
+}
+
+function eventRow({ delivery, receivedAt, repeated }: AcceptedEvent) {
+  const known = {
+    received_at: new Date(receivedAt).toISOString(),
+    repeated,
+    age_seconds: ageOf(delivery.delivered_at, receivedAt),
+  };
+  // A member of the same name must not pass for ours; the journal has it as sent.
+  return { ...known, ...delivery, ...known };
+}
+
+/** The seconds from `delivered_at` until it was received, by this machine's clock. */
+function ageOf(deliveredAt: unknown, receivedAt: number): number | undefined {
+  const at = typeof deliveredAt === 'string' ? parseTime(deliveredAt) : undefined;
+  return at === undefined ? undefined : Math.round((receivedAt - at) / 100) / 10;
+}
+
+// For what is still being forwarded or run: after Ctrl-C a moment, else long enough for every attempt.
+const GRACE_MS = { interrupted: 2_000, done: 60_000 };
+
+/** Prints until the listener ends by itself, the time is up, or the command is asked to end. */
+async function printUntilEnd(
+  { signal, clock }: Context,
+  listener: Listener,
+  limitMs: number | undefined,
+  printing: () => Promise<unknown>,
+): Promise<void> {
+  const over = new AbortController();
+  const ended = AbortSignal.any([signal, over.signal]);
+  if (limitMs !== undefined) clock.sleep(limitMs, ended).then(() => listener.end(), ignore);
+  const interrupted = aborted(signal).then(() => listener.end());
+  // A reader of stdout that does not read must not hold up the end.
+  const graceOver = interrupted.then(() => clock.sleep(GRACE_MS.interrupted, over.signal)).catch(ignore);
+  await Promise.race([printing(), graceOver]).finally(() => over.abort());
+}
+
+/** Gives what is still being done with the events its time, and resolves to what was not done. */
+async function finish({ signal, clock }: Context, listener: Listener): Promise<readonly Unprocessed[]> {
+  const over = new AbortController();
+  const late = new AbortController();
+  const grace = (ms: number): void => void clock.sleep(ms, over.signal).then(() => late.abort(), ignore);
+  grace(GRACE_MS.done);
+  void aborted(signal).then(() => grace(GRACE_MS.interrupted));
+  return listener.finish(late.signal).finally(() => over.abort());
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+/** Being interrupted is how a listener ends: no error, but the exit code says what ended it. */
+function exitCode({ signal }: Context): number {
+  if (!signal.aborted) return 0;
+  if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
+  throw signal.reason;
+}
+
+function ignore(): void {
+  // The sleep was cut short: nothing is left to wait for.
+}
+
+/** Where to listen. An address that is not loopback needs its own option, and a warning. */
+function listeningAddress(
+  { notices }: Context,
+  input: Input<typeof ADDRESS_PARAMETERS>,
+): Pick<ReceiverOptions, 'host' | 'allowHosts'> {
+  const { host, allowHost } = input;
+  if (host === undefined || isLoopbackHost(host)) return { host, allowHosts: allowHost };
+  if (!input.allowRemote) {
+    throw new SvcError('usage', 'other machines can reach the address given with --host', {
+      hint: 'Leave it out, or add --allow-remote if other machines are to send events.',
+    });
+  }
+  notices.warn('other machines can reach the listener: anyone who can reach it can send forged events');
+  return { host, allowHosts: 'any' };
+}

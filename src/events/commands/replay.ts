@@ -1,0 +1,183 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand, dryRunParameter } from '../../cli/app/command.ts';
+import { argument, type Input, moment, repeated, resolvePath, text, value } from '../../cli/app/parameter.ts';
+import { listPrinter } from '../../cli/app/print.ts';
+import { isUnsafe } from '../../cli/output/text.ts';
+import { countText } from '../../cli/output/time.ts';
+import type { View } from '../../cli/output/view.ts';
+import type { Replayed } from '../forward.ts';
+import type { JournalEntry } from '../journal.ts';
+import { displayTarget, parseTarget, replayCommand } from '../report.ts';
+
+const replayView: View<ReturnType<typeof rowOf>> = {
+  name: 'replayed event',
+  fields: ['id', 'type', 'received_at', 'outcome', 'status', 'attempts', 'reason'],
+  columns: [
+    { path: 'id', header: 'event', kind: 'id' },
+    { path: 'type', kind: 'text', priority: 3 },
+    { path: 'received_at', header: 'received', kind: 'time', priority: 1 },
+    { path: 'outcome', kind: 'status', paint: (outcome) => (outcome === 'sent' ? 'good' : 'bad') },
+    { path: 'reason', kind: 'text', priority: 2 },
+  ],
+};
+
+const parameters = {
+  journal: argument('<journal>', "a file that 'svc events listen --journal' wrote", text),
+  forwardTo: value('--forward-to <url>', 'send the events there; https, or loopback', parseTarget),
+  id: repeated('--id <id>', 'only the event with this id; may be repeated', text),
+  type: repeated('--type <type>', 'only events of this type; may be repeated', text),
+  dryRun: dryRunParameter,
+  since: value('--since <time>', 'only events received from this time on', moment),
+} as const;
+
+export const replay = defineCommand({
+  description:
+    'Each event is sent with the body and the headers that were received, except for keys, and with a header svc-replayed that says when it was received. Without --id, --type and --since all are sent. Exit code 8 when any did not reach the target.',
+  examples: [
+    ['svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --since 1h', 'the last hour'],
+    ['svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --id 5f0c…', 'a single event'],
+  ],
+  exitCodes: [5, 8, 130],
+  fields: replayView.fields,
+  parameters,
+  async run(context, input) {
+    const target = requiredTarget(input.forwardTo);
+    const print = await listPrinter(context, replayView);
+    const tally: Tally = { ...EMPTY_TALLY, failed: [], missing: new Set(input.id) };
+    try {
+      await print(rows(context, input, target, tally));
+    } catch (error) {
+      throw withResumeHint(error, input, target, tally);
+    }
+    report(context, input, target, tally);
+  },
+  async request(context, input) {
+    const url = requiredTarget(input.forwardTo);
+    const { replayedRequest } = await import('../forward.ts');
+    for await (const replayed of replayedEvents(context, { ...input, dryRun: true }, url))
+      if (replayed.kind === 'sent') return { method: 'POST', url, ...replayedRequest(replayed.entry) };
+    throw new SvcError('usage', '--curl has nothing to show: no event matches', { hint: 'Leave --curl out.' });
+  },
+});
+
+type ReplayInput = Input<typeof parameters>;
+
+function requiredTarget(target: URL | undefined): URL {
+  if (target !== undefined) return target;
+  throw new SvcError('usage', '--forward-to is missing', {
+    hint: 'Name the target, such as --forward-to http://localhost:3000/webhooks.',
+  });
+}
+
+async function* rows(context: Context, input: ReplayInput, target: URL, tally: Tally) {
+  for await (const replayed of replayedEvents(context, input, target)) {
+    count(context, input.journal, replayed, tally);
+    if (replayed.kind === 'sent') yield [rowOf(replayed)];
+  }
+}
+
+async function* replayedEvents(context: Context, input: ReplayInput, target: URL): AsyncGenerator<Replayed> {
+  const { clock, system, signal } = context;
+  const [{ replay: replayEvents }, { createTransport }] = await Promise.all([
+    import('../forward.ts'),
+    import('../../client/http/transport.ts'),
+  ]);
+  const transport = createTransport(system.env, { readOnly: input.dryRun });
+  context.onClose(() => transport.close());
+  const choice = { ids: input.id, types: input.type, since: input.since?.(clock.now()) };
+  const options = { transport, clock, dryRun: input.dryRun };
+  yield* replayEvents(resolvePath(context, input.journal), target, choice, options, signal);
+}
+
+function rowOf({ entry, result }: Extract<Replayed, { kind: 'sent' }>) {
+  const { received_at, id, type } = entry;
+  const { status, attempts, reason } = result;
+  const outcome = reason !== undefined ? 'failed' : attempts === 0 ? 'not sent' : 'sent';
+  return { id, type, received_at, outcome, status, attempts, reason };
+}
+
+const MAX_REPORTED_UNREADABLE = 5;
+const FAILED_KEPT = 5;
+
+interface Tally {
+  sent: number;
+  /** The first events that failed, one more than can be selected by their ids. */
+  readonly failed: JournalEntry[];
+  failedCount: number;
+  redacted: number;
+  unreadable: number;
+  stopped: boolean;
+  last: JournalEntry | undefined;
+  /** Ids that were asked for and not found yet. */
+  readonly missing: Set<string>;
+}
+
+const EMPTY_TALLY = { sent: 0, failedCount: 0, redacted: 0, unreadable: 0, stopped: false, last: undefined };
+
+/** Counts what was done with one event, and reports lines that cannot be read. */
+function count({ notices }: Context, journal: string, replayed: Replayed, tally: Tally): void {
+  if (replayed.kind === 'unreadable') {
+    tally.unreadable += 1;
+    if (tally.unreadable <= MAX_REPORTED_UNREADABLE)
+      notices.warn(`line ${replayed.line} of ${journal} is skipped: ${replayed.problem}`);
+    return;
+  }
+  const entry = replayed.kind === 'sent' ? replayed.entry : replayed.from;
+  const hasFailed = replayed.kind !== 'sent' || replayed.result.reason !== undefined;
+  if (hasFailed && tally.failed.length <= FAILED_KEPT) tally.failed.push(entry);
+  if (replayed.kind === 'given up') {
+    tally.stopped = true;
+    return;
+  }
+  tally.missing.delete(entry.id);
+  tally.last = entry;
+  if (entry.redacted) tally.redacted += 1;
+  if (hasFailed) tally.failedCount += 1;
+  else tally.sent += 1;
+}
+
+/** Reports at the end what was done with the events. @throws SvcError when any did not reach the target, or was not found */
+function report({ notices }: Context, input: ReplayInput, target: URL, tally: Tally): void {
+  const { sent, redacted, unreadable, failedCount, missing } = tally;
+  if (unreadable > MAX_REPORTED_UNREADABLE) notices.warn(`${unreadable} lines were skipped in all`);
+  if (redacted > 0)
+    notices.warn(`sent with [hidden] or masked digits in place of what was received: ${countText(redacted, 'event')}`);
+  if (failedCount > 0) throw failedError(input, target, tally);
+  if (missing.size > 0) {
+    throw new SvcError('not_found', `no event ${[...missing].join(', ')} was found in ${input.journal}`, {
+      hint: 'Check the id, and that --type and --since do not exclude it.',
+    });
+  }
+  if (sent === 0) return notices.note('no event matches: nothing was sent');
+  const where = displayTarget(target);
+  if (input.dryRun) return notices.note(`dry run: ${sent} would be sent to ${where}; nothing was sent`);
+  notices.success(`${sent} sent to ${where}`);
+}
+
+function failedError(input: ReplayInput, target: URL, tally: Tally): SvcError {
+  const { sent, failedCount, failed, stopped } = tally;
+  const where = displayTarget(target);
+  const rest = stopped ? '; the rest was not tried, since the target does not respond' : '';
+  // Many, or ids that cannot be typed: from the first that failed on, so that those sent after it are sent once more.
+  const isMany = stopped || failedCount > FAILED_KEPT || failed.some(({ id }) => isUnsafe(id));
+  const selection = isMany ? { types: input.type, since: failed[0]?.received_at } : { ids: failed.map(({ id }) => id) };
+  return new SvcError(
+    'network',
+    `${failedCount} of ${countText(sent + failedCount, 'event')} did not reach ${where}${rest}`,
+    {
+      hint: 'Check that the target is running, then send them again.',
+      next: replayCommand(input.journal, where, selection),
+      facts: { sent, failed: failedCount },
+    },
+  );
+}
+
+/** Adds to the end of a replay that was interrupted how to resume it. */
+function withResumeHint(error: unknown, input: ReplayInput, target: URL, { last, sent }: Tally): unknown {
+  if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) return error;
+  const selection = { types: input.type, ids: input.id, since: last?.received_at };
+  return new SvcError(error.code, `${error.message}; sent until then: ${countText(sent, 'event')}`, {
+    hint: 'To resume; the last event is sent once more.',
+    next: replayCommand(input.journal, displayTarget(target), selection),
+  });
+}

@@ -1,0 +1,200 @@
+import nodeFs from 'node:fs';
+import fs from 'node:fs/promises';
+import { readFailure, SvcError, systemCodeOf, writeFailure } from '../base/errors.ts';
+import { headersToKeep, type ReceivedEvent, textIn } from '../client/webhooks/received.ts';
+import { isObject, parsedJson } from '../schema/json-value.ts';
+
+export interface JournalEntry {
+  /** ISO 8601. */
+  readonly received_at: string;
+  readonly id: string;
+  readonly type: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Something in the body that may not be stored, such as a card number, was hidden. */
+  readonly redacted?: true | undefined;
+}
+
+interface Waiting {
+  readonly line: string;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Events on disk, a JSON line each, append-only and readable by the owner only. */
+export class Journal {
+  readonly #file: string;
+  readonly #handle: fs.FileHandle;
+  readonly #redact: (text: string) => string;
+  readonly #waiting: Waiting[] = [];
+  #writing: Promise<void> | undefined;
+  /** The file ends within a line. */
+  #torn: boolean;
+
+  private constructor(file: string, handle: fs.FileHandle, torn: boolean, redact: (text: string) => string) {
+    this.#file = file;
+    this.#handle = handle;
+    this.#torn = torn;
+    this.#redact = redact;
+  }
+
+  /** Opens or creates a journal. @throws SvcError `local` where that is not possible */
+  static async open(file: string, redact: (text: string) => string): Promise<Journal> {
+    await refuseSpecial(file);
+    try {
+      const handle = await fs.open(file, 'a', 0o600);
+      const found = await handle.stat();
+      if (found.isFile() && (found.mode & 0o077) !== 0) await handle.chmod(0o600);
+      return new Journal(file, handle, found.isFile() && (await isTorn(file, found.size)), redact);
+    } catch (error) {
+      throw writeFailure(file, error);
+    }
+  }
+
+  /** Resolves when the event is safely on disk. @throws SvcError `local` when it cannot be written */
+  append(event: ReceivedEvent): Promise<void> {
+    const line = `${JSON.stringify(this.#entryOf(event))}\n`;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ line, resolve, reject });
+      this.#writing ??= this.#writeAll();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#handle.close();
+  }
+
+  #entryOf({ receivedAt, headers, bytes, delivery }: ReceivedEvent): JournalEntry {
+    const text = bytes.toString('utf8');
+    const body = this.#redact(text);
+    return {
+      received_at: new Date(receivedAt).toISOString(),
+      id: this.#redact(delivery.event.id),
+      type: this.#redact(delivery.event.type),
+      headers: headersToKeep(headers, this.#redact),
+      ...(body === text ? {} : { redacted: true }),
+      body,
+    };
+  }
+
+  // A write each, and one sync for all that were received during the last one.
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const written: Waiting[] = [];
+      for (const waiting of this.#waiting.splice(0)) {
+        if (await this.#write(waiting)) written.push(waiting);
+      }
+      try {
+        if (written.length > 0) await this.#sync();
+        for (const { resolve } of written) resolve();
+      } catch (error) {
+        for (const { reject } of written) reject(writeFailure(this.#file, error));
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  async #write({ line, reject }: Waiting): Promise<boolean> {
+    // What an earlier write left incomplete stays a line of its own, which no reader takes for an event.
+    const bytes = Buffer.from(this.#torn ? `\n${line}` : line);
+    let done = 0;
+    try {
+      while (done < bytes.length) done += (await this.#handle.write(bytes, done)).bytesWritten;
+      this.#torn = false;
+      return true;
+    } catch (error) {
+      this.#torn ||= done > 0;
+      reject(writeFailure(this.#file, error));
+      return false;
+    }
+  }
+
+  async #sync(): Promise<void> {
+    try {
+      await this.#handle.datasync();
+    } catch (error) {
+      // Not every device can be synced; for a file the error is another one.
+      if (!['EINVAL', 'ENOTSUP'].includes(systemCodeOf(error) ?? '')) throw error;
+    }
+  }
+}
+
+// Opening a pipe would wait for its reader, perhaps forever.
+async function refuseSpecial(file: string): Promise<void> {
+  const found = await fs.stat(file).catch(() => undefined);
+  if (found === undefined || found.isFile() || found.isCharacterDevice()) return;
+  throw new SvcError('local', `${file} is not a file`, { hint: 'Name a file for the journal.' });
+}
+
+async function isTorn(file: string, size: number): Promise<boolean> {
+  if (size === 0) return false;
+  const reader = await fs.open(file, 'r');
+  try {
+    const { buffer } = await reader.read(Buffer.alloc(1), 0, 1, size - 1);
+    return buffer.toString() !== '\n';
+  } finally {
+    await reader.close();
+  }
+}
+
+/** A line of a journal: an entry, or one that is unreadable, such as the last one of a process that was killed. */
+export type JournalLine = { readonly line: number } & ({ readonly entry: JournalEntry } | { readonly problem: string });
+
+/** Reads a journal line by line, in order. @throws SvcError `local` when the file cannot be read */
+export async function* readJournal(file: string, from = 0): AsyncGenerator<JournalLine> {
+  const stream = nodeFs.createReadStream(file, { start: from });
+  let line = 0;
+  try {
+    for await (const text of linesOf(stream)) {
+      line += 1;
+      if (text.trim() !== '') yield { line, ...readLine(text) };
+    }
+  } catch (error) {
+    throw readFailure(file, error);
+  } finally {
+    stream.destroy();
+  }
+}
+
+// Ten thousand events and more.
+const TAIL_BYTES = 8_000_000;
+
+/** The ids of the last events of a journal, oldest first; none where there is no journal yet. */
+export async function* recentIds(file: string): AsyncGenerator<string> {
+  const found = await nodeFs.promises.stat(file).catch(() => undefined);
+  if (found === undefined || !found.isFile()) return;
+  for await (const read of readJournal(file, Math.max(0, found.size - TAIL_BYTES)))
+    if ('entry' in read) yield read.entry.id;
+}
+
+// By line feeds alone: newer versions of Node's readline also split at U+2028, which JSON leaves within a line.
+async function* linesOf(stream: nodeFs.ReadStream): AsyncGenerator<string> {
+  stream.setEncoding('utf8');
+  let rest = '';
+  for await (const text of stream as AsyncIterable<string>) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+function readLine(text: string): { entry: JournalEntry } | { problem: string } {
+  const value = parsedJson(text);
+  const [id, type, body] = ['id', 'type', 'body'].map((name) => textIn(value, name));
+  const receivedAt = textIn(value, 'received_at') ?? '';
+  if (id === undefined || type === undefined || body === undefined || Number.isNaN(Date.parse(receivedAt)))
+    return { problem: value === undefined ? 'it is truncated or not JSON' : 'it is not an event of a journal' };
+  const redacted = isObject(value) && value['redacted'] === true;
+  return {
+    entry: { received_at: receivedAt, id, type, headers: headersIn(value), ...(redacted ? { redacted } : {}), body },
+  };
+}
+
+function headersIn(value: unknown): Record<string, string> {
+  const headers = isObject(value) && isObject(value['headers']) ? value['headers'] : {};
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, text]) => (typeof text === 'string' ? [[name, text]] : [])),
+  );
+}

@@ -1,0 +1,118 @@
+import { SvcError } from '../base/errors.ts';
+import type { Environment } from '../base/system.ts';
+import { createTransport, type Transport } from '../client/http/transport.ts';
+import { KnownIds, type ReceivedEvent } from '../client/webhooks/received.ts';
+import { type Receiver, type ReceiverOptions, startReceiver } from '../client/webhooks/receiver.ts';
+import { Journal, recentIds } from './journal.ts';
+import { type AcceptedEvent, EventQueue, type Sink, type SinkOptions, sinksOf, type Unprocessed } from './sinks.ts';
+
+export interface ListenOptions
+  extends
+    Omit<ReceiverOptions, 'accept' | 'onRefused' | 'clock' | 'limits'>,
+    Omit<SinkOptions, 'transport' | 'limits' | 'attempts'> {
+  /** A file that every event is written to before it is acknowledged. */
+  readonly journal?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly environment?: Environment | undefined;
+  readonly redact: (text: string) => string;
+}
+
+/** Receives events, stores them and passes them to its sinks, which can neither stop nor delay it. */
+export class Listener {
+  readonly #journal: Journal | undefined;
+  readonly #ids: KnownIds;
+  readonly #queue = new EventQueue<AcceptedEvent>();
+  readonly #transport: Transport;
+  readonly #sinks: readonly Sink[];
+  #receiver: Receiver | undefined;
+  /** How many more events are accepted, and how many are being accepted. */
+  #capacity: number;
+  #pending = 0;
+  #ending = false;
+
+  private constructor(options: ListenOptions, journal: Journal | undefined, ids: KnownIds) {
+    this.#journal = journal;
+    this.#ids = ids;
+    this.#capacity = options.limit ?? Infinity;
+    this.#transport = createTransport(options.environment);
+    this.#sinks = sinksOf({ ...options, transport: this.#transport });
+  }
+
+  /** @throws SvcError `local` when the port or the journal cannot be opened */
+  static async open(options: ListenOptions): Promise<Listener> {
+    const ids = new KnownIds();
+    if (options.journal !== undefined) for await (const id of recentIds(options.journal)) ids.add(id);
+    const journal = options.journal === undefined ? undefined : await Journal.open(options.journal, options.redact);
+    const listener = new Listener(options, journal, ids);
+    try {
+      listener.#receiver = await startReceiver({
+        ...options,
+        accept: (event) => listener.#accept(event),
+        onRefused: (refusal) => options.onEvent?.({ kind: 'refused', ...refusal }),
+      });
+      return listener;
+    } catch (error) {
+      await journal?.close();
+      throw error;
+    }
+  }
+
+  get url(): string {
+    return this.#receiver?.url ?? '';
+  }
+
+  get port(): number {
+    return this.#receiver?.port ?? 0;
+  }
+
+  /** The events as they arrive, until the listener ends. For one reader. */
+  events(): AsyncGenerator<readonly AcceptedEvent[]> {
+    return this.#queue.batches();
+  }
+
+  /** Accepts no more events. Those accepted are still processed. */
+  end(): void {
+    this.#ending = true;
+    this.#capacity = 0;
+    this.#endOnceQuiet();
+  }
+
+  /** Lets the sinks finish until the signal aborts, and returns what was not processed. */
+  async finish(signal: AbortSignal): Promise<readonly Unprocessed[]> {
+    this.end();
+    await this.#receiver?.close();
+    await this.#journal?.close();
+    const unprocessed = await Promise.all(this.#sinks.map(({ finish }) => finish(signal)));
+    await this.#transport.close();
+    return unprocessed.filter((one) => one !== undefined);
+  }
+
+  async #accept(received: ReceivedEvent): Promise<void> {
+    if (this.#capacity <= 0) throw new SvcError('local', 'the listener is ending');
+    if (this.#queue.isFull) throw new SvcError('local', 'too many events wait to be printed');
+    this.#capacity -= 1;
+    this.#pending += 1;
+    try {
+      await this.#journal?.append(received);
+      this.#dispatch(received);
+    } catch (error) {
+      // The listener may have been ended meanwhile.
+      if (!this.#ending) this.#capacity += 1;
+      throw error;
+    } finally {
+      this.#pending -= 1;
+      this.#endOnceQuiet();
+    }
+  }
+
+  #dispatch(received: ReceivedEvent): void {
+    const repeated = this.#ids.add(received.delivery.event.id);
+    const event = { ...received, repeated, size: received.bytes.length };
+    this.#queue.add(event);
+    for (const { add } of this.#sinks) add(event);
+  }
+
+  #endOnceQuiet(): void {
+    if (this.#capacity <= 0 && this.#pending === 0) this.#queue.end();
+  }
+}

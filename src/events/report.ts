@@ -1,0 +1,83 @@
+import { SvcError } from '../base/errors.ts';
+import type { Context } from '../cli/app/command.ts';
+import { noteNext, option } from '../cli/app/hint.ts';
+import { addressProblem } from '../cli/config/values.ts';
+import { isUnsafe } from '../cli/output/text.ts';
+import { countText } from '../cli/output/time.ts';
+import { displayHost, readAddress } from '../schema/address.ts';
+import type { ListenerEvent, Unprocessed } from './sinks.ts';
+
+/** Reads an address that events may go to: https, or http on this machine. @throws SvcError `usage`, without the address */
+export function parseTarget(text: string): URL {
+  const url = readAddress(text);
+  const problem = addressProblem(url);
+  if (url !== undefined && problem === undefined) return url;
+  throw new SvcError('usage', problem ?? '', { hint: 'Give an address such as http://localhost:3000/webhooks.' });
+}
+
+/** What may be shown of a target: that it has a query, but not the query itself. */
+export function displayTarget(url: URL): string {
+  return displayHost(url) + (url.pathname === '/' ? '' : url.pathname) + (url.search === '' ? '' : '?…');
+}
+
+export function reportEvent({ notices }: Context): (event: ListenerEvent) => void {
+  return (event) => {
+    switch (event.kind) {
+      case 'refused': {
+        const retry = event.status === 503 ? '; its sender should retry' : '';
+        return notices.warn(`refused a request (${event.status}): ${event.reason}${retry}`);
+      }
+      case 'forwarded': {
+        const { target, reason, attempts, status } = event;
+        const [what, where] = [`event ${shownId(event)}`, displayTarget(target)];
+        if (reason === undefined) return notices.debug(`${what} forwarded to ${where} (${status})`);
+        const tried = attempts > 1 ? `, ${attempts} attempts` : '';
+        return notices.warn(`${what} did not reach ${where}: ${reason}${tried}`);
+      }
+      case 'command ended': {
+        const { code, signal, problem } = event;
+        const what = `the command for event ${shownId(event)}`;
+        if (problem !== undefined) return notices.warn(`${what} ${problem}`);
+        if (signal !== undefined) return notices.warn(`${what} was ended by ${signal}`);
+        return notices[code === 0 ? 'debug' : 'warn'](`${what} ended with exit code ${code}`);
+      }
+      case 'command output':
+        return notices.note(`  ${event.line}`);
+    }
+  };
+}
+
+/** Reports at the end which events were not processed, and how to send them again. */
+export function reportUnprocessed(context: Context, { target, count, ids, firstAt }: Unprocessed, journal?: string) {
+  const events = countText(count, 'event');
+  if (target === undefined) return context.notices.warn(`the command failed for ${events}`);
+  const where = displayTarget(target);
+  if (journal === undefined)
+    return context.notices.warn(`${events} did not reach ${where}; with --journal they could be sent again`);
+  context.notices.warn(`${events} did not reach ${where}`);
+  // A few are selected by their ids, many by the time from which they were received.
+  const isMany = count > ids.length || ids.some((id) => id.length > LONGEST_ID || isUnsafe(id));
+  const selection = isMany ? { since: new Date(firstAt).toISOString() } : { ids };
+  noteNext(context, 'to send them again', replayCommand(journal, where, selection));
+}
+
+// An id is whatever its sender makes it.
+const LONGEST_ID = 100;
+
+function shownId({ event }: Extract<ListenerEvent, { event: unknown }>): string {
+  const { id } = event.delivery.event;
+  return id.length > LONGEST_ID ? `${id.slice(0, LONGEST_ID)}…` : id;
+}
+
+export interface ReplaySelection {
+  readonly ids?: readonly string[] | undefined;
+  readonly types?: readonly string[] | undefined;
+  /** ISO 8601. */
+  readonly since?: string | undefined;
+}
+
+/** The words of the command that sends events of a journal again. */
+export function replayCommand(journal: string, target: string, { ids = [], types = [], since }: ReplaySelection) {
+  const selected = [...option('--id', [...new Set(ids)]), ...option('--type', types), ...option('--since', since)];
+  return ['events', 'replay', journal, '--forward-to', target, ...selected];
+}

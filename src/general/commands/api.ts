@@ -1,0 +1,250 @@
+import { SvcError } from '../../base/errors.ts';
+import { exactItem, replaceMembers } from '../../base/json/exact.ts';
+import { sourceFrom, sourceOf } from '../../base/json/source.ts';
+import { containsCardNumber } from '../../base/security/card-number.ts';
+import { type Context, defineCommand, dryRunParameter, Preview } from '../../cli/app/command.ts';
+import { assigned, jsonAssignment, readJsonBody, textAssignment } from '../../cli/app/json-body.ts';
+import {
+  argument,
+  choice,
+  flag,
+  type Input,
+  nameValue,
+  repeated,
+  suggesting,
+  text,
+  value,
+} from '../../cli/app/parameter.ts';
+import { batches, formatOf, listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
+import { DEFAULT_ORIGIN } from '../../cli/config/values.ts';
+import { jsonLine } from '../../cli/output/formats.ts';
+import { type Column, columnFor, isObject, leafPaths, type View } from '../../cli/output/view.ts';
+import {
+  type AnyRequest,
+  hasMore,
+  isSamePath,
+  itemsIn,
+  keyTypeOf,
+  queryOf,
+  readEndpointPath,
+} from '../../client/api/any-endpoint.ts';
+import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+const parameters = {
+  method: suggesting(
+    () => METHODS.map((method) => [method, '']),
+    argument('<method>', 'GET, POST, PUT, PATCH or DELETE', text),
+  ),
+  path: argument('<path>', 'path below the base URL, such as /logs', text),
+  key: choice(
+    '--key <kind>',
+    'which key is sent; known from the path for logs, tenants, applications, 3ds and account-updater',
+    ['management', 'private'],
+  ),
+  query: repeated('--query <name=value>', 'a parameter of the query; may be repeated', nameValue),
+  file: value('--file <json|->', 'the body, from a JSON file or - for standard input; // comments are left out', text),
+  set: repeated('--set <a.b=text>', 'put a text into the body; may be repeated', textAssignment),
+  setJson: repeated('--set-json <a.b=json>', 'put any JSON into the body; may be repeated', jsonAssignment),
+  dryRun: dryRunParameter,
+  paginate: flag('--paginate', 'follow the pages of a list to its end and write its items'),
+  include: flag('--include', 'show status and headers on stderr, secrets removed'),
+} as const;
+
+type ApiInput = Input<typeof parameters>;
+
+export const api = defineCommand({
+  description:
+    'Prints the response as JSON, on a terminal too; -o table draws it. It must be JSON or empty. GET is retried when it fails; other methods only when they surely had no effect.',
+  examples: [
+    ['svc api GET /logs --query size=5', 'one page as the service sends it'],
+    ['svc api GET /account-updater/jobs --paginate --fields id,status', 'all jobs, one a line'],
+    ['svc api POST /3ds/sessions --set token_id=5f0c… --set type=customer', 'a body made of texts'],
+  ],
+  permissions: ['those of the endpoint'],
+  exitCodes: [9, 12, 13],
+  changes: true,
+  paged: true,
+  fields: ['*'],
+  parameters,
+  async run(terminalContext, input) {
+    const context = withJson(terminalContext, input.paginate);
+    const request = await toRequest(context, input);
+    if (input.dryRun && request.method !== 'GET') return new Preview(request);
+    const client = await context.client();
+    const onResponse = (response: AnyResponse): void => {
+      if (input.include) reportHead(context, response);
+    };
+    if (input.paginate) return printItems(context, batches(client.any.pages(request, onResponse).pages()));
+    const response = await client.any.send(request);
+    onResponse(response);
+    if (response.body !== undefined) return printResponse(context, response.body);
+    context.notices.note(`${request.method} ${request.path}: ${response.status}, without a body`);
+  },
+  request: (context, input) => toRequest(context, input),
+});
+
+/** A response is JSON on a terminal too: a table would hide its form. Only what was chosen makes it another one. */
+function withJson(context: Context, isList: boolean): Context {
+  const { settings, out } = context;
+  if (settings.output.value !== undefined || !out.isTerminal) return context;
+  const output = { value: isList ? 'jsonl' : 'json', origin: DEFAULT_ORIGIN } as const;
+  return { ...context, settings: { ...settings, output } };
+}
+
+function reportHead({ notices }: Context, { status, headers }: AnyResponse): void {
+  const lines = headers.map(([name, content]) => `${name}: ${content}`);
+  for (const line of [`HTTP ${status}`, ...lines, '']) notices.note(line);
+}
+
+/** Writes a response of unknown shape: an array as a list, an object as it is; tables and CSV show a list's items. */
+async function printResponse(context: Context, body: JsonBody): Promise<void> {
+  const items = Array.isArray(body.json) || isTabular(context) ? itemsIn(body) : undefined;
+  if (items !== undefined) {
+    await printItems(context, once(items));
+    if (hasMore(body)) context.notices.note('more results: use --paginate for every page');
+    return;
+  }
+  const shown = context.globals.showUrls ? exactItem(body.json, sourceFrom(body.text)) : withoutAddresses(body.text);
+  // A single text or number has no columns: it is its own JSON in every format.
+  if (!isObject(shown) && !context.query) return context.out.write(`${jsonLine(shown)}\n`);
+  await (
+    await recordPrinter(context, responseView([shown]))
+  )(shown);
+}
+
+/** Writes items as they come. The first page with any decides which columns a table has. */
+async function printItems(context: Context, batches: AsyncIterable<readonly unknown[]>): Promise<void> {
+  const shown = shownBatches(context, batches);
+  const first = await shown.next();
+  const sample = first.done === true ? [] : first.value;
+  if (sample.length === 0) context.notices.note('the list is empty');
+  // Without an item the columns are unknown, and so there is no heading.
+  if (sample.length === 0 && isTabular(context)) return;
+  const print = await listPrinter(context, responseView(sample));
+  await print(resumed(sample, shown));
+}
+
+async function* shownBatches(context: Context, batches: AsyncIterable<readonly unknown[]>) {
+  // In a table or in CSV every row has named columns.
+  const row = (item: unknown): unknown => (isTabular(context) && !isObject(item) ? { value: item } : item);
+  for await (const batch of batches) {
+    if (batch.length > 0) yield batch.map((item) => row(shownItem(context, item)));
+  }
+  return undefined;
+}
+
+async function* resumed<T>(first: readonly T[], rest: AsyncGenerator<readonly T[]>): AsyncGenerator<readonly T[]> {
+  if (first.length > 0) yield first;
+  yield* rest;
+}
+
+function shownItem({ globals }: Context, item: unknown): unknown {
+  const source = sourceOf(item);
+  return source === undefined || globals.showUrls ? item : withoutAddresses(source.text);
+}
+
+function isTabular(context: Context): boolean {
+  return ['table', 'csv'].includes(formatOf(context, 'list'));
+}
+
+const ADDRESS = /^(?:upload|download)_?url$/i;
+const MOST_COLUMNS = 12;
+
+/** A response as it was sent, but with its upload and download addresses hidden: they are secrets. */
+function withoutAddresses(text: string): unknown {
+  const shown = replaceMembers(sourceFrom(text).text, (name) => ADDRESS.test(name), '"(hidden)"');
+  return exactItem(JSON.parse(shown), sourceFrom(shown));
+}
+
+/** A view made from the objects that are to be shown: every path is known, columns drop from the right. */
+function responseView(samples: readonly unknown[]): View {
+  const paths = [...new Set(samples.flatMap((sample) => leafPaths(sample)))];
+  const columns = paths.slice(0, MOST_COLUMNS).map((path, at): Column => {
+    const { kind } = columnFor(NOTHING_KNOWN, path);
+    return { path, kind, priority: at === 0 ? undefined : MOST_COLUMNS - at };
+  });
+  return { name: 'response', fields: [...paths, '*'], columns };
+}
+
+const NOTHING_KNOWN: View = { name: '', fields: [], columns: [] };
+
+/** The request that was typed. All mistakes are found here, before anything is sent. */
+async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest> {
+  const method = methodIn(input.method);
+  const { path, query } = inPath(() => readEndpointPath(input.path));
+  refuseCardNumbers(input);
+  if (method === 'DELETE' && isSamePath(path, '/tenants/self')) throw tenantDeletion();
+  const key = input.key ?? keyTypeOf(path);
+  if (key === undefined) {
+    throw new SvcError('usage', `cannot tell which key ${path} needs`, {
+      hint: 'Give --key management or --key private.',
+    });
+  }
+  checkOptions(method, input);
+  return {
+    method,
+    path,
+    key,
+    query: queryOf([...query, ...input.query.map((one) => [one.name, one.value] as const)]),
+    body: await bodyOf(context, input),
+    whenUnclear: { hint: 'Check the current state before you run it again.', next: ['api', 'GET', path] },
+  };
+}
+
+function methodIn(typed: string): (typeof METHODS)[number] {
+  const method = METHODS.find((known) => known === typed.toUpperCase());
+  if (method !== undefined) return method;
+  throw new SvcError('usage', `<method> must be one of ${METHODS.join(', ')}`);
+}
+
+function inPath<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof SvcError ? new SvcError(error.code, `<path> ${error.message}`) : error;
+  }
+}
+
+// The command line is seen by other users of the machine and kept in histories. A file or a pipe is not.
+function refuseCardNumbers({ path, query, set, setJson }: ApiInput): void {
+  const typed = [path, ...query.map((one) => one.value), ...[...set, ...setJson].map((one) => JSON.stringify(one))];
+  if (!typed.some((one) => containsCardNumber(one))) return;
+  throw new SvcError('refused_input', 'the command line contains what looks like a card number; nothing was sent', {
+    hint: 'Command lines are visible to others: put it into the body with --file, from a file or a pipe.',
+  });
+}
+
+function tenantDeletion(): SvcError {
+  return new SvcError('usage', 'deleting the tenant has a command of its own; nothing was sent', {
+    hint: 'It asks for the name of the tenant first:',
+    next: ['tenant', 'delete'],
+  });
+}
+
+function checkOptions(method: string, { paginate, file, set, setJson }: ApiInput): void {
+  if (paginate && method !== 'GET') throw new SvcError('usage', '--paginate goes with GET only');
+  if (method === 'GET' && (file !== undefined || set.length + setJson.length > 0)) {
+    throw new SvcError('usage', 'GET takes no body', { hint: 'Give parameters with --query name=value.' });
+  }
+}
+
+async function bodyOf(context: Context, { file, set, setJson }: ApiInput): Promise<unknown> {
+  const base = file === undefined ? undefined : await readJsonBody(context, file);
+  const body = assigned(base, [...set, ...setJson]);
+  refuseInexact(body);
+  return body;
+}
+
+/** A number that would arrive as another one is refused: it was cut when it was read. */
+function refuseInexact(value: unknown): void {
+  if (typeof value === 'object' && value !== null) {
+    for (const inner of Object.values(value)) refuseInexact(inner);
+  }
+  if (typeof value !== 'number') return;
+  if (Number.isFinite(value) && (Number.isSafeInteger(value) || !Number.isInteger(value))) return;
+  throw new SvcError('refused_input', 'the body contains a number that is too large to be sent exactly', {
+    hint: 'Write it as a string, in quotes.',
+  });
+}

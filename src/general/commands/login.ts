@@ -1,0 +1,145 @@
+import { SvcError } from '../../base/errors.ts';
+import { isAboutKey } from '../../cli/app/check-key.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { noteNext, warnOf } from '../../cli/app/hint.ts';
+import { conflicting, flag } from '../../cli/app/parameter.ts';
+import { rememberTenant } from '../../cli/config/cache.ts';
+import { type StoredKey, updateConfig } from '../../cli/config/config-file.ts';
+import { KEY_TYPES } from '../../cli/config/keys.ts';
+import { baseUrlText, parseBaseUrl } from '../../cli/config/values.ts';
+import { isoTime } from '../../cli/output/time.ts';
+import {
+  askForKey,
+  askForText,
+  checkedKey,
+  type GivenKey,
+  givenKeys,
+  KEY_PARAMETERS,
+  type LoginTarget,
+} from '../login-keys.ts';
+
+const parameters = {
+  ...KEY_PARAMETERS,
+  rotate: conflicting(
+    ['noCheck'],
+    flag(
+      '--rotate',
+      'replace stored keys by new ones of the same tenant; without a new key that works the old one stays',
+    ),
+  ),
+  dryRun: flag('--dry-run', 'verify the keys, and store nothing'),
+} as const;
+
+export const login = defineCommand({
+  description:
+    'Asks for the base URL and both keys. Keys are not echoed; an empty answer keeps the stored key. Each key is verified before it is stored, and sent only to the base URL that it was stored with. No option takes a key, because process lists show options.',
+  examples: [
+    ['svc login', 'answer the questions'],
+    ['svc login --profile test --base-url https://api.example.com', 'in another profile'],
+    [
+      'pass show svc | svc login --base-url https://api.example.com --management-key-stdin',
+      'from a secret manager, once',
+    ],
+    [
+      "svc login --base-url https://api.example.com --management-key-command 'pass show svc'",
+      'from a secret manager whenever it is needed; the key is not stored',
+    ],
+    ['svc login --rotate --profile prod', 'replace the keys of a profile, each once the new one is verified'],
+  ],
+  newProfile: true,
+  exitCodes: [4, 8],
+  worksElsewhere: true,
+  parameters,
+  async run(context, input) {
+    if (context.settings.sandbox) {
+      throw new SvcError('usage', 'the sandbox needs no keys', {
+        hint: 'Choose another profile with --profile, or just use --sandbox.',
+      });
+    }
+    const given = await givenKeys(context, input);
+    const baseUrl = input.rotate ? context.settings.requireBaseUrl() : await askBaseUrl(context);
+    const replaced = input.rotate ? keysToReplace(context, given, baseUrlText(baseUrl)) : undefined;
+    const place: LoginTarget = { baseUrl, check: !input.noCheck, replaced };
+    // Of keys that were not typed all are accepted, or none is stored.
+    for (const key of given) await checkedKey(context, key, place);
+    const keys = given.length > 0 ? given : await askAll(context, place);
+    if (keys.length === 0)
+      throw new SvcError('usage', 'no key was given, so nothing was stored', {
+        hint: 'Give at least one key, or use --sandbox, which needs none.',
+      });
+    if (input.dryRun) return context.notices.note('dry run: nothing was stored');
+    await store(context, baseUrl, keys);
+    reportStored(context, baseUrl, keys);
+    if (input.rotate) context.notices.note('the service still accepts the old keys: revoke them there');
+  },
+});
+
+/** The stored keys that new ones are to replace. @throws SvcError `usage` where a new key has none to replace */
+function keysToReplace({ settings }: Context, given: readonly GivenKey[], baseUrl: string): LoginTarget['replaced'] {
+  const profile = settings.profile.value;
+  const stored = settings.stored?.keys ?? {};
+  const wanted = given.length > 0 ? given.map(({ kind }) => kind) : KEY_TYPES.filter((kind) => stored[kind]);
+  const missing = wanted.find((kind) => stored[kind] === undefined);
+  if (wanted.length === 0 || missing !== undefined)
+    throw new SvcError('usage', `profile ${profile} has no ${missing ?? 'stored'} key to replace`, {
+      hint: 'Store one:',
+      next: ['login'],
+    });
+  const elsewhere = wanted.find((kind) => stored[kind]?.base_url !== baseUrl);
+  if (elsewhere !== undefined)
+    throw new SvcError('usage', `the ${elsewhere} key of profile ${profile} is not for ${baseUrl}`, {
+      hint: `--rotate keeps the base URL: ${stored[elsewhere]?.base_url}.`,
+    });
+  return stored;
+}
+
+async function askBaseUrl(context: Context): Promise<URL> {
+  const { settings } = context;
+  if (settings.baseUrl) {
+    const { value: url, origin } = settings.baseUrl;
+    context.notices.note(`for ${baseUrlText(url)} (${origin.name}); use --base-url for another one`);
+    return url;
+  }
+  return askForText(context, 'Base URL of the service:', 'Pass --base-url, or set SVC_BASE_URL.', (typed) =>
+    parseBaseUrl(typed, { kind: 'flag', name: 'the answer' }),
+  );
+}
+
+async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]> {
+  const keys: GivenKey[] = [];
+  for (const kind of KEY_TYPES.filter((one) => place.replaced === undefined || place.replaced[one])) {
+    const key = await askForKey(context, kind, place).catch((error: unknown) => {
+      // A key that was accepted before is kept.
+      if (keys.length === 0 || !isAboutKey(error)) throw error;
+      warnOf(context, `skipping the ${kind} key`, error);
+    });
+    if (key) keys.push(key);
+  }
+  return keys;
+}
+
+async function store({ system, settings, clock }: Context, url: URL, keys: readonly GivenKey[]): Promise<void> {
+  const baseUrl = baseUrlText(url);
+  const name = settings.profile.value;
+  await updateConfig(system, (config) => {
+    const before = config.profiles[name] ?? {};
+    const stored = Object.fromEntries(keys.map((key) => [key.kind, storedKey(key, baseUrl, clock.now())]));
+    config.profiles[name] = { ...before, base_url: baseUrl, keys: { ...before.keys, ...stored } };
+    config.current ??= name;
+  });
+  const tenant = keys.find((key) => key.tenant !== undefined)?.tenant;
+  if (tenant) rememberTenant(system, name, baseUrl, tenant);
+}
+
+function storedKey({ value: key, command }: GivenKey, base_url: string, now: number): StoredKey {
+  return command === undefined ? { value: key, base_url, stored_at: isoTime(now) } : { command, base_url };
+}
+
+function reportStored(context: Context, url: URL, keys: readonly GivenKey[]): void {
+  const profile = context.settings.profile.value;
+  const what = keys.map(({ kind, command }) => `the ${kind} key${command === undefined ? '' : ' command'}`);
+  context.notices.success(`stored ${what.join(' and ')} in profile ${profile}, for ${baseUrlText(url)}`);
+  const first = keys.some(({ kind }) => kind === 'management') ? ['logs'] : ['au', 'jobs'];
+  noteNext(context, 'to begin', first);
+  noteNext(context, 'to see what your keys may read', ['whoami']);
+}

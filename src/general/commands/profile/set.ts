@@ -1,0 +1,151 @@
+import { SvcError } from '../../../base/errors.ts';
+import { typedWord } from '../../../base/security/typed-word.ts';
+import { defineCommand } from '../../../cli/app/command.ts';
+import { noteNext } from '../../../cli/app/hint.ts';
+import { argument, flag, optionalArgument, suggesting } from '../../../cli/app/parameter.ts';
+import { type Profile, updateConfig } from '../../../cli/config/config-file.ts';
+import { KEY_TYPES } from '../../../cli/config/keys.ts';
+import {
+  baseUrlText,
+  OUTPUT_FORMATS,
+  parseBaseUrl,
+  RESULT_STEPS,
+  resultCodeProblem,
+  TIME_STYLES,
+} from '../../../cli/config/values.ts';
+import type { KeyType } from '../../../schema/tenant.ts';
+
+/** The settings of a profile as they are typed; keys have their own command. */
+const SETTINGS = [
+  'base_url',
+  'output',
+  'time',
+  'management_key_command',
+  'private_key_command',
+  'action.<code>',
+] as const;
+
+export const set = defineCommand({
+  examples: [
+    ['svc profile set output json', 'print JSON by default'],
+    ['svc profile set time utc --profile prod', 'show times of this profile in UTC'],
+    ['svc profile set action.WRN_OPT_OUT exclude', 'what au report and au next do with a result code'],
+    ["svc profile set management_key_command 'pass show svc'", 'get a key from a secret manager whenever it is needed'],
+    ['svc profile set output --unset', 'back to the default'],
+  ],
+  newProfile: true,
+  parameters: {
+    setting: suggesting(
+      () => SETTINGS.map((name) => [name, '']),
+      argument('<setting>', `one of ${SETTINGS.join(', ')}`),
+    ),
+    value: optionalArgument('[value]', 'the new value'),
+    unset: flag('--unset', 'remove the setting'),
+  },
+  async run({ system, settings, notices, globals }, input) {
+    const setting = settingNamed(input.setting);
+    if (!setting)
+      throw new SvcError('usage', `unknown setting ${typedWord(input.setting, SETTINGS)}`, {
+        hint: `Choose one of ${SETTINGS.join(', ')}.`,
+      });
+    if (settings.sandbox) throw new SvcError('usage', 'the profile sandbox is built in and has no settings to change');
+    if ((input.value === undefined) !== input.unset) {
+      throw new SvcError('usage', 'give either a value or --unset', {
+        hint: 'For example:',
+        next: ['profile', 'set', input.setting, setting.example],
+      });
+    }
+    const { value } = input;
+    const name = settings.profile.value;
+    await updateConfig(system, (config) => {
+      const profile = { ...config.profiles[name] };
+      config.profiles[name] = value === undefined ? setting.remove(profile) : setting.put(value, profile);
+    });
+    notices.success(`${input.unset ? 'removed' : 'set'} ${input.setting} of profile ${name}`);
+    if (input.setting !== 'base_url') return;
+    const again = 'keys stored for another base URL are not sent to this one; to store them again';
+    noteNext({ notices, globals, system }, again, ['login']);
+  },
+});
+
+/** What puts a value into a profile, or takes it out. @throws SvcError `usage` for a value that it cannot have */
+interface ProfileSetting {
+  readonly example: string;
+  put(value: string, profile: Profile): Profile;
+  remove(profile: Profile): Profile;
+}
+
+const ACTION = 'action.';
+
+function settingNamed(name: string): ProfileSetting | undefined {
+  if (name.startsWith(ACTION)) return actionSetting(name.slice(ACTION.length));
+  const kind = KEY_TYPES.find((one) => name === `${one}_key_command`);
+  if (kind) return commandSetting(name, kind);
+  switch (name) {
+    case 'base_url':
+      return plainSetting(name, 'https://api.example.com', (value) =>
+        baseUrlText(parseBaseUrl(value, { kind: 'flag', name: '<value>' })),
+      );
+    case 'output':
+      return plainSetting(name, 'json', (value) => oneOf(OUTPUT_FORMATS, name, value));
+    case 'time':
+      return plainSetting(name, 'utc', (value) => oneOf(TIME_STYLES, name, value));
+    default:
+      return undefined;
+  }
+}
+
+function plainSetting<Name extends 'base_url' | 'output' | 'time'>(
+  name: Name,
+  example: string,
+  read: (value: string) => NonNullable<Profile[Name]>,
+): ProfileSetting {
+  return {
+    example,
+    put: (value, profile) => ({ ...profile, [name]: read(value) }),
+    remove: (profile) => Object.fromEntries(Object.entries(profile).filter(([member]) => member !== name)),
+  };
+}
+
+function commandSetting(name: string, kind: KeyType): ProfileSetting {
+  return {
+    example: 'pass show svc',
+    put: (command, { base_url, keys, ...profile }) => {
+      if (command.trim() === '')
+        throw new SvcError('usage', `${name} must not be empty`, { hint: 'Remove it with --unset.' });
+      // Like a key, what the command prints goes to one base URL only.
+      if (base_url === undefined)
+        throw new SvcError('config', 'the profile has no base URL that the key could be for', {
+          hint: 'Set it first:',
+          next: ['profile', 'set', 'base_url', '<url>'],
+        });
+      return { ...profile, base_url, keys: { ...keys, [kind]: { command, base_url } } };
+    },
+    remove: (profile) => {
+      const { [kind]: before, ...others } = profile.keys ?? {};
+      return before?.command === undefined ? profile : { ...profile, keys: others };
+    },
+  };
+}
+
+function actionSetting(code: string): ProfileSetting {
+  const problem = resultCodeProblem(code);
+  if (problem !== undefined) throw new SvcError('usage', `the code after ${ACTION} ${problem}`);
+  return {
+    example: 'exclude',
+    put: (value, { actions, ...others }) => {
+      const step = oneOf(RESULT_STEPS, `${ACTION}${code}`, value);
+      return { ...others, actions: { ...actions, [code]: step } };
+    },
+    remove: ({ actions = {}, ...others }) => {
+      const left = Object.entries(actions).filter(([known]) => known !== code);
+      return left.length === 0 ? others : { ...others, actions: Object.fromEntries(left) };
+    },
+  };
+}
+
+function oneOf<T extends string>(values: readonly T[], name: string, value: string): T {
+  const found = values.find((known) => known === value);
+  if (found !== undefined) return found;
+  throw new SvcError('usage', `${name} must be one of ${values.join(', ')}`);
+}

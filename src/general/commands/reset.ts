@@ -1,0 +1,109 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { isSettled, remove } from '../../au/run/prune.ts';
+import { entriesIn } from '../../au/run/run-directory.ts';
+import { everyRun } from '../../au/run/run-view.ts';
+import { SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { flag, repeated, text } from '../../cli/app/parameter.ts';
+import { listPrinter, once } from '../../cli/app/print.ts';
+import { directoryOf, KEPT_BELOW, KEPT_NAMES } from '../../cli/config/paths.ts';
+import { countText } from '../../cli/output/time.ts';
+import { simpleColumns, type View } from '../../cli/output/view.ts';
+import { installedCompletions } from './completion.ts';
+
+/** A file, or a directory with all that is in it. */
+type Kept = ReturnType<typeof keptAt>;
+
+const keptView: View<Kept> = {
+  name: 'kept file',
+  fields: ['kind', 'path', 'files'],
+  columns: simpleColumns({ kind: 'status', path: 'id', files: 'number' }),
+};
+
+export const reset = defineCommand({
+  description:
+    'Removes what svc keeps on this machine: profiles and keys, runs, the state of the sandbox, positions, caches and installed completions. Archives, results, checkpoints and runs in directories that you named stay. Without its record, a file that was submitted is not recognized and can be paid for again: a run that is not over, or cannot be read, has to be named with --forget. Keys stay valid at the service. End other svc commands first.',
+  examples: [
+    ['svc reset --dry-run', 'show what would be removed'],
+    ['svc reset --yes', 'for a script'],
+  ],
+  anySettings: true,
+  exitCodes: [5, 6, 130],
+  fields: keptView.fields,
+  parameters: {
+    forget: repeated('--forget <run>', 'lose this run although it is not over', text),
+    dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
+  },
+  async run(context, { forget, dryRun }) {
+    const { notices, globals, prompts, system } = context;
+    const print = await listPrinter(context, keptView);
+    const kept = keptFiles(context);
+    await print(once(kept));
+    requireSettled(context, forget);
+    const what = countText(
+      kept.reduce((sum, { files }) => sum + files, 0),
+      'file',
+    );
+    if (kept.length === 0) return notices.note('nothing is kept here');
+    if (dryRun) return notices.note(`dry run: ${what} would be removed`);
+    const typed = globals.yes || (await prompts().promptText(`To remove ${what}, type reset:`, 'Pass --yes.'));
+    if (typed !== true && typed.trim() !== 'reset') return notices.note('nothing was removed');
+    // State goes last: whatever stops this, what was paid for stays on record.
+    for (const each of kept.toReversed()) remove(each.path);
+    for (const kind of ['config', 'cache', 'state'] as const) removeIfEmpty(directoryOf(system, kind));
+    return notices.success(`removed ${what}`);
+  },
+});
+
+function keptFiles({ system }: Context): Kept[] {
+  const found = (['state', 'cache', 'config'] as const).flatMap((kind) => {
+    const root = directoryOf(system, kind);
+    const names = root === undefined ? [] : entriesIn(root).map(({ name }) => name);
+    const ours = names.filter((name) => KEPT_NAMES[kind].test(name)).map((name) => path.join(root ?? '', name));
+    return ours.flatMap((file) => (kind === 'state' ? keptBelow(file) : [file])).map((file) => keptAt(kind, file));
+  });
+  return [...found, ...installedCompletions(system).map((file) => keptAt('completion', file))];
+}
+
+/** A directory of the state, or only what svc keeps in it where other files are there too. */
+function keptBelow(directory: string): string[] {
+  if (!fs.lstatSync(directory).isDirectory()) return [directory];
+  const names = entriesIn(directory).map(({ name }) => name);
+  const ours = names.filter((name) => KEPT_BELOW[path.basename(directory)]?.test(name));
+  return ours.length === names.length ? [directory] : ours.map((name) => path.join(directory, name));
+}
+
+function keptAt(kind: 'completion' | 'cache' | 'config' | 'state', file: string) {
+  const isDirectory = fs.lstatSync(file).isDirectory();
+  const inside = isDirectory ? fs.readdirSync(file, { recursive: true, withFileTypes: true }) : [];
+  return { kind, path: file, files: isDirectory ? inside.filter((entry) => !entry.isDirectory()).length : 1 };
+}
+
+/** @throws SvcError `conflict` for runs that are not over, or may not be, and were not named */
+function requireSettled(context: Context, forget: readonly string[]): void {
+  const { runs, unreadable } = everyRun(context);
+  const open = runs.filter(({ record }) => !isSettled(record)).map(({ name }) => name);
+  const damaged = unreadable.map(({ run, directory: at }) => run ?? path.basename(at));
+  const doubtful = [...open, ...damaged];
+  const unknown = forget.find((name) => !doubtful.includes(name));
+  if (unknown !== undefined)
+    throw new SvcError('not_found', 'a run of --forget is not one of those that are not over', {
+      next: ['au', 'runs'],
+    });
+  const left = doubtful.filter((name) => !forget.includes(name));
+  if (left.length === 0) return;
+  throw new SvcError('conflict', `${countText(left.length, 'run')} may be paid for and not over: ${left.join(', ')}`, {
+    hint: 'Wait for their results first, or name each run that you want to lose.',
+    next: ['au', 'runs'],
+    alternatives: [['reset', ...doubtful.flatMap((name) => ['--forget', name])]],
+  });
+}
+
+function removeIfEmpty(root: string | undefined): void {
+  try {
+    if (root !== undefined) fs.rmdirSync(root);
+  } catch {
+    // Something of the operator's is in it, or it is a link.
+  }
+}

@@ -1,0 +1,101 @@
+import { isShowable } from '../../base/security/typed-word.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { nextCommand } from '../../cli/app/hint.ts';
+import { tenantInUse, tenantMark } from '../../cli/app/tenant-mark.ts';
+import { readConfig } from '../../cli/config/config-file.ts';
+import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
+import { unknownProfile } from '../../cli/config/settings.ts';
+import { baseUrlText } from '../../cli/config/values.ts';
+import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
+import type { KeyType } from '../../schema/tenant.ts';
+
+type Step = readonly [words: string, does: string];
+
+/** `svc` alone: the current profile, and what to do next. Sends no request. */
+export const welcome = defineCommand({
+  examples: [],
+  newProfile: true,
+  parameters: {},
+  async run(context) {
+    refuseWhatMayBeKey(context);
+    const { system, settings, globals, out, palette, plain } = context;
+    const kinds = KEY_TYPES.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
+    const steps = [...stepsFor(settings.sandbox, kinds), ...MORE].map(([words, does]): Step => [
+      nextCommand(words.split(' '), words.startsWith('--') ? undefined : globals, system),
+      does,
+    ]);
+    const width = Math.max(...steps.map(([line]) => line.length));
+    const columns = out.isTerminal && !plain ? out.width : Infinity;
+    const lines = [
+      ...wrapWords('svc: the card vault from the command line', columns).map((line) => palette.strong(line)),
+      '',
+      ...statusLines(context, kinds, columns),
+      '',
+      ...steps.map(([line, does]) =>
+        plain
+          ? `${line}: ${does}`
+          : hangingIndent(`  ${palette.accent(line.padEnd(width))}  `, width + 4, does, columns),
+      ),
+    ];
+    await out.write(`${lines.join('\n')}\n`);
+  },
+});
+
+// A name that is not stored may be a new one, or a key that was pasted by mistake.
+function refuseWhatMayBeKey({ system, settings: { sandbox, stored, profile } }: Context): void {
+  if (sandbox || stored !== undefined || isShowable(profile.value)) return;
+  throw unknownProfile(profile.value, readConfig(system).config, profile.origin.name);
+}
+
+const STEPS: Readonly<Record<KeyType | 'none' | 'sandbox', readonly Step[]>> = {
+  none: [
+    ['--sandbox logs', 'try it now: no account, no network'],
+    ['login', 'save your API keys (verified before saving)'],
+  ],
+  sandbox: [
+    ['logs', 'the latest audit logs'],
+    ['tenant usage', 'tokens, and what the plan includes'],
+    ['au jobs', 'Account Updater jobs'],
+    ['sandbox cards', 'test cards, and what each of them triggers'],
+  ],
+  management: [
+    ['logs', 'the latest audit logs'],
+    ['tenant usage', 'tokens, and what the plan includes'],
+  ],
+  private: [
+    ['au submit tokens.csv --wait', 'refresh card tokens'],
+    ['au jobs', 'Account Updater jobs'],
+  ],
+};
+
+const MORE: readonly Step[] = [
+  ['doctor', 'check the setup, with a fix for every problem'],
+  ['--help', 'all commands'],
+];
+
+function stepsFor(sandbox: boolean, kinds: readonly KeyType[]): readonly Step[] {
+  if (sandbox) return STEPS.sandbox;
+  if (kinds.length === 0) return STEPS.none;
+  const missing = KEY_TYPES.find((kind) => !kinds.includes(kind));
+  const last: Step =
+    missing === undefined ? ['whoami', 'the tenant, and what your keys may read'] : ['login', `add the ${missing} key`];
+  return [...kinds.flatMap((kind) => STEPS[kind]), last];
+}
+
+/** Who this profile is, as far as that is known without a request. */
+function statusLines(context: Context, kinds: readonly KeyType[], columns: number): string[] {
+  const { settings, system, palette } = context;
+  const profile = settings.profile.value;
+  if (settings.sandbox)
+    return wrapWords('The sandbox: the service emulated on this machine, with generated data.', columns);
+  if (kinds.length === 0) {
+    const where = profile === 'default' ? '' : ` to profile ${profile}`;
+    return wrapWords(`You're not logged in${where} yet. Get started:`, columns);
+  }
+  if (settings.baseUrl === undefined)
+    return wrapWords(`Profile ${profile} has a key, but no base URL: set SVC_BASE_URL, or log in.`, columns);
+  const url = baseUrlText(settings.baseUrl.value);
+  const tenant = tenantInUse({ system, settings });
+  const named = tenant && `${tenantMark(tenant.type, palette)} ${palette.strong(cleanText(tenant.name))}`;
+  return [...(named === undefined ? [] : [named]), `Profile ${profile}, ${url}`];
+}

@@ -1,0 +1,171 @@
+import { SvcError } from '../../base/errors.ts';
+import { inspectKey, isAboutKey, type KeyReport } from '../../cli/app/check-key.ts';
+import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
+import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { hasEnvironmentKey, headline, tenantTone } from '../../cli/app/tenant-mark.ts';
+import { rememberTenant } from '../../cli/config/cache.ts';
+import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
+import { baseUrlText } from '../../cli/config/values.ts';
+import { cleanText, hangingIndent } from '../../cli/output/text.ts';
+import { formatDuration, parseTime } from '../../cli/output/time.ts';
+import { fieldPaths, MARKS, type View } from '../../cli/output/view.ts';
+import { READ_PERMISSIONS } from '../../client/api/any-endpoint.ts';
+import type { KeyType } from '../../schema/tenant.ts';
+
+const whoamiView: View<Identity> = {
+  name: 'identity',
+  fields: fieldPaths(`
+    profile base_url tenant.name tenant.type tenant.id management_key.state management_key.from
+    management_key.stored_at management_key.problem private_key.state private_key.from
+    private_key.stored_at private_key.problem permissions.log:read
+    permissions.tenant:read permissions.report:read permissions.3ds:session:read
+    permissions.account-updater:job:read origins.profile origins.base_url origins.output origins.time
+    origins.timeout origins.max_wait
+  `),
+  columns: [
+    { path: 'profile', kind: 'text' },
+    { path: 'tenant.name', kind: 'text' },
+    { path: 'tenant.type', kind: 'text', paint: (type) => tenantTone(type) },
+    { path: 'management_key.state', kind: 'status', paint: keyTone },
+    { path: 'private_key.state', kind: 'status', paint: keyTone },
+    { path: 'base_url', kind: 'text', priority: 1 },
+  ],
+};
+
+export const whoami = defineCommand({
+  description:
+    'Tries every read that changes nothing. Exit code 0 when the service knows at least one key, 4 when it refuses them, 3 without any.',
+  examples: [
+    ['svc whoami', 'which tenant, and what may be read'],
+    ['svc whoami -o json --fields tenant.type', 'for a script that must not meet production'],
+  ],
+  exitCodes: [4, 7, 8],
+  fields: whoamiView.fields,
+  parameters: PROFILES_PARAMETER,
+  async run(context) {
+    const print = await recordPrinter(context, whoamiView);
+    const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));
+    const row = rowOf(context, keys);
+    const isShort = isDrawn(context);
+    if (isShort && keys.every(({ failure }) => failure?.code === 'key_missing')) throw noKeys(context.settings);
+    await (isShort ? context.out.write(drawIdentity(row, context)) : print(row));
+    if (row.tenant && row.base_url !== null && !context.settings.sandbox && !hasEnvironmentKey(context))
+      rememberTenant(context.system, row.profile, row.base_url, row.tenant);
+    if (keys.some(({ check, failure }) => check !== undefined && failure === undefined)) return;
+    throw worst(keys) ?? new SvcError('bug', 'no key failed, and none is good');
+  },
+});
+
+/** What is known of a profile and its keys. */
+type Identity = ReturnType<typeof rowOf>;
+
+function rowOf(context: Context, keys: readonly KeyReport[]) {
+  const { settings } = context;
+  const { profile, baseUrl, output, time, timeoutMs, maxWaitMs } = settings;
+  const keyRow = (kind: KeyType) => keyRowOf(context, kind, keys);
+  return {
+    profile: profile.value,
+    base_url: baseUrl === undefined ? null : baseUrlText(baseUrl.value),
+    tenant: keys.find(({ check }) => check?.tenant !== undefined)?.check?.tenant ?? null,
+    management_key: keyRow('management'),
+    private_key: keyRow('private'),
+    permissions: Object.fromEntries(READ_PERMISSIONS.map(({ name }) => [name, keyStatus(name, keys)])),
+    origins: {
+      profile: profile.origin.name,
+      base_url: baseUrl?.origin.name ?? (settings.sandbox ? 'the embedded sandbox' : 'default'),
+      output: output.origin.name,
+      time: time.origin.name,
+      timeout: timeoutMs.origin.name,
+      max_wait: maxWaitMs.origin.name,
+    },
+  };
+}
+
+/** A key, where it comes from, and what the service says of it; `stored_at` is null too where an earlier version stored it. */
+function keyRowOf({ system, settings }: Context, kind: KeyType, keys: readonly KeyReport[]) {
+  const { check, failure } = keys.find((key) => key.kind === kind) ?? {};
+  const origin = keyOrigin(system, settings, kind);
+  const from = settings.sandbox ? 'built in' : (origin?.name ?? null);
+  const isStored = origin?.kind === 'profile' && !settings.sandbox;
+  const stored_at = (isStored ? settings.stored?.keys?.[kind]?.stored_at : undefined) ?? null;
+  const problem = failure?.message ?? null;
+  if (check) return { state: check.verdict, from, stored_at, problem };
+  const state = failure?.code === 'key_missing' ? 'missing' : 'unusable';
+  return { state: origin === undefined ? 'missing' : state, from, stored_at, problem };
+}
+
+function keyStatus(name: string, keys: readonly KeyReport[]): string | null {
+  const tried = keys.flatMap(({ check }) => check?.tried ?? []);
+  return tried.find(({ permission }) => permission.name === name)?.status ?? null;
+}
+
+// What the service said counts more than what could not be asked, and that more than what is not there.
+function worst(keys: readonly KeyReport[]): SvcError | undefined {
+  const failures = keys.flatMap(({ failure }) => failure ?? []);
+  return (
+    failures.find((failure) => isAboutKey(failure)) ??
+    failures.find(({ code }) => code !== 'key_missing') ??
+    failures[0]
+  );
+}
+
+function noKeys({ profile, stored }: Context['settings']): SvcError {
+  const words = stored === undefined ? 'no keys are set yet' : `profile ${profile.value} has no keys yet`;
+  return new SvcError('key_missing', words, { hint: 'Set them in the environment, or store them.', next: ['login'] });
+}
+
+const LABEL = 'management key  '.length;
+
+/** The identity for people: the tenant, the profile, each key with what it may read, and what is set elsewhere. */
+function drawIdentity(identity: Identity, context: Context): string {
+  const { palette, out, plain, settings } = context;
+  const { tenant, profile, base_url, origins } = identity;
+  const columns = out.isTerminal && !plain ? out.width : Infinity;
+  const line = (label: string, text: string): string =>
+    plain
+      ? [label.trim(), text].filter((part) => part !== '').join(': ')
+      : hangingIndent(palette.quiet(label.padEnd(LABEL)), LABEL, text, columns);
+  const where = base_url ?? (settings.sandbox ? 'embedded in svc' : 'no base URL');
+  const set = Object.entries(origins).filter(
+    ([name, from]) => from !== 'default' && !/^(?:profile|base_url)$/.test(name),
+  );
+  const lines = [
+    ...(tenant === null ? [] : [headline(tenant, palette), '']),
+    line('profile', `${profile} (${where})`),
+    ...KEY_TYPES.flatMap((kind) => keyLines(identity, kind, context).map(([label, text]) => line(label, text))),
+    ...set.map(([name, from]) => line(name.replace('_', ' '), `set by ${from}`)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function keyLines({ permissions, ...row }: Identity, kind: KeyType, context: Context): [label: string, text: string][] {
+  const { state, from, problem } = row[`${kind}_key`];
+  const named = READ_PERMISSIONS.filter((permission) => permission.kind === kind).map(({ name }) => name);
+  const having = (...statuses: string[]): string =>
+    named.filter((name) => statuses.includes(permissions[name] ?? '')).join(', ');
+  const rights: [string, string][] = [
+    ['  may', having('allowed')],
+    ['  may not', state === 'accepted' ? having('forbidden', 'refused') : ''],
+    ['  not checked', state === 'accepted' ? having('unclear') : ''],
+  ];
+  const tone = keyTone(state);
+  const mark = context.marks && tone !== 'warn' ? MARKS[tone] : '';
+  const origin = state === 'missing' || from === null ? '' : ` (${from}${ageOf(row[`${kind}_key`], context)})`;
+  return [
+    [`${kind} key`, context.palette[tone](mark + state) + cleanText(origin)],
+    ...rights.filter(([, names]) => names !== ''),
+    ...(problem === null || state === 'missing' ? [] : ([['', cleanText(problem)]] as [string, string][])),
+  ];
+}
+
+// The age of a key that an environment variable or a command gives is not known here.
+function ageOf({ from, stored_at }: Identity['private_key'], { clock, settings }: Context): string {
+  if (from !== `profile ${settings.profile.value}`) return '';
+  const at = parseTime(stored_at ?? '');
+  return at === undefined ? ', age unknown' : `, stored ${formatDuration(clock.now() - at)} ago`;
+}
+
+function keyTone(state: unknown): 'good' | 'warn' | 'bad' {
+  if (state === 'accepted') return 'good';
+  return state === 'missing' || state === 'powerless' || state === 'unclear' ? 'warn' : 'bad';
+}

@@ -1,0 +1,196 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RunRecord } from '../../au/run/record.ts';
+import { readRegularFileSync } from '../../base/files/path.ts';
+import { optionWords, type Parameter, type Suggest, type Suggestion, takesValue } from '../../cli/app/parameter.ts';
+import { CONFIG_FILE_NAME, directoryOf, type PathsHost } from '../../cli/config/paths.ts';
+import { profileNameProblem, SANDBOX_PROFILE } from '../../cli/config/values.ts';
+import { cleanText, isUnsafe } from '../../cli/output/text.ts';
+import { isObject } from '../../schema/json-value.ts';
+import { argumentsOf, type Completable, optionNamed, type ParseState, walk } from './walk.ts';
+
+export interface Candidates {
+  /** `files` and `directories` are left to the shell, which knows best how to complete them. */
+  readonly kind: 'words' | 'files' | 'directories';
+  /** The start of the word that stays as it is: `--output=`, or `id,` in a list. The candidates come after it. */
+  readonly prefix: string;
+  readonly candidates: readonly Suggestion[];
+  /** The word may go on after a candidate: no space is to follow. */
+  readonly open: boolean;
+}
+
+export const NOTHING: Candidates = { kind: 'words', prefix: '', candidates: [], open: false };
+
+/** What could complete `current`, the start of a word, after the words before it. */
+export async function candidatesFor(
+  program: Completable,
+  words: readonly string[],
+  current: string,
+  system: Sources['system'],
+): Promise<Candidates> {
+  const at = await walk(program, words);
+  const sources = { system, fields: at.command?.fields ?? [] };
+  const found = await candidatesAt(at, program, current, sources);
+  return { ...found, candidates: safe(found.candidates) };
+}
+
+async function candidatesAt(at: ParseState, program: Completable, current: string, sources: Sources) {
+  if (at.help) return chosen([...commandsAt(at), ...(at.next === program.tree ? program.topics : [])], current);
+  if (at.pending) return valuesOf(at.pending, current, '', sources);
+  if (!at.argumentsOnly) {
+    const [name = ''] = current.split('=', 1);
+    if (/^--[^=]+=/.test(current)) return joinedValue(at, name, current, sources);
+    if (current.startsWith('-') && current !== '') return chosen(options(at, current), current);
+  }
+  const help: Suggestion[] = at.next === program.tree ? [['help', 'help on a command or a topic']] : [];
+  const named = chosen([...commandsAt(at), ...help], current);
+  if (named.candidates.length > 0) return named;
+  const declared = argumentsOf(at.command);
+  const last = declared.at(-1);
+  const argument = declared[at.arguments] ?? (last?.syntax.includes('...') ? last : undefined);
+  if (argument) return valuesOf(argument, current, '', sources);
+  // Where nothing else can follow, an empty word lists the options.
+  return current === '' && !at.argumentsOnly ? chosen(options(at, '--'), '') : NOTHING;
+}
+
+function commandsAt(at: ParseState): Suggestion[] {
+  return at.next.map(({ name, summary }) => [name, summary]);
+}
+
+// Options that were given are left out, unless they may be repeated.
+function options(at: ParseState, current: string): Suggestion[] {
+  return at.options
+    .filter((option) => option.kind === 'repeated' || !at.given.has(option))
+    .flatMap((option) =>
+      optionWords(option)
+        .filter((word) => word.startsWith('--') || word === current)
+        .map((word): Suggestion => [word, option.description.replace(/ \*$/, '')]),
+    );
+}
+
+async function joinedValue(at: ParseState, name: string, current: string, sources: Sources): Promise<Candidates> {
+  const option = optionNamed(at, name);
+  if (!option || !takesValue(option)) return NOTHING;
+  return valuesOf(option, current.slice(name.length + 1), `${name}=`, sources);
+}
+
+async function valuesOf(parameter: Parameter<unknown>, typed: string, prefix: string, sources: Sources) {
+  if (parameter.choices)
+    return chosen(
+      parameter.choices.map((value) => [value, '']),
+      typed,
+      prefix,
+    );
+  const { suggest } = parameter;
+  if (suggest === 'field') return fields(typed, prefix, sources);
+  if (suggest) return chosen(await suggestionsOf(suggest, sources), typed, prefix);
+  return valuesBySyntax(parameter.syntax, typed, prefix, sources);
+}
+
+// The name of a value says what it can be: `<file|->`, `<file...>`, `[dir]`, `<job|run>`.
+async function valuesBySyntax(syntax: string, typed: string, prefix: string, sources: Sources): Promise<Candidates> {
+  const called = /[<[]([^>\]]+)/.exec(syntax)?.[1]?.replace('...', '').split('|') ?? [];
+  const isOneOf = (...names: string[]): boolean => called.some((name) => names.includes(name));
+  if (isOneOf('file', 'json', 'results', 'request', 'journal')) return { ...NOTHING, prefix, kind: 'files' };
+  if (isOneOf('dir')) return { ...NOTHING, prefix, kind: 'directories' };
+  const runs = isOneOf('run') ? await suggestionsOf('run', sources) : [];
+  const jobs = isOneOf('job') ? await suggestionsOf('job', sources) : [];
+  return chosen([...runs, ...jobs], typed, prefix);
+}
+
+// A comma-separated list: what stands before the last comma stays, and is not offered again.
+async function fields(typed: string, prefix: string, sources: Sources): Promise<Candidates> {
+  const start = typed.lastIndexOf(',') + 1;
+  const before = typed.slice(0, start);
+  const taken = new Set(before.split(','));
+  const all = await suggestionsOf('field', sources);
+  const free = all.filter(([field]) => !taken.has(field));
+  return { ...chosen(free, typed.slice(start), prefix + before), open: true };
+}
+
+function chosen(all: readonly Suggestion[], typed: string, prefix = ''): Candidates {
+  return { ...NOTHING, prefix, candidates: all.filter(([value]) => value.startsWith(typed)) };
+}
+
+// Some values come from the service or a file: they must not move the cursor or end a line.
+function safe(candidates: readonly Suggestion[]): Suggestion[] {
+  return candidates
+    .filter(([value]) => value !== '' && !isUnsafe(value))
+    .map(([value, description]) => [value, cleanText(description)]);
+}
+
+/** Where values come from. Nothing here uses the network or writes. */
+interface Sources {
+  readonly system: PathsHost;
+  /** What `--fields` can choose from for the command being typed. */
+  readonly fields: readonly string[];
+}
+
+/** The values to offer; none where they cannot be read, since nothing may be printed on TAB. */
+async function suggestionsOf(suggest: Suggest, sources: Sources): Promise<readonly Suggestion[]> {
+  if (typeof suggest === 'function') return suggest();
+  switch (suggest) {
+    case 'profile':
+      return [...storedProfiles(sources.system), [SANDBOX_PROFILE, 'the embedded sandbox']];
+    case 'entity type':
+      return entityTypes(sources);
+    case 'field':
+      return fieldNames(sources.fields).map((field) => [field, '']);
+    case 'job':
+      return (await newestRuns(sources)).flatMap((run) =>
+        run.parts.flatMap(({ job, state, number }): Suggestion[] =>
+          job === undefined ? [] : [[job, `${state}, part ${number} of ${run.input.name}`]],
+        ),
+      );
+    case 'run': {
+      const { statusOf } = await import('../../au/run/record.ts');
+      return (await newestRuns(sources)).map((run) => [run.id, `${statusOf(run)}, ${run.input.name}`]);
+    }
+  }
+}
+
+const MOST_RUNS = 50;
+
+/** Runs that this machine remembers, the newest first. */
+async function newestRuns({ system }: Sources): Promise<RunRecord[]> {
+  const state = directoryOf(system, 'state');
+  if (state === undefined) return [];
+  const { openRuns } = await import('../../au/run/run-directory.ts');
+  const root = join(state, 'runs');
+  try {
+    // Names begin with the day.
+    const names = readdirSync(root).toSorted().toReversed().slice(0, MOST_RUNS);
+    return openRuns(names.map((name) => join(root, name))).runs.map(({ record }) => record);
+  } catch {
+    return [];
+  }
+}
+
+async function entityTypes({ system }: Sources): Promise<Suggestion[]> {
+  const { knownEntityTypes } = await import('../../cli/config/cache.ts');
+  return [...knownEntityTypes(system)];
+}
+
+// `settings.*` is any key of `settings`, which is a field too; `*` is any field at all.
+function fieldNames(fields: readonly string[]): string[] {
+  const names = fields.map((field) => field.replace(/\.\*$/, '')).filter((field) => field !== '*');
+  return [...new Set(names)];
+}
+
+// Reads the config file without repairing it, as a command does, and takes only names and base URLs from it.
+function storedProfiles(system: PathsHost): Suggestion[] {
+  try {
+    const directory = directoryOf(system, 'config');
+    if (directory === undefined) return [];
+    const config: unknown = JSON.parse(readRegularFileSync(join(directory, CONFIG_FILE_NAME)));
+    if (!isObject(config) || !isObject(config['profiles'])) return [];
+    return Object.entries(config['profiles'])
+      .filter(([name]) => profileNameProblem(name) === undefined)
+      .map(([name, profile]) => {
+        const url = isObject(profile) ? profile['base_url'] : undefined;
+        return [name, typeof url === 'string' ? url : ''];
+      });
+  } catch {
+    return [];
+  }
+}

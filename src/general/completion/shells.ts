@@ -1,0 +1,115 @@
+import { text as zshScript } from '../../../completions/_svc';
+import { text as fishScript } from '../../../completions/svc.fish';
+import { text as powershellScript } from '../../../completions/svc.ps1';
+import type { System } from '../../base/system.ts';
+import type { Entry } from '../../cli/app/command.ts';
+import { GLOBAL_PARAMETERS } from '../../cli/app/parameter.ts';
+import { TOPICS } from '../../cli/app/topics.ts';
+import type { PathsHost } from '../../cli/config/paths.ts';
+import { writePlain } from '../../cli/output/output.ts';
+import { bash, described, header, lines, type Shell, unquote } from './bash.ts';
+import { candidatesFor, NOTHING } from './complete.ts';
+import type { Completable } from './walk.ts';
+
+/** zsh with its completion system (compinit). */
+const zsh: Shell = {
+  name: 'zsh',
+  script: () => zshScript,
+  read(args) {
+    return {
+      words: args.slice(0, -1),
+      current: args.at(-1) ?? '',
+      print(answer) {
+        const [kind = '', ...flags] = header(answer).split(' ');
+        const head = [kind, answer.prefix.length, ...flags].join(' ');
+        return lines([head, ...answer.candidates.map(([value, description]) => pair(value, description))]);
+      },
+    };
+  },
+};
+
+/** fish 3.4 and later. Completes directories as files: fish has no word for them alone. */
+const fish: Shell = {
+  name: 'fish',
+  script: () => fishScript,
+  read(args) {
+    return {
+      words: args.slice(0, -1),
+      // The word at the cursor comes with its quotes.
+      current: unquote(args.at(-1) ?? '').text,
+      print({ kind, prefix, candidates }) {
+        return lines([kind, ...candidates.map(([value, description]) => described(prefix + value, description))]);
+      },
+    };
+  },
+};
+
+/**
+ * Windows PowerShell 5.1 and PowerShell 7. The first mangles arguments that are empty or hold quotes, so the words travel
+ * as one Base64 text. Where nothing is answered it completes files by itself.
+ */
+const powershell: Shell = {
+  name: 'powershell',
+  script: () => powershellScript,
+  read([typed = '']) {
+    const [word = '', raw = '', ...words] = Buffer.from(typed, 'base64').toString('utf8').split('\0');
+    const current = raw.replaceAll(/^['"]|['"]$/g, '');
+    const wordText = word.replaceAll(/^['"]|['"]$/g, '');
+    // Of `id,sta` PowerShell replaces only what follows the comma.
+    const head = current.endsWith(wordText) ? current.slice(0, current.length - wordText.length) : '';
+    return {
+      words,
+      current,
+      print({ prefix, candidates }) {
+        const rows = candidates.map(([value, description]) => {
+          const whole = prefix + value;
+          const part = whole.startsWith(head) ? whole.slice(head.length) : whole;
+          return [quoted(part), value, description].join('\t');
+        });
+        return lines(rows);
+      },
+    };
+  },
+};
+
+export const SHELLS: readonly Shell[] = [bash, zsh, fish, powershell];
+
+export const SHELL_NAMES = ['bash', 'zsh', 'fish', 'powershell'] as const;
+export type ShellName = (typeof SHELL_NAMES)[number];
+
+export function shellNamed(name: string): Shell | undefined {
+  return SHELLS.find((shell) => shell.name === name);
+}
+
+/** `svc __complete`, which shells' scripts call on TAB. Prints no errors: they would land in the line being typed. */
+export async function runComplete(argv: readonly string[], system: System, tree: readonly Entry[]): Promise<number> {
+  const program = { tree, globals: GLOBAL_PARAMETERS, topics: Object.entries(TOPICS) };
+  try {
+    const text = await complete(program, argv, system);
+    return text === undefined ? 2 : await writePlain(system, text);
+  } catch {
+    return 1;
+  }
+}
+
+/** Answers a shell's script: its name, then what it passes. Undefined for an unknown shell. No network, no writes. */
+export async function complete(program: Completable, argv: readonly string[], system: PathsHost) {
+  const [name = '', ...args] = argv;
+  const question = shellNamed(name)?.read(args);
+  if (!question) return undefined;
+  const { words, current, redirected } = question;
+  if (redirected) return question.print({ ...NOTHING, kind: 'files' });
+  return question.print(await candidatesFor(program, words, current, system));
+}
+
+// What _describe reads: a colon parts the two.
+function pair(value: string, description: string): string {
+  const escaped = value.replaceAll(/[\\:]/g, String.raw`\$&`);
+  return description === '' ? escaped : `${escaped}:${description}`;
+}
+
+// Single quotes keep everything as it is; a quote inside is doubled, the typographic ones too.
+function quoted(text: string): string {
+  if (new RegExp(String.raw`^[\p{L}\p{N}_+=:./\\-]+$`, 'u').test(text)) return text;
+  return `'${text.replaceAll(/['‘’‚‛]/g, '$&$&')}'`;
+}

@@ -1,0 +1,94 @@
+import { type Command, type Entry, isGroup } from '../../cli/app/command.ts';
+import { optionWords, type Parameter, type Parameters, type Suggestion, takesValue } from '../../cli/app/parameter.ts';
+
+export interface Completable {
+  readonly tree: readonly Entry[];
+  readonly globals: Parameters;
+  /** Words that can follow `svc help` beside commands, and what each is about. */
+  readonly topics: readonly Suggestion[];
+}
+
+/** Where the words typed so far lead: what can be said next. */
+export interface ParseState {
+  readonly next: readonly Entry[];
+  /** The command that is being typed, if one is known by now. */
+  readonly command: Command | undefined;
+  /** Every option that can stand here, the ones already given among them. */
+  readonly options: readonly Parameter<unknown>[];
+  readonly given: ReadonlySet<Parameter<unknown>>;
+  readonly arguments: number;
+  /** The option that the next word is the value of. */
+  readonly pending: Parameter<unknown> | undefined;
+  /** After a lone `--` all words are arguments. */
+  readonly argumentsOnly: boolean;
+  /** `svc help` is asked about the words that follow it. */
+  readonly help: boolean;
+}
+
+const HELP: Parameter<unknown> = option('-h, --help', 'show help');
+const VERSION: Parameter<unknown> = option('-V, --version', 'show the version');
+
+/** Follows words into the tree. Loads the one group that they name and nothing else. */
+export async function walk({ tree, globals }: Completable, words: readonly string[]): Promise<ParseState> {
+  const help = words[0] === 'help';
+  const common = [...Object.values(globals), HELP];
+  let at: ParseState = {
+    next: tree,
+    command: undefined,
+    options: [...common, VERSION],
+    given: new Set(),
+    arguments: 0,
+    pending: undefined,
+    argumentsOnly: false,
+    help,
+  };
+  for (const word of help ? words.slice(1) : words) at = await step(at, word, common);
+  return at;
+}
+
+export function optionNamed(at: ParseState, word: string): Parameter<unknown> | undefined {
+  return at.options.find((candidate) => optionWords(candidate).includes(word));
+}
+
+export function argumentsOf(command: Command | undefined): Parameter<unknown>[] {
+  return Object.values(command?.parameters ?? {}).filter(({ kind }) => kind === 'argument');
+}
+
+async function step(at: ParseState, word: string, common: readonly Parameter<unknown>[]): Promise<ParseState> {
+  if (at.pending) return { ...at, pending: undefined };
+  if (!at.argumentsOnly && word === '--') return { ...at, argumentsOnly: true, next: [] };
+  if (!at.argumentsOnly && /^-./.test(word)) return afterOption(at, word, common);
+  const chosen = at.next.find(({ name }) => name === word);
+  if (!chosen) return { ...at, next: [], arguments: at.arguments + 1 };
+  return enter(at, chosen, common);
+}
+
+function afterOption(at: ParseState, word: string, common: readonly Parameter<unknown>[]): ParseState {
+  const [name = ''] = word.split('=', 1);
+  const found = optionNamed(at, name);
+  if (!found) return at;
+  return {
+    ...at,
+    // An option of a group's default command settles that it is meant.
+    next: common.includes(found) ? at.next : [],
+    given: new Set([...at.given, found]),
+    pending: takesValue(found) && !word.includes('=') ? found : undefined,
+  };
+}
+
+async function enter(at: ParseState, chosen: Entry, common: readonly Parameter<unknown>[]): Promise<ParseState> {
+  const node = await chosen.load();
+  const main = isGroup(node) ? await node.commands.find(({ name }) => name === node.defaultCommand)?.load() : node;
+  const command = main && !isGroup(main) ? main : undefined;
+  const own = Object.values(command?.parameters ?? {}).filter(({ kind }) => kind !== 'argument');
+  return {
+    ...at,
+    next: isGroup(node) ? node.commands.filter(({ hidden }) => !hidden) : [],
+    command,
+    options: [...own, ...common],
+  };
+}
+
+function option(syntax: string, description: string): Parameter<unknown> {
+  return { kind: 'flag', syntax, description, parse: () => true };
+}

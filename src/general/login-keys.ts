@@ -1,0 +1,203 @@
+import { isSvcError, SvcError } from '../base/errors.ts';
+import { checkKey, isAboutKey, type KeyCheck, keyFailure, namesOf } from '../cli/app/check-key.ts';
+import type { Context } from '../cli/app/command.ts';
+import { conflicting, flag, type Input, text, value } from '../cli/app/parameter.ts';
+import { headline } from '../cli/app/tenant-mark.ts';
+import { knownTenant } from '../cli/config/cache.ts';
+import type { Profile } from '../cli/config/config-file.ts';
+import { checkKeyText, commandName, KEY_TYPES, storedAs } from '../cli/config/keys.ts';
+import { baseUrlText } from '../cli/config/values.ts';
+import { readInput } from '../cli/output/prompt.ts';
+import { displayHost } from '../schema/address.ts';
+import type { KeyType, TenantFacts } from '../schema/tenant.ts';
+
+const TRIES = 3;
+
+/** Where keys go, and whether they are verified there. */
+export interface LoginTarget {
+  readonly baseUrl: URL;
+  readonly check: boolean;
+  /** Stored keys, which new ones of the same tenant replace. */
+  readonly replaced?: Profile['keys'];
+}
+
+export const KEY_PARAMETERS = {
+  managementKeyStdin: conflicting(
+    ['managementKeyCommand'],
+    flag('--management-key-stdin', 'read the management key from standard input'),
+  ),
+  privateKeyStdin: conflicting(
+    ['privateKeyCommand'],
+    flag('--private-key-stdin', 'read the private key from standard input; with both, one key per line'),
+  ),
+  managementKeyCommand: value(
+    '--management-key-command <command>',
+    'store a shell command that prints the management key instead of the key',
+    text,
+  ),
+  privateKeyCommand: value(
+    '--private-key-command <command>',
+    'store a shell command that prints the private key instead of the key',
+    text,
+  ),
+  noCheck: flag('--no-check', 'store the keys without verifying them'),
+} as const;
+
+/** The keys that options give: from standard input, a line each, or from commands, which are run unless unchecked. */
+export async function givenKeys(context: Context, options: Input<typeof KEY_PARAMETERS>): Promise<GivenKey[]> {
+  const commands = { management: options.managementKeyCommand, private: options.privateKeyCommand };
+  const stdin = { management: options.managementKeyStdin, private: options.privateKeyStdin };
+  const piped = await pipedKeys(
+    context,
+    KEY_TYPES.filter((kind) => stdin[kind]),
+  );
+  const printed: GivenKey[] = [];
+  for (const kind of KEY_TYPES) {
+    const command = commands[kind];
+    if (command === undefined) continue;
+    const value = options.noCheck ? '' : await fromCommand(context, command, kind);
+    printed.push({ kind, command, value, from: commandName(command) });
+  }
+  return [...piped, ...printed];
+}
+
+/** Asks for a key until the service takes it, three times at most; undefined when it is left out. */
+export async function askForKey(context: Context, kind: KeyType, place: LoginTarget): Promise<GivenKey | undefined> {
+  const use = kind === 'management' ? 'logs, tenant' : '3DS, Account Updater';
+  const keeps = storedAs(context.settings.stored?.keys?.[kind]) !== undefined;
+  const question = `${kind} key (${use}; empty to ${keeps ? 'keep it' : 'skip'}):`;
+  const instead = `Pass --${kind}-key-stdin, or --${kind}-key-command.`;
+  return repeated(context, async () => {
+    const typed = (await context.prompts().promptHidden(question, instead)).trim();
+    if (typed === '') return undefined;
+    const key = { kind, value: checkKeyText(typed, 'your answer'), from: 'your answer' };
+    context.addSecret(key.value);
+    await checkedKey(context, key, place);
+    return key;
+  });
+}
+
+/** Asks for a line of text until `read` takes it, three times at most. */
+export async function askForText<T>(context: Context, question: string, instead: string, read: (typed: string) => T) {
+  return repeated(context, async () => read(await context.prompts().promptText(question, instead)));
+}
+
+/** Asks again after an answer that is wrong in itself, such as a key that is refused. */
+async function repeated<T>({ notices }: Context, ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(isSvcError(error, 'config', 'usage') || isAboutKey(error)) || tries >= TRIES) throw error;
+      const { message, hint = '' } = error;
+      notices.warn(`${message.replace(/\.$/, '')}. ${hint}`.trimEnd());
+    }
+  }
+}
+
+async function pipedKeys(context: Context, kinds: readonly KeyType[]): Promise<GivenKey[]> {
+  if (kinds.length === 0) return [];
+  const { stdin } = context.system;
+  if (stdin.isTTY === true)
+    throw new SvcError('input_needed', 'standard input is a terminal: a key typed there would be visible', {
+      hint: 'Pipe the key in, or leave the option out: keys typed at the prompt are not echoed.',
+    });
+  const lines = (await readInput(stdin, 10_000))
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  if (lines.length !== kinds.length) {
+    throw new SvcError(
+      'usage',
+      `expected ${kinds.length === 1 ? 'one line with the key' : 'two lines, a key each,'} on standard input, got ${lines.length}`,
+    );
+  }
+  return kinds.map((kind, index) => {
+    const key = checkKeyText((lines[index] ?? '').trim(), 'standard input');
+    context.addSecret(key);
+    return { kind, value: key, from: 'standard input' };
+  });
+}
+
+async function fromCommand(context: Context, command: string, kind: KeyType): Promise<string> {
+  const { env, cwd } = context.system;
+  const { keyFromCommand } = await import('../cli/config/key-command.ts');
+  const printed = await keyFromCommand(command, kind, {
+    env,
+    cwd,
+    signal: context.signal,
+    onLine: (line) => context.notices.note(line),
+    onSecret: (secret) => context.addSecret(secret),
+  });
+  return checkKeyText(printed, 'the command');
+}
+
+export interface GivenKey {
+  readonly kind: KeyType;
+  readonly value: string;
+  readonly command?: string | undefined;
+  readonly from: string;
+  /** The tenant of the key, once it was verified. */
+  tenant?: TenantFacts | undefined;
+}
+
+/** Verifies a key, notes its tenant on it and reports. @throws SvcError for one that is refused or of the other kind */
+export async function checkedKey(context: Context, key: GivenKey, { baseUrl, check, replaced }: LoginTarget) {
+  if (!check) return;
+  if (replaced?.[key.kind]?.value === key.value)
+    throw new SvcError('usage', `the ${key.kind} key from ${key.from} is the one that is stored already`, {
+      hint: 'Create a new one at the service first.',
+    });
+  context.progress.waiting(`verifying the ${key.kind} key`);
+  const found = await checkKey(context, key.kind, { value: key.value, origin: key.from }, { baseUrl }).finally(() =>
+    context.progress.end(),
+  );
+  const failure = keyFailure(found, key.from);
+  if (failure && found.verdict === 'unclear') throw unreachable(failure, baseUrl);
+  if (failure) throw notStored(failure, key.kind);
+  if (replaced) refuseOtherTenant(context, found, baseUrl);
+  reportCheck(context, found);
+  key.tenant = found.tenant;
+}
+
+function reportCheck({ notices, noticePalette }: Context, check: KeyCheck): void {
+  const { kind, tenant, verdict } = check;
+  if (tenant && notices.shows('normal')) notices.report(`${headline(tenant, noticePalette)}\n`);
+  if (verdict === 'powerless') {
+    return notices.warn(`the ${kind} key is valid, but has no read permission (403)`);
+  }
+  notices.success(`the ${kind} key is valid: ${namesOf(check, 'allowed').join(', ')}`);
+  const forbidden = namesOf(check, 'forbidden', 'refused');
+  if (forbidden.length > 0) notices.note(`  not allowed: ${forbidden.join(', ')}`);
+  const unclear = namesOf(check, 'unclear');
+  if (unclear.length > 0) notices.warn(`could not check ${unclear.join(', ')}`);
+}
+
+// The old key may be revoked already: its tenant is known from when it was last checked.
+function refuseOtherTenant({ system, settings }: Context, { kind, tenant }: KeyCheck, baseUrl: URL): void {
+  const before = knownTenant(system, settings.profile.value, baseUrlText(baseUrl));
+  if (tenant === undefined || before === undefined || tenant.id === before.id) return;
+  const names = `tenant ${JSON.stringify(tenant.name)}, and the stored one of ${JSON.stringify(before.name)}`;
+  throw new SvcError('usage', `the new ${kind} key is of ${names}; nothing was stored`, {
+    hint: 'Give a key of the same tenant, or store this one in a profile of its own:',
+    next: ['login', '--profile', '<name>'],
+  });
+}
+
+function notStored(error: SvcError, kind: KeyType): SvcError {
+  const isOther = error.facts?.['key_kind'] !== undefined;
+  const { status, requestId, facts } = error;
+  const hint = isOther
+    ? error.hint
+    : `Nothing was stored. Check that it is a complete and valid ${kind} key of this environment.`;
+  return new SvcError(error.code, error.message, { status, requestId, facts, hint });
+}
+
+function unreachable(error: SvcError, baseUrl: URL): SvcError {
+  return new SvcError(error.code, `the key could not be verified at ${displayHost(baseUrl)}: ${error.message}`, {
+    status: error.status,
+    requestId: error.requestId,
+    facts: error.facts,
+    hint: `${error.hint ?? ''} Nothing was stored; use --no-check to store it without verifying.`.trim(),
+  });
+}

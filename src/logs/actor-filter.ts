@@ -1,0 +1,112 @@
+import { serviceOf } from '../au/run/run-view.ts';
+import { isSvcError, SvcError } from '../base/errors.ts';
+import { typedWord } from '../base/security/typed-word.ts';
+import type { Context } from '../cli/app/command.ts';
+import { type ApplicationNames, knownApplicationsOf } from '../cli/config/cache.ts';
+import { readApplications, shortName } from './actor-names.ts';
+
+/** Any UUID, to complete the beginning of another one. */
+const EXAMPLE = '00000000-0000-0000-0000-000000000000';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const FEWEST_CHARACTERS = 6;
+const MOST_SHOWN = 10;
+
+/** Selects the entries of one actor, given by its id or by the beginning of it. */
+export class ActorFilter {
+  /** In lower case; undefined where only the beginning is known. */
+  readonly id: string | undefined;
+  readonly #beginning: string;
+  #met: string | undefined;
+
+  constructor(idOrBeginning: string) {
+    this.#beginning = idOrBeginning.toLowerCase();
+    this.id = UUID.test(idOrBeginning) ? this.#beginning : undefined;
+  }
+
+  /** @throws SvcError `usage` when the ids of two actors have the same beginning */
+  matches(actorId: unknown): boolean {
+    if (typeof actorId !== 'string') return false;
+    const id = actorId.toLowerCase();
+    if (this.id !== undefined) return id === this.id;
+    if (!id.startsWith(this.#beginning)) return false;
+    this.#met ??= id;
+    if (this.#met !== id) throw ambiguous(this.#beginning, [this.#met, id]);
+    return true;
+  }
+}
+
+/**
+ * The actors that `--actor` names, each by its id, the beginning of it or the name of an application. A beginning that no
+ * known application has is looked for in the entries, which are read anyway.
+ * @throws SvcError `usage` where no actor, or more than one, is known by a name or a beginning
+ */
+export async function actorFilters(context: Context, typed: readonly string[]): Promise<readonly ActorFilter[]> {
+  const actors: ActorFilter[] = [];
+  for (const name of typed) actors.push(new ActorFilter(UUID.test(name) ? name : await idOf(context, name)));
+  return actors;
+}
+
+async function idOf(context: Context, typed: string): Promise<string> {
+  const { settings, system, clock } = context;
+  // An archive is read without a service.
+  const service = settings.sandbox || settings.baseUrl !== undefined ? serviceOf(context) : undefined;
+  const cached = knownApplicationsOf(system, service, clock.now());
+  const isBeginning = isBeginningOfId(typed);
+  const found = await candidates(cached, typed);
+  if (found.length === 0 && isBeginning) return typed;
+  if (found.length > 0) return onlyOne(typed, found);
+  const { names, problem } = await readNames(context);
+  const named = await candidates(names, typed);
+  if (named.length > 0) return onlyOne(typed, named);
+  throw unknownActor(typed, names, problem);
+}
+
+function isBeginningOfId(typed: string): boolean {
+  return typed.length >= FEWEST_CHARACTERS && UUID.test(typed + EXAMPLE.slice(typed.length));
+}
+
+/** The ids of applications that have this name or, where it may be one, this beginning. */
+async function candidates(names: ApplicationNames, typed: string): Promise<string[]> {
+  const isBeginning = isBeginningOfId(typed);
+  const name = (await shortName(typed)).toLowerCase();
+  return [...names]
+    .filter(
+      ([id, known]) =>
+        known.toLowerCase() === name || (isBeginning && id.toLowerCase().startsWith(typed.toLowerCase())),
+    )
+    .map(([id]) => id);
+}
+
+function onlyOne(typed: string, found: readonly string[]): string {
+  const [first = typed] = found;
+  if (found.length > 1) throw ambiguous(typed, found);
+  return first;
+}
+
+async function readNames(context: Context): Promise<{ names: ApplicationNames; problem?: string }> {
+  try {
+    return { names: await readApplications(context) };
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+    context.signal.throwIfAborted();
+    return { names: new Map(), problem: error.message };
+  }
+}
+
+function ambiguous(typed: string, ids: readonly string[]): SvcError {
+  return new SvcError(
+    'usage',
+    `--actor ${typedWord(typed, [])} is not one actor: ${ids.slice(0, MOST_SHOWN).join(', ')}`,
+    { hint: 'Give the whole id.', facts: { candidates: ids } },
+  );
+}
+
+function unknownActor(typed: string, names: ApplicationNames, problem: string | undefined): SvcError {
+  const known = [...names].slice(0, MOST_SHOWN).map(([id, name]) => `${name} (${id})`);
+  const reason = problem === undefined ? '' : `: the names of applications could not be read (${problem})`;
+  const applications = known.length === 0 ? '' : ` Known: ${known.join(', ')}.`;
+  return new SvcError('usage', `--actor ${typedWord(typed, [...names.values()])} is no known actor${reason}`, {
+    hint: `Give an id, at least ${FEWEST_CHARACTERS} characters of one, or the name of an application.${applications}`,
+    facts: { candidates: [...names.keys()].slice(0, MOST_SHOWN) },
+  });
+}

@@ -1,0 +1,190 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Environment } from '../../base/system.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { argument, text } from '../../cli/app/parameter.ts';
+import type { TransferProgress } from '../../cli/output/progress.ts';
+import { cleanText, wrapWords } from '../../cli/output/text.ts';
+import { formatDuration, formatTime, isoTime } from '../../cli/output/time.ts';
+import { MARKS, type Tone } from '../../cli/output/view.ts';
+import type { TimeRange } from '../entry.ts';
+import { S3_SECRETS } from '../s3/settings.ts';
+import type { CountOptions } from './count-lines.ts';
+import type { Coverage } from './coverage.ts';
+import type { IndexRef } from './index/ref.ts';
+import type { DroppedMonth, Segment } from './record.ts';
+import type { ArchiveStore } from './store.ts';
+
+export const archiveLocation = argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text);
+
+const MONTHS = /^([1-9]\d{0,2})(M|y)$/;
+
+/** A number of months, as `--keep` takes them: 13M or 2y. */
+export function wholeMonths(typed: string): number {
+  const [, count, unit] = MONTHS.exec(typed) ?? [];
+  if (count === undefined)
+    throw new SvcError('usage', 'must be whole months or years, such as 13M or 2y (an upper-case M: m is for minutes)');
+  return Number(count) * (unit === 'y' ? 12 : 1);
+}
+
+/** Opens an archive without reading it; from here on the credentials of a bucket are kept out of all output. */
+export async function openArchive(context: Context, location: string, signal = context.signal): Promise<ArchiveStore> {
+  const { openArchiveStore } = await import('./store.ts');
+  const { clock, system, notices, trace } = context;
+  const { platform, home, cwd, pid } = system;
+  const env = /^s3:/i.test(location) ? await bucketEnvironment(context) : system.env;
+  const isAlive = (one: number): boolean => system.isAlive(one);
+  const onWarning = (words: string): void => notices.warn(words);
+  const host = { env, platform, home, cwd, pid, isAlive, clock, signal, onWarning, trace };
+  return openArchiveStore(host, location);
+}
+
+async function bucketEnvironment(context: Context): Promise<Environment> {
+  if (context.globals.curl)
+    throw new SvcError('usage', '--curl does not show requests to a bucket, and they come first', {
+      hint: 'Leave --curl out.',
+    });
+  const env = await context.storeEnvironment();
+  for (const name of S3_SECRETS) context.addSecret(env[name]?.trim() ?? '');
+  return env;
+}
+
+/**
+ * Does work that reads much of an archive, and shows how many of its bytes are done. The error of a changed file names the
+ * command that shows all of them.
+ */
+export async function withByteProgress<T>(
+  context: Context,
+  { dir, label, segments }: Reading,
+  work: (onBytes: (bytes: number) => void) => Promise<T>,
+): Promise<T> {
+  const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  let done = 0;
+  try {
+    return await withProgress(context, label, (update) => work((bytes) => update((done += bytes), total)));
+  } catch (error) {
+    if (!isSvcError(error, 'checksum_mismatch') || error.next) throw error;
+    const { code, message, hint, facts } = error;
+    throw new SvcError(code, message, { hint, facts, next: ['logs', 'verify', dir], cause: error });
+  }
+}
+
+interface Reading {
+  /** The archive as it was typed. */
+  readonly dir: string;
+  readonly label: string;
+  readonly segments: readonly Pick<Segment, 'bytes'>[];
+}
+
+interface Counting extends Reading, CountOptions {
+  readonly segments: readonly Segment[];
+  readonly store: ArchiveStore;
+  readonly index: readonly IndexRef[];
+  /** Set where more is needed of entries than what they are counted by, as by `readSegment`. */
+  readonly among?: readonly string[] | undefined;
+}
+
+/** Counts the entries of segments, in groups: as the index says or, as far as that is not enough, by reading them. */
+export async function countEntries(context: Context, counting: Counting): Promise<void> {
+  const { dir, label, store, segments: all, index, among, ...options } = counting;
+  const [{ countTallies }, { LineCounter }, { readLines, readSegment }, { READERS, sideBySide }] = await Promise.all([
+    import('./index/count.ts'),
+    import('./count-lines.ts'),
+    import('./read-segment.ts'),
+    import('./store.ts'),
+  ]);
+  const segments = among ? all : await countTallies(store, index, all, options);
+  const counter = new LineCounter(options);
+  await withByteProgress(context, { dir, label, segments }, async (onBytes) => {
+    const reading = { signal: context.signal, onBytes, among };
+    const done = sideBySide(segments, READERS, async (segment) => {
+      if (among)
+        for await (const logs of readSegment(store, segment, reading)) logs.forEach((log) => counter.addEntry(log));
+      else for await (const block of readLines(store, segment, reading)) counter.add(block, segment.path);
+    });
+    for await (const _ of done);
+  });
+  counter.flush();
+}
+
+const LARGE = 8_000_000;
+
+/** Does work that says how far it is, and shows that where there is much to read. */
+export async function withProgress<T>(
+  context: Context,
+  label: string,
+  work: (update: (done: number, total: number) => void) => Promise<T>,
+): Promise<T> {
+  let shown: TransferProgress | undefined;
+  try {
+    const result = await work((done, total) => {
+      if (total >= LARGE) shown ??= context.progress.bytes(label, total);
+      shown?.update(done);
+    });
+    shown?.done();
+    shown = undefined;
+    return result;
+  } finally {
+    shown?.fail();
+  }
+}
+
+/** A line of a summary: a sentence, and the tone of what is good or bad. */
+export type Sentence = string | readonly [tone: Tone, text: string];
+
+export function sentencesText({ palette, out, marks }: Context, sentences: readonly Sentence[]): string {
+  const columns = out.isTerminal ? out.width : Infinity;
+  const lines = sentences.flatMap((sentence) => {
+    if (typeof sentence === 'string') return wrapWords(cleanText(sentence), columns);
+    const [tone, words] = sentence;
+    const mark = marks && (tone === 'good' || tone === 'bad') ? MARKS[tone] : '';
+    return wrapWords(mark + cleanText(words), columns).map(palette[tone]);
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+export function gapSentence(context: Context, gap: TimeRange): Sentence {
+  return ['warn', `gap, entries may be missing: ${rangeText(context, gap)}`];
+}
+
+/** A time range in words, with its length. */
+export function rangeText(context: Context, { from, to }: TimeRange): string {
+  return `${shownTime(context, from)} to ${shownTime(context, to)} (${formatDuration(to - from)})`;
+}
+
+export function shownTime({ settings, out, clock }: Pick<Context, 'settings' | 'out' | 'clock'>, at: number): string {
+  return formatTime(isoTime(at), settings.time.value ?? (out.isTerminal ? 'local' : 'utc'), clock.now());
+}
+
+export function gapText({ from, to }: TimeRange): string {
+  return `entries may be missing from ${isoTime(from)} to ${isoTime(to)}`;
+}
+
+/** What months held in all. */
+export function sumOfMonths(months: readonly DroppedMonth[]): Record<'segments' | 'entries' | 'bytes', number> {
+  const sum = { segments: 0, entries: 0, bytes: 0 };
+  for (const month of months) for (const name of ['segments', 'entries', 'bytes'] as const) sum[name] += month[name];
+  return sum;
+}
+
+const MAX_GAPS = 5;
+
+/** Reports which parts of the given range the archive does not cover. `newer`: how to get newer entries, if at all. */
+export function reportGaps(
+  { notices, clock }: Context,
+  { coverage }: { readonly coverage: Coverage },
+  { since = -Infinity, until = Infinity }: { since?: number | undefined; until?: number | undefined },
+  newer: string | undefined,
+): void {
+  const gaps = coverage.gaps().filter(({ from, to }) => from < until && to > since);
+  for (const gap of gaps.slice(0, MAX_GAPS)) notices.warn(gapText(gap));
+  if (gaps.length > MAX_GAPS) notices.warn(`and in ${gaps.length - MAX_GAPS} further gaps`);
+  const covered = coverage.covered();
+  const [begin, end] = [covered[0]?.from, covered.at(-1)?.to];
+  if (begin === undefined || end === undefined) return notices.note('the archive covers no time yet');
+  if (since !== -Infinity && since < begin)
+    notices.note(
+      `the archive begins at ${isoTime(begin)}${coverage.drops.length > 0 ? ' (older months were dropped by retention)' : ''}`,
+    );
+  if (newer !== undefined && Math.min(until, clock.now()) > end)
+    notices.note(`the archive ends at ${isoTime(end)}; ${newer}`);
+}

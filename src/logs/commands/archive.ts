@@ -1,0 +1,300 @@
+import { setMaxListeners } from 'node:events';
+import { SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { flag, type Input, moment, optionalArgument, positiveDuration, text, value } from '../../cli/app/parameter.ts';
+import { isDrawn, listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
+import { countText, formatNumber, isoTime } from '../../cli/output/time.ts';
+import { simpleColumns, type View } from '../../cli/output/view.ts';
+import type { ArchiveRun } from '../archive/archive.ts';
+import { checkMargin, isoRange, marginHours, marginMs } from '../archive/coverage.ts';
+import type { LostFiles } from '../archive/lost-files.ts';
+import {
+  gapSentence,
+  openArchive,
+  rangeText,
+  type Sentence,
+  sentencesText,
+  sumOfMonths,
+  wholeMonths,
+} from '../archive/open-archive.ts';
+import type { DroppedMonth } from '../archive/record.ts';
+import type { Dropped } from '../archive/retention.ts';
+import type { ArchiveStore } from '../archive/store.ts';
+import { ArchiveNotices } from '../follow/notices.ts';
+import { OVERLAP_PARAMETER, RETENTION_PARAMETERS } from './entries.ts';
+
+const parameters = {
+  dir: optionalArgument('[dir]', 'the directory of the archive; created if it does not exist'),
+  to: value('--to <destination>', 'an S3 bucket instead of a directory: s3://bucket/prefix', text),
+  since: value(
+    '--since <time>',
+    'start of a new archive: 30d, 2026-01-31 (default: the oldest entry that the service still has)',
+    moment,
+  ),
+  follow: flag('--follow', 'keep running, and keep the archive up to date'),
+  every: value('--every <duration>', 'longest time between two commits (default 15m)', positiveDuration),
+  overlap: OVERLAP_PARAMETER,
+  retentionMargin: value(
+    '--retention-margin <duration>',
+    'exit with 10 when less time than this was left before entries would have been lost',
+    positiveDuration,
+  ),
+  keep: value(
+    '--keep <months>',
+    'drop whole months older than this, such as 13M or 2y, and record what was dropped (default: keep all)',
+    wholeMonths,
+  ),
+  dryRun: flag('--dry-run', 'with --keep: only show what would be dropped'),
+  ...RETENTION_PARAMETERS,
+} as const;
+
+type ArchiveInput = Input<typeof parameters>;
+
+// Each commit keeps the hashes of two minutes of entries, which a busy log has many of.
+const DEFAULT_EVERY_MS = 900_000;
+
+const SUBJECT = ['archive', 'service', 'tenant_id'] as const;
+const COUNTS = ['entries', 'late', 'timeless', 'raw', 'card_numbers', 'segments'] as const;
+const HOURS = ['hours_left_before', 'hours_left'] as const;
+const DROPPED = ['dropped', 'dropped.before', 'dropped.segments', 'dropped.entries', 'dropped.bytes'] as const;
+
+const LOST = ['missing_files', 'changed_files'] as const;
+
+const archiveView: View<ArchiveSummary> = {
+  name: 'archive run',
+  fields: [...SUBJECT, ...COUNTS, 'read_from', 'read_to', 'gaps', ...HOURS, 'record', 'sha256', ...LOST, ...DROPPED],
+  columns: [
+    ...simpleColumns({ archive: 'id', sha256: 'id', read_from: 'time', read_to: 'time' }),
+    ...[...COUNTS, ...HOURS, 'record'].map((path) => ({ path, kind: 'number' }) as const),
+  ],
+};
+
+const droppedView: View<DroppedMonth> = {
+  name: 'month to drop',
+  fields: ['month', 'segments', 'entries', 'bytes'],
+  columns: simpleColumns({ month: 'id', segments: 'number', entries: 'number', bytes: 'number' }),
+};
+
+export const archive = defineCommand({
+  description:
+    'Adds what is new since the last run, each entry once, and stops. Safe from cron, safe to kill and to run twice. The archive holds all logs of one tenant, one folder a day, as gzip files of JSON lines, with a chained manifest that reveals any later change.',
+  examples: [
+    ['svc logs archive audit', 'create an archive, or update it; run it every hour'],
+    [
+      'svc logs archive audit --retention-margin 12h --strict --quiet > /dev/null',
+      'for cron: exit code 10 when less than the margin was left, 14 when entries are missing',
+    ],
+    [
+      'svc logs archive --to s3://audit-logs/vault',
+      'in a bucket; credentials and endpoint come from AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL_S3 …',
+    ],
+    ['svc logs archive audit --keep 13M --dry-run', 'what a retention of thirteen months would drop'],
+    ['svc logs archive audit --follow', 'as a service; stops cleanly on a signal'],
+  ],
+  permissions: ['log:read', 'tenant:read'],
+  exitCodes: [10, 12, 14, 130, 143],
+  worksElsewhere: true,
+  fields: archiveView.fields,
+  parameters,
+  async run(context, input) {
+    const location = locationOf(input);
+    const print = await recordPrinter(context, archiveView);
+    const [{ runArchive }, { Retention }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }, { serviceOf }] =
+      await Promise.all([
+        import('../archive/archive.ts'),
+        import('../archive/retention.ts'),
+        import('../entry.ts'),
+        import('../../au/run/run-view.ts'),
+      ]);
+    const grace = graceOf(context);
+    const store = await openArchive(context, location, grace.signal);
+    if (input.dryRun) return showOld(context, store, input.keep);
+    const service = serviceOf(context);
+    const retentionMs = input.retention ?? DEFAULT_RETENTION_MS;
+    const retention = input.keep === undefined ? undefined : new Retention(input.keep);
+    const notices = new ArchiveNotices(context);
+    const run = await runArchive(store, () => context.client(), {
+      service,
+      since: input.since,
+      follow: input.follow,
+      everyMs: input.every ?? DEFAULT_EVERY_MS,
+      overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
+      retentionMs,
+      retention,
+      onBegin: (begin) => {
+        grace.begin();
+        notices.begin(begin, input.since?.(begin.now));
+      },
+      onEvent: (event) => notices.show(event),
+      onCommit: (written) => notices.committed(written),
+      onLost: input.follow ? (lost) => notices.lost(lostText(lost)) : undefined,
+    });
+    notices.end(run.written);
+    const marginBeforeMs = marginMs(run.readTo, retentionMs, run.now);
+    const now = (await context.client()).now();
+    const hours = {
+      hours_left_before: run.isNew ? null : marginHours(marginBeforeMs),
+      hours_left: marginHours(marginMs(run.archivedTo, retentionMs, now)),
+    };
+    const summary = summaryOf(run, { archive: store.name, service }, hours, retention?.dropped);
+    if (isDrawn(context)) await context.out.write(summaryText(context, run, summary));
+    else await print(summary);
+    return check(run, input, { archive: store.name, marginBeforeMs });
+  },
+});
+
+/** Says which months a retention would drop; reads the archive alone. */
+async function showOld(context: Context, store: ArchiveStore, keep: number | undefined): Promise<number> {
+  if (keep === undefined)
+    throw new SvcError('usage', '--dry-run shows what --keep would drop', { hint: 'Add --keep, such as --keep 13M.' });
+  const [{ findOld, keptFrom }, { findArchive }] = await Promise.all([
+    import('../archive/retention.ts'),
+    import('../archive/manifest.ts'),
+  ]);
+  const print = await listPrinter(context, droppedView);
+  const found = await findArchive(store);
+  if (found === undefined) {
+    await print(once([]));
+    context.notices.note('there is no archive yet: nothing would be dropped');
+    return 0;
+  }
+  const before = keptFrom(Date.parse(found.last.record.position.read_to), keep);
+  const { months } = await findOld(store, before);
+  await print(once(months));
+  context.notices.note(months.length === 0 ? `nothing is older than ${isoTime(before)}` : 'nothing was dropped');
+  return 0;
+}
+
+function locationOf({ dir, to }: ArchiveInput): string {
+  const location = dir ?? to;
+  if (location !== undefined && location !== '' && (dir === undefined || to === undefined)) return location;
+  throw new SvcError('usage', 'name one destination for the archive: a directory, or --to', {
+    hint: 'Such as ./audit, or --to s3://bucket/prefix.',
+  });
+}
+
+/** What a run of the archive did. Times are RFC 3339, UTC. */
+export type ArchiveSummary = ReturnType<typeof summaryOf>;
+
+function summaryOf(
+  { tenantId, readTo, archivedTo, written, record, sha256, lost }: ArchiveRun,
+  names: { readonly archive: string; readonly service: string },
+  /** Hours until entries not yet archived would have been forgotten; null for a new archive. */
+  hours: { readonly hours_left_before: number | null; readonly hours_left: number },
+  dropped: Dropped | undefined,
+) {
+  return {
+    ...names,
+    tenant_id: tenantId,
+    entries: written.entries,
+    late: written.late,
+    timeless: written.timeless,
+    raw: written.raw,
+    card_numbers: written.cardNumbers,
+    segments: written.segments,
+    // The range that this run read, and the gaps it found.
+    read_from: isoTime(readTo),
+    read_to: isoTime(archivedTo),
+    gaps: written.gaps.map(isoRange),
+    ...hours,
+    // The newest record and its hash, which `svc logs verify --expect` takes.
+    record,
+    sha256,
+    // Files that records name and that a list does not have, or not with their size; null where a signal came first.
+    missing_files: lost?.missing.length ?? null,
+    changed_files: lost?.changed.length ?? null,
+    // What --keep dropped, all from before this time.
+    dropped:
+      dropped && dropped.months.length > 0 ? { before: isoTime(dropped.before), ...sumOfMonths(dropped.months) } : null,
+  };
+}
+
+function summaryText(
+  context: Context,
+  { archivedTo, endedBy, lost, readTo, written }: ArchiveRun,
+  { archive, service, tenant_id: tenantId, sha256, dropped }: ArchiveSummary,
+): string {
+  const { entries, late, segments, gaps } = written;
+  const stateSentence = (): Sentence => {
+    if (endedBy) return `archive not up to date yet: ${archive}`;
+    // An archive that lost files lacks entries, whatever was read just now.
+    if (lost && isLost(lost)) return `archive damaged: ${archive}`;
+    return ['good', `archive up to date: ${archive}`];
+  };
+  const added = `added ${countText(entries, 'entry')} in ${countText(segments, 'segment')}`;
+  return sentencesText(context, [
+    `tenant ${tenantId} of ${service}`,
+    entries === 0 ? 'no new entries' : `${added}${late > 0 ? `, ${formatNumber(late)} of them late` : ''}`,
+    `read: ${rangeText(context, { from: readTo, to: archivedTo })}`,
+    ...gaps.map((gap) => gapSentence(context, gap)),
+    ...(dropped ? [`dropped: ${countText(dropped.entries, 'entry')} from before ${dropped.before}`] : []),
+    `newest hash: ${sha256}`,
+    ...(lost && isLost(lost) ? [['bad', lostText(lost)] as const] : []),
+    stateSentence(),
+  ]);
+}
+
+function check(
+  run: ArchiveRun,
+  input: ArchiveInput,
+  { archive: name, marginBeforeMs }: { readonly archive: string; readonly marginBeforeMs: number },
+): number {
+  if (run.endedBy) return run.endedBy.exitCode;
+  if (run.lost && isLost(run.lost)) throw lostError(name, run.lost);
+  if (input.strict && run.written.gaps.length > 0)
+    throw new SvcError('entries_missing', 'entries may be missing: the service no longer had them', {
+      hint: 'The gaps are recorded in the archive. Run the command at least once within the retention of the logs.',
+      facts: { gaps: run.written.gaps.length },
+    });
+  if (input.retentionMargin === undefined || run.isNew) return 0;
+  checkMargin(marginBeforeMs, input.retentionMargin);
+  return 0;
+}
+
+const MAX_NAMED = 10;
+
+function isLost({ missing, changed }: LostFiles): boolean {
+  return missing.length + changed.length > 0;
+}
+
+function lostText({ missing, changed }: LostFiles): string {
+  const [path] = [...missing, ...changed];
+  if (path === undefined) return 'all files of the archive are there';
+  const parts = [
+    ...(missing.length === 0 ? [] : [`${countText(missing.length, 'file')} ${beVerb(missing)} missing`]),
+    ...(changed.length === 0 ? [] : [`${countText(changed.length, 'file')} ${beVerb(changed)} changed`]),
+  ];
+  return `${parts.join(', ')}: ${path}${missing.length + changed.length > 1 ? ' …' : ''}`;
+}
+
+function beVerb(files: readonly string[]): string {
+  return files.length === 1 ? 'is' : 'are';
+}
+
+function lostError(name: string, lost: LostFiles): SvcError {
+  const { missing, changed } = lost;
+  return new SvcError('checksum_mismatch', `${name}: ${lostText(lost)}`, {
+    hint: 'What is new was archived. Restore the files from a backup; other files may be damaged, too.',
+    next: ['logs', 'verify', name],
+    facts: { missing_files: missing.slice(0, MAX_NAMED), changed_files: changed.slice(0, MAX_NAMED) },
+  });
+}
+
+/** Longer than a last commit to a reachable bucket takes. */
+const GRACE_MS = 10_000;
+
+/** A signal that follows the command's own at once or, after `begin`, late enough to finish what was begun. */
+function graceOf(context: Pick<Context, 'signal' | 'clock' | 'onClose'>): { signal: AbortSignal; begin: () => void } {
+  const [ended, over] = [new AbortController(), new AbortController()];
+  let hasBegun = false;
+  setMaxListeners(0, ended.signal);
+  context.onClose(() => over.abort());
+  const end = (): void => ended.abort(context.signal.reason);
+  const follow = (): void => {
+    if (hasBegun) context.clock.sleep(GRACE_MS, over.signal).then(end, () => undefined);
+    else end();
+  };
+  if (context.signal.aborted) end();
+  else context.signal.addEventListener('abort', follow, { once: true });
+  return { signal: ended.signal, begin: () => void (hasBegun = true) };
+}

@@ -1,0 +1,34 @@
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { listPrinter, once } from '../../cli/app/print.ts';
+import { simpleColumns, type View } from '../../cli/output/view.ts';
+import type { EntityType } from '../../schema/log.ts';
+
+const entityTypeView: View<EntityType> = {
+  name: 'entity type',
+  fields: ['value', 'display_name'],
+  columns: simpleColumns({ value: 'id', display_name: 'text' }),
+};
+
+export const entityTypes = defineCommand({
+  examples: [['svc logs entity-types', 'the entity types that logs are about']],
+  permissions: ['log:read'],
+  fields: entityTypeView.fields,
+  parameters: {},
+  async run(context) {
+    const print = await listPrinter(context, entityTypeView);
+    const client = await context.client();
+    const types = await client.logs.entityTypes();
+    await print(once(types));
+    await rememberForCompletion(context, types);
+  },
+  async request() {
+    return (await import('../../client/api/logs.ts')).entityTypesRequest();
+  },
+});
+
+async function rememberForCompletion({ system, settings, notices }: Context, types: readonly EntityType[]) {
+  const { rememberEntityTypes } = await import('../../cli/config/cache.ts');
+  const service = settings.baseUrl?.value.origin ?? 'sandbox';
+  const found = types.map((type) => [type.value, type.display_name ?? ''] as const);
+  if (!rememberEntityTypes(system, service, found)) notices.debug('entity types were not kept for completion');
+}

@@ -1,0 +1,129 @@
+import { SvcError } from '../../base/errors.ts';
+import { writeWhole } from '../../base/files/draft.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { flag, requireFile, resolvePath, text, value } from '../../cli/app/parameter.ts';
+import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
+import type { View } from '../../cli/output/view.ts';
+import type { Finding } from '../archive/chain.ts';
+import type { EvidencePlan, WrittenEvidence } from '../archive/evidence.ts';
+import {
+  archiveLocation,
+  gapSentence,
+  openArchive,
+  sentencesText,
+  withByteProgress,
+  withProgress,
+} from '../archive/open-archive.ts';
+import type { ArchiveStore } from '../archive/store.ts';
+import type { Verified } from '../archive/verify.ts';
+import { INTERVAL_PARAMETERS, intervalOf } from './entries.ts';
+
+const parameters = {
+  dir: archiveLocation,
+  ...INTERVAL_PARAMETERS,
+  out: value('--out <file>', 'the bundle to write, such as evidence.tar.gz', text),
+  force: flag('--force', 'replace a file that exists'),
+} as const;
+
+const TEXTS = ['file', 'file_sha256', 'from', 'to', 'sha256', 'sums_sha256'] as const;
+const COUNTS = ['bytes', 'records', 'segments', 'entries', 'card_numbers', 'gaps', 'problems', 'record'] as const;
+
+/**
+ * A bundle that was written, of days (UTC). Its script takes the hash of `SHA256SUMS`, which proves the whole bundle, or that
+ * of the newest record.
+ */
+type Evidence = Readonly<Record<(typeof TEXTS)[number], string> & Record<(typeof COUNTS)[number], number>>;
+
+const evidenceView: View<Evidence> = {
+  name: 'evidence bundle',
+  fields: [...TEXTS, ...COUNTS],
+  columns: [
+    ...TEXTS.map((path) => ({ path, kind: 'id' }) as const),
+    ...COUNTS.map((path) => ({ path, kind: 'number' }) as const),
+  ],
+};
+
+export const evidence = defineCommand({
+  description:
+    'Verifies the archive, then writes what an auditor needs into one file, readable by its owner only: the entries of whole days (UTC) as the service sent them, the chain from its first record, what was found, covered and missing, and a script that checks all of it with awk, sha256sum and gzip, without svc. Send the hash of the bundle that is printed (sums_sha256) to the auditor separately: it proves everything in the bundle, and without a hash a bundle proves only itself. The same archive and days give the same bytes.',
+  examples: [['svc logs evidence audit --since 2026-01-01 --until 2026-04-01 --out evidence.tar.gz', 'a quarter']],
+  exitCodes: [5, 12],
+  fields: evidenceView.fields,
+  parameters,
+  async run(context, input) {
+    if (input.out === undefined || input.out === '-')
+      throw new SvcError('usage', 'name the bundle to write: --out takes a file', {
+        hint: 'Such as --out evidence.tar.gz.',
+      });
+    const target = resolvePath(context, input.out);
+    await requireFile(target, input.force);
+    const print = await recordPrinter(context, evidenceView);
+    const bounds = intervalOf(input, context.clock.now());
+    const store = await openArchive(context, input.dir);
+    const { result, problems } = await verified(context, store);
+    const { planEvidence, writeEvidence } = await import('../archive/evidence.ts');
+    const plan = await planEvidence(store, bounds);
+    const { from, to, records, segments, last } = plan;
+    let written: WrittenEvidence = { sumsSha256: '', cardNumbers: 0 };
+    const bundle = await writeWhole(target, input.force, async (draft) => {
+      written = await withByteProgress(context, { dir: input.dir, label: 'evidence', segments }, (onBytes) =>
+        writeEvidence(store, plan, draft, { verified: result, problems, signal: context.signal, onBytes }),
+      );
+    });
+    const made = {
+      file: input.out,
+      bytes: bundle.bytes,
+      file_sha256: bundle.sha256,
+      from,
+      to,
+      records: records.length,
+      segments: segments.length,
+      entries: plan.entries,
+      card_numbers: written.cardNumbers,
+      gaps: plan.coverage.gaps().length,
+      problems: problems.length,
+      record: last.record.sequence,
+      sha256: last.sha256,
+      sums_sha256: written.sumsSha256,
+    };
+    if (isDrawn(context)) await context.out.write(summaryText(context, made, plan));
+    else await print(made);
+    warnOfCardNumbers(context, made);
+    if (made.problems > 0)
+      throw new SvcError('checksum_mismatch', `the archive has ${countText(made.problems, 'problem')}`, {
+        hint: 'The bundle was written, and names them; none is in the files of its own days.',
+        next: ['logs', 'verify', input.dir],
+      });
+  },
+});
+
+async function verified(context: Context, store: ArchiveStore): Promise<{ result: Verified; problems: Finding[] }> {
+  const { Verification } = await import('../archive/verify.ts');
+  return withProgress(context, 'verify', async (onProgress) => {
+    const verification = new Verification(store, { signal: context.signal, onProgress });
+    const problems: Finding[] = [];
+    for await (const found of verification.findings()) problems.push(...found);
+    return { result: verification.result(), problems };
+  });
+}
+
+function warnOfCardNumbers({ notices }: Context, { entries, card_numbers: found }: Evidence): void {
+  const all = countText(entries, 'entry');
+  if (found === 0) return notices.note(`no card number was found in ${all}; keep the bundle as safe as the archive`);
+  notices.warn(
+    `what looks like a card number was found in ${formatNumber(found)} of ${all}: keep the bundle as safe as the archive`,
+  );
+}
+
+function summaryText(context: Context, made: Evidence, { coverage }: EvidencePlan): string {
+  const { file, from, to, records, segments, entries, sha256, sums_sha256: sums } = made;
+  return sentencesText(context, [
+    ['good', `written: ${file}`],
+    `${countText(entries, 'entry')} of ${from} to ${to} in ${countText(segments, 'segment')}, and all ${countText(records, 'record')} of the chain`,
+    ...coverage.gaps().map((gap) => gapSentence(context, gap)),
+    `newest hash: ${sha256}`,
+    `hash of the bundle (send it to the auditor separately, not with the bundle): ${sums}`,
+    `the auditor checks everything in the bundle with: tar -xzf ${file} && sh evidence/verify.sh <hash of the bundle>`,
+  ]);
+}

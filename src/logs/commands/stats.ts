@@ -1,0 +1,173 @@
+import { SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
+import { type Input, optionalArgument, text } from '../../cli/app/parameter.ts';
+import { isDrawn, listPrinter, once } from '../../cli/app/print.ts';
+import { countText, isoTime, parseTime, wholeSecond } from '../../cli/output/time.ts';
+import { simpleColumns, type View } from '../../cli/output/view.ts';
+import { countEntries, gapText, openArchive, reportGaps } from '../archive/open-archive.ts';
+import type { Interval, LogCounts, StatsRow } from '../count.ts';
+import type { TailEvent } from '../follow/follow.ts';
+import {
+  INTERVAL_PARAMETERS,
+  ENTITY_PARAMETERS,
+  ENTRY_PARAMETERS,
+  type EntryFilter,
+  filterOf,
+  intervalOf,
+  firstRequest,
+  entityFilter,
+  matches,
+  reportFiltered,
+  valuesAmong,
+  isAbout,
+} from './entries.ts';
+
+const DAY_MS = 86_400_000;
+
+const parameters = {
+  dir: optionalArgument('[dir]', 'an archive, whose entries are counted offline', text),
+  since: {
+    ...INTERVAL_PARAMETERS.since,
+    description: 'only entries from this time on (default 24h, back from --until or the end of the archive)',
+  },
+  until: INTERVAL_PARAMETERS.until,
+  ...ENTITY_PARAMETERS,
+  ...ENTRY_PARAMETERS,
+  ...PROFILES_PARAMETER,
+} as const;
+
+type CountFilter = Omit<Input<typeof parameters>, 'dir'> & EntryFilter;
+
+const statsView: View<StatsRow> = {
+  name: 'count of log entries',
+  fields: ['by', 'value', 'actor_type', 'count', 'share', 'first_at', 'last_at'],
+  columns: [
+    ...simpleColumns({ by: 'text', value: 'id', count: 'number' }),
+    { path: 'first_at', kind: 'time', priority: 1 },
+    { path: 'last_at', kind: 'time', priority: 2 },
+  ],
+};
+
+export const stats = defineCommand({
+  description:
+    "Counts the service's entries, or those of an archive. A terminal gets a chart; programs get one row a count, always with the same members: by (all, hour, entity_type, operation, actor_type, actor), value, actor_type (beside an actor), count, share, first_at, last_at. Each hour of the time range has a row, even an empty one. Options marked * are filtered client-side.",
+  examples: [
+    ['svc logs stats', 'the last 24 hours'],
+    ['svc logs stats --since 2h --operation delete', 'who deleted what within two hours'],
+    ['svc logs stats audit --since 7d', 'a week of an archive'],
+  ],
+  permissions: ['log:read'],
+  exitCodes: [5, 12],
+  paged: true,
+  fields: statsView.fields,
+  parameters,
+  async run(context, { dir, ...typed }) {
+    const print = await statsPrinter(context);
+    const input = await filterOf(context, typed);
+    const counted = dir === undefined ? await countService(context, input) : await countArchive(context, input, dir);
+    if (counted.counts.entries === 0) context.notices.note('no log entries');
+    if (counted.counts.hasOtherActors)
+      context.notices.note('too many actors to count each: those met last are counted as (others)');
+    await print(counted);
+    input.near.report(context);
+  },
+  async request(context, { dir, ...input }) {
+    if (dir !== undefined) throw new SvcError('usage', '--curl has nothing to show: archives are counted offline');
+    const now = context.clock.now();
+    const { since, until } = intervalOf(input, now);
+    const startDate = isoTime(since ?? (until ?? now) - DAY_MS);
+    return firstRequest({ ...entityFilter(input), startDate, endDate: isoTime(until) });
+  },
+});
+
+/** What was counted in which time range. */
+interface Counted {
+  readonly counts: LogCounts;
+  readonly interval: Interval;
+}
+
+// Checks --fields before the first request.
+async function statsPrinter(context: Context): Promise<(counted: Counted) => Promise<void>> {
+  if (isDrawn(context)) {
+    const { drawStats } = await import('../draw-stats.ts');
+    return ({ counts, interval }) => context.out.write(drawStats(context, counts.rows(interval), interval));
+  }
+  const print = await listPrinter<StatsRow>(context, statsView);
+  return async ({ counts, interval }) => void (await print(once(counts.rows(interval))));
+}
+
+/** Counts the service's entries, each once however the log moves meanwhile, and warns of what it no longer had. */
+async function countService(context: Context, input: CountFilter): Promise<Counted> {
+  const [{ LogCounts: Counts }, { beginAt, DEFAULT_OVERLAP_MS }, { Tail }, { serviceLogs }] = await Promise.all([
+    import('../count.ts'),
+    import('../entry.ts'),
+    import('../follow/follow.ts'),
+    import('../read-range.ts'),
+  ]);
+  const now = context.clock.now();
+  const { since: asked, until } = intervalOf(input, now);
+  const since = asked ?? (until ?? now) - DAY_MS;
+  const client = await context.client();
+  const counts = new Counts();
+  const tail = new Tail(serviceLogs(client, entityFilter(input)), {
+    begin: beginAt(wholeSecond(since)),
+    overlapMs: DEFAULT_OVERLAP_MS,
+    retentionMs: DAY_MS,
+    untilPresent: true,
+    onEvent: (event) => reportGap(context, event),
+  });
+  const live = context.system.stderr.isTTY === true ? context.progress.waiting('logs') : undefined;
+  let read = 0;
+  try {
+    for await (const logs of tail.batches()) {
+      for (const log of logs) {
+        const at = parseTime(log.created_at);
+        if (at !== undefined && (at < since || at >= (until ?? Infinity))) continue;
+        read += 1;
+        if (matches(log, input)) counts.add(log);
+      }
+      live?.update({ state: `${countText(read, 'entry')} read` });
+      if (until !== undefined && tail.position().settled >= until) break;
+    }
+  } finally {
+    live?.fail();
+  }
+  reportFiltered(context, input, { shown: counts.entries, read });
+  return { counts, interval: { since, until: until ?? client.now() } };
+}
+
+/** Retention always removes a little while the first entries are read. */
+const LEAST_GAP_MS = 60_000;
+
+function reportGap({ notices }: Context, event: TailEvent): void {
+  if (event.kind === 'gap' && event.to - event.from >= LEAST_GAP_MS)
+    notices.warn(`${gapText(event)}: older than the service keeps them`);
+}
+
+/** Counts an archive's entries. @throws SvcError as `readManifest` */
+async function countArchive(context: Context, input: CountFilter, dir: string): Promise<Counted> {
+  const [{ isWithin, readManifest }, { LogCounts: Counts }] = await Promise.all([
+    import('../archive/manifest.ts'),
+    import('../count.ts'),
+  ]);
+  const now = context.clock.now();
+  const asked = intervalOf(input, now);
+  const store = await openArchive(context, dir);
+  const manifest = await readManifest(store, asked);
+  const end = manifest.coverage.covered().at(-1)?.to ?? now;
+  const until = asked.until ?? (end > (asked.since ?? -Infinity) ? end : now);
+  const interval = { since: asked.since ?? until - DAY_MS, until };
+  reportGaps(context, manifest, interval, "'svc logs archive' updates it");
+  const counts = new Counts();
+  const segments = manifest.segments.filter((segment) => isWithin(segment, interval));
+  // All other filters are by what entries are counted by.
+  const isById = input.entityId !== undefined || input.grep !== undefined;
+  const reading = { dir, label: 'stats', store, segments, index: manifest.index, ...interval };
+  const among = isById ? valuesAmong(input) : undefined;
+  await countEntries(context, {
+    ...reading,
+    among,
+    onGroup: (log, bucket) => isAbout(log, input) && matches(log, input) && counts.add(log, bucket),
+  });
+  return { counts, interval };
+}

@@ -1,0 +1,273 @@
+import { SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { flag, moment, positiveDuration, sha256, value } from '../../cli/app/parameter.ts';
+import { isDrawn, listPrinter } from '../../cli/app/print.ts';
+import { countText, formatBytes, formatDuration, isoTime } from '../../cli/output/time.ts';
+import type { View } from '../../cli/output/view.ts';
+import { type Coverage, isoRange, type MissingRange } from '../archive/coverage.ts';
+import {
+  archiveLocation,
+  gapSentence,
+  openArchive,
+  rangeText,
+  type Sentence,
+  sentencesText,
+  shownTime,
+  sumOfMonths,
+  wholeMonths,
+  withProgress,
+} from '../archive/open-archive.ts';
+import type { DropRecord } from '../archive/record.ts';
+import type { Requirement } from '../archive/requirement.ts';
+import type { Verification, Verified } from '../archive/verify.ts';
+
+/** The retention of the service, unless another one was agreed on: what was read longer ago may be lost. */
+const DEFAULT_MAX_AGE_MS = 86_400_000;
+
+const COUNTS = ['records', 'segments', 'entries', 'bytes', 'dropped'] as const;
+
+/** How the rows are shown; a table shows only those of findings. */
+const archiveCheckView: View<ArchiveCheckRow> = {
+  name: 'row of a verification',
+  fields: ['kind', 'problem', 'path', 'message', 'from', 'to', ...COUNTS, 'sha256'],
+  columns: [
+    { path: 'problem', kind: 'text', paint: () => 'bad' },
+    { path: 'path', kind: 'id' },
+    { path: 'message', kind: 'text' },
+  ],
+};
+
+export const verify = defineCommand({
+  description:
+    'Reads every byte. Prints a row for each problem, then the time ranges that are covered and those that are not, and last the archive with its counts and the hash of its newest record. Keep that hash somewhere else: given with --expect, it proves later that nothing before it was removed or rewritten. Months that retention dropped since then are problems, unless --keep allows them. --max-age and --covers find an archive that is intact but stopped, or too short. A run that finds nothing new counts: its record says how far the log was read. That time proves nothing against somebody who forges records.',
+  examples: [
+    ['svc logs verify ./audit', 'problems, coverage, gaps, counts and newest hash'],
+    ['svc logs verify ./audit --expect "$(cat audit.sha256)"', 'check against a hash saved earlier'],
+    [
+      'svc logs verify ./audit --expect "$(cat audit.sha256)" --keep 13M',
+      'the same, where retention keeps thirteen months',
+    ],
+    [
+      'svc logs verify ./audit --manifest-only --max-age 2h',
+      'for cron, every hour: exit code 14 when the archive stopped',
+    ],
+    ['svc logs verify ./audit --covers 365d', 'exit code 14 unless the last 365 days are archived without a gap'],
+    ['svc logs verify ./audit --strict --quiet -o jsonl', 'for cron: exit code 12, or 14 with gaps'],
+  ],
+  exitCodes: [5, 12, 14],
+  fields: archiveCheckView.fields,
+  parameters: {
+    dir: archiveLocation,
+    expect: value('--expect <sha256>', 'the archive must contain the record with this hash', sha256),
+    keep: value(
+      '--keep <months>',
+      'allow only months older than this to have been dropped, such as 13M (with --expect: dropped since that record)',
+      wholeMonths,
+    ),
+    strict: flag('--strict', 'exit with 14 when entries may be missing'),
+    maxAge: value(
+      '--max-age <duration>',
+      'exit with 14 when the log was last read longer ago than this, such as 2h',
+      positiveDuration,
+    ),
+    covers: value(
+      '--covers <time>',
+      'exit with 14 unless everything since then is archived: 365d, 2026-01-31 (--max-age is then 24h by default)',
+      moment,
+    ),
+    manifestOnly: flag('--manifest-only', 'check the records and the names and sizes of files; read no segment'),
+  },
+  async run(context, { dir, expect, keep, strict, maxAge, covers, manifestOnly }) {
+    const requirement = requirementOf(context, maxAge, covers);
+    const hasSentences = isDrawn(context);
+    const print = await listPrinter(context, archiveCheckView);
+    const { Verification: Verifying } = await import('../archive/verify.ts');
+    const store = await openArchive(context, dir);
+    const { missingFrom } = await import('../archive/requirement.ts');
+    const outcome: Outcome = { findings: 0, drops: 0, requirement, missing: [], manifestOnly };
+    const verification = await withProgress(context, 'verify', async (onProgress) => {
+      const verifying = new Verifying(store, { expect, keep, manifestOnly, signal: context.signal, onProgress });
+      const judgeCoverage = (coverage: Coverage): void => {
+        if (requirement) outcome.missing = missingFrom(coverage, requirement);
+      };
+      await print(rowsOf(verifying, outcome, judgeCoverage, !hasSentences));
+      return verifying;
+    });
+    if (hasSentences) await context.out.write(summaryText(context, verification.result(), outcome));
+    judge(verification.result(), outcome, store.name, strict);
+  },
+});
+
+/** What the verification found, beside what the archive contains. */
+interface Outcome {
+  findings: number;
+  /** How many findings are months that retention should not have dropped. */
+  drops: number;
+  readonly requirement: Requirement | undefined;
+  /** What the archive lacks of the requirement. */
+  missing: readonly MissingRange[];
+  readonly manifestOnly: boolean;
+}
+
+/** @throws SvcError `usage` for a time in the future */
+function requirementOf(
+  context: Context,
+  maxAge: number | undefined,
+  covers: ((now: number) => number) | undefined,
+): Requirement | undefined {
+  const now = context.clock.now();
+  const since = covers?.(now);
+  if (since !== undefined && since > now)
+    throw new SvcError('usage', '--covers takes a time in the past', { hint: 'Such as 365d or 2026-01-31.' });
+  if (maxAge === undefined && since === undefined) return undefined;
+  return { now, maxAgeMs: maxAge ?? DEFAULT_MAX_AGE_MS, since };
+}
+
+/**
+ * The coverage is judged by the manifest, before a segment is read; where the manifest is damaged, by the records that
+ * could be read.
+ */
+async function* rowsOf(
+  verification: Verification,
+  outcome: Outcome,
+  judgeCoverage: (coverage: Coverage) => void,
+  withSummary: boolean,
+) {
+  const manifest = await verification.manifest();
+  if (manifest) judgeCoverage(manifest.coverage);
+  if (withSummary) yield outcome.missing.map(missingRow);
+  for await (const found of verification.findings()) {
+    outcome.findings += found.length;
+    outcome.drops += found.filter(({ problem }) => problem === 'dropped').length;
+    yield found.map(({ message, ...more }) => checkRow('finding', message, more));
+  }
+  const result = verification.result();
+  if (!manifest) judgeCoverage(result.coverage);
+  if (withSummary) yield [...(manifest ? [] : outcome.missing.map(missingRow)), ...summaryRows(result)];
+}
+
+/** @throws SvcError `checksum_mismatch` where anything is wrong, `entries_missing` for what the archive lacks */
+function judge({ coverage }: Verified, { findings, drops, missing }: Outcome, name: string, strict: boolean): void {
+  const lacking = missing.length === 0 ? {} : { missing: missing.map(missingFact) };
+  if (findings > 0 && findings === drops)
+    throw new SvcError('checksum_mismatch', `months of the archive at ${name} were dropped`, {
+      hint: 'If this was your retention, give its --keep here too, such as --keep 13M. Otherwise restore the files from a backup.',
+      facts: { findings, ...lacking },
+    });
+  if (findings > 0)
+    throw new SvcError('checksum_mismatch', `the archive at ${name} is damaged: ${countText(findings, 'problem')}`, {
+      hint: 'Restore these files from a backup; treat what cannot be restored as lost or tampered with.',
+      facts: { findings, ...lacking },
+    });
+  const [first, ...others] = missing;
+  if (first !== undefined) {
+    const more = others.length === 0 ? '' : `, and ${countText(others.length, 'other range')}`;
+    throw new SvcError('entries_missing', `the archive at ${name} ${lackText(first)}${more}`, {
+      hint: 'What is archived is intact. Find out why the archive was not updated, then update it; a gap stays one.',
+      next: ['logs', 'archive', name],
+      facts: lacking,
+    });
+  }
+  const gaps = coverage.gaps();
+  if (!strict || gaps.length === 0) return;
+  throw new SvcError('entries_missing', `the archive at ${name} has ${countText(gaps.length, 'gap')}`, {
+    hint: 'What is archived is intact. Archive the logs at least once within their retention.',
+    facts: { gaps: gaps.map(isoRange) },
+  });
+}
+
+function missingRow({ reason, ...range }: MissingRange): ArchiveCheckRow {
+  return checkRow('missing', reason, isoRange(range));
+}
+
+function missingFact({ from, to, reason }: MissingRange) {
+  return { ...isoRange({ from, to }), reason };
+}
+
+function lackText({ from, to, reason }: MissingRange): string {
+  return reason === "after this machine's time"
+    ? `ends at ${isoTime(to)}, after this machine's time: check the clock`
+    : `lacks ${isoTime(from)} to ${isoTime(to)} (${reason})`;
+}
+
+function summaryRows(found: Verified): ArchiveCheckRow[] {
+  const { coverage, records, segments, entries, bytes, dropped, sha256: newest } = found;
+  const covered = coverage.covered().map(isoRange);
+  const gaps = coverage.gaps().map(isoRange);
+  return [
+    ...coverage.drops.map(dropRow),
+    ...covered.map((range) => checkRow('covered', 'nothing is missing here', range)),
+    ...gaps.map((range) => checkRow('gap', 'entries may be missing here', range)),
+    checkRow('archive', `${countText(entries, 'entry')} in ${countText(segments, 'segment')}${droppedText(found)}`, {
+      from: covered[0]?.from ?? null,
+      to: covered.at(-1)?.to ?? null,
+      records,
+      segments,
+      entries,
+      bytes,
+      dropped,
+      sha256: newest ?? null,
+    }),
+  ];
+}
+
+function droppedText({ dropped }: Verified): string {
+  return dropped === 0 ? '' : `; retention dropped ${countText(dropped, 'entry')}`;
+}
+
+function dropRow({ before, by, written_at: at, months }: DropRecord): ArchiveCheckRow {
+  return checkRow('dropped', `dropped by retention, by ${by} at ${at}`, {
+    from: `${months[0]?.month ?? before.slice(0, 7)}-01T00:00:00.000Z`,
+    to: before,
+    ...sumOfMonths(months),
+  });
+}
+
+function summaryText(context: Context, found: Verified, outcome: Outcome): string {
+  const { begin, coverage, entries, shared, segments, bytes, sha256: newest } = found;
+  const { findings, manifestOnly } = outcome;
+  const intact = manifestOnly
+    ? 'records intact, and the files that they name are there with their sizes; no segment was read'
+    : `archive intact: nothing changed, removed, reordered, truncated or added${droppedText(found)}`;
+  const verdict: Sentence =
+    findings === 0 ? ['good', intact] : ['bad', `archive damaged: ${countText(findings, 'problem')}`];
+  const text = sentencesText(context, [
+    ...(begin ? [`tenant ${begin.tenant_id} of ${begin.service}`] : []),
+    `${countText(entries, 'entry')} in ${countText(segments, 'segment')}, ${formatBytes(bytes)}`,
+    ...(shared === 0 ? [] : [`${countText(shared, 'entry')} of other tenants, which share them`]),
+    ...coverage.drops.map((drop) => {
+      const { message, to, entries: count } = dropRow(drop);
+      return `${message}: ${countText(count ?? 0, 'entry')} from before ${to ?? ''}`;
+    }),
+    ...coverage.covered().map((range) => `covered: ${rangeText(context, range)}`),
+    ...coverage.gaps().map((gap) => gapSentence(context, gap)),
+    `newest hash: ${newest ?? 'none'}`,
+    ...requirementSentences(context, outcome),
+    verdict,
+  ]);
+  return findings > 0 ? `\n${text}` : text;
+}
+
+function requirementSentences(context: Context, { requirement, missing }: Outcome): Sentence[] {
+  if (requirement === undefined) return [];
+  const { now, maxAgeMs, since } = requirement;
+  if (missing.length > 0)
+    return missing.map((range) => ['bad', `missing (${range.reason}): ${rangeText(context, range)}`]);
+  const age = `the log was last read at most ${formatDuration(maxAgeMs)} before ${shownTime(context, now)}`;
+  return [['good', since === undefined ? age : `everything since ${shownTime(context, since)} is archived; ${age}`]];
+}
+
+/** Every row has the same members; those that do not apply are null. The last row is the archive as a whole. */
+export interface ArchiveCheckRow
+  extends
+    Readonly<Record<'problem' | 'path' | 'from' | 'to' | 'sha256', string | null>>,
+    Readonly<Record<(typeof COUNTS)[number], number | null>> {
+  readonly kind: 'missing' | 'finding' | 'dropped' | 'covered' | 'gap' | 'archive';
+  readonly message: string;
+}
+
+const NO_VALUES = Object.fromEntries(archiveCheckView.fields.map((name) => [name, null]));
+
+function checkRow(kind: ArchiveCheckRow['kind'], message: string, more: Partial<ArchiveCheckRow> = {}) {
+  return { ...NO_VALUES, kind, message, ...more } as ArchiveCheckRow;
+}

@@ -1,0 +1,98 @@
+import * as z from 'zod/mini';
+import { refuseNewer, SvcError, systemCodeOf } from '../../base/errors.ts';
+import { writeFileAtomicSync } from '../../base/files/draft.ts';
+import { readRegularFileSync } from '../../base/files/path.ts';
+import { isoTime } from '../../cli/output/time.ts';
+import { parsedJson } from '../../schema/json-value.ts';
+import type { TailPosition } from '../entry.ts';
+
+const time = z.iso.datetime();
+const integer = z.int();
+const positionMembers = {
+  settled: time,
+  read_to: time,
+  newest: z.nullable(time),
+  passed: z.array(z.tuple([z.string(), integer, integer.check(z.positive())])),
+};
+
+/** A position as checkpoints and archives keep it. Times are RFC 3339, UTC; the entries passed on are hashes only. */
+export const positionSchema = z.looseObject(positionMembers);
+
+export type StoredPosition = z.infer<typeof positionSchema>;
+
+export function toStored({ settled, readTo, newest, passed }: TailPosition): StoredPosition {
+  return {
+    settled: isoTime(settled),
+    read_to: isoTime(readTo),
+    newest: newest === undefined ? null : isoTime(newest),
+    passed: passed.map(([key, at, count]) => [key, at, count]),
+  };
+}
+
+export function fromStored({ settled, read_to: readTo, newest, passed }: StoredPosition): TailPosition {
+  return {
+    settled: Date.parse(settled),
+    readTo: Date.parse(readTo),
+    newest: newest === null ? undefined : Date.parse(newest),
+    passed,
+  };
+}
+
+/** What a checkpoint is of: tails of different logs must not share one. */
+export interface Subject {
+  /** The service, as its base URL. */
+  readonly service: string;
+  readonly entityType: string | undefined;
+  readonly entityId: string | undefined;
+}
+
+/** Writes a checkpoint, whole or not at all. @throws SvcError `local` */
+export function writeCheckpoint(file: string, subject: Subject, position: TailPosition): void {
+  writeFileAtomicSync(file, checkpointText(subject, position));
+}
+
+/** Reads a checkpoint; undefined where there is no such file. @throws SvcError `local`, `config` */
+export function readCheckpoint(file: string, subject: Subject): TailPosition | undefined {
+  let text: string;
+  try {
+    text = readRegularFileSync(file);
+  } catch (error) {
+    const code = systemCodeOf(error) ?? 'unknown';
+    if (code === 'ENOENT') return undefined;
+    const problem = code === 'EINVAL' ? 'is not a regular file' : `could not be read (${code})`;
+    throw new SvcError('local', `${file} ${problem}`, {
+      hint: 'Choose another checkpoint file, or make this one readable.',
+      cause: error,
+    });
+  }
+  return parseCheckpoint(file, text, subject);
+}
+
+export function checkpointText(subject: Subject, position: TailPosition): string {
+  return `${JSON.stringify({ version: 1, ...subjectMembers(subject), ...toStored(position) })}\n`;
+}
+
+/** Reads the text of a checkpoint. @throws SvcError `config` where it is damaged, newer, or of another log */
+export function parseCheckpoint(file: string, text: string, subject: Subject): TailPosition {
+  const found = parsedJson(text);
+  refuseNewer(found, 1, file);
+  const checkpoint = checkpointSchema.safeParse(found).data;
+  if (checkpoint === undefined)
+    throw new SvcError('config', `${file} is not a checkpoint, or is damaged`, {
+      hint: 'Choose another file, or delete this one and start from a time.',
+    });
+  for (const [name, value] of Object.entries(subjectMembers(subject))) {
+    if (checkpoint[name] === value) continue;
+    throw new SvcError('config', `${file} is the checkpoint of another log: its ${name} differs`, {
+      hint: 'Use the options that it was created with, or another checkpoint file.',
+      facts: { file, [name]: checkpoint[name] },
+    });
+  }
+  return fromStored(checkpoint);
+}
+
+const checkpointSchema = z.looseObject({ version: z.literal(1), ...positionMembers });
+
+function subjectMembers({ service, entityType, entityId }: Subject) {
+  return { service, entity_type: entityType ?? null, entity_id: entityId ?? null };
+}

@@ -1,0 +1,176 @@
+import { isSvcError } from '../../base/errors.ts';
+import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
+import type { Log } from '../../schema/log.ts';
+import { byTime, type Entry, NO_TIME, type TailPosition, Tally, type TimeRange } from '../entry.ts';
+import { type Found, type LogSource, readOnce, readSettled, TooManyPages } from '../read-range.ts';
+import { outageDelayMs, type TailEvent } from './follow.ts';
+
+export interface LastOptions {
+  /** So many entries at most. */
+  readonly count: number;
+  /** Give up once so many were read. */
+  readonly mostRead: number;
+  readonly overlapMs: number;
+  readonly retentionMs: number;
+  /** Which entries count. */
+  readonly keep?: ((log: Log) => boolean) | undefined;
+  /** Where given, an outage is reported and waited out; else it is an error. */
+  readonly onEvent?: ((event: TailEvent) => void) | undefined;
+}
+
+export interface LastEntries {
+  /** Oldest first. */
+  readonly logs: readonly Log[];
+  /** A tail that begins here gives what comes after them, and nothing twice. */
+  readonly position: TailPosition;
+  readonly read: number;
+  readonly requests: number;
+  /** The log was read back to here; all of it was where this is 0. */
+  readonly readFrom: number;
+}
+
+const FIRST_MS = 10_000;
+const GROWTH = 8;
+const MAX_PAGES = 8;
+/** Entries that a range should hold, so that it rarely has more pages than allowed. */
+const WANTED = 560;
+const CLOCK_LEEWAY_MS = 2 * SECOND_MS;
+
+/**
+ * The last entries by time, as the service promises no order: ranges are read backwards from the present, each wider than
+ * the one before, as far as what they hold allows. @throws SvcError
+ */
+export async function lastEntries(source: LogSource, options: LastOptions): Promise<LastEntries> {
+  const reader = new BackwardReader(source, options);
+  while (!reader.isDone) await reader.step();
+  return reader.result();
+}
+
+/** The range that is read first; the second that still lasts belongs to it where one page holds it all. */
+export function firstRange(now: number): TimeRange {
+  const to = wholeSecond(now) + SECOND_MS;
+  return { from: to - FIRST_MS, to };
+}
+
+class BackwardReader {
+  readonly #source: LogSource;
+  readonly #options: LastOptions;
+  readonly #passed = new Tally();
+  #matches: readonly Entry[] = [];
+  #end: number;
+  #to: number;
+  #widthMs = FIRST_MS;
+  #isFirst = true;
+  #newest: number | undefined;
+  #read = 0;
+  #requests = 0;
+  #outage: { readonly at: number; failures: number } | undefined;
+
+  constructor(source: LogSource, options: LastOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.#end = wholeSecond(source.now());
+    this.#to = firstRange(this.#end).to;
+  }
+
+  get isDone(): boolean {
+    const { count, mostRead } = this.#options;
+    return this.#matches.length >= count || this.#to <= 0 || this.#read >= mostRead;
+  }
+
+  async step(): Promise<void> {
+    const range = { from: Math.max(0, this.#to - this.#widthMs), to: this.#to };
+    try {
+      const found = await this.#readRange(range);
+      if (found !== undefined) this.#take(range, found);
+      this.#reportEnd();
+    } catch (error) {
+      this.#source.signal.throwIfAborted();
+      if (error instanceof TooManyPages) this.#narrow();
+      else await this.#waitOut(error);
+    }
+  }
+
+  result(): LastEntries {
+    const { count, overlapMs } = this.#options;
+    const matches = this.#matches.slice(-count);
+    const [oldest] = matches;
+    const floor = wholeSecond((this.#newest ?? this.#end) - overlapMs);
+    // What is older than the oldest of them, or than all that was read, is not to come late.
+    const from = oldest !== undefined && matches.length === count ? oldest.at : Math.max(0, this.#to);
+    const settled = Math.max(floor, wholeSecond(from));
+    this.#passed.forgetBefore(settled);
+    return {
+      logs: matches.map(({ log }) => log),
+      position: { settled, readTo: this.#end, newest: this.#newest, passed: this.#passed.lines()() },
+      read: this.#read,
+      requests: this.#requests,
+      readFrom: Math.max(0, this.#to),
+    };
+  }
+
+  /** What a range holds; undefined when the first response showed another time than this machine's. */
+  async #readRange(range: TimeRange): Promise<Found | undefined> {
+    const { clock } = this.#source;
+    const offset = this.#source.now() - clock.now();
+    if (this.#isFirst) {
+      this.#requests += 1;
+      const found = await readOnce(this.#source, range, { maxPages: 1 });
+      this.#isFirst = false;
+      if (Math.abs(this.#source.now() - clock.now() - offset) <= CLOCK_LEEWAY_MS) return found;
+      this.#end = this.#to = wholeSecond(this.#source.now());
+      return undefined;
+    }
+    const { overlapMs, retentionMs } = this.#options;
+    const isStable = (): boolean =>
+      range.to <= this.#end - overlapMs && range.from > this.#source.now() - retentionMs + CLOCK_LEEWAY_MS;
+    const maxPages = range.to - range.from <= SECOND_MS ? Infinity : MAX_PAGES;
+    const found = await readSettled(this.#source, range, { maxPages, isStable });
+    this.#requests += found.pages;
+    return found;
+  }
+
+  #take({ from, to }: TimeRange, { entries }: Found): void {
+    const { count, overlapMs, keep = () => true } = this.#options;
+    const timed = entries.filter(({ at }) => at !== NO_TIME).toSorted(byTime);
+    this.#newest ??= timed.at(-1)?.at;
+    const floor = (this.#newest ?? this.#end) - overlapMs - SECOND_MS;
+    for (const entry of timed) if (entry.at >= floor) this.#passed.add(entry);
+    // They come with every range, and belong to no time.
+    for (const entry of this.#passed.surplus(entries.filter(({ at }) => at === NO_TIME))) this.#passed.add(entry);
+    const matches = timed.filter(({ log }) => keep(log));
+    this.#matches = [...matches, ...this.#matches];
+    this.#read += timed.length;
+    this.#to = from;
+    const width = to - from;
+    const wanted = (width * 1.5 * (count - this.#matches.length)) / matches.length;
+    const bearable = (width * WANTED) / timed.length;
+    // Nothing found divides by zero, which bounds nothing.
+    this.#widthMs = Math.max(SECOND_MS, wholeSecond(Math.min(width * GROWTH, bearable, wanted)));
+  }
+
+  #narrow(): void {
+    if (this.#isFirst) this.#to = this.#end;
+    else this.#requests += MAX_PAGES;
+    this.#isFirst = false;
+    this.#widthMs = Math.max(SECOND_MS, wholeSecond(this.#widthMs / GROWTH));
+  }
+
+  async #waitOut(error: unknown): Promise<void> {
+    const { onEvent } = this.#options;
+    if (onEvent === undefined || !isSvcError(error) || !error.retryable) throw error;
+    const { clock, signal } = this.#source;
+    this.#outage ??= { at: clock.now(), failures: 0 };
+    this.#outage.failures += 1;
+    const nextMs = outageDelayMs(this.#outage.failures);
+    if (this.#outage.failures === 1) onEvent({ kind: 'disconnected', reason: error.message, nextMs });
+    await clock.sleep(nextMs, signal);
+  }
+
+  #reportEnd(): void {
+    if (this.#outage === undefined) return;
+    const afterMs = this.#source.clock.now() - this.#outage.at;
+    this.#options.onEvent?.({ kind: 'caught up', afterMs, entries: this.#matches.length });
+    this.#outage = undefined;
+  }
+}

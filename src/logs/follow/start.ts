@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { isSvcError } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/files/directory.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { option, typedCommand } from '../../cli/app/hint.ts';
+import {
+  conflicting,
+  flag,
+  type Input,
+  integer,
+  moment,
+  positiveDuration,
+  suggesting,
+  text,
+  value,
+} from '../../cli/app/parameter.ts';
+import { directoryOf } from '../../cli/config/paths.ts';
+import { countText, isoTime, parseTime, wholeSecond } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import {
+  ENTITY_PARAMETERS,
+  entityFilter,
+  type EntryFilter,
+  ENTRY_PARAMETERS,
+  filterWords,
+  matches,
+  MAX_LAST,
+  OVERLAP_PARAMETER,
+  RETENTION_PARAMETERS,
+} from '../commands/entries.ts';
+import { beginAt, type TailPosition } from '../entry.ts';
+import { destinationText, parseDestination } from '../otlp/settings.ts';
+import type { TailOptions } from './follow.ts';
+import type { LastEntries } from './last-entries.ts';
+
+export const parameters = {
+  since: value(
+    '--since <time>',
+    'begin at this time: 2h, 2026-01-31T09:00:00Z, today (default now); ignored once there is a checkpoint',
+    moment,
+  ),
+  last: conflicting(
+    ['since', 'to'],
+    value(
+      '-n, --last <n>',
+      'begin with the last n entries by time, at most 10,000; without a terminal, end after them',
+      integer(1, MAX_LAST),
+    ),
+  ),
+  follow: flag('-f, --follow', 'follow after --last without a terminal too'),
+  ...ENTITY_PARAMETERS,
+  ...ENTRY_PARAMETERS,
+  hideOwnReads: conflicting(
+    ['checkpoint', 'to'],
+    flag('--hide-own-reads', 'hide the reads that this command causes itself, at most one for each request'),
+  ),
+  checkpoint: value(
+    '--checkpoint <file>',
+    'keep the position in this file, and resume exactly there when run again',
+    text,
+  ),
+  to: suggesting(
+    () => [['otlp+http://127.0.0.1:4318', 'a collector on this machine']],
+    value(
+      '--to <destination>',
+      'send entries to an OpenTelemetry collector instead of stdout: otlp+https://…, otlp+http://… on this machine',
+      parseDestination,
+    ),
+  ),
+  overlap: OVERLAP_PARAMETER,
+  interval: value(
+    '--interval <duration>',
+    'fixed pause between two polls, 1s or longer (default 1s to 15s)',
+    positiveDuration,
+  ),
+  for: value('--for <duration>', 'end after this time', positiveDuration),
+  max: value('--max <n>', 'end after this many entries', integer(1)),
+  idleExit: value('--idle-exit <duration>', 'end when nothing new came for this long', positiveDuration),
+  ...RETENTION_PARAMETERS,
+} as const;
+
+export type TailInput = Input<typeof parameters>;
+
+/** The options of a tail, with its filters as they are applied. */
+export type TailFilter = TailInput & EntryFilter;
+
+/** Whether a program wants the last entries and nothing that follows. */
+export function endsAtPresent({ out }: Context, input: TailInput): boolean {
+  const goesOn = input.follow || input.for !== undefined || input.idleExit !== undefined;
+  return input.last !== undefined && !goesOn && !out.isTerminal;
+}
+
+/** Where a tail resumes as long as they are not written. */
+export function before({ logs: [first], position }: LastEntries): TailPosition {
+  const at = parseTime(first?.created_at ?? '');
+  return at === undefined ? position : beginAt(wholeSecond(at));
+}
+
+/** So many entries are read back to find the last ones that match. */
+const MAX_READ_BACK = 20_000;
+
+/** The entries that a tail begins with, where it is to. @throws SvcError */
+export async function readLast(context: Context, client: Client, input: TailFilter, onEvent: TailOptions['onEvent']) {
+  const { last: count } = input;
+  if (count === undefined) return undefined;
+  const [{ lastEntries }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([
+    import('./last-entries.ts'),
+    import('../read-range.ts'),
+    import('../entry.ts'),
+  ]);
+  const last = await lastEntries(serviceLogs(client, entityFilter(input)), {
+    count,
+    mostRead: MAX_READ_BACK,
+    overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
+    retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
+    keep: (log) => matches(log, input),
+    onEvent: endsAtPresent(context, input) ? undefined : onEvent,
+  });
+  const { logs, read, readFrom } = last;
+  if (logs.length < count && readFrom > 0)
+    context.notices.note(
+      `searched ${countText(read, 'entry')} back to ${isoTime(readFrom)}: ${countText(logs.length, 'match')} of ${count}`,
+    );
+  return last;
+}
+
+/** The command that resumes a tail exactly or, without a checkpoint, from a time that may repeat some entries. */
+export function resumeCommand(context: Context, input: TailInput, settled: number, keep: (file: string) => void) {
+  const file = input.checkpoint ?? keepCheckpoint(context, keep);
+  const words = [
+    'logs',
+    'tail',
+    ...(file === undefined ? ['--since', isoTime(settled)] : option('--checkpoint', file)),
+    ...filterWords(input),
+    ...option('--to', input.to && destinationText(input.to)),
+    // With a shorter overlap an entry could come too late.
+    ...option('--overlap', durationText(input.overlap)),
+    ...option('--interval', durationText(input.interval)),
+    ...option('--retention', durationText(input.retention)),
+    ...(input.strict ? ['--strict'] : []),
+  ];
+  return { command: typedCommand(words, context.globals, context.system), mayRepeat: file === undefined };
+}
+
+function durationText(ms: number | undefined): string | undefined {
+  if (ms === undefined) return undefined;
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
+}
+
+const KEPT_MS = 7 * 86_400_000;
+
+/** Keeps a checkpoint in the state directory; undefined where it cannot be written, as the tail has ended all the same. */
+function keepCheckpoint({ system, clock }: Context, keep: (file: string) => void): string | undefined {
+  const state = directoryOf(system, 'state');
+  if (state === undefined) return undefined;
+  const directory = path.join(state, 'tails');
+  const stamp = new Date(clock.now()).toISOString().slice(0, 19).replaceAll(/[-:]/g, '');
+  const file = path.join(directory, `${stamp}-${randomBytes(4).toString('hex')}.json`);
+  try {
+    makeDirectory(directory);
+    removeUnused(directory, clock.now() - KEPT_MS);
+    keep(file);
+    return file;
+  } catch (error) {
+    if (error instanceof Error && (isSvcError(error, 'local') || 'code' in error)) return undefined;
+    throw error;
+  }
+}
+
+// A lock is as old as the tail that holds it: the checkpoint beside it shows whether that is in use.
+function removeUnused(directory: string, before: number): void {
+  for (const name of fs.readdirSync(directory)) {
+    const used = fs.statSync(path.join(directory, name.replace(/\.lock$/, '')), { throwIfNoEntry: false });
+    if (used === undefined || used.mtimeMs < before) fs.rmSync(path.join(directory, name), { force: true });
+  }
+}

@@ -1,0 +1,44 @@
+import { SvcError } from '../base/errors.ts';
+import type { Context } from '../cli/app/command.ts';
+
+const MOST_KEPT = 5;
+const SHORTER_THAN_UUID = /^[0-9a-f-]{6,35}$/i;
+
+/** Whether an id may be the beginning of a UUID, as tables show ids, and not a whole id. */
+export function mayBeBeginning(id: string): boolean {
+  return SHORTER_THAN_UUID.test(id);
+}
+
+/** Whether entries of the requested entity were read, and the ids read that begin with the requested one. */
+export class NearIds {
+  readonly #requested: string | undefined;
+  readonly #near = new Set<string>();
+  #isFound = false;
+
+  constructor(requested: string | undefined) {
+    this.#requested = requested?.toLowerCase();
+  }
+
+  see(id: string | null | undefined): void {
+    if (this.#requested === undefined || typeof id !== 'string' || this.#isFound) return;
+    const lower = id.toLowerCase();
+    if (lower === this.#requested) this.#isFound = true;
+    else if (this.#near.size < MOST_KEPT && lower.startsWith(this.#requested)) this.#near.add(id);
+  }
+
+  /** Names the near ids where no entry has the requested one. @throws SvcError `usage` where that is too short to be a UUID */
+  report({ notices }: Pick<Context, 'notices'>): void {
+    const requested = this.#requested;
+    if (requested === undefined || this.#isFound) return;
+    const near = [...this.#near];
+    const message = `no entry read is about the entity ${requested}`;
+    const found = near.length === 0 ? '' : `ids that begin so: ${near.join(', ')}`;
+    if (mayBeBeginning(requested))
+      throw new SvcError('usage', message, {
+        hint:
+          near.length === 0 ? 'Tables show the beginning of an id: give the whole one.' : `Give the whole id; ${found}`,
+        facts: { near },
+      });
+    if (near.length > 0) notices.note(`${message}; ${found}`);
+  }
+}

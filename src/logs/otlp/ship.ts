@@ -1,0 +1,104 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import type { ListPrinter } from '../../cli/app/print.ts';
+import { countText, formatDuration } from '../../cli/output/time.ts';
+import type { Log } from '../../schema/log.ts';
+import type { ExportEvent, OtlpExporter } from './exporter.ts';
+import { otlpSettings } from './settings.ts';
+
+/** Entries in one post: so many can be repeated after a crash. */
+const BATCH_SIZE = 500;
+
+/** Sends entries to a collector instead of printing them. */
+export interface Shipping {
+  readonly batchSize: number;
+  readonly deliver: ListPrinter<Log>;
+  /** Notes the id of an entry that is going to be delivered. */
+  readonly identify: (log: Log, id: string) => void;
+  readonly rejected: () => number;
+}
+
+/** Prepares to send, and checks that the collector would accept entries. */
+export async function openShipping(context: Context, to: URL, forMs: number | undefined): Promise<Shipping> {
+  refuseShaping(context);
+  const [{ OtlpExporter: Exporter }, { createTransport }] = await Promise.all([
+    import('./exporter.ts'),
+    import('../../client/http/transport.ts'),
+  ]);
+  const { system, globals, clock, signal, trace, out } = context;
+  const settings = otlpSettings(system.env);
+  // A scheme such as Bearer is no secret, and what follows it may turn up alone.
+  for (const value of Object.values(settings.headers))
+    for (const secret of [value, value.replace(/^\w+ /, '')]) context.addSecret(secret);
+  const transport = createTransport(system.env);
+  context.onClose(() => transport.close());
+  let rejected = 0;
+  const ids = new WeakMap<Log, string>();
+  const exporter = new Exporter(to, {
+    settings,
+    transport,
+    clock,
+    signal,
+    trace,
+    timeUp: timeUpAfter(context, forMs),
+    clean: (text) => out.redact(text),
+    idOf: (log) => ids.get(log),
+    onEvent: (event) => {
+      if (event.kind === 'partial success') rejected += event.rejected;
+      report(context, event);
+    },
+  });
+  // With --curl nothing is sent, and the first request shown is the one to the service.
+  if (!globals.curl) await exporter.check();
+  return {
+    batchSize: BATCH_SIZE,
+    deliver: (batches) => deliver(exporter, batches),
+    identify: (log, id) => void ids.set(log, id),
+    rejected: () => rejected,
+  };
+}
+
+async function deliver(exporter: OtlpExporter, batches: AsyncIterable<readonly Log[]>): Promise<number> {
+  let count = 0;
+  for await (const logs of batches) {
+    await exporter.export(logs);
+    count += logs.length;
+  }
+  return count;
+}
+
+function refuseShaping({ globals, query }: Context): void {
+  const option = globals.fields !== undefined ? '--fields' : query === undefined ? undefined : '--jq';
+  if (option === undefined) return;
+  throw new SvcError('usage', `${option} cannot be combined with --to: entries are sent whole`, {
+    hint: `Leave out ${option}, or choose attributes in the collector.`,
+  });
+}
+
+function timeUpAfter(context: Context, ms: number | undefined): AbortSignal | undefined {
+  if (ms === undefined) return undefined;
+  const [timeUp, done] = [new AbortController(), new AbortController()];
+  context.onClose(() => done.abort());
+  const sleep = context.clock.sleep(ms, AbortSignal.any([done.signal, context.signal]));
+  sleep.then(
+    () => timeUp.abort(),
+    () => undefined,
+  );
+  return timeUp.signal;
+}
+
+function report({ notices }: Context, event: ExportEvent): void {
+  switch (event.kind) {
+    case 'disconnected':
+      return notices.warn(`the collector is not accepting entries: ${event.reason}; retrying`);
+    case 'reconnected':
+      return notices.note(`the collector is accepting entries again after ${formatDuration(event.afterMs)}`);
+    case 'partial success': {
+      const said = event.message === '' ? '' : `: ${event.message}`;
+      if (event.rejected === 0) return notices.warn(`message from the collector${said}`);
+      return notices.warn(
+        `the collector permanently rejected ${event.rejected} of ${countText(event.entries, 'entry')}${said}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,229 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
+import type { Environment } from '../../base/system.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { repeated, rest, value } from '../../cli/app/parameter.ts';
+import { parseDuration } from '../../cli/config/values.ts';
+import { countText } from '../../cli/output/time.ts';
+import type { LedgerEntry } from '../../emulator/ledger.ts';
+import type { RunningSandbox } from '../../emulator/options.ts';
+import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from '../server-options.ts';
+
+const COMPARE: Readonly<Record<Expectation['operator'], (seen: number, wanted: number) => boolean>> = {
+  '>=': (seen, wanted) => seen >= wanted,
+  '<=': (seen, wanted) => seen <= wanted,
+  '=': (seen, wanted) => seen === wanted,
+  '>': (seen, wanted) => seen > wanted,
+  '<': (seen, wanted) => seen < wanted,
+};
+
+export const exec = defineCommand({
+  description: `Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, and the AWS_ variables of its bucket, s3://sandbox, where none are set; runs it, and ends the sandbox. Its state is new and removed afterwards, unless --directory is given. The exit code is the command's own (127: not found), or 10 when --expect or --max-rate is not met. For faults see 'svc help faults'.`,
+  examples: [
+    ['svc sandbox exec -- ./nightly-job.sh', 'run a job against a sandbox instead of the service'],
+    ["svc sandbox exec --expect 'GET /logs>=1' --max-rate 10/10s -- ./export.sh", 'a gate for CI'],
+    ["svc sandbox exec --fault '503@GET /logs:#1-2' -- ./export.sh", 'test whether it survives an outage'],
+  ],
+  exitCodes: [10, 126, 127],
+  // The command uses the sandbox, whatever the environment names.
+  newProfile: true,
+  parameters: {
+    command: rest('<command...>', 'what to run; put it after --'),
+    expect: repeated('--expect <calls>', "such as 'GET /logs>=1'; also <=, =, >, <; may be repeated", expectation),
+    maxRate: value('--max-rate <rate>', 'the most requests in any such time, such as 10/10s', rateLimit),
+    directory: {
+      ...directoryParameter,
+      description: 'directory of its state, which is kept; by default a temporary one',
+    },
+    ...SERVER_PARAMETERS,
+  },
+  async run(context, input) {
+    const count = await counter(input.expect.map(({ call }) => call));
+    const directory = await sandboxUrl(context, input.directory);
+    const sandbox = await openServer(context, { directory, port: 0 }, input);
+    const code = await runChild(context, input.command, sandboxVariables(context.system.env, sandbox));
+    const calls = sandbox.ledger().filter(({ event }) => event === undefined);
+    context.notices.note(summary(calls));
+    const wrong = unmet(
+      input,
+      calls.map(({ at }) => Date.parse(at)),
+      count(calls),
+    );
+    if (wrong.length === 0 || context.signal.aborted) return code;
+    throw new SvcError('threshold', `expectation failed: ${wrong.join('; ')}`, {
+      hint: code === 0 ? undefined : `The command ended with exit code ${code}: check that first.`,
+      facts: { unmet: wrong, exit_code: code },
+    });
+  },
+});
+
+type Calls = readonly { readonly method: string; readonly path: string }[];
+
+/** Checks the paths of expectations before anything is started. */
+async function counter(expected: readonly string[]): Promise<(calls: Calls) => CountCalls> {
+  const { matchesCall, readCallPattern } = await import('../../emulator/faults/fault.ts');
+  if (expected.some((call) => readCallPattern(call) === undefined))
+    throw new SvcError('usage', '--expect must name a path without query, such as /logs or /account-updater/**');
+  return (calls) => (call) => {
+    const pattern = readCallPattern(call);
+    return calls.filter(({ method, path: target }) => pattern && matchesCall(pattern, method, target)).length;
+  };
+}
+
+async function sandboxUrl(context: Context, given: string | undefined): Promise<string> {
+  if (given !== undefined) return directoryFrom(context, given);
+  const directory = await mkdtemp(path.join(tmpdir(), 'svc-sandbox-'));
+  context.onClose(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Exit codes of a shell for a command that it does not find, or may not run. */
+const NOT_FOUND = 127;
+const NOT_RUNNABLE = 126;
+
+const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = { interrupted: 'SIGINT', hangup: 'SIGHUP' };
+
+// How long a child may take to end in order.
+const GRACE_MS = 5000;
+
+/** Runs a command on this process's streams and resolves to its exit code, as a shell would. Signals reach it too. */
+async function runChild({ system, notices, signal }: Context, words: readonly string[], added: Environment) {
+  signal.throwIfAborted();
+  const { startProgram } = await import('../../base/security/child-environment.ts');
+  const { constants } = await import('node:os');
+  const { isatty } = await import('node:tty');
+  const child = startProgram(words, system.env, added);
+  const end = (): void => endChild(child, signal.reason, [0, 1, 2].some(isatty));
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      child.on('error', reject);
+      child.on('exit', (code, ended) => resolve(code ?? 128 + (ended === null ? 0 : constants.signals[ended])));
+    });
+  } catch (error) {
+    const why = systemCodeOf(error);
+    notices.warn(`the command could not be started (${why ?? 'unknown reason'})`);
+    // Windows starts programs alone; npm and npx are scripts there.
+    if (system.platform === 'win32') notices.note(`start a script by its shell: -- cmd /c ${words[0] ?? ''} …`);
+    return why === 'ENOENT' ? NOT_FOUND : NOT_RUNNABLE;
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
+function endChild(child: ChildProcess, reason: unknown, onTerminal: boolean): void {
+  const name = isSvcError(reason) ? reason.code : '';
+  // Ctrl-C on a terminal reaches both; a second one would end many a program at once.
+  if (name === 'interrupted' && onTerminal) return;
+  child.kill(SIGNALS[name] ?? 'SIGTERM');
+  if (name === 'timeout') setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
+}
+
+/**
+ * Variables for a command that uses a sandbox: its address and keys, and nothing that leads elsewhere. Keys of a store
+ * that are set already stay: they may be for something else that the command does.
+ */
+function sandboxVariables(env: Environment, { url, keys, store }: RunningSandbox): Environment {
+  const [management, privateKey] = keys;
+  if (management === undefined || privateKey === undefined) throw new SvcError('bug', 'the sandbox has no keys');
+  const direct = ['127.0.0.1', 'localhost'];
+  const proxied = Object.keys(env).some((name) => /^(https?|all)_proxy$/i.test(name));
+  const without = [env['NO_PROXY'] ?? env['no_proxy'] ?? '', ...direct].filter(Boolean).join(',');
+  return {
+    SVC_PROFILE: undefined,
+    ...(proxied && { NO_PROXY: without, no_proxy: without }),
+    SVC_BASE_URL: url,
+    SVC_MANAGEMENT_API_KEY: management.value,
+    SVC_PRIVATE_API_KEY: privateKey.value,
+    ...(env['AWS_ACCESS_KEY_ID'] === undefined && {
+      AWS_ENDPOINT_URL_S3: url,
+      AWS_ACCESS_KEY_ID: store.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: store.secretAccessKey,
+    }),
+  };
+}
+
+export interface Expectation {
+  /** Method and path pattern: `GET /logs`. */
+  readonly call: string;
+  readonly operator: '>=' | '<=' | '=' | '>' | '<';
+  readonly count: number;
+}
+
+/** Reads `GET /logs>=1`, `POST /3ds/**=0`, or `GET /logs` for at least once. Throws `usage`. */
+export function expectation(text: string): Expectation {
+  const [, call, operator = '>=', count = '1'] =
+    /^((?:\*|[A-Z]+) (?:\*\*|\/[^\s<>=]*))(?:(>=|<=|=|>|<)(\d{1,9}))?$/.exec(text) ?? [];
+  if (call === undefined || !isOperator(operator))
+    throw new SvcError('usage', "must be a method, a path and a count, such as 'GET /logs>=1'");
+  return { call, operator, count: Number(count) };
+}
+
+/** Reads `10/10s`. Throws `usage`. */
+export function rateLimit(text: string) {
+  const [, requests, duration = ''] = /^(\d{1,9})\/(\w+)$/.exec(text) ?? [];
+  const ms = parseDuration(duration);
+  if (requests === undefined || ms === undefined || ms === 0)
+    throw new SvcError('usage', 'must be a number of requests and a time, such as 10/10s');
+  return { requests: Number(requests), ms };
+}
+
+export type CountCalls = (call: string) => number;
+
+export function unmet(
+  gates: { readonly expect: readonly Expectation[]; readonly maxRate: ReturnType<typeof rateLimit> | undefined },
+  times: readonly number[],
+  count: CountCalls,
+): string[] {
+  const missed = gates.expect.flatMap(({ call, operator, count: wanted }) => {
+    const seen = count(call);
+    return COMPARE[operator](seen, wanted)
+      ? []
+      : [`${call} called ${seen === 1 ? 'once' : `${seen} times`}, expected ${operator}${wanted}`];
+  });
+  if (gates.maxRate === undefined) return missed;
+  const { requests, ms } = gates.maxRate;
+  const peak = peakRate(times, ms);
+  return peak <= requests
+    ? missed
+    : [...missed, `${peak} requests within ${ms / 1000} s, expected at most ${requests}`];
+}
+
+/** The most of these times (in milliseconds, in any order) that lie within any span of `ms`. */
+export function peakRate(times: readonly number[], ms: number): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  let first = 0;
+  let peak = 0;
+  for (const [last, time] of sorted.entries()) {
+    while (time - (sorted[first] ?? time) >= ms) first += 1;
+    peak = Math.max(peak, last - first + 1);
+  }
+  return peak;
+}
+
+/** Requests, failures by status and peak rate in one line. */
+function summary(calls: readonly LedgerEntry[]): string {
+  const times = calls.map(({ at }) => Date.parse(at));
+  const statuses = new Map<string, number>();
+  for (const { status } of calls.filter(isFailure)) {
+    const name = status === 0 ? 'no response' : String(status);
+    statuses.set(name, (statuses.get(name) ?? 0) + 1);
+  }
+  const errors = [...statuses].map(([name, number]) => `${name} × ${number}`).join(', ');
+  const failed = calls.filter(isFailure).length;
+  return (
+    `the sandbox received ${countText(calls.length, 'request')}, ${countText(failed, 'error')}${errors && ` (${errors})`}, ` +
+    `at most ${peakRate(times, 1000)} in 1 s and ${peakRate(times, 10_000)} in 10 s`
+  );
+}
+
+function isOperator(text: string): text is Expectation['operator'] {
+  return Object.hasOwn(COMPARE, text);
+}
+
+function isFailure({ status }: LedgerEntry): boolean {
+  return status >= 400 || status === 0;
+}

@@ -1,0 +1,70 @@
+import { isSvcError } from '../../base/errors.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { shellFor } from '../../cli/app/hint.ts';
+import { integer, value } from '../../cli/app/parameter.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { fieldPaths, type View } from '../../cli/output/view.ts';
+import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from '../server-options.ts';
+
+const sandboxReadyView: View = {
+  name: 'sandbox',
+  fields: fieldPaths(`
+    url management_key private_key store_access_key_id store_secret_access_key store_bucket
+    directory
+  `),
+  columns: [{ path: 'url', kind: 'id' }],
+};
+
+export const start = defineCommand({
+  description: `Prints one record with its address and keys when it is ready. Its keys are fixed and not secret. It listens on loopback only. For faults see 'svc help faults'.`,
+  examples: [
+    ['svc sandbox start', 'then point any client at http://127.0.0.1:4010'],
+    ['svc sandbox start --port 0 -o json', 'on a free port; the ready line is one JSON object'],
+    ["svc sandbox start --fault '429@GET /logs:0.1'", 'one in ten reads of logs is refused'],
+    ['svc sandbox start --webhook http://127.0.0.1:8080/events', 'send events to an address'],
+  ],
+  exitCodes: [130, 143],
+  fields: sandboxReadyView.fields,
+  parameters: {
+    port: value('--port <n>', 'port to listen on; 0 takes a free one (default 4010)', integer(0, 65_535)),
+    directory: directoryParameter,
+    ...SERVER_PARAMETERS,
+  },
+  async run(context, input) {
+    const print = await recordPrinter(context, sandboxReadyView);
+    const directory = directoryFrom(context, input.directory);
+    const sandbox = await openServer(context, { directory, port: input.port ?? 4010 }, input);
+    const [management, privateKey] = sandbox.keys;
+    const { accessKeyId, secretAccessKey, bucket } = sandbox.store;
+    await print({
+      url: sandbox.url,
+      management_key: management?.value ?? '',
+      private_key: privateKey?.value ?? '',
+      store_access_key_id: accessKeyId,
+      store_secret_access_key: secretAccessKey,
+      store_bucket: bucket,
+      directory,
+    });
+    const { notices, system } = context;
+    notices.note(`to use it, and its bucket s3://${bucket}, in another shell:`);
+    const variables = {
+      SVC_BASE_URL: sandbox.url,
+      SVC_MANAGEMENT_API_KEY: management?.value ?? '',
+      SVC_PRIVATE_API_KEY: privateKey?.value ?? '',
+      AWS_ENDPOINT_URL_S3: sandbox.url,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    };
+    const shell = shellFor(system);
+    for (const [name, text] of Object.entries(variables)) notices.command(shell.setVariable(name, text));
+    notices.note('stop it with Ctrl-C');
+    return untilEnded(context);
+  },
+});
+
+// Being interrupted is how a server ends: no error, but the exit code says what ended it.
+async function untilEnded({ signal, notices }: Context): Promise<number> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  notices.note('sandbox stopped');
+  return isSvcError(signal.reason) ? signal.reason.exitCode : 0;
+}

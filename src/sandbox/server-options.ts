@@ -1,0 +1,131 @@
+import { readProblem, SvcError, systemCodeOf } from '../base/errors.ts';
+import { makeDirectory } from '../base/files/directory.ts';
+import { readRegularFileSync } from '../base/files/path.ts';
+import type { Context } from '../cli/app/command.ts';
+import { sandboxDirectory } from '../cli/app/context.ts';
+import {
+  choice,
+  flag,
+  hostName,
+  type Input,
+  integer,
+  positiveDuration,
+  repeated,
+  resolvePath,
+  text,
+  value,
+} from '../cli/app/parameter.ts';
+import type { Interceptor, RunningSandbox } from '../emulator/options.ts';
+
+export const directoryParameter = value(
+  '--directory <dir>',
+  'directory of its state; by default the one that --sandbox uses',
+  text,
+);
+
+export const SERVER_PARAMETERS = {
+  seed: value('--seed <n>', 'seed for generated data and fault probabilities', integer(0)),
+  logs: value('--logs <n>', 'number of generated log entries at the start', integer(0)),
+  tenantType: choice('--tenant-type <type>', 'type of its tenant (default test)', ['test', 'production']),
+  processing: value('--processing <duration>', 'how long a job takes after its upload (default 2s)', positiveDuration),
+  allowHost: repeated(
+    '--allow-host <name>',
+    'another host name of it, such as that of a container; may be repeated',
+    hostName,
+  ),
+  limits: choice('--limits <when>', "enforce the live service's rate limits (default off)", ['on', 'off']),
+  noAuditReads: flag('--no-audit-reads', 'do not log reads of the logs, so that their pages do not shift'),
+  webhook: repeated('--webhook <url>', 'send events to this loopback address; may be repeated', text),
+  webhookDuplicates: flag('--webhook-duplicates', 'deliver each event twice'),
+  fault: repeated('--fault <fault>', "make requests fail (see 'svc help faults'); may be repeated", text),
+  scenario: value('--scenario <file>', "file of faults, one a line (see 'svc help faults')", text),
+} as const;
+
+type ServerInput = Input<typeof SERVER_PARAMETERS>;
+
+/** The state directory as given, or the one that `--sandbox` uses. */
+export function directoryFrom(context: Context, given: string | undefined): string {
+  return given === undefined ? sandboxDirectory(context) : resolvePath(context, given);
+}
+
+/** Starts a sandbox that ends with the command. Throws `usage` for malformed faults and webhook addresses. */
+export async function openServer(
+  context: Context,
+  location: { readonly directory: string; readonly port: number },
+  input: ServerInput,
+): Promise<RunningSandbox> {
+  const intercept = await interceptorFrom(context, input);
+  const { isWebhookAddress } = await import('../emulator/webhooks/notifier.ts');
+  if (!input.webhook.every(isWebhookAddress))
+    throw new SvcError('usage', '--webhook must be an http address on loopback', {
+      hint: 'Give one such as http://127.0.0.1:8080/events.',
+    });
+  makeDirectory(location.directory);
+  const { startSandbox } = await import('../emulator/server.ts');
+  try {
+    const sandbox = await startSandbox({
+      ...location,
+      clock: context.clock,
+      seed: input.seed,
+      logCount: input.logs,
+      tenantType: input.tenantType,
+      processingMs: input.processing,
+      allowHosts: input.allowHost,
+      limits: input.limits,
+      auditReads: !input.noAuditReads,
+      webhooks: input.webhook,
+      webhookDuplicates: input.webhookDuplicates,
+      intercept,
+    });
+    context.onClose(() => sandbox.close());
+    return sandbox;
+  } catch (error) {
+    throw startError(error, location.port);
+  }
+}
+
+async function interceptorFrom(context: Context, input: ServerInput): Promise<Interceptor | undefined> {
+  if (input.fault.length === 0 && input.scenario === undefined) return undefined;
+  const { readFault, readFaults } = await import('../emulator/faults/fault.ts');
+  const { faultInterceptor } = await import('../emulator/faults/intercept.ts');
+  let { seed } = input;
+  const faults = input.fault.map((given) => parsed('--fault', () => readFault(given)));
+  if (input.scenario !== undefined) {
+    const content = readText(context, input.scenario);
+    const scenario = parsed('--scenario', () => readFaults(content));
+    faults.push(...scenario.faults);
+    seed ??= scenario.seed;
+  }
+  return faultInterceptor(faults, seed);
+}
+
+function parsed<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'cannot be read';
+    throw new SvcError('usage', `${what} ${why}`, { next: ['help', 'faults'] });
+  }
+}
+
+function readText(context: Context, file: string): string {
+  try {
+    return readRegularFileSync(resolvePath(context, file));
+  } catch (error) {
+    throw new SvcError('usage', `the file of --scenario ${readProblem(error)}`, {
+      hint: 'Check its name and its permissions.',
+    });
+  }
+}
+
+function startError(error: unknown, port: number): SvcError {
+  if (systemCodeOf(error) === 'EADDRINUSE') {
+    return new SvcError('local', `port ${port} is in use`, {
+      hint: 'Choose another with --port, or --port 0 for a free one.',
+    });
+  }
+  const why = error instanceof Error ? error.message : 'unknown reason';
+  return new SvcError('local', `the sandbox could not start: ${why}`, {
+    hint: 'Choose another directory with --directory.',
+  });
+}

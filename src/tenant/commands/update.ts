@@ -1,0 +1,126 @@
+import { SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
+import { readDataFile } from '../../cli/app/data-file.ts';
+import { flag, type Input, nameValue, repeated, text, value } from '../../cli/app/parameter.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { describeTenant } from '../../cli/app/tenant-mark.ts';
+import type { Client } from '../../client/api/client.ts';
+import type { Tenant, TenantBody } from '../../schema/tenant.ts';
+import type { TenantChange } from '../change.ts';
+import { showDifference, tenantView } from './show.ts';
+
+const parameters = {
+  name: value('--name <name>', 'the new name, at most 200 characters', text),
+  set: repeated(
+    '--set <setting=value>',
+    'a setting: fingerprint_tokens, disable_ephemeral_proxy, deduplicate_tokens (true or false), token_deduplication_behavior (update_existing or read_existing); may be repeated',
+    nameValue,
+  ),
+  file: value('--file <file|->', 'name and settings from a YAML or JSON file, or - for standard input', text),
+  allowUnknown: flag('--allow-unknown', 'allow settings that neither svc nor the tenant knows'),
+  dryRun: flag('--dry-run', 'show the difference and send nothing'),
+} as const;
+
+type ChangeInput = Omit<Input<typeof parameters>, 'allowUnknown'>;
+
+export const update = defineCommand({
+  description:
+    'The service replaces name and settings as a whole. So the tenant is read, the change is merged in, the difference is shown, and the whole is written back; settings that are not named, even those unknown to this tool, are kept. When the tenant changes between the confirmation and the update, nothing is written.',
+  examples: [
+    ['svc tenant update --name Acme-QA', 'a new name'],
+    ['svc tenant update --set deduplicate_tokens=true --dry-run', 'only show what would change'],
+    ['svc tenant update --file tenant.yaml --yes', "from a file as 'svc tenant export' prints it, without asking"],
+  ],
+  permissions: ['tenant:read', 'tenant:update'],
+  exitCodes: [9, 12, 13],
+  changes: true,
+  worksElsewhere: true,
+  fields: tenantView.fields,
+  parameters,
+  async run(context, input) {
+    const print = await recordPrinter(context, tenantView);
+    const change = await readChange(context, input);
+    const { bodyOf, differences, merged } = await import('../change.ts');
+    const client = await context.client();
+    const before = await client.tenant.read();
+    const body = merged(before, change, input.allowUnknown);
+    const fields = differences(bodyOf(before), body);
+    if (fields.length === 0) {
+      context.notices.note('nothing to change: the tenant already is as requested');
+      return print(before);
+    }
+    await showDifference(context, before, fields);
+    if (input.dryRun) {
+      const { updateTenantRequest } = await import('../../client/api/resources.ts');
+      if (context.globals.curl) return new Preview(updateTenantRequest(body));
+      context.notices.note('dry run: nothing was sent');
+      return print({ ...before, ...body });
+    }
+    if (!(await confirmUpdate(context, before, change))) return context.notices.note('nothing was changed');
+    await refuseRace(client, before);
+    const after = await client.tenant.update(body);
+    await print(after);
+    const ignored = differences(body, bodyOf(after)).map((field) => field.path);
+    reportResult(context, body, ignored);
+  },
+  async request(context, input) {
+    await readChange(context, { ...input, dryRun: true });
+    return (await import('../../client/api/resources.ts')).readTenantRequest();
+  },
+});
+
+async function confirmUpdate({ globals, notices, prompts }: Context, tenant: Tenant, { settings }: TenantChange) {
+  const { unknownSettings } = await import('../change.ts');
+  const unknown = unknownSettings(settings.keys(), Object.keys(tenant.settings ?? {}));
+  const what = unknown.length === 0 ? '' : ` with unknown settings (${unknown.join(', ')})`;
+  if (globals.yes && unknown.length > 0) notices.warn(`updating the tenant${what}`);
+  return prompts().confirm(`Update the ${describeTenant(tenant)}${what}?`, 'Pass --yes.');
+}
+
+/** Reads the tenant once more, just before it is replaced: a change made meanwhile must not be lost. */
+async function refuseRace(client: Client, before: Tenant): Promise<void> {
+  const { differences } = await import('../change.ts');
+  const changed = differences(before, await client.tenant.read()).map(({ path }) => path);
+  if (changed.length === 0) return;
+  throw new SvcError('conflict', `the tenant changed meanwhile: ${changed.join(', ')}; nothing was written`, {
+    hint: 'Run the command again: it shows the difference from the present tenant.',
+    facts: { fields: changed },
+  });
+}
+
+function reportResult({ notices }: Context, { name }: TenantBody, ignored: readonly string[]): void {
+  if (ignored.length === 0) return notices.success(`updated the tenant ${name}`);
+  throw new SvcError(
+    'checksum_mismatch',
+    `the service accepted the update, but these fields differ in its response: ${ignored.join(', ')}`,
+    { next: ['tenant', 'show'], facts: { fields: ignored } },
+  );
+}
+
+/** The change as given by file and flags, a flag above the file; checked as far as it can be without the tenant. */
+async function readChange(context: Context, input: ChangeInput): Promise<TenantChange> {
+  const { name, set, file } = input;
+  if (name === undefined && set.length === 0 && file === undefined) {
+    throw new SvcError('usage', 'there is nothing to update', { hint: 'Give --name, --set or --file.' });
+  }
+  checkCanConfirm(context, input);
+  const { changeFromFile, checkSettingValue, checkTenantName } = await import('../change.ts');
+  if (name !== undefined) checkTenantName(name);
+  for (const setting of set) checkSettingValue(setting.name, setting.value);
+  const base = file === undefined ? undefined : changeFromFile(await readDataFile(context, file));
+  return {
+    name: name ?? base?.name,
+    settings: new Map([...(base?.settings ?? []), ...set.map((one) => [one.name, one.value] as const)]),
+    expected: base?.expected ?? new Map(),
+    lineOf: base?.lineOf,
+  };
+}
+
+/** Without a way to confirm, the update is refused before anything is read. */
+function checkCanConfirm({ globals, prompts }: Context, { file, dryRun }: ChangeInput): void {
+  if (globals.yes || dryRun || (file !== '-' && prompts().canAsk)) return;
+  const why = file === '-' ? 'standard input holds the change' : 'cannot prompt';
+  throw new SvcError('input_needed', `an update must be confirmed: ${why}`, {
+    hint: 'Pass --yes, or --dry-run to see the difference only.',
+  });
+}

@@ -1,0 +1,165 @@
+import { SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
+import { percent, value } from '../../cli/app/parameter.ts';
+import { formatOf, isForPeople, listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
+import { drawBar, drawGauge } from '../../cli/output/bars.ts';
+import { wrapWords } from '../../cli/output/text.ts';
+import { formatNumber, formatPercent } from '../../cli/output/time.ts';
+import { fieldPaths, type Tone, type View } from '../../cli/output/view.ts';
+import type { UsageReport } from '../../schema/tenant.ts';
+
+const usageView: View<UsageReport> = {
+  name: 'usage report',
+  fields: fieldPaths(`
+    token_report.included_monthly_active_tokens token_report.monthly_active_tokens
+    token_report.metrics_by_type token_report.metrics_by_type.* token_report.*
+  `),
+  columns: [
+    { path: 'token_report.included_monthly_active_tokens', header: 'included tokens', kind: 'number' },
+    { path: 'token_report.monthly_active_tokens', header: 'active tokens', kind: 'number' },
+  ],
+};
+
+/** The report as rows: one a token type, with the totals of the report on each. */
+const usageCsvView: View<Readonly<Record<string, unknown>>> = {
+  name: 'token type',
+  fields: ['type', 'count', 'last_created_at', 'monthly_active_tokens', 'included_monthly_active_tokens'],
+  columns: [],
+};
+
+export const usage = defineCommand({
+  description: 'With -o csv one row a token type, the totals on each; other formats keep the form of the service.',
+  examples: [
+    ['svc tenant usage', 'counts as bars'],
+    ['svc tenant usage --warn-at 80% --quiet', 'for cron: exit code 10 from 80% of the included tokens on'],
+  ],
+  permissions: ['report:read'],
+  exitCodes: [10],
+  fields: [...usageView.fields, ...usageCsvView.fields],
+  parameters: {
+    ...PROFILES_PARAMETER,
+    warnAt: value(
+      '--warn-at <percent>',
+      'end with exit code 10 when this share of the included monthly active tokens is reached',
+      percent,
+    ),
+  },
+  async run(context, { warnAt }) {
+    const print = await reportPrinter(context, warnAt ?? 80);
+    const client = await context.client();
+    const report = await client.tenant.usage();
+    await print(report);
+    if (warnAt === undefined) return;
+    checkThreshold(monthlyActive(report), warnAt);
+  },
+  request: async () => (await import('../../client/api/resources.ts')).usageRequest(),
+});
+
+async function reportPrinter(context: Context, warnAt: number): Promise<(report: UsageReport) => Promise<void>> {
+  const { fields } = context.globals;
+  if (isForPeople(context) && fields === undefined) return usagePrinter(context, warnAt);
+  if (formatOf(context, 'record') !== 'csv' || fields?.includes('token_report') === true)
+    return recordPrinter(context, usageView);
+  const print = await listPrinter(context, usageCsvView);
+  return async (report) => void (await print(once(usageRows(report))));
+}
+
+function checkThreshold({ active, included, share }: MonthlyActive, warnAt: number): void {
+  if (active === undefined || included === undefined || share === undefined) {
+    const missing = active === undefined ? 'monthly_active_tokens' : 'included_monthly_active_tokens';
+    throw new SvcError('bad_response', `--warn-at cannot be checked: the usage report has no ${missing}`, {
+      hint: 'The report lacks it; -o json shows the whole report.',
+    });
+  }
+  // Compared without dividing, so that exactly the threshold counts as reached.
+  if (active === 0 || active * 100 < warnAt * included) return;
+  throw new SvcError(
+    'threshold',
+    `${formatNumber(active)} of ${formatNumber(included)} included monthly active tokens are used (${describeShare(share)}): ${warnAt}% is reached`,
+    {
+      hint: 'Plan for more included tokens, or check which types use them.',
+      next: ['tenant', 'usage'],
+      facts: { monthly_active_tokens: active, included_monthly_active_tokens: included, warn_at_percent: warnAt },
+    },
+  );
+}
+
+function describeShare(share: number): string {
+  return Number.isFinite(share) ? formatPercent(share) : 'none are included';
+}
+
+const BAR_WIDTH = 24;
+const GAUGE_WIDTH = 30;
+
+/** Draws the report for people: a bar for each token type, then the gauge, in warning colors from `warnAt` percent. */
+async function usagePrinter(context: Context, warnAt: number): Promise<(report: UsageReport) => Promise<void>> {
+  const columns = usageRowView.columns.filter(({ path }) => !context.plain || path !== 'bar');
+  const print = await listPrinter(context, { ...usageRowView, columns });
+  return async (report) => {
+    const metrics = metricsByType(report);
+    const most = metrics[0]?.[1].count ?? 0;
+    const rows = metrics.map(([type, { count, last_created_at: last }]) => ({
+      type,
+      count,
+      bar: drawBar(count, most, BAR_WIDTH, context),
+      last_created_at: last ?? undefined,
+    }));
+    if (rows.length > 0) await print(once(rows));
+    else context.notices.note('the report has no tokens of any type');
+    const gap = rows.length > 0 ? '\n' : '';
+    await context.out.write(`${gap}${monthlyLines(monthlyActive(report), context, warnAt)}`);
+  };
+}
+
+function monthlyLines({ active, included, share }: MonthlyActive, context: Context, warnAt: number): string {
+  const of = included === undefined ? '' : ` of ${formatNumber(included)} included`;
+  const text = `monthly active tokens: ${active === undefined ? 'not reported' : formatNumber(active)}${of}`;
+  const words = wrapWords(text, context.out.isTerminal ? context.out.width : Infinity).join('\n');
+  if (share === undefined) return `${words}\n`;
+  if (!Number.isFinite(share)) return `${words}: ${context.palette.bad('none are included')}\n`;
+  if (context.plain) return `${words}: ${formatPercent(share)}\n`;
+  const gauge = drawGauge(share, GAUGE_WIDTH, context);
+  const cut = share > 1 ? ' (the bar ends at 100%)' : '';
+  return `${words}\n${context.palette[toneOf(share, warnAt)](gauge)} ${formatPercent(share)}${cut}\n`;
+}
+
+function toneOf(share: number, warnAt: number): Tone {
+  if (share > 1) return 'bad';
+  return share * 100 >= warnAt ? 'warn' : 'good';
+}
+
+function usageRows(report: UsageReport): Readonly<Record<string, unknown>>[] {
+  const { metrics_by_type: _, ...totals } = report.token_report;
+  return metricsByType(report).map(([type, metrics]) => Object.assign({ type }, totals, metrics));
+}
+
+/** Metrics by token type, known or not, the type with the most tokens first. */
+function metricsByType({ token_report: report }: UsageReport) {
+  return Object.entries(report.metrics_by_type ?? {}).toSorted(
+    ([a, { count: countA }], [b, { count: countB }]) => countB - countA || (a < b ? -1 : 1),
+  );
+}
+
+type MonthlyActive = ReturnType<typeof monthlyActive>;
+
+/**
+ * Monthly active tokens, how many of them the billing plan includes, and the share: 0 when nothing is active, Infinity
+ * when something is and nothing is included. Undefined where the report does not say.
+ */
+function monthlyActive({ token_report: report }: UsageReport) {
+  const active = report.monthly_active_tokens ?? undefined;
+  const included = report.included_monthly_active_tokens ?? undefined;
+  if (active === undefined || included === undefined) return { active, included, share: undefined };
+  return { active, included, share: active === 0 ? 0 : active / included };
+}
+
+const usageRowView: View = {
+  name: 'token type',
+  fields: ['type', 'count', 'bar', 'last_created_at'],
+  columns: [
+    { path: 'type', kind: 'id' },
+    { path: 'count', kind: 'number' },
+    { path: 'bar', header: 'share', kind: 'text', paint: () => 'accent' },
+    { path: 'last_created_at', kind: 'time', priority: 1 },
+  ],
+};

@@ -1,0 +1,286 @@
+import { VERSION } from './base/version.ts';
+import { type Command, defineCommand, entry, type Entry, group, type Program } from './cli/app/command.ts';
+import { GLOBAL_PARAMETERS } from './cli/app/parameter.ts';
+
+const LOGS: readonly Entry[] = [
+  entry(
+    'list',
+    'list log entries: the newest page, or more with --limit and --all',
+    () => import('./logs/commands/list.ts'),
+  ),
+  entry('tail', 'follow the logs without losing or repeating an entry', () => import('./logs/commands/tail.ts')),
+  entry('archive', 'create or update an archive of the logs', () => import('./logs/commands/archive.ts')),
+  entry(
+    'search',
+    'find log entries in an archive, and with --live in the service too',
+    () => import('./logs/commands/search.ts'),
+  ),
+  entry(
+    'history',
+    'show everything known about one entity, from an archive and the service',
+    () => import('./logs/commands/search.ts'),
+  ),
+  entry(
+    'verify',
+    'verify that nothing in an archive was changed, removed, reordered, truncated or added',
+    () => import('./logs/commands/verify.ts'),
+  ),
+  entry(
+    'stats',
+    'count log entries by hour, entity type, operation and actor',
+    () => import('./logs/commands/stats.ts'),
+  ),
+  entry(
+    'review',
+    'review a day of an archive: deletions, changes, new actors, busy hours',
+    () => import('./logs/commands/review.ts'),
+  ),
+  entry(
+    'evidence',
+    'write a bundle for an auditor, which can be checked without svc',
+    () => import('./logs/commands/evidence.ts'),
+  ),
+  entry('entity-types', 'list the values of --entity-type', () => import('./logs/commands/entity-types.ts')),
+];
+
+const TENANT: readonly Entry[] = [
+  entry('show', 'show the tenant, marked TEST or PRODUCTION', () => import('./tenant/commands/show.ts')),
+  entry(
+    'update',
+    'change the name or settings, after showing the difference and asking',
+    () => import('./tenant/commands/update.ts'),
+  ),
+  entry(
+    'export',
+    'write the name and settings as YAML, to keep and to compare',
+    () => import('./tenant/commands/show.ts'),
+  ),
+  entry(
+    'diff',
+    'show where the tenant is not as a file says; exit code 10 if it differs',
+    () => import('./tenant/commands/show.ts'),
+  ),
+  entry(
+    'usage',
+    'show tokens by type and the share of the included monthly active tokens',
+    () => import('./tenant/commands/usage.ts'),
+  ),
+  entry(
+    'delete',
+    'delete the tenant and everything in it, after its name is typed',
+    () => import('./tenant/commands/delete.ts'),
+  ),
+];
+
+const THREE_DS: readonly Entry[] = [
+  entry(
+    'create',
+    'create a session for a card token or a card token intent',
+    () => import('./3ds/commands/session.ts'),
+  ),
+  entry('show', 'show a session: its card, device, versions and outcome', () => import('./3ds/commands/session.ts')),
+  entry(
+    'template',
+    'print a commented request body with only the required fields',
+    () => import('./3ds/commands/body.ts'),
+  ),
+  entry(
+    'validate',
+    'check the body of an authentication against every rule, offline',
+    () => import('./3ds/commands/body.ts'),
+  ),
+  entry(
+    'authenticate',
+    'authenticate the cardholder of a session, and explain the outcome',
+    () => import('./3ds/commands/authenticate.ts'),
+  ),
+  entry('challenge-result', 'get the result of a challenge, or wait for it', () => import('./3ds/commands/session.ts')),
+  entry(
+    'run',
+    'run one scenario from session to outcome, and compare the status',
+    () => import('./3ds/commands/run.ts'),
+  ),
+  entry(
+    'test',
+    'run many scenarios side by side, for CI; without a file, all test cards',
+    () => import('./3ds/commands/test.ts'),
+  ),
+  entry(
+    'explain',
+    'explain a status, reason or EMV code and what to do, offline',
+    () => import('./3ds/commands/explain.ts'),
+  ),
+];
+
+const RUNS: readonly Entry[] = [
+  entry('list', 'list the runs recorded on this machine, newest first', () => import('./au/commands/recorded.ts')),
+  entry('prune', 'remove the results that old runs keep', () => import('./au/commands/recorded.ts')),
+];
+
+const ACCOUNT_UPDATER: readonly Entry[] = [
+  entry(
+    'submit',
+    'check a request file, create a job, upload it; with --wait also wait and summarize',
+    () => import('./au/commands/submit.ts'),
+  ),
+  entry(
+    'prepare',
+    'make a request file of an export from a database or spreadsheet',
+    () => import('./au/commands/prepare.ts'),
+  ),
+  entry('check', 'check request files without sending anything', () => import('./au/commands/check.ts')),
+  entry(
+    'create',
+    'create a job, which waits an hour for its file (a single step of submit)',
+    () => import('./au/commands/jobs.ts'),
+    { hidden: true },
+  ),
+  entry(
+    'upload',
+    'upload a request file to a pending job (a single step of submit)',
+    () => import('./au/commands/jobs.ts'),
+    { hidden: true },
+  ),
+  entry('status', 'show a run part by part, or one job', () => import('./au/commands/jobs.ts')),
+  entry('jobs', 'list jobs of the tenant, newest first', () => import('./au/commands/jobs.ts')),
+  group('runs', 'list the runs recorded on this machine, and remove old ones', RUNS, 'list'),
+  entry('wait', 'wait until a job or run has completed or failed', () => import('./au/commands/wait.ts')),
+  entry('download', 'download the results of a completed job or run', () => import('./au/commands/download.ts')),
+  entry('sync', 'advance all open runs once and download finished results', () => import('./au/commands/sync.ts')),
+  entry('abandon', "abandon a run: 'au sync' will skip it", () => import('./au/commands/abandon.ts')),
+  entry(
+    'report',
+    'summarize a result file: counts and next action per result code',
+    () => import('./au/commands/report.ts'),
+  ),
+  entry(
+    'next',
+    'create the next request file from the last one and its results',
+    () => import('./au/commands/next.ts'),
+  ),
+];
+
+const EVENTS: readonly Entry[] = [
+  entry(
+    'listen',
+    'receive webhook events on this machine and print them as they arrive',
+    () => import('./events/commands/listen.ts'),
+  ),
+  entry('replay', 'send events of a journal again, in order', () => import('./events/commands/replay.ts')),
+  entry('trigger', 'send a sample event, as the service would', () => import('./events/commands/trigger.ts')),
+];
+
+const SANDBOX: readonly Entry[] = [
+  entry(
+    'start',
+    'run the sandbox as a server on loopback until it is interrupted',
+    () => import('./sandbox/commands/start.ts'),
+  ),
+  entry(
+    'exec',
+    'run a command against a temporary sandbox, and report its requests',
+    () => import('./sandbox/commands/exec.ts'),
+  ),
+  entry(
+    'cards',
+    'list the card tokens of the sandbox, and the result of each',
+    () => import('./sandbox/commands/cards.ts'),
+  ),
+  entry('clock', "move the sandbox's clock, or show it", () => import('./sandbox/commands/control.ts')),
+  entry(
+    'requests',
+    'list the requests that the sandbox received, and the events that it delivered',
+    () => import('./sandbox/commands/control.ts'),
+  ),
+  entry('reset', 'delete all jobs, files and logs of the sandbox', () => import('./sandbox/commands/control.ts')),
+  entry(
+    'openapi',
+    'print an OpenAPI 3.1 document of the endpoints of the sandbox',
+    () => import('./sandbox/commands/control.ts'),
+  ),
+];
+
+const PROFILE: readonly Entry[] = [
+  entry(
+    'list',
+    'list the stored profiles and the built-in sandbox',
+    () => import('./general/commands/profile/profile.ts'),
+  ),
+  entry(
+    'show',
+    'show the settings of a profile, and which keys are stored',
+    () => import('./general/commands/profile/profile.ts'),
+  ),
+  entry('use', 'choose the default profile', () => import('./general/commands/profile/profile.ts')),
+  entry(
+    'set',
+    'change a setting of the profile in use, or of the one named with --profile',
+    () => import('./general/commands/profile/set.ts'),
+  ),
+  entry('delete', 'delete a profile with its stored keys', () => import('./general/commands/profile/profile.ts')),
+];
+
+export const TREE: readonly Entry[] = [
+  group('logs', 'read, follow and archive audit logs', LOGS, 'list'),
+  group('tenant', 'show and change the tenant of your keys', TENANT, 'show'),
+  group('3ds', 'authenticate cardholders with 3-D Secure', THREE_DS),
+  group('au', 'refresh card tokens in batch jobs (Account Updater)', ACCOUNT_UPDATER),
+  group('events', 'receive, resend and simulate webhook events', EVENTS),
+  group('sandbox', 'emulate the service on this machine', SANDBOX),
+  entry(
+    'api',
+    'call any API endpoint (same auth, retries, rate limits and pagination)',
+    () => import('./general/commands/api.ts'),
+  ),
+  entry('login', 'verify your keys and store them in a profile', () => import('./general/commands/login.ts')),
+  entry('logout', 'remove the stored keys of a profile', () => import('./general/commands/profile/profile.ts')),
+  entry(
+    'whoami',
+    'show profile, tenant, key permissions, and where each setting came from',
+    () => import('./general/commands/whoami.ts'),
+  ),
+  entry(
+    'doctor',
+    'check configuration, connectivity and keys, with a fix for every problem',
+    () => import('./general/commands/doctor.ts'),
+  ),
+  group('profile', 'manage profiles: named settings and keys', PROFILE, 'list'),
+  entry('reset', 'remove all files that svc keeps', () => import('./general/commands/reset.ts')),
+  entry(
+    'completion',
+    'install completion of commands, options and values',
+    () => import('./general/commands/completion.ts'),
+  ),
+  entry('commands', 'print the command tree as data', async () => {
+    const { commandsCommand } = await import('./general/commands/commands.ts');
+    return { commands: commandsCommand(TREE, GLOBAL_PARAMETERS) };
+  }),
+];
+
+const AUTH: readonly Entry<Command>[] = [
+  entry('login', 'the same as svc login', () => import('./general/commands/login.ts')),
+  entry('status', 'the same as svc whoami', async () => ({
+    status: (await import('./general/commands/whoami.ts')).whoami,
+  })),
+  entry('logout', 'the same as svc logout', () => import('./general/commands/profile/profile.ts')),
+];
+
+/** Words of other tools for commands that stand in the tree above; lists and completion leave them out. */
+const ALIASES: readonly Entry[] = [
+  entry('version', 'show the version', async () => ({ version }), { hidden: true }),
+  { ...group('auth', 'log in, show who you are, log out', AUTH), hidden: true },
+];
+
+const version = defineCommand({
+  examples: [['svc version', 'the same as svc --version']],
+  anySettings: true,
+  parameters: {},
+  run: ({ out }) => out.write(`${VERSION}\n`),
+});
+
+export const PROGRAM: Program = {
+  tree: [...TREE, ...ALIASES],
+  welcome: entry('svc', 'show the current profile, and what to do next', async () => ({
+    svc: (await import('./general/commands/welcome.ts')).welcome,
+  })),
+};

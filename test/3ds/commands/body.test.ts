@@ -1,0 +1,261 @@
+import { Readable } from 'node:stream';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { changed, fullBody } from '../bodies.ts';
+import { Place } from './support.ts';
+
+const place = new Place();
+afterAll(() => place.remove());
+
+/** The error object of a run that was refused. */
+function errorOf(stderr: string): Record<string, unknown> {
+  return JSON.parse(stderr.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
+}
+
+describe('3ds validate', () => {
+  it('R57 takes a right body from a file and from standard input, and says which sessions it is for', async () => {
+    const file = place.file('right.json', fullBody('payment', 'recurring-transaction'));
+    const fromFile = await place.svc(['3ds', 'validate', file]);
+    expect(fromFile.code).toBe(0);
+    expect(JSON.parse(fromFile.stdout)).toMatchObject({ valid: true, session_types: ['customer', 'merchant'] });
+    const fromInput = await place.svc(['3ds', 'validate', '-', '--session-type', 'merchant'], {
+      input: JSON.stringify(fullBody('payment', 'top-up')),
+    });
+    expect(fromInput.code).toBe(0);
+    expect(JSON.parse(fromInput.stdout)).toMatchObject({ file: 'standard input', session_types: ['merchant'] });
+  });
+
+  it.each([
+    ['USD', 0],
+    ['eur', 0],
+    ['840', 0],
+    ['USX', 13],
+    ['US', 13],
+    ['84', 13],
+    [840, 13],
+  ])('R57 the currency %j ends in exit %i', async (currency, code) => {
+    const body = changed(fullBody(), 'purchase_info.currency', currency);
+    expect(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) })).toMatchObject({ code });
+  });
+
+  it('R57 refuses with every violation as data and in words', async () => {
+    const file = place.file('bad.json', { ...fullBody('payment', 'top-up'), challenge_preference: 'no-chalenge' });
+    const machine = await place.svc(['3ds', 'validate', file, '--session-type', 'customer']);
+    expect(machine).toMatchObject({ code: 13, stdout: '' });
+    expect(errorOf(machine.stderr)).toMatchObject({
+      code: 'refused_input',
+      violations: [{ path: 'authentication_type' }, { path: 'challenge_preference', suggestion: 'no-challenge' }],
+    });
+    const person = await place.svc(['3ds', 'validate', file, '--session-type', 'customer', '-o', 'table']);
+    expect(person.stderr).toContain('bad.json: 2 validation errors');
+    expect(person.stderr).toContain('challenge_preference must be one of');
+    expect(person.stderr).toContain('did you mean no-challenge?');
+  });
+
+  it('shows no more than fifty violations, and how many there are', async () => {
+    const body = { ...fullBody(), ...Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`x${at}`, 1])) };
+    const { stderr } = await place.svc(['3ds', 'validate', place.file('many.json', body)]);
+    const { message, violations } = errorOf(stderr);
+    expect(message).toContain('many.json: 300 validation errors (the first 50 are shown)');
+    expect(violations).toHaveLength(50);
+  });
+});
+
+/** A body with fields that the interface does not have, at the top and below. */
+function unknownBody(): unknown {
+  const body = changed(fullBody(), 'purchase_info.new_rate', { deep: ['x', 1] });
+  return changed(body, 'newThing', 'kept');
+}
+
+describe('--allow-unknown', () => {
+  it('allows unknown fields and lists them', async () => {
+    const input = JSON.stringify(unknownBody());
+    expect(await place.svc(['3ds', 'validate', '-'], { input })).toMatchObject({ code: 13 });
+    const run = await place.svc(['3ds', 'validate', '-', '--allow-unknown'], { input });
+    expect({ code: run.code, valid: JSON.parse(run.stdout) as unknown }).toMatchObject({
+      code: 0,
+      valid: { valid: true, session_types: ['customer'] },
+    });
+    expect(run.stderr).toContain('unknown fields: purchase_info.new_rate, newThing');
+  });
+
+  it('R57 lifts no other rule', async () => {
+    const broken = changed(changed(unknownBody(), 'purchase_info.amount', '1.00'), 'cardholder_info.name', 7);
+    const { code, stderr } = await place.svc(['3ds', 'validate', '-', '--allow-unknown'], {
+      input: JSON.stringify(broken),
+    });
+    const { violations } = errorOf(stderr) as { violations: { path: string }[] };
+    expect({ code, paths: violations.map(({ path }) => path) }).toEqual({
+      code: 13,
+      paths: ['purchase_info.amount', 'cardholder_info.name'],
+    });
+  });
+
+  it.each([
+    ['purchase_info.new_rate', { deep: [{ list: '4111 1111 1111 1111' }] }],
+    ['merchant_info.new_mid', 4_111_111_111_111_111],
+    ['cardholder_info.new_phone_number', { number: '4111111111111111' }],
+    ['broadcast_info', { '4111111111111111': true }],
+    ['new_thing', { '4111-1111-1111-1111': {} }],
+  ])('R40 finds a card number below %s', async (path, content) => {
+    const { code, stdout, stderr } = await place.svc(['3ds', 'validate', '-', '--allow-unknown'], {
+      input: JSON.stringify(changed(fullBody(), path, content)),
+    });
+    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+    expect(stderr).toContain('looks like a card number');
+    expect(stderr).not.toContain('1111');
+  });
+
+  it('keeps the bounds on size and depth', async () => {
+    const deep = `${'{"new":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+    for (const input of [deep, `"${'x'.repeat(1_000_000)}"`])
+      expect(await place.svc(['3ds', 'validate', '-', '--allow-unknown'], { input })).toMatchObject({ code: 13 });
+  });
+
+  it('lets --set put strings into unknown fields, and names no odd path', async () => {
+    const input = JSON.stringify(fullBody());
+    const set = (path: string): ReturnType<Place['svc']> =>
+      place.svc(['3ds', 'validate', '-', '--allow-unknown', '--set', `${path}=1`], { input });
+    expect((await set('purchase_info.new_rate')).stderr).toContain('purchase_info.new_rate');
+    for (const path of ['__proto__.x', 'a..b', 'key canary', '4111111111111111', 'cardholder_info.name.x']) {
+      const { code, stderr } = await set(path);
+      expect([2, 13]).toContain(code);
+      expect(stderr).not.toMatch(/canary|4111/);
+    }
+  });
+});
+
+describe('a body made to be slow', () => {
+  it.each([
+    ['unknown members', Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`purchase_inf${at}`, 1]))],
+    ['wrong items', { message_extensions: Array.from({ length: 150_000 }, () => 3) }],
+    ['digits', { broadcast_info: { x: '4'.repeat(900_000) } }],
+    ['groups of digits', { broadcast_info: { x: Array.from({ length: 90_000 }, () => '4111 ') } }],
+  ])('%s are refused in linear time', { timeout: 60_000 }, async (_, body) => {
+    expect(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) })).toMatchObject({ code: 13 });
+  });
+});
+
+describe('a body that cannot be read', () => {
+  const deep = `${'{"broadcast_info":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+  const secret = 'Zebulon Quist';
+
+  it.each<[string, string | Buffer, RegExp]>([
+    ['empty', '', /it is empty/],
+    ['blank', ' \n', /it is empty/],
+    ['cut', `{"cardholder_info": {"name": "${secret}`, /line 1, column 30/],
+    ['trailing garbage', `{} ${secret}`, /line 1, column 4/],
+    ['two values', '{}\n{}', /line 2, column 1/],
+    ['deep', deep, /nested too deeply/],
+    ['NUL', '{"a": "\0"}', /line 1, column 7/],
+    ['NUL bytes', Buffer.alloc(100), /line 1, column 1/],
+    ['Latin-1', Buffer.from(`{"a": "M\xfcller"}`, 'latin1'), /not UTF-8/],
+    ['UTF-16', Buffer.from('{"a": 1}', 'utf16le'), /line 1, column 2/],
+    ['a name twice', '{"a": 1, "a": 2}', /a name is given twice/],
+    ['__proto__', '{"__proto__": {}}', /__proto__/],
+    ['single quotes', "{'a': 1}", /line 1, column 2/],
+    ['a comma too many', '{"a": 1,}', /line 1, column 9/],
+    ['a comment that does not end', '{"a": 1 /* b }', /line 1, column 9/],
+    ['YAML', 'authentication_category: payment', /line 1, column 1/],
+    ['10 MB', Buffer.alloc(10_000_000, ' '), /longer than 1000000 bytes/],
+  ])('%s ends in exit 13, from a file and from a pipe', async (_, content, words) => {
+    const file = place.file('odd.json', content);
+    for (const run of [
+      await place.svc(['3ds', 'validate', file]),
+      await place.svc(['3ds', 'validate', '-'], { input: content }),
+    ]) {
+      expect(run).toMatchObject({ code: 13, stdout: '' });
+      expect(run.stderr).toMatch(words);
+      expect(run.stderr).not.toContain('Zebulon');
+    }
+  });
+
+  it.each(['null', '[]', '"text"', '7'])('R57 %s is no body', async (text) => {
+    const { code, stderr } = await place.svc(['3ds', 'validate', '-'], { input: text });
+    expect({ code, path: (errorOf(stderr)['violations'] as [{ path: string }])[0].path }).toEqual({
+      code: 13,
+      path: '(body)',
+    });
+  });
+
+  it('takes a byte order mark and comments, and keeps slashes in texts', async () => {
+    const text = `\uFEFF// mine\n${JSON.stringify(fullBody(), undefined, 1).replaceAll(',\n', ', // why "so"\n')}// end`;
+    expect(text).toContain('https://shop.example');
+    expect(await place.svc(['3ds', 'validate', '-'], { input: text })).toMatchObject({ code: 0 });
+  });
+
+  it('names what is wrong with the file itself', async () => {
+    mkdirSync(join(place.path, 'dir'));
+    expect((await place.svc(['3ds', 'validate', 'gone.json'])).stderr).toContain('gone.json does not exist');
+    expect((await place.svc(['3ds', 'validate', 'dir'])).stderr).toContain('dir is a directory');
+  });
+
+  it('R54 does not wait for a terminal, nor for a pipe after an interrupt', async () => {
+    const terminal = Object.assign(new Readable({ read: () => undefined }), { isTTY: true });
+    expect(await place.svc(['3ds', 'validate', '-'], { input: terminal })).toMatchObject({ code: 2 });
+    const interrupt = new AbortController();
+    const { SvcError } = await import('../../../src/base/errors.ts');
+    setTimeout(() => interrupt.abort(new SvcError('interrupted', 'interrupted')), 50);
+    const silent = new Readable({ read: () => undefined });
+    expect(await place.svc(['3ds', 'validate', '-'], { input: silent, signal: interrupt.signal })).toMatchObject({
+      code: 130,
+    });
+  });
+});
+
+/** Checks a body with values put in. */
+function validate(set: readonly string[], body: unknown = fullBody()): ReturnType<Place['svc']> {
+  const options = set.flatMap((one) => ['--set', one]);
+  return place.svc(['3ds', 'validate', '-', ...options], { input: JSON.stringify(body) });
+}
+
+describe('--set', () => {
+  it('R57 puts values in with the type of their field, several, also where nothing was', async () => {
+    const sets = [
+      'purchase_info.amount=2500',
+      'request_decoupled_challenge=true',
+      'decoupled_challenge_max_time=30',
+      'merchant_info.risk_info.reordered_purchase=false',
+      'broadcast_info.a.b=1=2',
+      'message_extensions.0.id=x',
+      'message_extensions.0.critical=true',
+      'cardholder_info.billing_address.line2=',
+    ];
+    expect(await validate(sets)).toMatchObject({ code: 0 });
+    const { stderr } = await validate(['purchase_info.amount=2,500']);
+    expect(errorOf(stderr)).toMatchObject({ violations: [{ path: 'purchase_info.amount' }] });
+  });
+
+  it.each([
+    ['purchase_info.amont=1', /purchase_info\.amount/],
+    ['amount=1', /purchase_info\.amount/],
+    ['request_decoupled_challenge=yes', /must be true or false/],
+    ['decoupled_challenge_max_time=soon', /must be a number/],
+    ['purchase_info=1', /is an object/],
+    ['broadcast_info=1', /is an object/],
+    ['message_extensions.5.id=x', /beyond the end/],
+    ['message_extensions.__proto__.id=x', /unknown field/],
+    ['nothing', /a name, =, and a value/],
+    ['=1', /a name, =, and a value/],
+  ])('%s is a usage error', async (set, words) => {
+    const { code, stderr } = await validate([set]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(words);
+  });
+
+  it('R05 repeats nothing of what was typed', async () => {
+    for (const set of ['canary_secret_1', 'canary_secret_1=x', 'decoupled_challenge_max_time=canary_secret_1'])
+      expect((await validate([set])).stderr).not.toContain('canary');
+  });
+
+  it('does not hide a body that is wrong', async () => {
+    expect(await validate(['purchase_info.amount=1'], [])).toMatchObject({ code: 13 });
+    expect(await validate(['purchase_info.amount=1'], { ...fullBody(), purchase_info: 'x' })).toMatchObject({
+      code: 13,
+    });
+    expect(await validate(['message_extensions.0.id=1'], { ...fullBody(), message_extensions: {} })).toMatchObject({
+      code: 13,
+    });
+  });
+});

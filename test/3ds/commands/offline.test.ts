@@ -1,0 +1,86 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { template } from '../../../src/3ds/commands/body.ts';
+import { BODY } from '../../../src/schema/three-ds/fields.ts';
+import { Place } from './support.ts';
+
+const place = new Place();
+afterAll(() => place.remove());
+
+describe('3ds template', () => {
+  it('prints commented JSON that validate accepts', async () => {
+    const { code, stdout } = await place.svc([
+      '3ds',
+      'template',
+      'recurring-transaction',
+      '--session-type',
+      'merchant',
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/"recurring_frequency": "28" \/\/ /);
+    expect(await place.svc(['3ds', 'validate', '-', '--session-type', 'merchant'], { input: stdout })).toMatchObject({
+      code: 0,
+    });
+    const table = await place.svc([
+      '3ds',
+      'template',
+      'recurring-transaction',
+      '--session-type',
+      'merchant',
+      '-o',
+      'table',
+    ]);
+    expect(table.stdout).toBe(stdout);
+  });
+
+  it.each(['json', 'jsonl'])('prints plain data where %s is asked for', async (format) => {
+    const { stdout } = await place.svc(['3ds', 'template', 'add-card', '-o', format]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      authentication_category: 'non-payment',
+      authentication_type: 'add-card',
+    });
+    const chosen = await place.svc(['3ds', 'template', 'add-card', '-o', format, '--fields', 'requestor_info.url']);
+    expect(JSON.parse(chosen.stdout)).toEqual({ requestor_info: { url: 'https://shop.example' } });
+  });
+
+  it.each([
+    [['add-crd'], /add-card/],
+    [['top-up', '--session-type', 'customer'], /goes with sessions of type merchant only/],
+    [['payment-transaction', '--category', 'paid'], /payment, non-payment/],
+    [[], /authentication-type/],
+  ])('%j is a usage error', async (argv, words) => {
+    const { code, stdout, stderr } = await place.svc(['3ds', 'template', ...argv]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(words);
+  });
+});
+
+describe('3ds explain', () => {
+  it('shows every meaning of a code, in words or as data', async () => {
+    const person = await place.svc(['3ds', 'explain', '01', '-o', 'table']);
+    expect(person.stdout).toMatch(
+      /cardholder-canceled \(challenge cancel reason, EMV code 01\)\n[^]*no-preference \(challenge preference/,
+    );
+    const program = await place.svc(['3ds', 'explain', '01', '-o', 'json']);
+    expect(JSON.parse(program.stdout)).toHaveLength(2);
+  });
+
+  it('lists everything without a word', async () => {
+    const { code, stdout } = await place.svc(['3ds', 'explain']);
+    expect(code).toBe(0);
+    expect(stdout.trim().split('\n').length).toBeGreaterThan(65);
+  });
+
+  it('offers the nearest word, and repeats nothing that may be a secret', async () => {
+    expect((await place.svc(['3ds', 'explain', 'rejectd'])).stderr).toContain("Did you mean 'rejected'?");
+    const { code, stderr } = await place.svc(['3ds', 'explain', 'key_canary_0123456789']);
+    expect(code).toBe(2);
+    expect(stderr).not.toContain('canary');
+  });
+});
+
+describe('the fields of svc 3ds template', () => {
+  it('are the members of a body', () => {
+    const members = [...BODY.members.keys()];
+    expect(template.fields?.map((field) => field.replace('.*', ''))).toEqual(members);
+  });
+});

@@ -1,0 +1,32 @@
+import { writeFileSync } from 'node:fs';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { sandboxCards } from '../../../src/emulator/vault/cards.ts';
+import { productionDesk } from '../../au/commands/support.ts';
+import { LAUNCHER } from '../../support/svc.ts';
+import { TerminalSession } from '../../support/terminal.ts';
+
+// Several processes a test, on a machine that others use too.
+vi.setConfig({ testTimeout: 60_000 });
+
+it('svc 3ds authenticate asks once at a production tenant, and never in a pipe', async () => {
+  const { home, env } = await productionDesk();
+  const svc = (line: string) => home.svc(line.split(' '), { env });
+  const created = await svc(`3ds create --token ${sandboxCards()[0]?.token ?? ''} --type customer`);
+  const { id } = JSON.parse(created.stdout) as { id: string };
+  writeFileSync(home.file('body.json'), (await svc('3ds template payment-transaction')).stdout);
+  const line = `3ds authenticate ${id} --file body.json`;
+  const declined = new TerminalSession(process.execPath, [LAUNCHER, ...line.split(' ')], {
+    cwd: home.path,
+    env: home.environment(env),
+    columns: 120,
+  });
+  onTestFinished(() => declined.kill());
+  await declined.waitFor('PRODUCTION tenant "Acme": authenticate the session? This may be billed. [y/N]');
+  declined.type('n\r');
+  expect((await declined.exited).exitCode).toBe(0);
+  expect(declined.screen()).toContain('nothing was sent');
+  expect((await svc(`3ds show ${id} --jq .authentication.authentication_status`)).stdout).toMatch(/^(?:null\n)?$/);
+  const piped = await svc(line);
+  expect(piped).toMatchObject({ code: 0, stderr: expect.stringContaining('PRODUCTION Acme (1)') });
+  expect(JSON.parse(piped.stdout)).toMatchObject({ authentication_status: expect.any(String) });
+});

@@ -1,0 +1,333 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { ScenarioResult } from '../../../src/3ds/scenario.ts';
+import type { RunningSandbox } from '../../../src/emulator/options.ts';
+import { startSandbox } from '../../../src/emulator/server.ts';
+import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+import { type Reply, Scripted } from './support.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'svc-suite-'));
+const clock = new FakeClock({ start: Date.now() });
+let sandbox: RunningSandbox;
+let scripted: Scripted;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ directory: join(directory, 'sandbox'), clock });
+  scripted = await Scripted.start();
+});
+afterAll(async () => {
+  await sandbox.close();
+  await scripted.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const KEYS = { SVC_API_KEY: '', SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
+
+/** Runs a command line at the sandbox, or at the service that is given; words are separated by `|`. */
+function svc(line: string, input = '', url = sandbox.url): Promise<HereResult> {
+  const argv = ['3ds', ...line.split('|')];
+  return svcHere(argv, { baseUrl: new URL(url), env: KEYS, clock, cwd: directory, input });
+}
+
+function results({ stdout }: HereResult): ScenarioResult[] {
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as ScenarioResult);
+}
+
+/** A service with this outcome of every authentication. */
+function serve(outcome: Reply): void {
+  scripted.play(({ method, path }) => {
+    if (path === '/3ds/sessions') return [201, { id: 'session-1', type: 'customer' }];
+    if (method === 'POST') return outcome;
+    return [200, outcome === 'torn' ? {} : { id: 'session-1', ...(outcome[1] as object), authentication: outcome[1] }];
+  });
+}
+
+describe('svc 3ds test', () => {
+  it('without a file runs every test card of the sandbox, and each ends as its scenario says', async () => {
+    const run = await svc('test|--junit|report.xml');
+    expect([run.code, run.stderr]).toEqual([0, '42 passed, 0 failed\n']);
+    const all = results(run);
+    expect(new Set(all.map(({ scenario }) => scenario)).size).toBe(42);
+    expect(all.map(({ scenario }) => scenario.replace(/, \w+ \d{4}$/, ''))).toEqual(
+      sandboxThreeDsCards().map(({ scenario }) => scenario),
+    );
+    expect(all.find(({ scenario }) => scenario.startsWith('Failed Challenge'))).toMatchObject({
+      result: 'passed',
+      expected: 'failed',
+      got: 'failed',
+      reason: 'card-authentication-failed',
+      session: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    const report = readFileSync(join(directory, 'report.xml'), 'utf8');
+    expect(report).toContain('<testsuite name="3-D Secure" tests="42" failures="0" errors="0"');
+    for (const { token } of sandboxThreeDsCards()) expect(run.stdout + run.stderr + report).not.toContain(token);
+  });
+
+  it('adds a summary with counts, sessions and names as text, also where a scenario fails', async () => {
+    const name = 'a|b `<img>` [x](https://evil.example)';
+    const scenarios = [
+      { name: 'fine', card: 'Successful Frictionless', expect: 'successful' },
+      { name, card: 'Successful Frictionless', expect: 'failed' },
+    ];
+    const run = await svc('test|-|--summary|summary.md', JSON.stringify({ scenarios }));
+    expect(run.code).toBe(10);
+    const summary = readFileSync(join(directory, 'summary.md'), 'utf8');
+    const [failed, fine] = ['failed', 'passed'].map((one) => results(run).find(({ result }) => result === one));
+    expect(summary).toContain('### 3-D Secure: 1 passed, 1 failed\n');
+    expect(summary).toContain(
+      `| failed | a&#124;b &#96;&#60;img&#62;&#96; &#91;x&#93;(https&#58;//evil.example) | failed | successful |  | ${failed?.session} |\n| passed | fine | successful | successful |  | ${fine?.session} |\n`,
+    );
+    expect(summary).toContain(`svc 3ds show ${failed?.session}\n`);
+  });
+
+  it('adds a summary of what ran when the key is refused', async () => {
+    scripted.play(() => [401, {}]);
+    const run = await svc('test|--only|Rejected|--summary|refused.md', '', scripted.url);
+    expect(run.code).toBe(4);
+    const summary = readFileSync(join(directory, 'refused.md'), 'utf8');
+    expect(summary).toMatch(/^### 3-D Secure: 0 passed, 0 failed, \d+ not run\n\n- \*\*reason\*\*: /);
+  });
+
+  it('prints that suite as a file to start from, which runs as it is', async () => {
+    const { stdout } = await svc('test|--print');
+    const { scenarios } = parse(stdout) as { scenarios: object[] };
+    expect(scenarios).toHaveLength(42);
+    const run = await svc('test|-|--only|0004', stdout);
+    expect([run.code, results(run).length]).toEqual([0, 2]);
+  });
+
+  it('fails with 10 where an outcome differs, and runs the others; open challenges and refusals can be expected', async () => {
+    const [card] = sandboxThreeDsCards();
+    writeFileSync(join(directory, 'suites.yaml'), SUITE.replace('{intent}', card?.token_intent ?? ''));
+    writeFileSync(join(directory, 'body.json'), (await svc('template|payment-transaction')).stdout);
+    const template = await svc('template|recurring-transaction|--session-type|merchant');
+    writeFileSync(join(directory, 'merchant.json'), template.stdout);
+    const run = await svc('test|suites.yaml');
+    expect(run.code).toBe(10);
+    const found = Object.fromEntries(results(run).map((one) => [one.scenario, [one.result, one.got, one.reason]]));
+    expect(found).toEqual({
+      cancels: ['passed', 'failed', 'authentication-attempted-but-not-performed'],
+      open: ['passed', 'challenge', null],
+      differs: ['failed', 'failed', 'card-authentication-failed'],
+      decoupled: ['passed', 'successful', null],
+      'decoupled, open': ['passed', 'decoupled_challenge', null],
+      refused: ['passed', '424', null],
+      intent: ['passed', 'successful', null],
+      'no such token': ['failed', 'error', 'rejected-400'],
+    });
+    expect(run.stderr).toContain('warning: no such token: the service rejected the request (400)');
+    expect(errorIn(run)).toMatchObject({ code: 'threshold', message: '6 passed, 2 failed', passed: 6, failed: 2 });
+    expect(errorIn(run)['next']).toMatch(/^svc .*3ds show [0-9a-f-]{36}$/);
+  });
+
+  it('R06 writes a report with statuses, codes and ids only, private, whatever the service and the names say', async () => {
+    const secret = 'tok_canary_77 <b> & "issuer says"';
+    serve([200, { authentication_status: secret, authentication_status_reason: secret, cardholder_info: secret }]);
+    const name = String.raw`"a <b> & \"c\" \u202e"`;
+    const suite = `scenarios:\n  - {name: ${name}, token: tok_canary_77, expect: failed}\n`;
+    const run = await svc('test|-|--junit|hostile.xml', suite, scripted.url);
+    expect(run.code).toBe(10);
+    const file = join(directory, 'hostile.xml');
+    expect(readFileSync(file, 'utf8').replaceAll(/time="[\d.]+"/g, 'time=""')).toBe(
+      `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites>
+  <testsuite name="3-D Secure" tests="1" failures="1" errors="0" time="">
+    <testcase classname="3ds" name="a &lt;b&gt; &amp; &quot;c&quot; \\u202e" time=""><failure message="expected failed, got unknown; session session-1" type="unknown"/></testcase>
+  </testsuite>
+</testsuites>
+`,
+    );
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(run.stdout).not.toContain('canary');
+  });
+
+  it('has a few sessions under way at once, and keeps the order of the file', async () => {
+    let [open, most] = [0, 0];
+    const names = Array.from({ length: 20 }, (_, at) => `scenario ${at}`);
+    serve([200, { authentication_status: 'successful' }]);
+    const suite = { scenarios: names.map((name) => ({ name, token: 'a', expect: 'successful' })) };
+    scripted.play(({ path }) => {
+      if (path !== '/3ds/sessions') open -= 1;
+      else most = Math.max(most, (open += 1));
+      return path === '/3ds/sessions' ? [201, { id: 's' }] : [200, { authentication_status: 'successful' }];
+    });
+    const run = await svc('test|-', JSON.stringify(suite), scripted.url);
+    expect(results(run).map(({ scenario }) => scenario)).toEqual(names);
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(6);
+  });
+
+  it('R20 sends no authentication twice, and counts what ended without an outcome as an error', async () => {
+    serve([503, {}]);
+    const suite = 'scenarios: [{name: a, token: a, expect: successful}]';
+    const run = await svc('test|-|--junit|error.xml', suite, scripted.url);
+    expect(scripted.lines).toEqual(['POST /3ds/sessions', 'POST /3ds/sessions/session-1/authenticate']);
+    expect(results(run)).toMatchObject([{ result: 'failed', got: 'error', reason: 'outcome_unknown-503' }]);
+    expect(readFileSync(join(directory, 'error.xml'), 'utf8')).toContain('failures="0" errors="1"');
+  });
+
+  it('ends at once where the key is refused: no table, no report', async () => {
+    scripted.play(() => [401, {}]);
+    const run = await svc('test|--junit|none.xml', '', scripted.url);
+    expect([run.code, run.stdout, errorIn(run)['code']]).toEqual([4, '', 'unauthorized']);
+    expect(scripted.calls.length).toBeLessThanOrEqual(6);
+    expect(() => statSync(join(directory, 'none.xml'))).toThrow('ENOENT');
+  });
+
+  it('names every problem of a suite by line, and sends nothing', async () => {
+    scripted.play(() => [500, {}]);
+    const run = await svc('test|-|-o|table', WRONG, scripted.url);
+    expect([run.code, scripted.calls]).toEqual([13, []]);
+    expect(run.stderr.split('\n').slice(0, 11)).toEqual([
+      'error: standard input: 10 problems; nothing was sent',
+      '  line 1: unknown member "typ"; did you mean type?',
+      '  line 3: expect is missing',
+      '  line 5: unknown member "expcet"; did you mean expect?',
+      '  line 6: exactly one of card, token and token_intent is needed',
+      '  line 6: an earlier scenario has the same name',
+      expect.stringMatching(/^ {2}line 9: expect must be successful, .*, or an HTTP status such as 424$/),
+      '  line 10: a scenario must be an object with name, card and expect',
+      '  line 11: name must be a text of one line that holds no card number',
+      '  line 12: token must be the id of a token, and no card number',
+      '  line 13: type must be customer or merchant',
+    ]);
+    expect(run.stderr).not.toContain('1111');
+  });
+
+  it.each([
+    ['no list', 'scenarios: {}', 13, 'line 1: scenarios must be a list'],
+    ['nothing in it', '# later\n', 13, 'scenarios must be a list'],
+    ['a member twice', 'scenarios:\n  - name: a\n    name: b\n', 13, 'line 3: a member is given twice'],
+    ['a card that is none', 'scenarios:\n  - {name: a, card: Best, expect: failed}', 13, 'line 2: no test card has'],
+    [
+      'a name for several',
+      'scenarios:\n  - {name: a, card: Successful, expect: failed}',
+      13,
+      'line 2: several scenarios',
+    ],
+    [
+      'a body that is not there',
+      'body: none.json\nscenarios:\n  - {name: a, token: a, expect: failed}',
+      1,
+      'none.json',
+    ],
+    ['a wrong body', 'body: hostile.json\nscenarios:\n  - {name: a, token: a, expect: failed}', 13, 'hostile.json: '],
+  ])('refuses a suite with %s before anything is sent', async (_, suite, code, words) => {
+    writeFileSync(join(directory, 'hostile.json'), '{"authentication_type": "canary"}');
+    scripted.play(() => [500, {}]);
+    const run = await svc('test|-', suite, scripted.url);
+    expect([run.code, scripted.calls], run.stderr).toEqual([code, []]);
+    expect(run.stderr).toContain(words);
+    expect(run.stderr).not.toContain('canary');
+  });
+
+  it('says where --only finds nothing, and what may not be written, before anything is sent', async () => {
+    scripted.play(() => [500, {}]);
+    expect(errorIn(await svc('test|--only|nope', '', scripted.url))['message']).toContain('--only');
+    expect((await svc(`test|--junit|sandbox`, '', scripted.url)).code).toBe(2);
+    expect(scripted.calls).toEqual([]);
+  });
+});
+
+const SUITE = `
+body: body.json
+scenarios:
+  - {name: cancels, card: Successful Challenge, challenge: cancel, expect: failed}
+  - {name: open, card: Successful Out, expect: challenge}
+  - {name: differs, card: authentication failed, expect: successful}
+  - {name: decoupled, card: Successful Challenge, type: merchant, body: merchant.json, expect: successful}
+  - {name: 'decoupled, open', card: Successful Mandated, type: merchant, body: merchant.json, expect: decoupled_challenge}
+  - {name: refused, card: 3DS, expect: 424}
+  - {name: intent, token_intent: '{intent}', expect: successful}
+  - {name: no such token, token: nope, expect: successful}
+`;
+
+const WRONG = `typ: x
+scenarios:
+  - name: a
+    card: Successful Challenge
+    expcet: failed
+  - name: a
+    card: nothing like this
+    token: x
+    expect: 324
+  - just text
+  - name: c 4111 1111 1111 1111
+    token: 4111111111111111
+    type: both
+    expect: failed
+`;
+
+describe('svc 3ds run', () => {
+  it.each([
+    ['--card|Successful Frictionless|--expect|successful', 0, 'successful'],
+    ['--card|420000******0007|--expect|rejected', 0, 'rejected'],
+    ['--card|successful challenge|--expect|successful', 0, 'successful'],
+    ['--card|Successful Challenge|--challenge|cancel|--expect|successful', 10, 'failed'],
+    ['--card|Successful Challenge|--type|merchant|--expect|successful', 0, 'successful'],
+    ['--card|Internal|--expect|500', 0, '500'],
+    ['--card|Internal|--expect|successful', 10, '500'],
+    ['--card|3DS Directory|--expect|failed', 10, '424'],
+  ])('%s ends with %i: %s', async (line, code, got) => {
+    const run = await svc(`run|${line}`);
+    expect([run.code, (JSON.parse(run.stdout) as ScenarioResult).got], run.stderr).toEqual([code, got]);
+  });
+
+  it('says what was expected, what came, and where to look', async () => {
+    const run = await svc('run|--card|Authentication Failed|--expect|successful');
+    const { session } = JSON.parse(run.stdout) as ScenarioResult;
+    expect(errorIn(run)).toMatchObject({
+      code: 'threshold',
+      message: 'expected successful, got failed (card-authentication-failed)',
+      next: expect.stringContaining(`3ds show ${session}`),
+      expected: 'successful',
+      got: 'failed',
+    });
+  });
+
+  it('leaves a challenge at any other address to the cardholder, and waits for it no longer than it may', async () => {
+    serve([200, { authentication_status: 'challenge', acs_challenge_url: 'https://issuer.example/acs' }]);
+    const line = 'run|--token|a|--expect|successful|--challenge-timeout|20s';
+    const run = await svc(line, '', scripted.url);
+    expect([run.code, (JSON.parse(run.stdout) as ScenarioResult).got]).toEqual([10, 'challenge']);
+    expect(run.stderr).toContain('completes the challenge at https://issuer.example/acs');
+    expect(scripted.lines.filter((call) => call.startsWith('POST'))).toHaveLength(2);
+  });
+
+  it('puts --set into the example body, or into that of a file', async () => {
+    serve([200, { authentication_status: 'successful' }]);
+    const line = 'run|--token|a|--expect|successful|--set|purchase_info.amount=4200|--set|purchase_info.currency=EUR';
+    expect((await svc(line, '', scripted.url)).code).toBe(0);
+    expect(scripted.calls[1]?.body).toMatchObject({ purchase_info: { amount: '4200', currency: '978' } });
+    const refused = await svc(`${line}|--set|purchase_info.amount=4.2`, '', scripted.url);
+    expect([refused.code, refused.stdout]).toEqual([13, '']);
+  });
+
+  it.each([
+    ['--expect|successful', 2],
+    ['--card|Authentication Failed', 2],
+    ['--card|Authentication Failed|--token|a|--expect|failed', 2],
+    ['--card|Authentication Failed|--expect|bad', 2],
+    ['--card|Successful|--expect|successful', 2],
+    ['--card|4111111111111111|--expect|rejected', 13],
+    ['--token|4111111111111111|--expect|successful', 13],
+  ])('%s is refused with %i before anything is sent', async (line, code) => {
+    scripted.play(() => [500, {}]);
+    const run = await svc(`run|${line}`, '', scripted.url);
+    expect([run.code, scripted.calls], run.stderr).toEqual([code, []]);
+    expect(run.stderr).not.toContain('1111');
+  });
+
+  it('knows test cards of the sandbox alone: at another service the id of a token is needed', async () => {
+    const run = await svc('run|--card|Authentication Failed|--expect|failed', '', 'https://svc.example');
+    expect([run.code, errorIn(run)['hint']]).toEqual([2, expect.stringContaining('--token')]);
+  });
+});

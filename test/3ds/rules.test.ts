@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { checkBody } from '../../src/3ds/check.ts';
+import type { SessionType } from '../../src/schema/three-ds/values.ts';
+import { changed, fullBody } from './bodies.ts';
+
+// The tables below are written from the interface, not from the code.
+const TYPES: Readonly<Record<string, readonly SessionType[]>> = {
+  'payment-transaction': ['customer'],
+  'cardholder-emv-verification': ['customer'],
+  'split-or-delayed-shipment': ['merchant'],
+  'top-up': ['merchant'],
+  'mail-order': ['merchant'],
+  'telephone-order': ['merchant'],
+  'whitelist-status-check': ['merchant'],
+  'other-payment': ['merchant'],
+  'billing-agreement': ['merchant'],
+  'recurring-transaction': ['customer', 'merchant'],
+  'installment-transaction': ['customer', 'merchant'],
+  'add-card': ['customer', 'merchant'],
+  'maintain-card': ['customer', 'merchant'],
+  'account-verification': ['customer', 'merchant'],
+};
+
+type Case = readonly [category: string, type: string, session: SessionType];
+
+const PAYS: Case = ['payment', 'payment-transaction', 'customer'];
+const PAYS_ALONE: Case = ['payment', 'other-payment', 'merchant'];
+const RECURS: Case = ['non-payment', 'recurring-transaction', 'customer'];
+const INSTALS: Case = ['non-payment', 'installment-transaction', 'customer'];
+const ADDS: Case = ['non-payment', 'add-card', 'customer'];
+const ADDS_ALONE: Case = ['non-payment', 'add-card', 'merchant'];
+
+const PURCHASE = { needed: [PAYS, PAYS_ALONE, RECURS, INSTALS], free: [ADDS, ADDS_ALONE] };
+const PAYMENT = { needed: [PAYS, PAYS_ALONE], free: [RECURS, INSTALS, ADDS] };
+
+/** Each field that is needed at times: combinations that need it, and those that do not. */
+const NEEDED: Readonly<Record<string, { needed: readonly Case[]; free: readonly Case[] }>> = {
+  purchase_info: PURCHASE,
+  'purchase_info.amount': PURCHASE,
+  'purchase_info.currency': PURCHASE,
+  'purchase_info.exponent': PURCHASE,
+  'purchase_info.date': PURCHASE,
+  'purchase_info.transaction_type': PAYMENT,
+  'purchase_info.installment_count': { needed: [INSTALS], free: [PAYS, RECURS, ADDS] },
+  'purchase_info.recurring_expiration': { needed: [RECURS], free: [PAYS, INSTALS, ADDS] },
+  'purchase_info.recurring_frequency': { needed: [RECURS], free: [PAYS, INSTALS, ADDS] },
+  merchant_info: PAYMENT,
+  'merchant_info.mid': PAYMENT,
+  'merchant_info.acquirer_bin': PAYMENT,
+  'merchant_info.name': PAYMENT,
+  'merchant_info.country_code': PAYMENT,
+  'merchant_info.category_code': PAYMENT,
+  decoupled_challenge_max_time: { needed: [PAYS_ALONE, ADDS_ALONE], free: [PAYS, ADDS, RECURS] },
+};
+
+const ALWAYS_NEEDED = [
+  'authentication_category',
+  'authentication_type',
+  'requestor_info',
+  'requestor_info.id',
+  'requestor_info.name',
+  'requestor_info.url',
+  'cardholder_info',
+  'cardholder_info.name',
+  'cardholder_info.email',
+];
+
+/** Paths of the rules that a body breaks. */
+function broken(body: unknown, session?: SessionType): string[] {
+  return checkBody(body, session).map(({ path }) => path);
+}
+
+/** What a body of this type breaks that has no time limit, where the session type is not given. */
+function withoutTime(type: string): string[] {
+  return broken(changed(fullBody('payment', type), 'decoupled_challenge_max_time', undefined));
+}
+
+describe('which authentication types go with which session type', () => {
+  const cases = Object.entries(TYPES).flatMap(([type, allowed]) =>
+    (['customer', 'merchant'] as const).map((session) => ({ type, session, fits: allowed.includes(session) })),
+  );
+
+  it.each(cases)('R57 $type in a $session session: $fits', ({ type, session, fits }) => {
+    expect(broken(fullBody('payment', type), session)).toEqual(fits ? [] : ['authentication_type']);
+  });
+
+  it('R57 names the session types and a type that would fit', () => {
+    const [violation] = checkBody(fullBody('payment', 'top-up'), 'customer');
+    expect(violation?.rule).toContain('sessions of type merchant only');
+    expect(TYPES[String(violation?.example)]).toContain('customer');
+  });
+
+  it('knows the session type by itself where only one fits, and asks least where both do', () => {
+    expect(withoutTime('top-up')).toEqual(['decoupled_challenge_max_time']);
+    expect(withoutTime('payment-transaction')).toEqual([]);
+    expect(withoutTime('recurring-transaction')).toEqual([]);
+  });
+});
+
+describe('what is needed when', () => {
+  const cases = Object.entries(NEEDED).flatMap(([path, { needed, free }]) =>
+    [needed, free].flatMap((side) => side.map((combination) => ({ path, combination, isNeeded: side === needed }))),
+  );
+
+  it.each(cases)('R57 $path for $combination: $isNeeded', ({ path, combination, isNeeded }) => {
+    const [category, type, session] = combination;
+    const body = fullBody(category, type);
+    expect(broken(body, session)).toEqual([]);
+    expect(broken(changed(body, path, undefined), session)).toEqual(isNeeded ? [path] : []);
+  });
+
+  it.each(ALWAYS_NEEDED)('R57 %s always', (path) => {
+    for (const [category, type, session] of [PAYS, PAYS_ALONE, RECURS, ADDS])
+      expect(broken(changed(fullBody(category, type), path, undefined), session)).toEqual([path]);
+  });
+
+  it('R57 a time limit where a decoupled challenge is asked for, also in a customer session', () => {
+    const body = changed(fullBody(), 'decoupled_challenge_max_time', undefined);
+    expect(broken(changed(body, 'request_decoupled_challenge', true), 'customer')).toEqual([
+      'decoupled_challenge_max_time',
+    ]);
+    expect(broken(changed(body, 'request_decoupled_challenge', false), 'customer')).toEqual([]);
+    const merchant = changed(changed(body, 'authentication_type', 'add-card'), 'request_decoupled_challenge', false);
+    expect(broken(merchant, 'merchant')).toEqual(['decoupled_challenge_max_time']);
+  });
+
+  it('R57 every violation at once, in the order of the interface, each with the rule and an example', () => {
+    const violations = checkBody(
+      { authentication_category: 'payment', authentication_type: 'recurring-transaction' },
+      'merchant',
+    );
+    expect(violations.map(({ path }) => path)).toEqual([
+      'decoupled_challenge_max_time',
+      'purchase_info',
+      'merchant_info',
+      'requestor_info',
+      'cardholder_info',
+    ]);
+    let mended: unknown = { authentication_category: 'payment', authentication_type: 'recurring-transaction' };
+    for (const { path, rule, example } of violations) {
+      expect(rule).toMatch(/^is needed/);
+      mended = changed(mended, path, example);
+    }
+    expect(broken(mended, 'merchant')).toEqual([]);
+  });
+
+  it('goes by the value that was probably meant where category or type are mistyped', () => {
+    const body = { ...fullBody('paymet', 'recuring-transaction'), merchant_info: undefined, purchase_info: {} };
+    const bare = JSON.parse(JSON.stringify(body)) as unknown;
+    expect(broken(bare)).toEqual(expect.arrayContaining(['merchant_info', 'purchase_info.recurring_frequency']));
+  });
+});

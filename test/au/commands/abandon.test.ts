@@ -1,0 +1,156 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { LAUNCHER } from '../../support/svc.ts';
+import { TerminalSession } from '../../support/terminal.ts';
+import { type Desk, openDesk } from './support.ts';
+
+// Several processes a test, on a machine that others use too.
+vi.setConfig({ testTimeout: 60_000 });
+
+/** A run whose only part has still to be uploaded, and whose input file is gone. */
+async function stuckRun(desk: Desk): Promise<string> {
+  await desk.svc('au submit tokens.csv');
+  const [run = ''] = desk.runIds();
+  desk.change(run, ({ parts }) => {
+    for (const part of parts) {
+      part.state = 'planned';
+      delete part.job;
+    }
+  });
+  rmSync(desk.home.file('tokens.csv'));
+  return run;
+}
+
+describe('svc au abandon', () => {
+  it('lets au sync succeed again, and can be undone', async () => {
+    const desk = await openDesk();
+    const run = await stuckRun(desk);
+    const stuck = await desk.svc('au sync');
+    expect(stuck.code).toBe(1);
+    expect(stuck.stderr).toContain(`svc au abandon ${run}`);
+    const { code, stdout, stderr } = await desk.svc(`au abandon ${run} --yes`);
+    expect({ code, status: (JSON.parse(stdout) as { status: string }).status }).toEqual({
+      code: 0,
+      status: 'abandoned',
+    });
+    expect(stderr).toContain('not uploaded, so neither processed nor paid for: ');
+    expect(stderr).not.toContain('au download');
+    expect(await desk.svc('au sync')).toMatchObject({ code: 0 });
+    expect((await desk.svc('au runs')).stdout).toContain('"status":"abandoned"');
+    expect((await desk.svc(`au abandon ${run}`)).stderr).toContain('is abandoned already');
+    expect(await desk.svc(`au abandon ${run} --undo`)).toMatchObject({ code: 0 });
+    expect(await desk.svc('au sync')).toMatchObject({ code: 1 });
+    expect((await desk.svc(`au abandon ${run} --undo`)).stderr).toContain('is not abandoned');
+  });
+
+  it('R36 does not let the same file be uploaded and paid for again unasked', async () => {
+    const desk = await openDesk({ processingMs: 60_000 });
+    await desk.svc('au submit tokens.csv');
+    const [run = ''] = desk.runIds();
+    const abandoned = await desk.svc(`au abandon ${run} --yes`);
+    expect(abandoned.stderr).toMatch(/uploaded, or may have been: \d+ of \d+ rows \(1 job\); .* they may be paid for/);
+    for (const line of ['au submit tokens.csv', 'au submit tokens.csv --dry-run']) {
+      const refused = await desk.svc(line);
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toContain(`svc au abandon ${run} --undo`);
+    }
+    expect(desk.uploads()).toBe(1);
+    expect(await desk.svc('au submit tokens.csv --again')).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it('leaves the results to be downloaded, without those of parts that were never uploaded', async () => {
+    const desk = await openDesk();
+    await desk.svc('au submit tokens.csv');
+    const [run = ''] = desk.runIds();
+    desk.change(run, ({ parts }) => {
+      const [first] = parts;
+      if (!first) throw new Error('there is no part');
+      const rows = first.first_row + first.rows;
+      const { job: _, ...rest } = first;
+      parts.push({ ...rest, number: 2, first_row: rows, rows: 3, state: 'planned' });
+    });
+    await desk.svc(`au abandon ${run} --yes`);
+    expect((await desk.svc(`au wait ${run}`)).stderr).toContain(`svc au download ${run}`);
+    const { code, stderr } = await desk.svc(`au download ${run} --out r.csv`);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/abandoned: the results do not include rows \d+ to \d+/);
+    expect(readFileSync(desk.home.file('r.csv'), 'utf8')).toContain('UPD_PAN');
+  });
+
+  it('R36 downloads results of an upload that was cut off, once the job says that it has the file', async () => {
+    const desk = await openDesk();
+    await desk.svc('au submit tokens.csv --run-dir kept');
+    desk.change('kept', ({ parts }) => {
+      for (const part of parts) part.state = 'uploading';
+    });
+    expect((await desk.svc('au abandon kept --yes')).stderr).toContain('svc au download kept');
+    expect(await desk.svc('au download kept --out r.csv')).toMatchObject({ code: 0 });
+    expect(existsSync(desk.home.file('r.csv'))).toBe(true);
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('says that a run that was never uploaded has no results, and that others are not done', async () => {
+    const desk = await openDesk({ processingMs: 60_000 });
+    const run = await stuckRun(desk);
+    await desk.svc(`au abandon ${run} --yes`);
+    const nothing = await desk.svc(`au download ${run} --out r.csv`);
+    expect(nothing.code).toBe(5);
+    expect(nothing.stderr).toContain('before any part of it had results');
+    writeFileSync(desk.home.file('tokens.csv'), `${exampleRequestFile()}one-more,,,\n`);
+    await desk.svc('au submit tokens.csv --run-dir open');
+    await desk.svc('au abandon open --yes');
+    expect(await desk.svc('au download open --out r.csv')).toMatchObject({ code: 11 });
+    expect(existsSync(desk.home.file('r.csv'))).toBe(false);
+  });
+
+  it.each([
+    ['a job', '5f0c', 5],
+    ['a run that is not recorded', 'run-20260101-00000000-0000', 5],
+  ])('knows %s from a run', async (_, name, code) => {
+    const desk = await openDesk();
+    expect(await desk.svc(`au abandon ${name} --yes`)).toMatchObject({ code });
+  });
+
+  it('leaves a complete run alone', async () => {
+    const desk = await openDesk();
+    await desk.svc('au submit tokens.csv --wait');
+    const { code, stderr } = await desk.svc(`au abandon ${desk.runIds()[0]} --yes`);
+    expect(code).toBe(6);
+    expect(stderr).toContain('is complete');
+  });
+
+  it('R54 asks, takes no for an answer, and without a terminal names --yes', async () => {
+    const desk = await openDesk();
+    const run = await stuckRun(desk);
+    const refused = await desk.svc(`au abandon ${run}`);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('Pass --yes.');
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'au', 'abandon', run], {
+      cwd: desk.home.path,
+      env: desk.home.environment(desk.env),
+      columns: 120,
+    });
+    await session.waitFor('[y/N]');
+    session.type('n\r');
+    expect((await session.exited).exitCode).toBe(0);
+    expect(session.screen()).toContain('nothing was changed');
+    expect(desk.record(run).abandoned_at).toBeUndefined();
+  });
+});
+
+describe('svc au sync with a part that cannot go on', () => {
+  it('brings the results of the other parts, which may not be there for ever', async () => {
+    const desk = await openDesk();
+    await desk.svc('au submit tokens.csv');
+    const [run = ''] = desk.runIds();
+    desk.change(run, ({ parts }) => {
+      const [first] = parts;
+      if (first) parts.push({ ...first, number: 2, state: 'planned' });
+    });
+    rmSync(desk.home.file('tokens.csv'));
+    expect(await desk.svc('au sync')).toMatchObject({ code: 1 });
+    expect(desk.record(run).parts.map(({ state }) => state)).toEqual(['downloaded', 'planned']);
+  });
+});

@@ -1,0 +1,79 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { RunRecord } from '../../../src/au/run/record.ts';
+import type { RunningSandbox } from '../../../src/emulator/options.ts';
+import { startSandbox } from '../../../src/emulator/server.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { type HereResult, svcHere } from '../../support/run-here.ts';
+import { type Fault, uploadsTaken } from '../support.ts';
+
+const PROFILES = { version: 1, profiles: { default: {}, other: {} } };
+
+/** One machine with a request file, and tenants that it may submit it to; time passes when it is told to. */
+export interface Machine {
+  readonly clock: FakeClock;
+  readonly ours: RunningSandbox;
+  /** Runs a command line with the key of our tenant, or of the one at this address. */
+  svc(line: string | readonly string[], env?: Readonly<Record<string, string>>): Promise<HereResult>;
+  /** How many files the stores of all tenants took. */
+  uploads(): number;
+  path(name: string): string;
+  runIds(): string[];
+  record(directory: string): RunRecord;
+  tenant(seed: number): Promise<RunningSandbox>;
+  /** Stands in the way of what is sent to our tenant. */
+  fault: Fault | undefined;
+}
+
+export async function openMachine(): Promise<Machine> {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-identity-'));
+  const clock = new FakeClock({ start: Date.UTC(2026, 10, 2, 4) });
+  const places: string[] = [];
+  const intercept = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void): void =>
+    machine.fault ? machine.fault(incoming, outgoing, proceed) : proceed();
+  const start = async (seed: number): Promise<RunningSandbox> => {
+    const place = join(directory, `tenant-${seed}`);
+    places.push(place);
+    const options = { directory: place, clock, seed, logCount: 0, processingMs: 0, pickupMs: 0 };
+    const sandbox = await startSandbox(seed === 1 ? { ...options, intercept } : options);
+    onTestFinished(() => sandbox.close());
+    return sandbox;
+  };
+  const path = (name: string): string => join(directory, name);
+  // Paths are those of this process: it has no directory of its own.
+  const wordAt = (word: string): string =>
+    /^(\w+\.csv|kept|first|second)$/.test(word) ? path(join('work', word)) : word;
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  mkdirSync(path('work'));
+  mkdirSync(path('config'), { mode: 0o700 });
+  writeFileSync(path('config/config.json'), JSON.stringify(PROFILES), { mode: 0o600 });
+  writeFileSync(path('work/tokens.csv'), exampleRequestFile());
+  const ours = await start(1);
+  const machine: Machine = {
+    clock,
+    ours,
+    fault: undefined,
+    path,
+    tenant: start,
+    svc: (line, env = {}) =>
+      svcHere((typeof line === 'string' ? line.split(' ') : line).map(wordAt), {
+        clock,
+        env: {
+          SVC_BASE_URL: ours.url,
+          SVC_PRIVATE_API_KEY: 'sandbox-private-key',
+          SVC_PACING: 'off',
+          SVC_STATE_DIR: path('state'),
+          SVC_CONFIG_DIR: path('config'),
+          ...env,
+        },
+      }),
+    uploads: () => places.reduce((sum, place) => sum + uploadsTaken(place).length, 0),
+    runIds: () => readdirSync(path('state/runs')).filter((name) => name.startsWith('run-')),
+    record: (run) => JSON.parse(readFileSync(path(join(run, 'run.json')), 'utf8')) as RunRecord,
+  };
+  return machine;
+}

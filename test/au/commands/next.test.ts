@@ -1,0 +1,163 @@
+import * as fc from 'fast-check';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { GroupCounts } from '../../../src/au/results/result-codes.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+
+const HEADER = 'token,expiration_year,expiration_month,merchant_id';
+const REQUEST = `${HEADER}\na,27,01,M1\nb,27,02,"M,2"\nc,27,03,\nd,,,M1\ne,27,05,M1\nf,27,06,M1\n`;
+const RESULT_HEADER =
+  'token,expiration_year,expiration_month,new_token,new_expiration_year,new_expiration_month,result_code';
+const RESULTS = `${RESULT_HEADER}
+a,27,01,a2,29,11,UPD_PAN
+b,27,02,b2,2030,4,UPD_EXP_DATE
+c,27,03,,,,WRN_CLOSED_ACCOUNT
+d,,,,,,ERR_INVALID_EXP_DATE
+e,27,05,,,,WRN_OPT_OUT
+`;
+
+function place(files: Readonly<Record<string, string>> = {}) {
+  const cwd = mkdtempSync(join(tmpdir(), 'svc-next-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const put = (name: string, text: string): void => writeFileSync(join(cwd, name), text);
+  for (const [name, text] of Object.entries({ 'q.csv': REQUEST, 'r.csv': RESULTS, ...files })) put(name, text);
+  const next = (...words: string[]) => svcHere(['au', 'next', 'q.csv', 'r.csv', ...words], { cwd });
+  const check = (name: string) => svcHere(['au', 'check', join(cwd, name)], { cwd });
+  return { cwd, put, next, check, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
+}
+
+describe('svc au next', () => {
+  it('refuses one file for both of its lists, which macOS and Windows also see in names that differ in case', async () => {
+    const { cwd, next } = place();
+    const same = await next('--out', 'n.csv', '--excluded', './n.csv', '--force');
+    expect([same.code, errorIn(same)]).toEqual([2, expect.objectContaining({ code: 'usage' })]);
+    const words = ['au', 'next', 'q.csv', 'r.csv', '--out', 'n.csv', '--excluded', 'N.CSV'];
+    expect((await svcHere(words, { cwd, platform: 'darwin' })).code).toBe(2);
+    expect((await svcHere(words, { cwd })).code).toBe(0);
+  });
+
+  it('puts new tokens in place of old ones, leaves out the excluded, keeps the rest as it was', async () => {
+    const { next, read, cwd } = place();
+    const { code, stdout, stderr } = await next('--out', 'n.csv', '--excluded', 'd.csv');
+    expect(code).toBe(0);
+    expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb2,30,04,"M,2"\nd,,,M1\ne,27,05,M1\nf,27,06,M1\n`);
+    expect(read('d.csv')).toBe(
+      `row,${HEADER},result_code,reason\n3,c,27,03,,WRN_CLOSED_ACCOUNT,the issuer closed the account\n`,
+    );
+    expect(JSON.parse(stdout)).toEqual({
+      file: 'n.csv',
+      rows: 5,
+      groups: { replace: 2, contact: 0, consider: 1, exclude: 1, fix: 1, support: 0, keep: 0 },
+      unchanged: 1,
+      excluded_by_code: { WRN_CLOSED_ACCOUNT: 1 },
+      excluded_file: 'd.csv',
+    });
+    expect(stderr).toContain('fix 1');
+    for (const name of ['n.csv', 'd.csv']) expect(statSync(join(cwd, name)).mode & 0o777).toBe(0o600);
+  });
+
+  it('gives the same whatever the order of the results', async () => {
+    const [head = '', ...rows] = RESULTS.trimEnd().split('\n');
+    const { next, read } = place();
+    await next('--out', 'order.csv');
+    const other = place({ 'r.csv': `${[head, ...rows.toReversed()].join('\n')}\n` });
+    expect((await other.next('--out', 'n.csv')).code).toBe(0);
+    expect(other.read('n.csv')).toBe(read('order.csv'));
+  });
+
+  it('gives every row of a token its new token', async () => {
+    const { next, read } = place({
+      'q.csv': `${HEADER}\na,,,M1\na,,,M2\nb,,,\n`,
+      'r.csv': `${RESULT_HEADER}\na,,,a2,,,UPD_PAN\n`,
+    });
+    await next('--out', 'n.csv');
+    expect(read('n.csv')).toBe(`${HEADER}\na2,,,M1\na2,,,M2\nb,,,\n`);
+  });
+
+  it('takes the operator at his word for a code', async () => {
+    const { next, read } = place();
+    const words = ['--action', 'WRN_OPT_OUT=exclude', '--action', 'WRN_CLOSED_ACCOUNT=keep'];
+    expect((await next('--excluded', 'd.csv', ...words)).code).toBe(0);
+    expect(read('q.next.csv')).toContain('\nc,27,03,\n');
+    expect(read('q.next.csv')).not.toContain('\ne,');
+    expect(read('d.csv')).toContain('(excluded by your choice)');
+  });
+
+  it('writes to standard output for a pipe, with the counts beside it', async () => {
+    const { next } = place();
+    const { stdout, stderr } = await next('--out', '-');
+    expect(stdout.split('\n').slice(0, 2)).toEqual([HEADER, 'a2,29,11,M1']);
+    expect(stderr).toContain(
+      '5 rows in the next request: use the new token 2, consider leaving out 1, leave out 1 (WRN_CLOSED_ACCOUNT 1), fix 1, unchanged 1\n',
+    );
+    expect((await next('--out', '-', '-o', 'json')).code).toBe(2);
+  });
+
+  it('does not write over a file unasked', async () => {
+    const { next, put, read } = place({ 'n.csv': 'mine' });
+    expect((await next('--out', 'n.csv')).code).toBe(2);
+    put('d.csv', 'mine too');
+    expect((await next('--out', 'x.csv', '--excluded', 'd.csv')).code).toBe(2);
+    expect(read('n.csv') + read('d.csv')).toBe('minemine too');
+    expect((await next('--out', 'n.csv', '--force')).code).toBe(0);
+    expect(read('n.csv')).toContain('a2,29,11');
+  });
+
+  it.each([
+    ['a token that was not requested', `${RESULTS}z,,,,,,WRN_OPT_OUT\n`, 12],
+    ['a token answered twice', `${RESULTS}a,27,01,a3,29,11,UPD_PAN\n`, 12],
+    ['a card number for a new token', `${RESULT_HEADER}\na,27,01,4242424242424242,29,11,UPD_PAN\n`, 12],
+    ['a new token that no file may hold', `${RESULT_HEADER}\na,27,01,"x\ny",29,11,UPD_PAN\n`, 12],
+    ['a file that is cut', RESULTS.slice(0, -8).replace(/,[^,]*$/, ''), 12],
+  ])('R47 writes nothing for results with %s', async (_, results, code) => {
+    const { next, cwd } = place({ 'r.csv': results });
+    const result = await next('--out', 'n.csv', '--excluded', 'd.csv');
+    expect([result.code, result.stdout]).toEqual([code, '']);
+    expect(errorIn(result)['code']).toBe('checksum_mismatch');
+    expect(result.stderr).not.toContain('4242424242424242');
+    expect(readdirSync(cwd).toSorted()).toEqual(['q.csv', 'r.csv']);
+  });
+
+  it('R39 what it writes passes the gate, whatever the results say', async () => {
+    const { next, check, put, read } = place();
+    const codes = ['UPD_PAN', 'UPD_LATER', 'WRN_CLOSED_ACCOUNT', 'WRN_OPT_OUT', 'ERR_INVALID_PAN', 'X', ''];
+    const date = fc.constantFrom('', '27', '2031', '5', '12', '13', '00', 'xx', '027');
+    const row = fc.record({
+      year: fc.constantFrom('', '27'),
+      month: fc.constantFrom('', '03'),
+      merchant: fc.constantFrom('', 'M1', '"M,""1"""'),
+      answer: fc.option(
+        fc.record({
+          token: fc.oneof(fc.uuid(), fc.constant(''), fc.constant('"t,1"')),
+          year: date,
+          month: date,
+          code: fc.constantFrom(...codes),
+        }),
+      ),
+    });
+    const rows = fc.array(row, { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(rows, fc.boolean(), async (rows, backwards) => {
+        const answers = rows.flatMap(({ answer: of, year, month }, at) =>
+          of ? [`t${at},${year},${month},${of.token},${of.year},${of.month},${of.code}\n`] : [],
+        );
+        const lines = rows.map(({ year, month, merchant }, at) => `t${at},${year},${month},${merchant}\n`);
+        put('q.csv', `${HEADER}\n${lines.join('')}`);
+        put('r.csv', `${RESULT_HEADER}\n${(backwards ? answers.toReversed() : answers).join('')}`);
+        const result = await next('--out', 'n.csv', '--excluded', 'd.csv', '--force');
+        expect(result.code).toBe(0);
+        const made = JSON.parse(result.stdout) as { rows: number; groups: GroupCounts; unchanged: number };
+        expect(made.rows + made.groups.exclude).toBe(rows.length);
+        expect(Object.values(made.groups).reduce((sum, count) => sum + count, made.unchanged)).toBe(rows.length);
+        expect(read('d.csv').trimEnd().split('\n')).toHaveLength(made.groups.exclude + 1);
+        // A request without rows is no request; the gate says so too.
+        expect((await check('n.csv')).code).toBe(made.rows > 0 ? 0 : 13);
+        const untouched = lines.filter((_, at) => rows[at]?.answer === null);
+        expect(read('n.csv').split(/(?<=\n)/)).toEqual(expect.arrayContaining(untouched));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

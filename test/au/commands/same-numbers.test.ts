@@ -1,0 +1,62 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import codes from '../../../src/au/results/result-codes.json' with { type: 'json' };
+import { type GroupCounts, ROW_GROUPS, type RowGroup } from '../../../src/au/results/result-codes.ts';
+import { svcHere } from '../../support/run-here.ts';
+
+/** Every code of the interface, codes that it does not name, and an update without a new token; then rows without results. */
+const ROWS: readonly (readonly [code: string, newToken?: string])[] = [
+  ...Object.entries(codes).flatMap(([code, { class: of }], at) =>
+    Array.from({ length: at + 1 }, (_, copy) => [code, of === 'updated' ? `new-${at}-${copy}` : ''] as const),
+  ),
+  ['UPD_BRAND_CONV'],
+  ['UPD_LATER', 'new-later'],
+  ['WRN_LATER'],
+  ['ERR_LATER'],
+  ['LATER'],
+];
+const UNCHANGED = 7;
+
+it('counts the same groups with the same names in the report, its page, the files of a split and the next request', async () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'svc-groups-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const asked = Array.from({ length: ROWS.length + UNCHANGED }, (_, at) => `t${at},,,\n`).join('');
+  writeFileSync(join(cwd, 'q.csv'), `token,expiration_year,expiration_month,merchant_id\n${asked}`);
+  const rows = ROWS.map(([code, token = ''], at) => `t${at},${token},${code}\n`).join('');
+  writeFileSync(join(cwd, 'r.csv'), `token,new_token,result_code\n${rows}`);
+  const svc = (line: string) => svcHere(['au', ...line.split(' ')], { cwd });
+  const read = (name: string): string => readFileSync(join(cwd, name), 'utf8');
+
+  const reported = await svc('report r.csv --request q.csv --split-into todo --html r.html');
+  const made = await svc('next q.csv r.csv --out n.csv --excluded x.csv');
+  const drawn = await svc('report r.csv --request q.csv -o table');
+  const report = JSON.parse(reported.stdout) as { groups: GroupCounts; codes: { count: number; share: number }[] };
+  const next = JSON.parse(made.stdout) as { groups: GroupCounts; rows: number; unchanged: number };
+
+  const { groups } = report;
+  expect(Object.values(groups).every((count) => count > 0)).toBe(true);
+  expect(next).toMatchObject({ groups, unchanged: UNCHANGED, rows: ROWS.length + UNCHANGED - groups.exclude });
+  const files = readdirSync(join(cwd, 'todo')).map((name) => [
+    name,
+    read(`todo/${name}`).trimEnd().split('\n').length - 1,
+  ]);
+  expect(Object.fromEntries(files)).toEqual(
+    Object.fromEntries(Object.entries(groups).map(([group, count]) => [`${group}.csv`, count])),
+  );
+  expect(read('x.csv').trimEnd().split('\n')).toHaveLength(groups.exclude + 1);
+  expect(report.codes.reduce((sum, { share }) => sum + share, UNCHANGED / (ROWS.length + UNCHANGED))).toBeCloseTo(1);
+
+  const words = [
+    ...Object.entries(ROW_GROUPS).map(([group, name]) => [name, groups[group as RowGroup]] as const),
+    ['unchanged', UNCHANGED] as const,
+  ];
+  const described = /<desc id="steps-desc">([^<]*)</.exec(read('r.html'))?.[1];
+  const share = (count: number): string => `${((count / (ROWS.length + UNCHANGED)) * 100).toFixed(1)}%`;
+  expect(described).toBe(words.map(([name, count]) => `${name}: ${count} (${share(count)})`).join('; '));
+  for (const [name, count] of words) {
+    expect(drawn.stdout).toMatch(new RegExp(`^ {2}${name} +${count} +${share(count)}$`, 'm'));
+    expect(made.stderr).toMatch(new RegExp(`[:,] ${name} ${count}(?:,| \\(|\n|$)`));
+  }
+});

@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  acceptUnproven,
+  countResults,
+  flawsOf,
+  hashOf,
+  hasUnchecked,
+  invalidateResults,
+  refetchResults,
+} from '../../../src/au/results/download.ts';
+import type { EarlierJob, PartResults, PartState, RunRecord } from '../../../src/au/run/record.ts';
+import { RunDirectory } from '../../../src/au/run/run-directory.ts';
+
+const HEADER = 'token,result_code';
+const RIGHT = `${HEADER}\nt,UPD_PAN\n`;
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'svc-results-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+function file(text: string): string {
+  const path = join(directory, 'results.csv');
+  writeFileSync(path, text);
+  return path;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+describe('what speaks against a result file', () => {
+  it.each([
+    ['framing', `${RIGHT}u,X`, ['end']],
+    ['none', `${RIGHT}u,X`, ['end']],
+    ['length', `${RIGHT}u,X`, []],
+    ['md5', `${RIGHT}u,X`, []],
+    ['none', RIGHT, []],
+    ['none', RIGHT.replaceAll('\n', '\r'), []],
+    ['none', '', ['columns']],
+    ['md5', '<html></html>\n', ['columns']],
+    ['none', '<html></html>', ['columns', 'end']],
+    ['none', `${HEADER}\n"t,UPD_PAN\n`, ['columns']],
+  ] as const)('R59 where %s proves its length, of %j, is %j', async (proof, text, rules) => {
+    expect((await flawsOf(file(text), proof, {})).map(({ rule }) => rule)).toEqual(rules);
+  });
+
+  it('R59 is a row more than were sent, and no row less', async () => {
+    const path = file(`${HEADER}\nt,A\nu,B\n`);
+    expect(await flawsOf(path, 'none', { rowsSent: 1 })).toEqual([
+      { rule: 'row_count', problem: 'has 2 rows, more than the 1 that were sent' },
+    ]);
+    for (const rowsSent of [2, 3, undefined]) expect(await flawsOf(path, 'none', { rowsSent })).toEqual([]);
+    expect(await countResults(path, 5)).toMatchObject({ rows: 2, unchanged: 3 });
+    expect(await countResults(path, 1)).toMatchObject({ rows: 2, unchanged: 0 });
+  });
+
+  it('is nothing that hides a file that cannot be read', async () => {
+    await expect(flawsOf(join(directory, 'none.csv'), 'none', { rowsSent: 1 })).rejects.toThrow('none.csv');
+    expect(await hashOf(join(directory, 'none.csv'))).toBeUndefined();
+  });
+});
+
+/** A run of which each part has these results, and the file that is there. */
+function runOf(state: PartState, results?: Partial<PartResults>, there = RIGHT): RunDirectory {
+  const known = results && { file: 'results-0001.csv', bytes: RIGHT.length, sha256: sha256(RIGHT), ...results };
+  const part = { number: 1, first_row: 1, rows: 1, start: 50, end: 90, bytes: 90, sha256: 'b', state, job: 'job-1' };
+  const record: RunRecord = {
+    version: 1,
+    id: 'run-20260105-0a1b2c3d-4e5f',
+    created_at: '2026-01-05T12:00:00.000Z',
+    profile: 'default',
+    base_url: 'https://service.example',
+    input: { name: 't.csv', rows: 1, bytes: 90, sha256: 'a', header_bytes: 50 },
+    parts: [{ ...part, ...(known && { results: known }) }],
+    results: { file: '/merged.csv', bytes: 1, sha256: 'm' },
+  };
+  const run = RunDirectory.create(join(directory, 'run'), record);
+  writeFileSync(run.resultsFile({ number: 1 }), there);
+  return run;
+}
+
+/** What a later command finds. */
+function saved(run: RunDirectory): RunRecord {
+  return JSON.parse(readFileSync(join(run.path, 'run.json'), 'utf8')) as RunRecord;
+}
+
+describe('results that are kept', () => {
+  it('R59 stay as they are when they were proven and are unchanged', async () => {
+    const run = runOf('downloaded', { proof: 'md5' });
+    expect(hasUnchecked(run.record)).toBe(false);
+    await invalidateResults(run);
+    expect(saved(run)).toMatchObject({ parts: [{ state: 'downloaded', results: { proof: 'md5' } }], results: {} });
+  });
+
+  it('R59 of an earlier version are checked once, and then known by their content', async () => {
+    const run = runOf('downloaded', {});
+    expect(hasUnchecked(run.record)).toBe(true);
+    await invalidateResults(run);
+    expect(saved(run).parts).toMatchObject([{ state: 'downloaded', results: { proof: 'content' } }]);
+    expect(hasUnchecked(run.record)).toBe(false);
+  });
+
+  it('R59 of an earlier version with more rows than were sent are downloaded again', async () => {
+    const text = `${RIGHT}u,X\n`;
+    const run = runOf('downloaded', { sha256: sha256(text) }, text);
+    await invalidateResults(run);
+    expect(saved(run).parts).toEqual([expect.not.objectContaining({ results: expect.anything() })]);
+    expect(saved(run)).toMatchObject({ parts: [{ state: 'completed' }], writing: { file: '/merged.csv' } });
+    expect(saved(run).results).toBeUndefined();
+  });
+
+  it('R59 of an earlier version without their last line end are downloaded again, and kept until then', async () => {
+    const text = RIGHT.trimEnd();
+    const run = runOf('downloaded', { sha256: sha256(text) }, text);
+    await invalidateResults(run);
+    expect(saved(run).parts).toMatchObject([{ state: 'completed', results: { sha256: sha256(text) } }]);
+  });
+
+  it('R59 that were changed since are downloaded again, and are known no more', async () => {
+    const run = runOf('downloaded', { proof: 'md5' }, `${RIGHT}u,X\n`);
+    await invalidateResults(run);
+    expect(saved(run).parts).toEqual([expect.not.objectContaining({ results: expect.anything() })]);
+    expect(saved(run)).toMatchObject({ parts: [{ state: 'completed' }] });
+  });
+
+  it('R59 that are no result file at all are known no more, with or without their last line end', async () => {
+    const text = '<html></html>';
+    const run = runOf('downloaded', { sha256: sha256(text) }, text);
+    await invalidateResults(run);
+    expect(saved(run).parts).toEqual([expect.not.objectContaining({ results: expect.anything() })]);
+  });
+
+  it('R59 of several parts are checked each, and the merged file stays known as the run’s own', async () => {
+    const run = runOf('downloaded', { proof: 'md5' });
+    const [one] = run.record.parts;
+    run.record.parts.push({ ...one!, number: 2, results: { ...one!.results!, file: 'results-0002.csv' } });
+    delete run.record.parts[1]!.results!.proof;
+    expect(hasUnchecked(run.record)).toBe(true);
+    writeFileSync(run.resultsFile({ number: 1 }), 'changed');
+    await invalidateResults(run);
+    expect(saved(run)).toMatchObject({
+      parts: [{ state: 'completed' }, { state: 'completed' }],
+      writing: { file: '/merged.csv' },
+    });
+  });
+
+  it('R59 are no concern of a part that is not downloaded', async () => {
+    const run = runOf('completed', {}, 'changed');
+    expect(hasUnchecked(run.record)).toBe(false);
+    await invalidateResults(run);
+    expect(saved(run)).toMatchObject({ parts: [{ state: 'completed', results: {} }], results: {} });
+  });
+
+  it('are fetched again where that is wished, and others are left as they are', () => {
+    const run = runOf('downloaded', { proof: 'md5' });
+    refetchResults(run);
+    expect(run.record.parts).toMatchObject([{ state: 'completed', results: { proof: 'md5' } }]);
+    run.record.parts[0]!.state = 'uploaded';
+    refetchResults(run);
+    expect(run.record.parts).toMatchObject([{ state: 'uploaded' }]);
+  });
+});
+
+/** What marks kept results as those of another job. */
+interface Stale {
+  readonly unproven?: { readonly job: string };
+  readonly earlier_jobs?: readonly EarlierJob[];
+}
+
+describe('results that are not proven', () => {
+  function unprovenRun(state: PartState, there = RIGHT): RunDirectory {
+    const run = runOf(state, undefined, 'old');
+    const kept = { file: 'results-0001.csv.unproven', bytes: RIGHT.length, sha256: sha256(RIGHT) };
+    run.record.parts[0]!.unproven = kept;
+    run.save();
+    writeFileSync(join(run.path, kept.file), there);
+    return run;
+  }
+
+  it.each(['completed', 'downloaded', 'failed'] as const)(
+    'R59 of a part that is %s are taken when the operator vouches for them',
+    async (state) => {
+      const run = unprovenRun(state);
+      await acceptUnproven(run);
+      expect(readFileSync(run.resultsFile({ number: 1 }), 'utf8')).toBe(RIGHT);
+      const results = { file: 'results-0001.csv', bytes: RIGHT.length, sha256: sha256(RIGHT), proof: 'operator' };
+      expect(saved(run).parts).toMatchObject([{ state: 'downloaded', results }]);
+      expect(saved(run).parts[0]).not.toHaveProperty('unproven');
+    },
+  );
+
+  it.each([
+    ['of another job, as they say', { unproven: { job: 'job-0' } }],
+    ['that may be of the failed job before', { earlier_jobs: [{ job: 'job-0', ended: 'failed' }] }],
+  ] as const)(
+    'R59 %s are not taken for those of the present job',
+    async (_, { unproven, earlier_jobs: earlier }: Stale) => {
+      const run = unprovenRun('completed');
+      const [part] = run.record.parts;
+      if (part?.unproven && unproven) Object.assign(part.unproven, unproven);
+      if (part && earlier) part.earlier_jobs = [...earlier];
+      run.save();
+      await acceptUnproven(run);
+      expect(saved(run).parts).toMatchObject([{ state: 'completed' }]);
+      expect(readFileSync(run.resultsFile({ number: 1 }), 'utf8')).toBe('old');
+    },
+  );
+
+  it.each([
+    ['of a part under way', 'uploaded', RIGHT],
+    ['that were changed since', 'completed', `${RIGHT}u,X\n`],
+  ] as const)('R59 %s are not taken', async (_, state, there) => {
+    const run = unprovenRun(state, there);
+    await acceptUnproven(run);
+    expect(saved(run).parts).toMatchObject([{ state, unproven: {} }]);
+    expect(readFileSync(run.resultsFile({ number: 1 }), 'utf8')).toBe('old');
+    expect(existsSync(join(run.path, 'results-0001.csv.unproven'))).toBe(true);
+  });
+});

@@ -1,0 +1,394 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { RunEvent } from '../../../src/au/run/job.ts';
+import { detachJob, pollJobs, recordPoll, requireKnownOutcome, type RunWork } from '../../../src/au/run/poll-parts.ts';
+import type { PartState, RunPart, RunRecord, Sent } from '../../../src/au/run/record.ts';
+import { type ErrorCode, SvcError } from '../../../src/base/errors.ts';
+import { Client } from '../../../src/client/api/client.ts';
+import { Pages } from '../../../src/client/api/pages.ts';
+import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
+import { FakeClock } from '../../support/clock.ts';
+
+const NOON = Date.UTC(2026, 0, 5, 12);
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+let clock: FakeClock;
+/** The service's time. */
+let serviceNow: number;
+/** The jobs that single reads show, and the pages of the list. */
+let jobs: Map<string, AccountUpdaterJob>;
+let pages: AccountUpdaterJob[][];
+let listFailure: ErrorCode | undefined;
+let requests: string[];
+let events: RunEvent[];
+let saves: number;
+
+beforeEach(() => {
+  clock = new FakeClock({ start: NOON });
+  serviceNow = NOON;
+  [jobs, pages, requests, events] = [new Map(), [], [], []];
+  [listFailure, saves] = [undefined, 0];
+});
+
+function scriptedClient(): Client {
+  const { signal } = new AbortController();
+  const client = new Client({ baseUrl: 'http://127.0.0.1:9', clock, signal, pacing: false });
+  const accountUpdater = {
+    read: async (id: string): Promise<AccountUpdaterJob> => {
+      requests.push(`read ${id}`);
+      const job = jobs.get(id);
+      if (job === undefined) throw new SvcError('not_found', 'no such job', { status: 404 });
+      return job;
+    },
+    list: () =>
+      new Pages(async (cursor) => {
+        const at = Number(cursor ?? 0);
+        requests.push(`list ${at}`);
+        if (listFailure !== undefined) throw new SvcError(listFailure, 'refused');
+        return { items: pages[at] ?? [], next: at + 1 < pages.length ? String(at + 1) : undefined };
+      }),
+  };
+  return Object.defineProperties(client, {
+    accountUpdater: { value: accountUpdater },
+    any: { value: { send: refuse } },
+    now: { value: () => serviceNow },
+  });
+}
+
+function job(id: string, status = 'pending', more: Partial<AccountUpdaterJob> = {}): AccountUpdaterJob {
+  return { id, status, tenant_id: 'ours', created_at: iso(NOON - MINUTE), ...more };
+}
+
+function part(state: PartState, sent?: Sent, more: Partial<RunPart> = {}): RunPart {
+  const plan = { number: 1, first_row: 1, rows: 1, start: 50, end: 60, bytes: 60, sha256: 'a', job: 'job-1' };
+  return { ...plan, state, ...(sent && { sent, sent_at: iso(NOON) }), ...more };
+}
+
+function workOf(...parts: RunPart[]): RunWork {
+  const record: RunRecord = {
+    version: 1,
+    id: 'run-20260105-0a1b2c3d-4e5f',
+    created_at: iso(NOON),
+    profile: 'default',
+    base_url: 'https://service.example',
+    tenant_id: 'ours',
+    input: { name: 't.csv', rows: 1, bytes: 60, sha256: 'a', header_bytes: 50 },
+    parts,
+  };
+  return { client: scriptedClient(), record, save, onEvent: (event) => void events.push(event) };
+}
+
+function refuse(): Promise<never> {
+  return Promise.reject(new SvcError('forbidden', 'refused'));
+}
+
+function save(): void {
+  saves += 1;
+}
+
+function numbered(state: PartState, number: number): RunPart {
+  return part(state, 'stored', { number, job: `job-${number}` });
+}
+
+describe('a job that is found', () => {
+  it.each<[PartState, Sent, string, PartState, Sent]>([
+    ['created', 'some', 'pending', 'created', 'some'],
+    ['uploading', 'all', 'pending', 'unknown', 'all'],
+    ['unknown', 'all', 'pending', 'unknown', 'all'],
+    ['uploaded', 'stored', 'pending', 'uploaded', 'stored'],
+    ['unknown', 'stored', 'pending', 'uploaded', 'stored'],
+    ['unknown', 'all', 'processing', 'uploaded', 'stored'],
+    ['uploaded', 'stored', 'pondering', 'uploaded', 'stored'],
+    ['unknown', 'all', 'completed', 'completed', 'stored'],
+    ['uploaded', 'stored', 'failed', 'failed', 'stored'],
+  ])('R36 R43 moves a part from %s (%s), when it is %s, to %s (%s)', async (state, sent, status, next, known) => {
+    const one = part(state, sent, { missing_since: iso(NOON) });
+    await recordPoll(workOf(one), one, job('job-1', status));
+    expect(one).toMatchObject({ state: next, sent: known, seen: status, job: 'job-1' });
+    expect(one).not.toHaveProperty('missing_since');
+    expect(saves).toBe(1);
+  });
+
+  it('R43 is completed once, and fails with its reasons', async () => {
+    const one = part('uploaded', 'stored');
+    const work = workOf(one);
+    await recordPoll(work, one, job('job-1', 'completed'));
+    serviceNow += HOUR;
+    await recordPoll(work, one, job('job-1', 'completed'));
+    expect(one.done_at).toBe(iso(NOON));
+    expect(events[0]).toEqual({ kind: 'completed', job: 'job-1' });
+    events.length = 0;
+    await recordPoll(work, one, job('job-1', 'failed', { errors: ['no'] }));
+    await recordPoll(work, one, job('job-1', 'failed'));
+    expect(events).toEqual([
+      { kind: 'failed', job: 'job-1', errors: ['no'] },
+      { kind: 'failed', job: 'job-1', errors: [] },
+    ]);
+  });
+
+  it('R37 says until when its upload address is good', async () => {
+    const one = part('created', 'some', { expires_at: iso(NOON) });
+    await recordPoll(workOf(one), one, job('job-1', 'pending', { expires_at: iso(NOON + HOUR) }));
+    expect(one.expires_at).toBe(iso(NOON + HOUR));
+    await recordPoll(workOf(one), one, job('job-1', 'pending'));
+    expect(one.expires_at).toBe(iso(NOON + HOUR));
+  });
+});
+
+describe('a job that is missing', () => {
+  it('R37 is replaced when its file was never sent whole', async () => {
+    const one = part('created', 'some', { expires_at: iso(NOON + HOUR), seen: 'pending' });
+    await recordPoll(workOf(one), one, undefined);
+    const plan = { number: 1, first_row: 1, rows: 1, start: 50, end: 60, bytes: 60, sha256: 'a' };
+    expect(one).toEqual({ ...plan, state: 'planned', earlier_jobs: [{ job: 'job-1', ended: 'gone' }] });
+    expect([events, requests]).toEqual([[], ['read job-1', 'list 0']]);
+  });
+
+  it('R58 is in doubt when all of it was sent, and reported once, since the later of two clocks', async () => {
+    const one = part('uploading', 'all');
+    jobs.set('job-1', job('job-1'));
+    serviceNow -= HOUR;
+    const work = workOf(one);
+    await recordPoll(work, one, undefined);
+    expect(one).toMatchObject({ state: 'unknown', sent: 'all', missing_since: iso(NOON) });
+    await recordPoll(work, one, undefined);
+    expect(one.missing_since).toBe(iso(NOON));
+    expect(events).toEqual([{ kind: 'missing', job: 'job-1' }]);
+  });
+
+  it.each([
+    [4 * MINUTE, 4 * MINUTE, 'uploaded'],
+    [5 * MINUTE, 4 * MINUTE, 'uploaded'],
+    [4 * MINUTE, 5 * MINUTE, 'uploaded'],
+    [5 * MINUTE, 5 * MINUTE, 'unknown'],
+    [100 * HOUR, 100 * HOUR, 'unknown'],
+  ])('R58 and was stored is in doubt after minutes of both clocks: %i and %i', async (here, there, state) => {
+    const one = part('uploaded', 'stored', { missing_since: iso(NOON) });
+    await clock.advance(here);
+    serviceNow += there;
+    // That the list is without it proves nothing of what was stored.
+    pages = [[job('job-2', 'completed', { created_at: iso(NOON - 3 * HOUR) })]];
+    await recordPoll(workOf(one), one, undefined);
+    expect(one).toMatchObject({ state, sent: 'stored', job: 'job-1' });
+  });
+
+  describe('for good', () => {
+    /** A part of which all of the file was sent an hour and more ago. */
+    async function lost(more: Partial<RunPart> = {}, hasExpiry = true): Promise<RunWork> {
+      const expiry = hasExpiry ? { expires_at: iso(NOON + HOUR) } : {};
+      const one = part('unknown', 'all', { ...expiry, missing_since: iso(NOON), ...more });
+      await clock.advance(HOUR + 1);
+      serviceNow += HOUR + 1;
+      pages = [[job('job-2')], [job('job-3', 'completed', { created_at: iso(NOON - 3 * HOUR) })]];
+      const work = workOf(one);
+      await recordPoll(work, one, undefined);
+      return work;
+    }
+
+    it.each([true, false])('R58 gives its part to another job, whether its expiry is known: %j', async (isKnown) => {
+      const { record } = await lost({}, isKnown);
+      expect(record.parts).toMatchObject([
+        { state: 'planned', earlier_jobs: [{ job: 'job-1', ended: 'gone', sent_at: iso(NOON) }] },
+      ]);
+      expect(record.parts[0]).not.toHaveProperty('job');
+      expect(events).toEqual([{ kind: 'gone', job: 'job-1' }]);
+      expect(saves).toBe(2);
+    });
+
+    it.each<[string, Partial<RunPart>]>([
+      ['its address has not expired', { expires_at: iso(NOON + 2 * HOUR) }],
+      ['it is not missing for long', { missing_since: iso(NOON + HOUR - MINUTE) }],
+      ['its times cannot be read', { sent_at: 'then', expires_at: 'then' }],
+      ['nobody knows since when it is missing', { missing_since: 'then' }],
+    ])('R58 is in doubt while %s', async (_, more) => {
+      const { record } = await lost(more);
+      expect(record.parts).toMatchObject([{ state: 'unknown', sent: 'all', job: 'job-1' }]);
+    });
+
+    it.each(['network', 'server', 'bad_response', 'rate_limited', 'forbidden', 'not_found'] as const)(
+      'R58 is in doubt while the list cannot be read: %s',
+      async (code) => {
+        listFailure = code;
+        jobs.set('job-1', job('job-1'));
+        const { record } = await lost();
+        expect(record.parts).toMatchObject([{ state: 'unknown', job: 'job-1' }]);
+      },
+    );
+
+    it('is no matter of a key that is refused', async () => {
+      listFailure = 'unauthorized';
+      jobs.set('job-1', job('job-1'));
+      await expect(lost()).rejects.toMatchObject({ code: 'unauthorized' });
+    });
+
+    it('R58 is in doubt while the list shows it, on whatever page', async () => {
+      const one = part('unknown', 'all', { expires_at: iso(NOON + HOUR), missing_since: iso(NOON) });
+      await clock.advance(2 * HOUR);
+      serviceNow += 2 * HOUR;
+      pages = [[job('job-2')], [job('job-3')], [job('job-1')]];
+      await recordPoll(workOf(one), one, undefined);
+      expect(one).toMatchObject({ state: 'unknown', job: 'job-1' });
+    });
+
+    it('R58 is searched for in the list back to two hours before its upload, and no further', async () => {
+      const one = part('unknown', 'all', { expires_at: iso(NOON + HOUR), missing_since: iso(NOON) });
+      await clock.advance(2 * HOUR);
+      serviceNow += 2 * HOUR;
+      pages = [NOON, NOON - 2 * HOUR, NOON - 2 * HOUR - 1, NOON - 3 * HOUR].map((at, page) => [
+        job(`other-${page}`, 'completed', { created_at: iso(NOON) }),
+        job(`another-${page}`, 'completed', { created_at: iso(at) }),
+      ]);
+      await recordPoll(workOf(one), one, undefined);
+      expect(one.state).toBe('planned');
+      expect(requests.slice(-3)).toEqual(['list 0', 'list 1', 'list 2']);
+    });
+
+    it.each([
+      [2 * HOUR, HOUR],
+      [HOUR, 2 * HOUR],
+      [HOUR - 1, HOUR - 1],
+    ])('R58 is in doubt until both clocks are past its expiry, known or not: %i and %i', async (here, there) => {
+      await clock.advance(here);
+      serviceNow += there;
+      pages = [[job('job-2', 'completed', { created_at: iso(NOON - 3 * HOUR) })]];
+      for (const expiry of [{ expires_at: iso(NOON + HOUR) }, {}]) {
+        const one = part('unknown', 'all', { ...expiry, missing_since: iso(NOON) });
+        await recordPoll(workOf(one), one, undefined);
+        expect(one).toMatchObject({ state: 'unknown', job: 'job-1' });
+      }
+    });
+
+    it('R58 is in doubt where nothing shows whose key it is, and where others stand beside it', async () => {
+      await clock.advance(2 * HOUR);
+      serviceNow += 2 * HOUR;
+      for (const page of [[], [job('job-2'), job('job-1'), job('job-3', 'completed', { created_at: iso(0) })]]) {
+        pages = [page];
+        const one = part('unknown', 'all', { expires_at: iso(NOON + HOUR), missing_since: iso(NOON) });
+        await recordPoll(workOf(one), one, undefined);
+        expect(one).toMatchObject({ state: 'unknown', job: 'job-1' });
+      }
+    });
+
+    it("R58 says nothing to another tenant's key", async () => {
+      const one = part('unknown', 'all', { expires_at: iso(NOON + HOUR), missing_since: iso(NOON) });
+      await clock.advance(2 * HOUR);
+      serviceNow += 2 * HOUR;
+      pages = [[job('job-2', 'pending', { tenant_id: 'theirs' })]];
+      await expect(recordPoll(workOf(one), one, undefined)).rejects.toThrow('belongs to tenant ours');
+      expect(one).toMatchObject({ state: 'unknown', job: 'job-1' });
+    });
+  });
+});
+
+describe('a part that lets go of its job', () => {
+  it('keeps the job on record, and when its file was sent where the service may have it', () => {
+    const results = { file: 'results-0001.csv', bytes: 1, sha256: 'a' };
+    const failed = part('failed', 'stored', { errors: ['no'], done_at: iso(NOON), results, unproven: results });
+    detachJob(failed, 'failed');
+    expect(failed).not.toHaveProperty('results');
+    expect(failed).not.toHaveProperty('unproven');
+    expect(failed.earlier_jobs).toEqual([{ job: 'job-1', ended: 'failed' }]);
+    expect(failed).not.toHaveProperty('errors');
+    expect(failed).not.toHaveProperty('done_at');
+    const gone = part('unknown', 'all', { earlier_jobs: [{ job: 'job-0', ended: 'gone' }] });
+    detachJob(gone, 'gone');
+    expect(gone.earlier_jobs).toEqual([
+      { job: 'job-0', ended: 'gone' },
+      { job: 'job-1', ended: 'gone', sent_at: iso(NOON) },
+    ]);
+    const { job: _job, ...planned } = part('planned');
+    detachJob(planned, 'gone');
+    expect(planned).not.toHaveProperty('earlier_jobs');
+  });
+});
+
+describe('a poll of a run', () => {
+  it('R42 asks for what is under way or in doubt, and nothing else', async () => {
+    const parts = (['planned', 'created', 'uploaded', 'unknown', 'completed', 'downloaded', 'failed'] as const).map(
+      (state, at) => numbered(state, at + 1),
+    );
+    pages = [[job('job-4', 'completed'), job('job-3', 'processing')], [job('older')]];
+    await pollJobs(workOf(...parts));
+    expect(requests).toEqual(['list 0']);
+    expect(parts.map(({ state }) => state)).toEqual([
+      'planned',
+      'created',
+      'uploaded',
+      'completed',
+      'completed',
+      'downloaded',
+      'failed',
+    ]);
+  });
+
+  it('R42 reads one job alone, and those that the list does not show', async () => {
+    jobs.set('job-1', job('job-1', 'completed'));
+    const one = numbered('uploaded', 1);
+    await pollJobs(workOf(one));
+    expect([requests, one.state]).toEqual([['read job-1'], 'completed']);
+    requests.length = 0;
+    const parts = [1, 2, 3].map((number) => numbered('uploaded', number));
+    pages = [[job('job-3', 'completed')], [job('other')], [job('job-2', 'completed')]];
+    jobs.set('job-2', job('job-2', 'processing'));
+    await pollJobs(workOf(...parts));
+    // Ours lie behind one another: a page without any ends the list.
+    expect(requests).toEqual(['list 0', 'list 1', 'read job-1', 'read job-2']);
+    expect(parts.map(({ seen }) => seen)).toEqual(['completed', 'processing', 'completed']);
+  });
+
+  it('R42 looks no further than a page without any of its jobs, once it met some', async () => {
+    const parts = Array.from({ length: 12 }, (_, at) => numbered('uploaded', at + 1));
+    for (const { job: id = '' } of parts) jobs.set(id, job(id, 'processing'));
+    pages = [[job('other')], [job('job-1'), job('job-2')], [job('old')], [job('older')]];
+    await pollJobs(workOf(...parts));
+    expect(requests.filter((request) => request.startsWith('list'))).toEqual(['list 0', 'list 1', 'list 2']);
+  });
+
+  it('R42 looks through no more pages of other jobs than single reads would cost', async () => {
+    const parts = Array.from({ length: 8 }, (_, at) => numbered('uploaded', at + 1));
+    for (const { job: id = '' } of parts) jobs.set(id, job(id, 'processing'));
+    pages = Array.from({ length: 9 }, (_, page) => [job(`other-${page}`)]);
+    await pollJobs(workOf(...parts));
+    expect(requests.filter((request) => request.startsWith('list'))).toEqual(['list 0', 'list 1', 'list 2']);
+    expect(parts.every(({ seen }) => seen === 'processing')).toBe(true);
+  });
+});
+
+function run(...parts: RunPart[]) {
+  return { ...workOf(...parts), name: 'run-1', submitWords: ['au', 'submit', 't.csv'] };
+}
+
+describe('an outcome that is unknown', () => {
+  it('R58 is an error that names each part, why, and every way out', () => {
+    const parts = [
+      part('unknown', 'all'),
+      part('unknown', 'all', { number: 2, job: 'job-2', missing_since: iso(NOON) }),
+      part('uploaded', 'stored', { number: 3 }),
+      part('unknown', 'stored', { number: 4, job: 'job-4', missing_since: iso(NOON) }),
+    ];
+    const problems = [
+      'part 1 (job job-1): all of it was sent, and the job is still pending',
+      'part 2 (job job-2): all of it was sent, and the job has not been found since 2026-01-05T12:00:00.000Z',
+      'part 4 (job job-4): it was stored, and the job has not been found since 2026-01-05T12:00:00.000Z',
+    ];
+    expect(() => requireKnownOutcome(run(...parts))).toThrow(
+      expect.objectContaining({
+        code: 'outcome_unknown',
+        message: `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
+        next: ['au', 'status', 'run-1'],
+        alternatives: [
+          ['au', 'jobs'],
+          ['au', 'submit', 't.csv', '--again'],
+        ],
+        facts: { run: 'run-20260105-0a1b2c3d-4e5f', jobs: ['job-1', 'job-2', 'job-4'], problems },
+        retryable: false,
+      }),
+    );
+  });
+
+  it('is none where every part is known', () => {
+    expect(() => requireKnownOutcome(run(part('uploaded', 'stored')))).not.toThrow();
+  });
+});

@@ -1,0 +1,266 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  hasUnknown,
+  needsFile,
+  parseRecord,
+  type PartState,
+  progressOf,
+  recordText,
+  type RunPart,
+  type RunRecord,
+  type Sent,
+  sentOf,
+  statusOf,
+} from '../../../src/au/run/record.ts';
+import { SvcError } from '../../../src/base/errors.ts';
+
+const RECORD: RunRecord = {
+  version: 1,
+  id: 'run-20260105-0a1b2c3d-4e5f',
+  created_at: '2026-01-05T12:00:00.000Z',
+  profile: 'default',
+  base_url: 'https://service.example',
+  tenant_id: 'tenant',
+  input: { name: 't.csv', path: '/t.csv', rows: 2, bytes: 90, sha256: 'a', header_bytes: 50 },
+  out: '/t.results.csv',
+  parts: [
+    {
+      number: 1,
+      first_row: 1,
+      rows: 2,
+      start: 0,
+      end: 90,
+      bytes: 90,
+      sha256: 'b',
+      state: 'downloaded',
+      job: 'job-1',
+      earlier_jobs: [{ job: 'job-0', ended: 'gone' }],
+      results: { file: 'results-0001.csv', bytes: 10, sha256: 'c' },
+    },
+  ],
+  results: { file: '/t.results.csv', bytes: 10, sha256: 'c' },
+};
+
+/** Every place in a value, as the keys that lead there. */
+function placesIn(value: unknown, at: readonly string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [at.concat(key)].concat(placesIn(inner, at.concat(key))));
+}
+
+function put(value: unknown, place: readonly string[], what: unknown): void {
+  const [key = '', ...rest] = place;
+  const holder = value as Record<string, unknown>;
+  if (rest.length > 0) put(holder[key], rest, what);
+  else if (what === undefined) delete holder[key];
+  else holder[key] = what;
+}
+
+/** Whether a record is read of which a part of this state lacks a member. */
+function isRead(state: PartState, left: 'job' | 'results'): boolean {
+  const record = structuredClone(RECORD);
+  const part = record.parts[0]!;
+  part.state = state;
+  delete part[left];
+  try {
+    return parseRecord(recordText(record), 'run.json').parts[0]?.state === state;
+  } catch {
+    return false;
+  }
+}
+
+describe('the record of a run', () => {
+  it('is read as it was written, with what a later version may have added', () => {
+    expect(parseRecord(recordText(RECORD), 'run.json')).toEqual(RECORD);
+    const more = { ...RECORD, colour: 'blue' };
+    expect(parseRecord(JSON.stringify(more), 'run.json')).toEqual(more);
+  });
+
+  it.each(['', 'null', '[]', '{}', '{"version":1', '{"version":0}', '"run"', '\u0000'])(
+    'is refused by name and left alone when it is damaged: %j',
+    (text) => {
+      expect(() => parseRecord(text, 'run.json')).toThrow(
+        expect.objectContaining({ code: 'config', message: expect.stringContaining('run.json is damaged') }),
+      );
+    },
+  );
+
+  it('of a newer version asks for a newer svc', () => {
+    expect(() => parseRecord('{"version":2}', 'run.json')).toThrow(
+      expect.objectContaining({ code: 'config', hint: 'Update svc on this machine.' }),
+    );
+    for (const version of ['2', 0, null])
+      expect(() => parseRecord(JSON.stringify({ ...RECORD, version }), 'run.json')).toThrow(
+        'run.json is damaged: version is missing or malformed',
+      );
+  });
+
+  it('R58 has a job in each part that is beyond its creation, and results in each that is downloaded', () => {
+    const states = [
+      'planned',
+      'creating',
+      'created',
+      'uploading',
+      'uploaded',
+      'completed',
+      'failed',
+      'unknown',
+    ] as const;
+    expect(states.filter((state) => isRead(state, 'job'))).toEqual(['planned', 'creating']);
+    expect(states.filter((state) => isRead(state, 'results'))).toEqual(states);
+    expect([isRead('downloaded', 'job'), isRead('downloaded', 'results')]).toEqual([false, false]);
+  });
+
+  it('R58 is refused when any of its members is of another type, and read without those that may be missing', () => {
+    const [part] = RECORD.parts;
+    const file = { file: 'f', bytes: 1, sha256: 'c' };
+    const full: RunRecord = {
+      ...RECORD,
+      also_at: ['https://other.example', 'https://third.example'],
+      cycle: '2026-12',
+      abandoned_at: 'then',
+      writing: { ...file },
+      parts: [
+        {
+          ...part!,
+          creating_since: 'then',
+          sent: 'stored',
+          sent_at: 'then',
+          expires_at: 'then',
+          missing_since: 'then',
+          done_at: 'then',
+          seen: 'completed',
+          errors: ['one', 'two'],
+          earlier_jobs: [
+            { job: 'job-0', ended: 'gone', sent_at: 'then' },
+            { job: 'job-2', ended: 'failed' },
+          ],
+          unproven: { ...file },
+        },
+      ],
+    };
+    /** What speaks against the record with another value in this place. */
+    const refusal = (place: readonly string[], value?: unknown): string | undefined => {
+      const record = structuredClone(full);
+      put(record, place, value);
+      try {
+        parseRecord(JSON.stringify(record), 'run.json');
+        return undefined;
+      } catch (error) {
+        return error instanceof SvcError ? error.message : String(error);
+      }
+    };
+    const places = placesIn(full).filter((place) => !['version', 'ended'].includes(place.at(-1) ?? ''));
+    for (const place of places)
+      for (const wrong of [null, -1, 1.5, 2 ** 53, [], [1], {}, true]) {
+        // An empty list is right for what may have none.
+        if (Array.isArray(wrong) && wrong.length === 0 && /also_at|errors|earlier_jobs/.test(place.at(-1) ?? ''))
+          continue;
+        expect(refusal(place, wrong), `${place.join('.')}: ${JSON.stringify(wrong)}`).toMatch(damage(place));
+      }
+    const optional = places.filter((place) => refusal(place) === undefined).map((place) => place.join('.'));
+    expect(optional.join(' ').replaceAll('parts.0.', '').split(' ')).toEqual(
+      [
+        'tenant_id input.path out earlier_jobs earlier_jobs.0.sent_at creating_since sent sent_at expires_at',
+        'missing_since done_at seen errors unproven results also_at cycle abandoned_at writing',
+      ].flatMap((names) => names.split(' ')),
+    );
+  });
+
+  it('is either right or refused, whatever stands in it', () => {
+    const odd = fc.constantFrom<unknown>(undefined, null, 0, -1, 1.5, '', [], {}, true, 'no such state', [1]);
+    fc.assert(
+      fc.property(fc.constantFrom(...placesIn(RECORD)), odd, (place, value) => {
+        const record = structuredClone(RECORD);
+        put(record, place, value);
+        try {
+          const read = parseRecord(JSON.stringify(record), 'run.json');
+          for (const { job, state, results, errors = [], earlier_jobs: jobs = [] } of read.parts) {
+            expect(state === 'planned' || state === 'creating' || typeof job === 'string').toBe(true);
+            expect(state !== 'downloaded' || typeof results?.sha256 === 'string').toBe(true);
+            expect([...errors, ...jobs.map(({ job: id }) => id)].every((text) => typeof text === 'string')).toBe(true);
+          }
+          expect([typeof read.out, typeof read.results?.file, typeof read.tenant_id]).toSatisfy((types: string[]) =>
+            types.every((type) => type === 'string' || type === 'undefined'),
+          );
+        } catch (error) {
+          if (!(error instanceof SvcError)) throw error;
+          if (error.code !== 'config') throw error;
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+/** What the refusal of a record with a wrong member says. */
+function damage([name = '']: readonly string[]): RegExp {
+  return name === 'parts' ? /part 1 is malformed|parts is missing/ : new RegExp(`: ${name} is missing or malformed`);
+}
+
+function numbered(state: PartState, at: number): RunPart {
+  return { ...RECORD.parts[0]!, number: at + 1, state };
+}
+
+function parts(...states: PartState[]): { parts: RunPart[] } {
+  return { parts: states.map(numbered) };
+}
+
+describe('the parts of a run', () => {
+  it.each<[PartState, Sent, Sent, Sent]>([
+    ['planned', 'some', 'some', 'some'],
+    ['creating', 'some', 'some', 'some'],
+    ['created', 'some', 'all', 'all'],
+    ['uploading', 'all', 'all', 'all'],
+    ['uploaded', 'stored', 'stored', 'all'],
+    ['completed', 'stored', 'stored', 'all'],
+    ['downloaded', 'stored', 'stored', 'all'],
+    ['failed', 'stored', 'stored', 'all'],
+    ['unknown', 'stored', 'stored', 'all'],
+  ])('R36 of an older record, %s, are taken for as far as the store may have them', (state, bare, begun, all) => {
+    const sent_at = '2026-01-05T12:00:00.000Z';
+    expect([sentOf({ state }), sentOf({ state, sent_at }), sentOf({ state, sent: 'all' })]).toEqual([bare, begun, all]);
+    const known = state === 'planned' || state === 'creating' ? 'some' : 'stored';
+    expect(sentOf({ state, sent: 'stored', sent_at })).toBe(known);
+    expect(sentOf({ state, sent: 'some', sent_at })).toBe('some');
+    expect(sentOf({ state, sent: 'of a later version' as Sent })).toBe(known);
+  });
+
+  it('say how far the run is', () => {
+    const states: [PartState[], string][] = [
+      [['downloaded', 'downloaded'], 'completed'],
+      [['downloaded', 'failed'], 'failed'],
+      [['failed', 'uploaded'], 'open'],
+      [['downloaded', 'unknown'], 'open'],
+      [['planned'], 'open'],
+    ];
+    for (const [each, status] of states) {
+      expect([each, statusOf(parts(...each))]).toEqual([each, status]);
+      const abandoned = status === 'completed' ? status : 'abandoned';
+      expect(statusOf({ ...parts(...each), abandoned_at: 'then' })).toBe(abandoned);
+    }
+  });
+
+  it('need the file until the last of them is uploaded', () => {
+    for (const state of ['planned', 'creating', 'created', 'uploading'] as const)
+      expect([state, needsFile(parts('downloaded', state))]).toEqual([state, true]);
+    for (const state of ['uploaded', 'completed', 'downloaded', 'failed', 'unknown'] as const)
+      expect([state, needsFile(parts(state))]).toEqual([state, false]);
+  });
+
+  it('are in doubt when one of them is', () => {
+    expect(hasUnknown(parts('downloaded', 'unknown'))).toBe(true);
+    expect(hasUnknown(parts('downloaded', 'uploading'))).toBe(false);
+  });
+
+  it("are told in the service's words, one alone by its own", () => {
+    const [one] = parts('uploaded').parts;
+    expect(progressOf({ parts: [{ ...one!, seen: 'processing' }] })).toBe('processing');
+    expect(progressOf({ parts: [{ ...one!, state: 'unknown', seen: 'pending' }] })).toBe('unknown');
+    expect(progressOf(parts('creating'))).toBe('creating');
+    const some = parts('downloaded', 'completed', 'uploaded', 'unknown', 'unknown');
+    expect(progressOf(some)).toBe('2 of 5 jobs done, 1 uploaded, 2 unknown');
+    for (const part of some.parts) part.seen = 'pondering';
+    expect(progressOf(some)).toBe('2 of 5 jobs done, 1 pondering, 2 unknown');
+  });
+});

@@ -1,0 +1,280 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RequestFileCheck } from '../../../src/au/request/request-file.ts';
+import { listRuns, openRuns, removeUnborn, RunDirectory } from '../../../src/au/run/run-directory.ts';
+import {
+  beginRun,
+  findOutdated,
+  findRuns,
+  indexedRuns,
+  indexEntriesOf,
+  indexRun,
+  type NewRun,
+} from '../../../src/au/run/run-index.ts';
+import { SvcError } from '../../../src/base/errors.ts';
+import { FakeClock } from '../../support/clock.ts';
+
+const NOW = Date.UTC(2026, 0, 5, 12);
+
+let top: string;
+let root: string;
+beforeEach(() => {
+  top = mkdtempSync(join(tmpdir(), 'svc-index-'));
+  root = join(top, 'runs');
+});
+afterEach(() => rmSync(top, { recursive: true, force: true }));
+
+function requestFile(letter = 'a', over: Partial<NewRun> = {}): NewRun {
+  const sha256 = letter.repeat(8).padEnd(64, '0');
+  const part = { firstRow: 1, rows: 2, start: 50, end: 90, bytes: 90, sha256 };
+  const check = { sha256, bytes: 90, rows: 2, headerBytes: 50, parts: [part] } as unknown as RequestFileCheck;
+  return { profile: 'p', baseUrl: 'https://a', name: 't.csv', path: '/t.csv', check, now: NOW, ...over };
+}
+
+const usual = (id: string): string => join(root, id);
+const elsewhere = (name: string) => (): string => join(top, name);
+
+function idsOf(found: { readonly runs: readonly RunDirectory[] }): string[] {
+  return found.runs.map(({ record }) => record.id);
+}
+
+describe('a run that begins', () => {
+  it('R36 is on disk with all that a resumption needs', () => {
+    const run = beginRun(usual, requestFile('b', { cycle: '2026-01', tenant: 't-1' }));
+    expect(run.record.id).toMatch(/^run-20260105-bbbbbbbb-[0-9a-f]{4}$/);
+    expect(RunDirectory.open(run.path)?.record).toEqual({
+      version: 1,
+      id: run.record.id,
+      created_at: '2026-01-05T12:00:00.000Z',
+      profile: 'p',
+      base_url: 'https://a',
+      tenant_id: 't-1',
+      cycle: '2026-01',
+      input: {
+        name: 't.csv',
+        path: '/t.csv',
+        rows: 2,
+        bytes: 90,
+        sha256: 'bbbbbbbb'.padEnd(64, '0'),
+        header_bytes: 50,
+      },
+      parts: [
+        {
+          number: 1,
+          first_row: 1,
+          rows: 2,
+          start: 50,
+          end: 90,
+          bytes: 90,
+          sha256: 'bbbbbbbb'.padEnd(64, '0'),
+          state: 'planned',
+        },
+      ],
+    });
+  });
+
+  it('R36 takes the place of no other', () => {
+    const run = beginRun(usual, requestFile());
+    const before = readFileSync(join(run.path, 'run.json'), 'utf8');
+    expect(() => RunDirectory.create(run.path, { ...run.record, id: 'other' })).toThrow('holds a run already');
+    expect(readFileSync(join(run.path, 'run.json'), 'utf8')).toBe(before);
+  });
+
+  it('is called by its id where it is recorded as usual, and by its directory elsewhere', () => {
+    const [here, there] = [beginRun(usual, requestFile()), beginRun(elsewhere('mine'), requestFile('b'))];
+    expect([here.name, here.submitWords]).toEqual([here.record.id, ['au', 'submit', 't.csv']]);
+    const words = ['au', 'submit', 't.csv', '--run-dir', there.path];
+    expect([there.name, there.submitWords]).toEqual([there.path, words]);
+    const renamed = join(root, 'run-of-mine');
+    renameSync(here.path, renamed);
+    expect(RunDirectory.open(renamed)?.name).toBe(renamed);
+    const piped = beginRun(usual, requestFile('c', { path: undefined, cycle: '2026-01' }));
+    expect(piped.submitWords).toEqual(['au', 'submit', '-', '--cycle', '2026-01']);
+  });
+});
+
+describe('the runs of a file', () => {
+  it('R58 are found among others, wherever they are recorded, the newest first', () => {
+    const [old, other] = [beginRun(usual, requestFile()), beginRun(usual, requestFile('b'))];
+    const moved = beginRun(elsewhere('one'), requestFile('a', { now: NOW + 2000, profile: 'q', baseUrl: 'https://b' }));
+    const named = beginRun(elsewhere('two'), requestFile('a', { now: NOW + 1000 }));
+    for (const run of [old, other, moved, named]) indexRun(root, run);
+    expect(idsOf(findRuns(root, undefined, requestFile()))).toEqual([moved, named, old].map(({ record }) => record.id));
+    expect(idsOf(findRuns(root, undefined, requestFile('b')))).toEqual([other.record.id]);
+    expect(idsOf(findRuns(undefined, undefined, requestFile()))).toEqual([]);
+    expect(idsOf(findRuns(undefined, named.path, requestFile()))).toEqual([named.record.id]);
+    expect(findRuns(root, join(top, 'none yet'), requestFile('c'))).toEqual({ runs: [], unreadable: [] });
+    // One that both the index and --run-dir name is one.
+    expect(idsOf(findRuns(root, named.path, requestFile()))).toHaveLength(3);
+    const otherLength = requestFile();
+    expect(idsOf(findRuns(root, undefined, { check: { ...otherLength.check, bytes: 91 } }))).toEqual([]);
+  });
+
+  it('R58 are found through the index from another working directory, and after one was moved', () => {
+    const run = beginRun(() => relative(process.cwd(), join(top, 'one')), requestFile());
+    indexRun(root, run);
+    const [entry = ''] = indexEntriesOf(root, join(top, 'one'));
+    expect(JSON.parse(readFileSync(entry, 'utf8'))).toEqual({
+      version: 1,
+      run: run.record.id,
+      directory: join(top, 'one'),
+    });
+    expect(indexEntriesOf(root, entry)).toEqual([entry]);
+    expect(indexEntriesOf(root, join(top, 'other'))).toEqual([]);
+    renameSync(join(top, 'one'), join(top, 'two'));
+    const there = findRuns(root, join(top, 'two'), requestFile());
+    expect([idsOf(there), there.unreadable]).toEqual([[run.record.id], []]);
+    const gone = findRuns(root, undefined, requestFile());
+    expect([gone.runs, gone.unreadable.map(({ directory }) => directory)]).toEqual([[], [join(top, 'one')]]);
+    expect(findRuns(root, undefined, requestFile('b')).unreadable).toEqual([]);
+  });
+
+  it.each(['old-run', 'run-20260105-bbbbbbbb-0000', 'run-by-hand', 'damaged'])(
+    'R58 are found in a directory that was renamed to %s',
+    (name) => {
+      const run = beginRun(usual, requestFile());
+      renameSync(run.path, join(root, name));
+      expect(findRuns(root, undefined, requestFile()).runs.map(({ path }) => path)).toEqual([join(root, name)]);
+      expect(findRuns(root, undefined, requestFile('b'))).toEqual({ runs: [], unreadable: [] });
+      expect(idsOf(listRuns(root))).toEqual([run.record.id]);
+    },
+  );
+
+  it('R58 are said to be gone where another run took the directory that the index names', () => {
+    const run = beginRun(elsewhere('kept'), requestFile());
+    indexRun(root, run);
+    renameSync(run.path, join(top, 'kept-before'));
+    const later = beginRun(elsewhere('kept'), requestFile('b'));
+    indexRun(root, later);
+    const { runs, unreadable } = findRuns(root, undefined, requestFile());
+    expect(runs).toEqual([]);
+    expect(unreadable).toMatchObject([{ directory: join(root, 'elsewhere', `${run.record.id}.json`) }]);
+    expect(unreadable[0]?.error.message).toContain(`is no longer in ${join(top, 'kept')}, where ${later.record.id} is`);
+    expect(findRuns(root, join(top, 'kept-before'), requestFile()).unreadable).toEqual([]);
+    expect(idsOf(findRuns(root, undefined, requestFile('b')))).toEqual([later.record.id]);
+  });
+
+  it('are not indexed where they are recorded as usual', () => {
+    indexRun(root, beginRun(usual, requestFile()));
+    expect(existsSync(join(root, 'elsewhere'))).toBe(false);
+    expect(indexedRuns(root, () => true)).toEqual({ runs: [], unreadable: [] });
+  });
+
+  it.each(['', '{', '[]', '{"directory":1}'])('R58 may be behind an entry of the index that is damaged: %j', (text) => {
+    const run = beginRun(elsewhere('one'), requestFile());
+    indexRun(root, run);
+    const [entry = ''] = indexEntriesOf(root, run.path);
+    writeFileSync(entry, text);
+    writeFileSync(join(root, 'elsewhere', 'notes.json'), '{');
+    const found = findRuns(root, undefined, requestFile());
+    expect(found.unreadable).toMatchObject([{ directory: entry, run: run.record.id }]);
+    expect(found.unreadable[0]?.error.message).toContain('it does not say where its run is recorded');
+    // The directory itself shows that it is fine.
+    expect(findRuns(root, run.path, requestFile()).unreadable).toEqual([]);
+  });
+
+  it('R58 may be behind a record that cannot be read, and a name that does not say of which file it is', () => {
+    const [bad, other] = [beginRun(usual, requestFile()), beginRun(usual, requestFile('b'))];
+    writeFileSync(join(bad.path, 'run.json'), '{');
+    rmSync(join(other.path, 'run.json'));
+    writeFileSync(join(other.path, 'results-0001.csv'), '');
+    mkdirSync(join(root, 'run-by-hand'));
+    writeFileSync(join(root, 'run-by-hand', 'note'), '');
+    const directories = (letter: string): string[] =>
+      findRuns(root, undefined, requestFile(letter)).unreadable.map(({ directory }) => directory);
+    expect(directories('a').toSorted()).toEqual([bad.path, join(root, 'run-by-hand')].toSorted());
+    expect(directories('b').toSorted()).toEqual([other.path, join(root, 'run-by-hand')].toSorted());
+  });
+
+  it('are those of what was in this file before, when one is still open', () => {
+    const before = beginRun(usual, requestFile());
+    expect(findOutdated(root, requestFile('b'))?.record.id).toBe(before.record.id);
+    expect(findOutdated(root, requestFile())).toBeUndefined();
+    for (const over of [{ path: undefined }, { path: '/u.csv' }, { profile: 'q' }, { baseUrl: 'https://b' }])
+      expect([over, findOutdated(root, requestFile('b', over))]).toEqual([over, undefined]);
+    before.record.abandoned_at = 'then';
+    before.save();
+    expect(findOutdated(root, requestFile('b'))).toBeUndefined();
+  });
+});
+
+describe('directories of runs', () => {
+  it('are read although one is a link, and files are none', () => {
+    const run = beginRun(elsewhere('one'), requestFile());
+    mkdirSync(root);
+    symlinkSync(run.path, join(root, 'run-linked'));
+    writeFileSync(join(root, 'run-file'), '');
+    mkdirSync(join(root, 'other'));
+    expect(idsOf(listRuns(root))).toEqual([run.record.id]);
+    expect(listRuns(root).unreadable).toEqual([]);
+    expect(listRuns(join(root, 'run-file', 'below'))).toEqual({ runs: [], unreadable: [] });
+    expect(() => listRuns(join(root, 'run-file'))).toThrow('could not be read (ENOTDIR)');
+  });
+
+  it('R58 are one run with their copies, which may not know all that was sent', () => {
+    const run = beginRun(usual, requestFile());
+    cpSync(run.path, join(root, 'run-copy'), { recursive: true });
+    cpSync(run.path, join(root, 'backup'), { recursive: true });
+    expect(listRuns(root).runs.map(({ path }) => path)).toEqual([run.path]);
+    renameSync(run.path, join(root, 'mine'));
+    const { runs, unreadable } = findRuns(root, undefined, requestFile());
+    expect(runs).toEqual([]);
+    expect(unreadable.map(({ error }) => error.message)).toEqual([
+      expect.stringContaining(`are both ${run.record.id}`),
+    ]);
+    expect(findRuns(root, undefined, requestFile('b'))).toEqual({ runs: [], unreadable: [] });
+  });
+
+  it('R58 whose record cannot be opened are reported, and a run killed before its first record is none', () => {
+    const run = beginRun(usual, requestFile());
+    rmSync(join(run.path, 'run.json'));
+    expect(openRuns([run.path, join(top, 'nowhere')])).toMatchObject({
+      runs: [],
+      unreadable: [{ directory: join(top, 'nowhere') }],
+    });
+    mkdirSync(join(run.path, 'run.json'));
+    const { unreadable } = openRuns([run.path]);
+    expect(unreadable).toMatchObject([{ directory: run.path, error: { code: 'config' } }]);
+    expect(unreadable[0]?.error).toBeInstanceOf(SvcError);
+  });
+
+  it('are removed when a run was killed before its first record, and never otherwise', () => {
+    const [run, killed] = [beginRun(usual, requestFile()), beginRun(usual, requestFile('b'))];
+    renameSync(join(killed.path, 'run.json'), join(killed.path, '.run.json.0123456789abcdef.tmp'));
+    const lost = beginRun(usual, requestFile('c'));
+    renameSync(join(lost.path, 'run.json'), join(lost.path, 'results-0001.csv'));
+    removeUnborn(root);
+    expect(readdirSync(root).toSorted()).toEqual([run.record.id, lost.record.id].toSorted());
+    removeUnborn(join(top, 'nowhere'));
+  });
+
+  it('R36 are held by one process at a time, which reads what was written before', async () => {
+    const run = beginRun(usual, requestFile());
+    const other = RunDirectory.open(run.path)!;
+    const clock = new FakeClock();
+    const host = { pid: process.pid, isAlive: () => true, clock, signal: new AbortController().signal };
+    writeFileSync(join(run.path, '.run.json.0123456789abcdef.tmp'), '');
+    await run.hold(host, async () => {
+      expect(readdirSync(run.path)).not.toContain('.run.json.0123456789abcdef.tmp');
+      run.record.cycle = 'changed';
+      run.save();
+      const error: unknown = await other.hold(host, async () => undefined).catch((failure: unknown) => failure);
+      expect(error).toMatchObject({ code: 'config', message: expect.stringContaining(`run ${run.record.id}`) });
+      expect(other.record.cycle).toBeUndefined();
+    });
+    expect(await other.hold(host, async () => other.record.cycle)).toBe('changed');
+  });
+});

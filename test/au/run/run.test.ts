@@ -1,0 +1,373 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { checkRequestFile } from '../../../src/au/request/check-request-file.ts';
+import { writeResults } from '../../../src/au/results/merge.ts';
+import type { RunEvent } from '../../../src/au/run/job.ts';
+import { type PartState, progressOf, type RunPart } from '../../../src/au/run/record.ts';
+import { RunDirectory } from '../../../src/au/run/run-directory.ts';
+import { beginRun } from '../../../src/au/run/run-index.ts';
+import { retryFailed, uploadParts } from '../../../src/au/run/upload-parts.ts';
+import { waitForRun } from '../../../src/au/run/wait.ts';
+import { SvcError } from '../../../src/base/errors.ts';
+import { Client } from '../../../src/client/api/client.ts';
+import { AccountUpdater } from '../../../src/client/api/resources.ts';
+import { fileSource } from '../../../src/client/transfer/source.ts';
+import { startSandbox } from '../../../src/emulator/server.ts';
+import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
+import { type Bench, openBench, submitFile, uploadsTaken } from '../support.ts';
+
+const HOUR = 3_600_000;
+const LIST = /^\/account-updater\/jobs(\?|$)/;
+const STORE = /^\/store\//;
+const ONE = /^\/account-updater\/jobs\/[^/]+$/;
+
+let bench: Bench;
+afterEach(() => {
+  vi.restoreAllMocks();
+  return bench.close();
+});
+
+/** Plans a run of so many parts, one row each. */
+async function plan(parts: number): Promise<RunDirectory> {
+  const rows = Array.from({ length: parts }, (_, row) => `token-${row},,,\n`);
+  writeFileSync(bench.file, `token,expiration_year,expiration_month,merchant_id\n${rows.join('')}`);
+  const check = await checkRequestFile((await fileSource(bench.file)).open(), {
+    limits: { rows: 1, bytes: 30_000_000 },
+  });
+  const now = bench.clock.now();
+  const asked = { profile: 'p', baseUrl: bench.sandbox.url, name: 'tokens.csv', path: bench.file, check, now };
+  return beginRun(() => bench.path('run'), asked);
+}
+
+const onEvent = (event: RunEvent): void => void bench.events.push(event);
+
+async function upload(run: RunDirectory, client = bench.client): Promise<void> {
+  await uploadParts(client, run, bench.file, { onEvent });
+}
+
+function uploads(): number {
+  return uploadsTaken(bench.path('sandbox')).length;
+}
+
+/** Shows jobs otherwise than they are, for as long as the test runs. */
+function pretend(turn: (job: AccountUpdaterJob) => AccountUpdaterJob | undefined): void {
+  // Before this, it may be pretended already.
+  vi.restoreAllMocks();
+  const { accountUpdater } = bench.client;
+  const read = accountUpdater.read.bind(accountUpdater);
+  const list = accountUpdater.list.bind(accountUpdater);
+  vi.spyOn(AccountUpdater.prototype, 'read').mockImplementation(async (id) => {
+    const job = turn(await read(id));
+    if (job) return job;
+    throw new SvcError('not_found', 'no such job', { status: 404 });
+  });
+  vi.spyOn(AccountUpdater.prototype, 'list').mockImplementation((options) => {
+    const pages = list(options);
+    const turned = async function* (): ReturnType<typeof pages.pages> {
+      for await (const page of pages.pages()) yield { ...page, items: page.items.flatMap((job) => turn(job) ?? []) };
+    };
+    return Object.assign(Object.create(pages) as typeof pages, { pages: turned });
+  });
+}
+
+function jobOf(run: RunDirectory, part: number): string {
+  return run.record.parts[part - 1]?.job ?? '';
+}
+
+function part(state: PartState, seen?: string): RunPart {
+  const plan = { number: 1, first_row: 1, rows: 1, start: 0, end: 1, bytes: 1, sha256: '' };
+  return { ...plan, state, ...(seen === undefined ? {} : { seen }) };
+}
+
+describe('watching a run', () => {
+  it('R42 covers all its jobs with one list call a poll', async () => {
+    bench = await openBench();
+    const run = await plan(7);
+    await upload(run);
+    const before = { list: bench.calls('GET', LIST), one: bench.calls('GET', ONE) };
+    await waitForRun(bench.client, run, { onEvent });
+    const polls = bench.events.filter(({ kind }) => kind === 'polled').length + 1;
+    expect(polls).toBeGreaterThan(1);
+    expect(bench.calls('GET', LIST) - before.list).toBe(polls);
+    // One read a part, for the address of its results.
+    expect(bench.calls('GET', ONE) - before.one).toBe(7);
+    expect(bench.events.at(-1)).toEqual({ kind: 'completed', job: run.record.id });
+  });
+
+  it('reads single jobs that the list does not show, and not page after page for one that is gone', async () => {
+    bench = await openBench();
+    const run = await plan(3);
+    await upload(run);
+    for (let other = 0; other < 120; other += 1) await bench.client.accountUpdater.create();
+    const before = bench.calls('GET', LIST);
+    await waitForRun(bench.client, run, { onEvent });
+    expect(run.record.parts.map(({ state }) => state)).toEqual(['downloaded', 'downloaded', 'downloaded']);
+    const polls = bench.events.filter(({ kind }) => kind === 'polled').length + 1;
+    expect(bench.calls('GET', LIST) - before).toBeLessThanOrEqual(polls);
+  });
+
+  it('R18 gets no 429 in a run of 40 jobs against a service that enforces its limits', async () => {
+    bench = await openBench();
+    const strict = await startSandbox({ directory: bench.path('strict'), clock: bench.clock, limits: 'on' });
+    const { clock } = bench;
+    const client = new Client({ baseUrl: strict.url, privateKey: 'sandbox-private-key', clock });
+    const run = await plan(40);
+    await upload(run, client);
+    await waitForRun(client, run, {});
+    expect(run.record.parts.every(({ state }) => state === 'downloaded')).toBe(true);
+    expect(strict.ledger().filter(({ status }) => status === 429)).toEqual([]);
+    expect(strict.ledger().length).toBeGreaterThan(160);
+    await client.close();
+    await strict.close();
+  }, 60_000);
+
+  it('says how many parts are done and what the others do', () => {
+    expect(progressOf({ parts: [part('uploaded', 'processing')] })).toBe('processing');
+    expect(
+      progressOf({
+        parts: [
+          part('downloaded'),
+          part('uploaded', 'processing'),
+          part('uploaded', 'processing'),
+          part('uploaded', 'pondering'),
+          part('failed'),
+        ],
+      }),
+    ).toBe('1 of 5 jobs done, 2 processing, 1 pondering, 1 failed');
+  });
+});
+
+describe('a job that fails', () => {
+  it('R43 does not stop the other parts, and only its part is submitted again', async () => {
+    bench = await openBench();
+    const run = await plan(3);
+    await upload(run);
+    const bad = jobOf(run, 2);
+    pretend((job) => (job.id === bad ? { ...job, status: 'failed', errors: ['bad merchant'] } : job));
+    await expect(waitForRun(bench.client, run, { onEvent })).rejects.toMatchObject({
+      code: 'job_failed',
+      message: expect.stringContaining('1 of 3 jobs'),
+      facts: { problems: [expect.stringContaining('bad merchant')] },
+    });
+    expect(run.record.parts.map(({ state }) => state)).toEqual(['downloaded', 'failed', 'downloaded']);
+    await retryFailed(bench.client, run);
+    await upload(run);
+    await waitForRun(bench.client, run, {});
+    expect(uploads()).toBe(4);
+    expect(run.record.parts[1]?.earlier_jobs).toEqual([{ job: bad, ended: 'failed' }]);
+    const created = bench.events.findLast(({ kind }) => kind === 'created');
+    expect(created).toMatchObject({ job: { id: jobOf(run, 2) } });
+    const { file } = await writeResults(run, { out: bench.path('out.csv'), force: false });
+    expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(4);
+  });
+
+  it('is not paid again when it has not failed after all', async () => {
+    bench = await openBench();
+    const run = await plan(1);
+    await upload(run);
+    const [part] = run.record.parts;
+    if (part) [part.state, part.errors] = ['failed', ['as somebody believed']];
+    await retryFailed(bench.client, run);
+    await upload(run);
+    await waitForRun(bench.client, run, {});
+    expect(uploads()).toBe(1);
+  });
+});
+
+describe('a job that is gone', () => {
+  it('R37 before its upload gets a successor, and that is said', async () => {
+    bench = await openBench();
+    const run = await plan(2);
+    const [part] = run.record.parts;
+    const { id } = await bench.client.accountUpdater.create();
+    if (part) [part.state, part.job] = ['created', id];
+    await bench.clock.advance(2 * HOUR);
+    await upload(run);
+    expect(bench.events).toContainEqual({ kind: 'replaced', gone: id, job: jobOf(run, 1) });
+    expect(uploads()).toBe(2);
+  });
+
+  it('R43 R58 with its results, completed, is polled on, then in doubt, and the other parts are downloaded', async () => {
+    bench = await openBench();
+    const run = await plan(2);
+    await upload(run);
+    const gone = jobOf(run, 1);
+    let completed = false;
+    pretend((job) => {
+      if (job.id !== gone) return job;
+      if (completed) return undefined;
+      completed = job.status === 'completed';
+      return job;
+    });
+    await expect(waitForRun(bench.client, run, { onEvent })).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      facts: { problems: [expect.stringContaining('not been found since')] },
+    });
+    expect(run.record.parts.map(({ state }) => state)).toEqual(['unknown', 'downloaded']);
+  });
+
+  it('R58 after the store acknowledged its file, is never replaced, even a fortnight later', async () => {
+    bench = await openBench();
+    const run = await plan(1);
+    await upload(run);
+    const gone = jobOf(run, 1);
+    pretend((job) => (job.id === gone ? undefined : job));
+    await expect(waitForRun(bench.client, run, { onEvent })).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      exitCode: 9,
+      next: ['au', 'status', run.name],
+      hint: expect.stringContaining('paid for twice'),
+    });
+    expect(bench.events).toContainEqual({ kind: 'missing', job: gone });
+    await bench.clock.advance(14 * 24 * HOUR);
+    await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await retryFailed(bench.client, run);
+    expect([jobOf(run, 1), run.record.parts[0]?.state, uploads()]).toEqual([gone, 'unknown', 1]);
+    expect(bench.calls('POST', LIST)).toBe(1);
+  });
+
+  it('R58 seen failed before, is in doubt and not paid again', async () => {
+    bench = await openBench();
+    const run = await plan(1);
+    await upload(run);
+    const [part] = run.record.parts;
+    if (part) [part.state, part.errors] = ['failed', ['completed, and gone without its results']];
+    pretend(() => undefined);
+    await retryFailed(bench.client, run);
+    await bench.clock.advance(HOUR);
+    await expect(waitForRun(bench.client, run, {})).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect([part?.state, uploads()]).toEqual(['unknown', 1]);
+  });
+
+  it('R58 for a moment, as a lagging replica has it, ends nothing', async () => {
+    bench = await openBench();
+    const run = await plan(2);
+    await upload(run);
+    let polls = 0;
+    pretend((job) => ((polls += 1) % 3 === 1 ? undefined : job));
+    await waitForRun(bench.client, run, {});
+    expect([uploads(), bench.calls('POST', LIST)]).toEqual([2, 2]);
+  });
+});
+
+/** A part as a kill leaves it after its last piece went out; the store never got that. */
+async function killed(sent?: 'all'): Promise<RunDirectory> {
+  bench = await openBench();
+  // The list shows the tenant that the key belongs to.
+  await submitFile(bench);
+  const run = await plan(1);
+  const [part] = run.record.parts;
+  const { id, tenant_id: tenant } = await bench.client.accountUpdater.create();
+  run.record.tenant_id = tenant ?? '';
+  const at = new Date(bench.clock.now()).toISOString();
+  if (part) Object.assign(part, { state: 'uploading', job: id, sent_at: at, ...(sent && { sent }) });
+  return run;
+}
+
+describe('a part whose file was sent whole without an answer', () => {
+  it.each([['all' as const], [undefined]])(
+    'R36 is unknown while its job is pending, and is uploaded to another job once that expired (sent: %s)',
+    async (sent) => {
+      const run = await killed(sent);
+      const before = jobOf(run, 1);
+      await expect(upload(run)).rejects.toMatchObject({
+        code: 'outcome_unknown',
+        facts: { problems: [expect.stringContaining('still pending')] },
+      });
+      expect(bench.calls('PUT', STORE)).toBe(1);
+      await bench.clock.advance(2 * HOUR);
+      // The first poll that finds it missing proves nothing, and the next one only after a while.
+      await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
+      await bench.clock.advance(HOUR);
+      await upload(run);
+      expect(bench.events).toContainEqual({ kind: 'replaced', gone: before, job: jobOf(run, 1) });
+      expect(bench.calls('PUT', STORE)).toBe(2);
+    },
+  );
+
+  it('R58 is not uploaded again with the key of another tenant, behind a wrong path or a stale list', async () => {
+    const run = await killed('all');
+    const [part] = run.record.parts;
+    await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await bench.clock.advance(14 * 24 * HOUR);
+    const worlds: [code: string, world: (job: AccountUpdaterJob) => AccountUpdaterJob | undefined][] = [
+      ['config', (job) => (job.id === part?.job ? undefined : { ...job, tenant_id: 'another' })],
+      ['outcome_unknown', () => undefined],
+    ];
+    for (const [code, world] of worlds) {
+      vi.restoreAllMocks();
+      pretend(world);
+      for (let round = 0; round < 3; round += 1) {
+        await expect(upload(run)).rejects.toMatchObject({ code });
+        await bench.clock.advance(HOUR);
+      }
+    }
+    expect(bench.calls('PUT', STORE)).toBe(1);
+  });
+
+  it.each([1, -1])('R58 is not taken for expired because of false Date headers (%s)', async (direction) => {
+    const run = await killed('all');
+    const [part] = run.record.parts;
+    pretend((job) => (job.id === part?.job ? undefined : job));
+    const now = vi.spyOn(bench.client, 'now');
+    for (let days = 1; days <= 4; days += 1) {
+      now.mockReturnValue(bench.clock.now() + direction * days * 24 * HOUR);
+      await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
+    }
+    expect(bench.calls('PUT', STORE)).toBe(1);
+  });
+
+  it('R36 is sent again to the same job when not all of it had gone out', async () => {
+    const run = await killed('all');
+    const [part] = run.record.parts;
+    if (part) part.sent = 'some';
+    const before = jobOf(run, 1);
+    await upload(run);
+    expect(jobOf(run, 1)).toBe(before);
+    expect(uploads()).toBe(2);
+  });
+
+  it('R36 is settled by its job when that shows the file', async () => {
+    const run = await killed('all');
+    const { upload_url: address = '' } = await bench.client.accountUpdater.read(jobOf(run, 1));
+    await fetch(address ?? '', { method: 'PUT', body: readFileSync(bench.file) });
+    await upload(run);
+    await waitForRun(bench.client, run, {});
+    expect(uploads()).toBe(2);
+  });
+});
+
+describe('a run of another tenant', () => {
+  it('R58 has no job created for it', async () => {
+    bench = await openBench();
+    await submitFile(bench);
+    const run = await plan(2);
+    run.record.tenant_id = 'another';
+    await expect(upload(run)).rejects.toMatchObject({ code: 'config', exitCode: 3 });
+    expect(bench.calls('POST', LIST)).toBe(1);
+  });
+});
+
+describe('a run on disk', () => {
+  it('R36 is read again once it is held: another process may have gone on', async () => {
+    bench = await openBench();
+    const mine = await plan(1);
+    const other = RunDirectory.open(mine.path);
+    await upload(mine);
+    const host = { pid: process.pid, isAlive: () => true, clock: bench.clock, signal: bench.abort.signal };
+    await other?.hold(host, () => upload(other));
+    expect(uploads()).toBe(1);
+  });
+
+  it('R35 R36 uploads nothing of a file that changed meanwhile, and goes on when it is back', async () => {
+    bench = await openBench();
+    const run = await plan(2);
+    const before = readFileSync(bench.file, 'utf8');
+    writeFileSync(bench.file, before.replace('token-1', 'token-x'));
+    await expect(upload(run)).rejects.toMatchObject({ code: 'checksum_mismatch', exitCode: 12 });
+    expect(uploads()).toBeLessThan(2);
+    writeFileSync(bench.file, before);
+    await upload(run);
+    expect(uploads()).toBe(2);
+  });
+});

@@ -1,0 +1,85 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { RunPart } from '../../../src/au/run/record.ts';
+import { TenantProof, type TenantRelation } from '../../../src/au/run/tenant-proof.ts';
+import { openBench } from '../support.ts';
+
+const [OURS, THEIRS] = ['tenant-a', 'tenant-b'];
+
+/** What the service says: of the recorded job, of the job list and of the tenant. A number is the status of a refusal. */
+interface Script {
+  readonly job?: number | Record<string, unknown>;
+  readonly list?: number | readonly Record<string, unknown>[];
+  readonly self?: number | Record<string, unknown>;
+}
+
+const PART: RunPart = {
+  number: 1,
+  first_row: 1,
+  rows: 1,
+  start: 50,
+  end: 60,
+  bytes: 60,
+  sha256: 'a',
+  state: 'uploaded',
+  job: 'job-1',
+};
+
+function job(id: string, tenant?: string): Record<string, unknown> {
+  return { id, status: 'processing', ...(tenant === undefined ? {} : { tenant_id: tenant }) };
+}
+
+function send(outgoing: ServerResponse, what: unknown): void {
+  if (typeof what === 'number') outgoing.writeHead(what, { 'content-type': 'text/html' }).end('<html>');
+  else outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(what));
+}
+
+async function proofAgainst({ job: one = 404, list = [], self = 403 }: Script) {
+  const methods = new Set<string>();
+  const bench = await openBench((incoming, outgoing) => {
+    methods.add(incoming.method ?? '');
+    if (incoming.url?.startsWith('/account-updater/jobs?')) {
+      const page = { pagination: { next: null, page_size: 100 }, data: list };
+      send(outgoing, typeof list === 'number' ? list : page);
+    } else send(outgoing, incoming.url === '/tenants/self' ? self : one);
+  });
+  onTestFinished(() => bench.close());
+  return { proof: new TenantProof(bench.client), methods };
+}
+
+describe('whether a key belongs to the tenant of a run', () => {
+  it.each<[string, Script, TenantRelation]>([
+    ['its job can be read', { job: job('job-1', OURS) }, 'same'],
+    ['its job can be read, and names no tenant', { job: job('job-1') }, 'same'],
+    ['its job is in the list alone', { list: [job('job-9'), job('job-1')] }, 'same'],
+    ['the list has other jobs of its tenant', { list: [job('job-9', OURS)] }, 'same'],
+    ['the tenant itself may be read', { self: { id: OURS } }, 'same'],
+    ['the list has jobs of another tenant', { list: [job('job-9', THEIRS)] }, 'other'],
+    ['the tenant itself is another one', { list: 403, self: { id: THEIRS } }, 'other'],
+    [
+      'a job of this id belongs to another tenant, and so do those listed',
+      { job: job('job-1', THEIRS), list: [job('job-9', THEIRS)] },
+      'other',
+    ],
+    ['there is nothing but a 404', {}, 'unknown'],
+    ['every path is a 404 of a gateway', { list: 404, self: 404 }, 'unknown'],
+    ['nothing may be read', { job: 403, list: 403, self: 401 }, 'unknown'],
+    ['the job names another tenant and nothing confirms it', { job: job('job-1', THEIRS) }, 'unknown'],
+    ['the list names no tenant', { list: [job('job-9')] }, 'unknown'],
+  ])('R58 is told by reads alone: %s', async (_, script, relation) => {
+    const { proof, methods } = await proofAgainst(script);
+    expect(await proof.relationOf({ parts: [PART], tenant_id: OURS })).toBe(relation);
+    expect([...methods]).toEqual(['GET']);
+  });
+
+  it('R58 is unknown for a run that never had a job or a tenant', async () => {
+    const { job: _, ...planned } = PART;
+    const { proof } = await proofAgainst({ list: [job('job-9', OURS)] });
+    expect(await proof.relationOf({ parts: [{ ...planned, state: 'planned' }] })).toBe('unknown');
+  });
+
+  it('is not told by a service that is out of order', async () => {
+    const { proof } = await proofAgainst({ job: 503 });
+    await expect(proof.relationOf({ parts: [PART], tenant_id: OURS })).rejects.toMatchObject({ code: 'server' });
+  });
+});

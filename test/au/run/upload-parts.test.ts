@@ -1,0 +1,155 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { checkRequestFile } from '../../../src/au/request/check-request-file.ts';
+import type { RunEvent } from '../../../src/au/run/job.ts';
+import type { RunDirectory } from '../../../src/au/run/run-directory.ts';
+import { beginRun } from '../../../src/au/run/run-index.ts';
+import { settleUploads, uploadParts } from '../../../src/au/run/upload-parts.ts';
+import { fileSource } from '../../../src/client/transfer/source.ts';
+import { answerLost, type Bench, inTurn, openBench, refuseWith, submitFile, uploadsTaken } from '../support.ts';
+
+const JOBS = /\/jobs$/;
+const STORE = /^\/store\//;
+const HEADER = 'token,expiration_year,expiration_month,merchant_id';
+const HOUR = 3_600_000;
+
+let bench: Bench;
+afterEach(() => bench.close());
+
+/** Plans a run of so many parts, one row each. */
+async function plan(parts: number): Promise<RunDirectory> {
+  const rows = Array.from({ length: parts }, (_, row) => `token-${row},,,\n`);
+  writeFileSync(bench.file, `${HEADER}\n${rows.join('')}`);
+  const limits = { rows: 1, bytes: 30_000_000 };
+  const check = await checkRequestFile((await fileSource(bench.file)).open(), { limits });
+  const now = bench.clock.now();
+  const file = { profile: 'p', baseUrl: bench.sandbox.url, name: 'tokens.csv', path: bench.file, check, now };
+  return beginRun(() => bench.path('run'), file);
+}
+
+async function upload(run: RunDirectory, pollOnce = false): Promise<void> {
+  const onEvent = (event: RunEvent): void => void bench.events.push(event);
+  await uploadParts(bench.client, run, bench.file, { onEvent, pollOnce });
+}
+
+function uploads(): string[] {
+  return uploadsTaken(bench.path('sandbox'));
+}
+
+/** The record as another process would find it. */
+function saved(run: RunDirectory): unknown {
+  return JSON.parse(readFileSync(`${run.path}/run.json`, 'utf8'));
+}
+
+describe('the parts of a run', () => {
+  it.each([1, 3])('R34 each have the header in front, and one alone is the file itself: %i', async (parts) => {
+    const bodies = new Map<string, string>();
+    bench = await openBench((incoming, _outgoing, proceed) => {
+      const { method, url = '' } = incoming;
+      if (method === 'PUT') incoming.on('data', (chunk) => bodies.set(url, (bodies.get(url) ?? '') + String(chunk)));
+      proceed();
+    });
+    const run = await plan(parts);
+    await upload(run);
+    const numbers = Array.from({ length: parts }, (_, number) => number);
+    expect([...bodies.values()].toSorted()).toEqual(numbers.map((row) => `${HEADER}\ntoken-${row},,,\n`));
+    expect(run.record.parts).toMatchObject(numbers.map(() => ({ state: 'uploaded', sent: 'stored' })));
+    expect(saved(run)).toEqual(run.record);
+    expect(new Set(uploads())).toEqual(new Set(run.record.parts.map(({ job }) => job)));
+  });
+
+  it('are not begun after the first failure', async () => {
+    bench = await openBench(inTurn('POST', JOBS, ...Array.from({ length: 9 }, () => refuseWith(403))));
+    const run = await plan(6);
+    await expect(upload(run)).rejects.toMatchObject({ code: 'forbidden' });
+    expect(bench.calls('POST', JOBS)).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('the creation of a job', () => {
+  it('R36 that was refused created nothing, and leaves the part as it was', async () => {
+    bench = await openBench(inTurn('POST', JOBS, refuseWith(403)));
+    const run = await plan(1);
+    const before = saved(run);
+    await expect(upload(run)).rejects.toMatchObject({ code: 'forbidden' });
+    expect(saved(run)).toEqual(before);
+    await upload(run);
+    expect(bench.events.filter(({ kind }) => kind === 'orphan')).toEqual([]);
+  });
+
+  it('R36 without a clear response is on record, and the jobs that may have come of it are reported', async () => {
+    let isLost = false;
+    bench = await openBench((incoming, outgoing, proceed) => {
+      if (isLost && incoming.method === 'POST') answerLost(incoming, outgoing, proceed);
+      else proceed();
+    });
+    // Neither an older job nor one that has its file came of it.
+    const older = await bench.client.accountUpdater.create();
+    await bench.clock.advance(HOUR / 2);
+    const other = await submitFile(bench);
+    await bench.clock.advance(120_000);
+    const run = await plan(2);
+    isLost = true;
+    await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
+    isLost = false;
+    expect(run.record.parts).toMatchObject([{ state: 'creating' }, { state: 'creating' }]);
+    expect(saved(run)).toEqual(run.record);
+    await upload(run);
+    const orphans = new Set(bench.events.flatMap((event) => (event.kind === 'orphan' ? event.job : [])));
+    expect(orphans.size).toBe(2);
+    for (const id of [older.id, other, ...run.record.parts.map(({ job }) => job)]) expect(orphans).not.toContain(id);
+    expect(run.record.parts.every((part) => !('creating_since' in part))).toBe(true);
+    expect(uploads()).toHaveLength(3);
+  });
+
+  it('R37 is repeated for a job that expires, three times at most', async () => {
+    bench = await openBench((incoming, outgoing, proceed) => {
+      const isOne = incoming.method === 'GET' && /\/jobs\/[^/?]+$/.test(incoming.url ?? '');
+      const isGone = isOne && bench.calls('PUT', STORE) > 0;
+      if (incoming.method === 'PUT')
+        refuseWith(403, '<Error><Code>ExpiredToken</Code></Error>')(incoming, outgoing, proceed);
+      else if (isGone) outgoing.writeHead(404, { 'content-type': 'application/problem+json' }).end('{"title":"gone"}');
+      else proceed();
+    });
+    const run = await plan(1);
+    await expect(upload(run)).rejects.toMatchObject({ code: 'job_expired' });
+    expect(bench.calls('POST', JOBS)).toBe(3);
+    expect(run.record.parts).toMatchObject([{ sent: 'some' }]);
+    expect(run.record.parts[0]?.earlier_jobs).toHaveLength(2);
+  });
+});
+
+/** A run whose file was sent whole, and the store said nothing. */
+async function doubtful(): Promise<RunDirectory> {
+  bench = await openBench((incoming, outgoing, proceed) => {
+    if (incoming.method === 'PUT') incoming.resume().on('end', () => outgoing.destroy());
+    else proceed();
+  });
+  const run = await plan(1);
+  await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
+  expect(run.record.parts).toMatchObject([{ state: 'unknown', sent: 'all' }]);
+  return run;
+}
+
+describe('an upload in doubt', () => {
+  it('R58 is polled once by a later process, and stays in doubt', async () => {
+    const run = await doubtful();
+    const reads = bench.calls('GET', /jobs\//);
+    const before = bench.clock.now();
+    await expect(upload(run, true)).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(bench.calls('GET', /jobs\//)).toBe(reads + 1);
+    expect(bench.clock.now()).toBe(before);
+  });
+
+  it('is settled by one read where an earlier process was cut off', async () => {
+    const run = await doubtful();
+    const [part] = run.record.parts;
+    part!.state = 'uploading';
+    await settleUploads(bench.client, run);
+    expect(part).toMatchObject({ state: 'unknown', sent: 'all' });
+    part!.state = 'uploading';
+    part!.sent = 'some';
+    await settleUploads(bench.client, run);
+    expect(part).toMatchObject({ state: 'created', sent: 'some' });
+  });
+});

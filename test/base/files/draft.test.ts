@@ -1,0 +1,148 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Draft, removeOrphanedTemporaries, writeFileAtomicSync } from '../../../src/base/files/draft.ts';
+import { modeOf, temporaryDirectory } from '../../cli/config/support/system.ts';
+
+function existing(): string {
+  const file = path.join(temporaryDirectory(), 'a.json');
+  fs.writeFileSync(file, 'old', { mode: 0o644 });
+  return file;
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+const WRITERS = {
+  'an atomic write': async (file: string, data: string | Uint8Array) => writeFileAtomicSync(file, data),
+  'a draft': async (file: string, data: string | Uint8Array) => {
+    const draft = await Draft.begin(file);
+    try {
+      await draft.write(data);
+      await draft.finish(true);
+    } finally {
+      await draft.discard();
+    }
+  },
+};
+
+describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
+  it('R11 replaces the file whole and private', async () => {
+    const file = existing();
+    await write(file, 'new é');
+    expect(fs.readFileSync(file, 'utf8')).toBe('new é');
+    expect(modeOf(file)).toBe('600');
+    await write(file, new Uint8Array([1, 2]));
+    expect([...fs.readFileSync(file)]).toEqual([1, 2]);
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
+  });
+
+  it('R11 leaves no temporary file when the new one cannot take its place', async () => {
+    const directory = path.join(temporaryDirectory(), 'taken');
+    fs.mkdirSync(path.join(directory, 'inside'), { recursive: true });
+    await expect(write(directory, 'new')).rejects.toMatchObject({ code: 'local', exitCode: 1 });
+    expect(fs.readdirSync(path.dirname(directory))).toEqual(['taken']);
+  });
+
+  it('says so when the directory is missing', async () => {
+    const file = path.join(temporaryDirectory(), 'missing', 'a.json');
+    await expect(write(file, 'new')).rejects.toMatchObject({
+      code: 'local',
+      message: `${file} could not be written: its directory does not exist (ENOENT)`,
+    });
+  });
+});
+
+describe('a draft that meets trouble', () => {
+  it('R70 gets no name once a write has failed, even when its writer goes on', async () => {
+    const file = existing();
+    const draft = await Draft.begin(file);
+    const failing = vi.spyOn(await prototypeOfHandles(), 'writeFile').mockRejectedValueOnce(full());
+    await expect(draft.write(new Uint8Array(9))).rejects.toMatchObject({ code: 'local' });
+    failing.mockRestore();
+    await draft.write('more');
+    await expect(draft.finish(true)).rejects.toMatchObject({ code: 'local', message: expect.stringContaining('full') });
+    await draft.discard();
+    expect(fs.readFileSync(file, 'utf8')).toBe('old');
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
+  });
+
+  it.each([
+    ['fewer', (file: string) => fs.truncateSync(file, 1)],
+    ['more', (file: string) => fs.appendFileSync(file, 'x')],
+  ])('R70 gets no name when the disk has %s bytes than were written', async (_, change) => {
+    const file = existing();
+    const draft = await Draft.begin(file);
+    await draft.write(Buffer.from('new'));
+    change(draft.path);
+    await expect(draft.finish(true)).rejects.toMatchObject({
+      code: 'local',
+      message: expect.stringContaining('bytes'),
+    });
+    await draft.discard();
+    expect(fs.readFileSync(file, 'utf8')).toBe('old');
+  });
+});
+
+function full(): Error {
+  return Object.assign(new Error('ENOSPC: injected'), { code: 'ENOSPC' });
+}
+
+/** Open files have their methods from one object that no module exports. */
+async function prototypeOfHandles(): Promise<fs.promises.FileHandle> {
+  const handle = await fs.promises.open(path.join(temporaryDirectory(), 'any'), 'w');
+  await handle.close();
+  return Object.getPrototypeOf(handle) as fs.promises.FileHandle;
+}
+
+describe('an atomic write that meets trouble', () => {
+  it('sets the mode that is asked for', () => {
+    const file = existing();
+    writeFileAtomicSync(file, 'new', { mode: 0o644 });
+    expect(modeOf(file)).toBe('644');
+  });
+
+  it.each([
+    ['openSync', 'EROFS', 'read-only'],
+    ['writeFileSync', 'ENOSPC', 'disk is full'],
+    ['writeFileSync', 'EDQUOT', 'quota'],
+    ['fsyncSync', 'EIO', 'could not be written (EIO)'],
+    ['renameSync', 'EACCES', 'not allowed'],
+  ] as const)('R11 keeps the old file when %s fails with %s', (call, code, words) => {
+    const file = existing();
+    const failing = vi.spyOn(fs, call).mockImplementation(() => {
+      throw Object.assign(new Error(`${code}: injected`), { code });
+    });
+    const write = (): void => writeFileAtomicSync(file, 'new');
+    expect(write).toThrow(expect.objectContaining({ code: 'local', message: expect.stringContaining(words) }));
+    failing.mockRestore();
+    expect(fs.readFileSync(file, 'utf8')).toBe('old');
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
+  });
+
+  it('R11 syncs the content before the rename, and the directory after it', () => {
+    const file = existing();
+    const names = ['openSync', 'fchmodSync', 'writeFileSync', 'fsyncSync', 'closeSync', 'renameSync'] as const;
+    const spies = names.map((name) => [name, vi.spyOn(fs, name)] as const);
+    writeFileAtomicSync(file, 'new');
+    const calls = spies.flatMap(([name, { mock }]) => mock.invocationCallOrder.map((order) => [order, name] as const));
+    expect(calls.toSorted(([one], [other]) => one - other).map(([, name]) => name)).toEqual([
+      ...names,
+      'openSync',
+      'fsyncSync',
+      'closeSync',
+    ]);
+  });
+
+  it('removes what killed writers of the same file left, and nothing else', () => {
+    const file = existing();
+    const directory = path.dirname(file);
+    for (const name of ['.a.json.0123456789abcdef.tmp', '.b.json.0123456789abcdef.tmp', '.a.json.mine.tmp'])
+      fs.writeFileSync(path.join(directory, name), '');
+    removeOrphanedTemporaries(file);
+    expect(fs.readdirSync(directory).toSorted()).toEqual([
+      '.a.json.mine.tmp',
+      '.b.json.0123456789abcdef.tmp',
+      'a.json',
+    ]);
+  });
+});

@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { SvcError } from '../../../src/base/errors.ts';
+import { thisHost, withLock } from '../../../src/base/files/lock.ts';
+import { fakeClock, temporaryDirectory, testSystem } from '../../cli/config/support/system.ts';
+
+const ON_LINUX = process.platform === 'linux';
+const DEAD_PID = 2 ** 30;
+const OTHER_BOOT = '00000000-0000-4000-8000-000000000000';
+
+function lockFile(owner?: object): string {
+  const file = path.join(temporaryDirectory(), 'some.lock');
+  if (owner !== undefined) fs.writeFileSync(file, JSON.stringify(owner));
+  return file;
+}
+
+function ownerOf(parts: object = {}): object {
+  const since = '2026-01-01T00:00:00.000Z';
+  return { pid: DEAD_PID, token: '0123456789abcdef', since, place: thisHost(), ...parts };
+}
+
+/** Takes the lock and gives what the directory held meanwhile. */
+async function take(file: string, host = testSystem()): Promise<string[]> {
+  return withLock(file, host, () => fs.readdirSync(path.dirname(file)));
+}
+
+describe('a lock', () => {
+  it('is held while the work runs, and gone after it, also when it fails', async () => {
+    const file = lockFile();
+    expect(await take(file)).toEqual(['some.lock']);
+    expect(fs.existsSync(file)).toBe(false);
+    const failure = withLock(file, testSystem(), () => Promise.reject(new Error('no')));
+    await expect(failure).rejects.toThrow('no');
+    expect(fs.existsSync(file)).toBe(false);
+  });
+
+  it('names its holder when the wait is over, after 10 s', async () => {
+    const clock = fakeClock();
+    const file = lockFile(ownerOf({ pid: 77 }));
+    const host = testSystem({ clock, isAlive: () => true });
+    const error: unknown = await withLock(file, host, () => {}, { what: 'the run' }).catch((caught) => caught);
+    expect(error).toMatchObject({ code: 'config', exitCode: 3, retryable: true });
+    expect(error).toMatchObject({ message: 'the run is locked by process 77 since 2026-01-01T00:00:00.000Z' });
+    expect(clock.slept).toBeGreaterThanOrEqual(10_000);
+    expect(clock.slept).toBeLessThan(10_100);
+  });
+
+  it('is taken as soon as its holder lets go', async () => {
+    const file = lockFile(ownerOf({ pid: 77 }));
+    let sleeps = 0;
+    const clock = fakeClock(() => {
+      if (++sleeps === 3) fs.rmSync(file);
+    });
+    await take(file, testSystem({ clock, isAlive: () => true }));
+    expect(sleeps).toBe(3);
+  });
+
+  it('is waited for within one process too', async () => {
+    const file = lockFile();
+    let inside = 0;
+    const work = async (): Promise<void> => {
+      expect(++inside).toBe(1);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      inside--;
+    };
+    const clock = { ...fakeClock(), sleep: () => new Promise<void>((resolve) => setTimeout(resolve, 1)) };
+    await Promise.all(Array.from({ length: 5 }, () => withLock(file, testSystem({ clock }), work)));
+  });
+
+  it.each([
+    ['died', ownerOf()],
+    ['had our own process id before us', ownerOf({ pid: process.pid })],
+  ])('is taken over from a process that %s, without a stray file', async (_why, owner) => {
+    const file = lockFile(owner);
+    fs.writeFileSync(`${file}.00000000000000aa.new`, '');
+    fs.writeFileSync(`${file}.0123456789abcdef`, JSON.stringify(ownerOf({ token: 'aaaaaaaaaaaaaaaa' })));
+    expect(await take(file)).toEqual(['some.lock']);
+    expect(fs.readdirSync(path.dirname(file))).toEqual([]);
+  });
+
+  it.runIf(ON_LINUX)('is taken over when another process has the pid now', async () => {
+    const file = lockFile(ownerOf({ pid: process.ppid, birth: '1' }));
+    expect(await take(file, testSystem({ isAlive: () => true }))).toEqual(['some.lock']);
+  });
+
+  it.runIf(ON_LINUX)('is taken over from a process that ended and was never waited for', async () => {
+    // The shell becomes sleep, which waits for no child; the child ends only then, or the shell could still wait for it.
+    const script = '(while read name < /proc/$$/comm && [ "$name" != sleep ]; do :; done) & echo $!; exec sleep 20';
+    const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+    onTestFinished(() => void parent.kill());
+    const pid = Number(String((await once(parent.stdout, 'data'))[0]));
+    await vi.waitFor(() => expect(fs.readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z '));
+    expect(await take(lockFile(ownerOf({ pid })), testSystem({ isAlive: () => true }))).toEqual(['some.lock']);
+  });
+
+  it.each([
+    ['lives', ownerOf({ pid: 77 })],
+    ['is on another machine', ownerOf({ place: 'elsewhere' })],
+    ['is on a cloned machine of the same name', ownerOf({ boot: OTHER_BOOT })],
+    ['is on a cloned machine and has our process id', ownerOf({ boot: OTHER_BOOT, pid: process.pid })],
+    ['cannot be made out', { pid: 'x' }],
+  ])('is left alone when its holder %s', async (_why, owner) => {
+    const file = lockFile(owner);
+    const before = fs.readFileSync(file, 'utf8');
+    const host = testSystem({ isAlive: (pid) => pid === 77 });
+    await expect(take(file, host)).rejects.toBeInstanceOf(SvcError);
+    expect(fs.readFileSync(file, 'utf8')).toBe(before);
+  });
+
+  it.runIf(ON_LINUX)('tells which start of the machine it is from, and is taken over within that start', async () => {
+    const file = lockFile();
+    const written = await withLock(file, testSystem(), () => fs.readFileSync(file, 'utf8'));
+    const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    expect(JSON.parse(written)).toMatchObject({ boot });
+    expect(await take(lockFile(ownerOf({ boot })))).toEqual(['some.lock']);
+  });
+
+  it('says that its holder ran before a restart or on a machine of the same name, and how to go on', async () => {
+    const file = lockFile(ownerOf({ boot: OTHER_BOOT }));
+    const taking = withLock(file, testSystem(), () => {}, { what: 'the run' });
+    await expect(taking).rejects.toMatchObject({
+      code: 'config',
+      message:
+        `the run is locked by process ${DEAD_PID} on this machine before it was restarted, or on another machine of ` +
+        'the same name, since 2026-01-01T00:00:00.000Z',
+      hint: `If no svc runs there any more, delete ${file} and run the command again.`,
+    });
+  });
+
+  it('is not removed at the end when another has taken it meanwhile', async () => {
+    const file = lockFile();
+    await withLock(file, testSystem(), () => fs.writeFileSync(file, JSON.stringify(ownerOf())));
+    expect(JSON.parse(fs.readFileSync(file, 'utf8'))).toEqual(ownerOf());
+  });
+
+  it('names its owner on the disk before it has its name: a machine without power keeps no lock of nobody', async () => {
+    const file = lockFile();
+    const flushed = new Set<number>();
+    const flush = vi.spyOn(fs, 'fsyncSync').mockImplementation((fd) => void flushed.add(fs.fstatSync(fd).ino));
+    onTestFinished(() => flush.mockRestore());
+    await withLock(file, testSystem(), () => expect(flushed).toContain(fs.statSync(file).ino));
+  });
+
+  it('is not waited for after a signal', async () => {
+    const ending = new AbortController();
+    const clock = fakeClock(() => ending.abort(new SvcError('interrupted', 'interrupted')));
+    const host = testSystem({ clock, signal: ending.signal, isAlive: () => true });
+    await expect(take(lockFile(ownerOf({ pid: 77 })), host)).rejects.toMatchObject({ code: 'interrupted' });
+  });
+
+  it('says so when there is nowhere to put it', async () => {
+    await expect(take('/proc/none/some.lock')).rejects.toMatchObject({ code: 'local' });
+  });
+});

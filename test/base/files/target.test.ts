@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readFileOrPipe } from '../../../src/base/files/path.ts';
+import { FakeClock } from '../../support/clock.ts';
+
+let directory: string;
+let pipe: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'svc-pipe-'));
+  pipe = join(directory, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+describe('a file or pipe that is read', () => {
+  it('is a file of any size, as far as it is wanted', async () => {
+    const file = join(directory, 'file');
+    writeFileSync(file, 'x'.repeat(200_000));
+    expect(await readFileOrPipe(file, 1_000_000, { clock: new FakeClock() })).toHaveLength(200_000);
+    expect(await readFileOrPipe(file, 100, { clock: new FakeClock() })).toHaveLength(100);
+  });
+
+  it('R14 is given up when no writer opens the pipe within a minute', async () => {
+    const clock = new FakeClock();
+    const start = clock.now();
+    expect(await readFileOrPipe(pipe, 100, { clock })).toHaveLength(0);
+    expect(clock.now() - start).toBe(60_000);
+  });
+
+  it('R14 is left at once when the signal aborts', async () => {
+    const controller = new AbortController();
+    const clock = new FakeClock({ auto: false });
+    const reading = readFileOrPipe(pipe, 100, { clock, signal: controller.signal });
+    controller.abort(new Error('interrupted'));
+    await expect(reading).rejects.toThrow('interrupted');
+  });
+
+  it('is waited for while its writer takes its time', async () => {
+    const clock = new FakeClock({ auto: false });
+    const reading = readFileOrPipe(pipe, 100, { clock });
+    const writer = await fs.open(pipe, 'w');
+    for (const part of ['ke', 'y']) {
+      while (clock.sleeping === 0) await new Promise((resolve) => setImmediate(resolve));
+      await writer.write(part);
+      await clock.advance(20);
+    }
+    await writer.close();
+    await clock.advance(20);
+    while (clock.sleeping > 0) await clock.advance(20);
+    expect(String(await reading)).toBe('key');
+  });
+});

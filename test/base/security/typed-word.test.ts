@@ -1,0 +1,83 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { typedOption, typedWord } from '../../../src/base/security/typed-word.ts';
+import { svcHere } from '../../support/run-here.ts';
+
+const HIDDEN = '(not shown: it may be a secret)';
+
+describe('a word of the command line in an error', () => {
+  it.each(['lgos', 'entty-types', 'a.b_c', 'x', 'ABCdefGHIjklMNOpqrST'])('is shown in quotes: %s', (word) => {
+    expect(typedWord(word)).toBe(`"${word}"`);
+  });
+
+  it.each(['', 'prod2', 'a=b', 'a b', 'ABCdefGHIjklMNOpqrSTu', 'sk:abc', 'a/b', 'ü', 'a\nb'])(
+    'R05 is not shown where it may be a secret: %j',
+    (word) => expect(typedWord(word)).toBe(HIDDEN),
+  );
+
+  it('is shown within two edits of a known word, whatever it is made of', () => {
+    expect(typedWord('prod23', ['prod-1'])).toBe('"prod23"');
+    expect(typedWord('3ds2', ['3ds'])).toBe('"3ds2"');
+    expect(typedWord('prod\n', ['prod'])).toBe(HIDDEN);
+    expect(typedWord('prod234', ['prod'])).toBe(HIDDEN);
+  });
+
+  it('of an option with its value is the option alone', () => {
+    expect(typedOption('--limt=canary7')).toBe('"--limt"');
+    expect(typedOption('--key7=canary')).toBe(HIDDEN);
+  });
+
+  it('R05 never holds a digit that no known word is near', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[\w=./+-]*\d[\w=./+-]*$/), (word) => {
+        expect(typedWord(word)).toBe(HIDDEN);
+      }),
+    );
+  });
+});
+
+const PASTED = ['key_prod_7Qx41canary', 'ABCdefGHIjklMNOpqrSTcanary', 'key7=canary', 'svc:canary/key+'];
+
+/** Places where a key may be pasted in place of a name that the tool knows. */
+const PLACES: readonly ((word: string) => readonly string[])[] = [
+  (word) => [word],
+  (word) => ['help', word],
+  (word) => ['-p', word, 'logs'],
+  (word) => [`-p${word}`, 'logs'],
+  (word) => [`--profile=${word}`, 'logs'],
+  (word) => ['-p', word, 'doctor'],
+  (word) => ['-p', word, 'whoami'],
+  (word) => ['-p', word],
+  (word) => ['logs', '--fields', word],
+  (word) => ['logs', '-o', word],
+  (word) => ['logs', '--jq', word],
+  (word) => ['logs', `--${word}`],
+  (word) => ['logs', word],
+  (word) => ['--base-url', word, 'logs'],
+  (word) => ['profile', 'use', word],
+  (word) => ['profile', 'show', word],
+  (word) => ['profile', 'delete', word],
+  (word) => ['profile', 'set', word, 'x'],
+  (word) => ['3ds', 'template', word],
+  (word) => ['3ds', 'explain', word],
+  (word) => ['events', 'trigger', word],
+  (word) => ['completion', word],
+  (word) => ['api', word, '/logs'],
+  (word) => ['tenant', 'update', '--set', `${word}=x`, '--dry-run'],
+];
+
+describe('a key in place of a name', () => {
+  it.each(PASTED)('R05 is repeated by no error: %s', async (word) => {
+    for (const place of PLACES) {
+      const argv = place(word);
+      const { code, stdout, stderr } = await svcHere(argv, { env: { SVC_BASE_URL: 'https://127.0.0.1:9' } });
+      expect([argv, code > 0]).toEqual([argv, true]);
+      expect(`${stdout}${stderr}`, argv.join(' ')).not.toContain('canary');
+    }
+  });
+
+  it('R05 is not repeated as SVC_PROFILE either', async () => {
+    const { stderr } = await svcHere(['logs'], { env: { SVC_PROFILE: PASTED[0] ?? '' } });
+    expect(stderr).toContain('unknown profile (not shown: it may be a secret), named by SVC_PROFILE');
+  });
+});

@@ -1,0 +1,37 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { duration, positiveDuration } from '../../../src/cli/app/parameter.ts';
+
+describe('a duration', () => {
+  it.each([
+    ['90s', 90_000],
+    ['15m', 900_000],
+    ['1h30m', 5_400_000],
+    ['7d', 604_800_000],
+    ['1w2d', 777_600_000],
+    ['250ms', 250],
+    ['0s', 0],
+  ])('%s is %d ms', (text, ms) => {
+    expect(duration(text)).toBe(ms);
+  });
+
+  it.each(['', '5', 's', '1.5h', '-1s', '1h 30m', '30m1h', '1e3s', '2026-11-20', '٣s', '99999999999999999999d'])(
+    'refuses %j',
+    (text) => {
+      expect(() => duration(text)).toThrow(/^must be a duration/);
+    },
+  );
+
+  it('is the sum of its parts', () => {
+    const part = fc.nat(500);
+    fc.assert(
+      fc.property(part, part, part, part, part, (w, d, h, m, s) => {
+        expect(duration(`${w}w${d}d${h}h${m}m${s}s`)).toBe(((((w * 7 + d) * 24 + h) * 60 + m) * 60 + s) * 1000);
+      }),
+    );
+  });
+
+  it('can be required to be greater than zero', () => {
+    expect(() => positiveDuration('0s')).toThrow(/greater than zero/);
+  });
+});

@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { LONGEST_WAIT_MS } from '../../../src/au/run/wait.ts';
+import { EXIT_CODES } from '../../../src/base/errors.ts';
+import { DEFAULT_MAX_WAIT_MS } from '../../../src/base/system.ts';
+import { exitCodesOf } from '../../../src/cli/app/command.ts';
+import { helpText } from '../../../src/cli/app/help.ts';
+import { GLOBAL_PARAMETERS, optionWords, type Parameter } from '../../../src/cli/app/parameter.ts';
+import { parse } from '../../../src/cli/app/run.ts';
+import { exitCodeMeanings, type TopicName, topicPage, TOPICS } from '../../../src/cli/app/topics.ts';
+import { ENTITY_TYPES_FILE_NAME } from '../../../src/cli/config/cache.ts';
+import { KEY_VARIABLES } from '../../../src/cli/config/keys.ts';
+import { CONFIG_FILE_NAME } from '../../../src/cli/config/paths.ts';
+import { OUTPUT_FORMATS, TIME_STYLES } from '../../../src/cli/config/values.ts';
+import { formatBytes, formatDuration, formatNumber } from '../../../src/cli/output/time.ts';
+import { KNOWN_RATES } from '../../../src/client/http/pacer.ts';
+import { API_LIMITS, FILE_LIMITS, MAX_ATTEMPTS } from '../../../src/client/http/retry.ts';
+import { RECEIVER_LIMITS } from '../../../src/client/webhooks/receiver.ts';
+import {
+  MAX_REQUEST_FILE_BYTES,
+  MAX_REQUEST_FILE_ROWS,
+  REQUEST_COLUMNS,
+  RESULT_COLUMNS,
+  UPLOAD_LIFE_MS,
+} from '../../../src/schema/account-updater-files.ts';
+import { EVENT_TYPES } from '../../../src/schema/account-updater.ts';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../src/schema/response.ts';
+import { MAX_TENANT_NAME_LENGTH } from '../../../src/schema/tenant.ts';
+import { PROGRAM, TREE } from '../../../src/tree.ts';
+import { allCommands, typedWords } from '../../support/tree.ts';
+
+const commands = await allCommands();
+const lines = [
+  [],
+  ...TREE.map(({ name }) => [name]),
+  ...commands.map(({ words }) => words.split(' ')),
+  ...Object.keys(TOPICS).map((topic) => [topic]),
+];
+
+async function help(argv: readonly string[], columns = 80): Promise<string> {
+  const invocation = await parse(['help', ...argv], PROGRAM);
+  if (invocation.kind !== 'help') throw new Error('a command was run instead');
+  return helpText(invocation, columns);
+}
+
+describe('help', () => {
+  it.each(lines.map((argv) => argv.join(' ')))('on "%s" begins with examples and fits 80 columns', async (typed) => {
+    const text = await help(typed.split(' ').filter(Boolean));
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    const titles = text
+      .split('\n\n')
+      .slice(1)
+      .map((part) => part.split('\n')[0]);
+    expect(titles[0]).toBe('Examples');
+    expect(text.endsWith('\n')).toBe(true);
+    expect(text).not.toMatch(/ \n|\n\n\n/);
+  });
+
+  it('fits 40 columns, but for words that are longer', async () => {
+    for (const argv of lines) {
+      const wide = (await help(argv, 40)).split('\n').filter((line) => line.length > 40);
+      const cut = wide.filter(
+        (line) => line.trim().replace(/ \\$/, '').includes(' ') && !/['"]|\w+: |^ +svc|</.test(line),
+      );
+      expect(cut, argv.join(' ')).toEqual([]);
+    }
+  });
+
+  it('goes from examples to options, permissions and the exit codes of its own', async () => {
+    const text = await help(['au', 'wait']);
+    const places = ['Examples', 'Usage', 'Arguments', 'Options', 'Permissions', 'Exit codes'].map((title) =>
+      text.indexOf(`\n${title}`),
+    );
+    expect(places.every((place, at) => place > (places[at - 1] ?? 0))).toBe(true);
+    expect(text).toMatch(/^ {2}11 +still pending: a response in this very command/m);
+  });
+
+  it('keeps a command line whole for the shell, whatever the width', async () => {
+    for (const { words, command } of commands) {
+      const narrow = (await help(words.split(' '), 40)).replaceAll(/ \\\n +/g, ' ');
+      for (const [line] of command.examples) expect(narrow, words).toContain(line);
+    }
+  });
+
+  it('has for every command a summary, examples that parse, and what it prints', async () => {
+    const nothing = commands.filter(({ command }) => command.fields === undefined).map(({ words }) => words);
+    expect(
+      nothing,
+      'these commands have no `fields`: give those of the view that they print, or add them to PRINTS_NO_DATA',
+    ).toEqual(expect.arrayContaining(nothing.filter((words) => PRINTS_NO_DATA.has(words))));
+    expect(nothing.filter((words) => !PRINTS_NO_DATA.has(words))).toEqual([]);
+    for (const { words, command } of commands) {
+      expect(command.summary, words).toMatch(/[^.\s]$/);
+      expect(command.examples.length, `svc ${words} has no example`).toBeGreaterThan(0);
+      for (const [line] of command.examples)
+        expect((await parse(typedWords(line), PROGRAM)).kind, `example of svc ${words}: ${line}`).toBe('run');
+    }
+  });
+
+  it('knows the meaning of every exit code', async () => {
+    const known = await exitCodeMeanings();
+    for (const { words, command } of commands) {
+      // 126 and 127 are those of the command that it runs.
+      const strange = exitCodesOf(command).filter((code) => !known.has(code) && ![126, 127].includes(code));
+      expect(strange, `exit codes of svc ${words}: add their meaning to docs/help/exit-codes.md`).toEqual([]);
+    }
+  });
+});
+
+/** Commands whose output is no data: `--fields` and `--jq` are of no use there. */
+const PRINTS_NO_DATA = new Set([
+  ...['bash', 'zsh', 'fish', 'powershell'].map((shell) => `completion ${shell}`),
+  'login',
+  'logout',
+  'profile delete',
+  'profile set',
+  'profile use',
+  'sandbox exec',
+  'sandbox reset',
+  'tenant delete',
+]);
+
+/** A meaning without the marks of code, which README and a terminal write differently. */
+function unquoted(meaning: string): string {
+  return meaning.replaceAll(/['`]/g, '');
+}
+
+describe('help topics', () => {
+  it('R55 explain every exit code that a failure can have, in the words of the table in README', async () => {
+    const explained = await exitCodeMeanings();
+    expect(Object.values(EXIT_CODES).filter((code) => !explained.has(code))).toEqual([]);
+    const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+    const rows = [...readme.matchAll(/^\| (\d+) \| (.+) \|$/gm)];
+    const table = rows.map(([, code, meaning = '']) => [Number(code), unquoted(meaning)]);
+    expect(table).toEqual(Array.from(explained, ([code, meaning]) => [code, unquoted(meaning)]));
+  });
+
+  it('are named as no command is', () => {
+    const names = new Set(TREE.filter(({ name }) => name in TOPICS).map(({ name }) => name));
+    // Help on the group is under `svc sandbox --help`, on events under `svc events --help`.
+    expect([...names]).toEqual(['events', 'sandbox']);
+  });
+
+  it('name options and commands that exist', async () => {
+    const known = new Set([
+      ...Object.values(GLOBAL_PARAMETERS).flatMap(optionWords),
+      ...commands.flatMap(({ command }) => Object.values(command.parameters).flatMap(optionWords)),
+    ]);
+    const commandNames = new Set(commands.map(({ words }) => words));
+    const groups = new Set(TREE.map(({ name }) => name));
+    for (const topic of Object.keys(TOPICS)) {
+      const text = await help([topic]);
+      const options = text.match(/(?<![\w-])--?[a-z0-9][a-z0-9-]*(?=[\s,.;:)=|'])/g) ?? [];
+      expect(
+        options.filter((option) => !known.has(option) && option.startsWith('--')),
+        topic,
+      ).toEqual([]);
+      for (const [, line = ''] of text.replaceAll(/\s+/g, ' ').matchAll(/'svc ([a-z0-9 -]+)/g)) {
+        const [first = '', second = ''] = line.split(' ');
+        const isKnown = first === 'help' || commandNames.has(`${first} ${second}`) || commandNames.has(first);
+        expect(isKnown || groups.has(first), `${topic}: svc ${line}`).toBe(true);
+      }
+    }
+  });
+
+  it('list every variable that sets an option, and others', async () => {
+    const text = await help(['environment']);
+    const variables = Object.values(GLOBAL_PARAMETERS).flatMap(
+      (parameter: Parameter<unknown>) => parameter.environment ?? [],
+    );
+    for (const name of [...variables, ...Object.values(KEY_VARIABLES).flat(), 'SVC_STATE_DIR'])
+      expect(text).toContain(name);
+  });
+
+  it('list every error code with its exit code', async () => {
+    const { sections } = await topicPage('exit-codes');
+    const rows = sections.find(({ title }) => title.startsWith('Error codes'))?.rows ?? [];
+    const listed = rows.flatMap(([exit, names]) => names.split(', ').map((name) => [name, Number(exit)]));
+    expect(Object.fromEntries(listed)).toEqual(EXIT_CODES);
+  });
+
+  it('name the limits, formats, columns and events that hold in the code', async () => {
+    const facts: Readonly<Partial<Record<TopicName, readonly string[]>>> = {
+      limits: [
+        `${DEFAULT_PAGE_SIZE} by default, at most ${MAX_PAGE_SIZE}`,
+        `${MAX_TENANT_NAME_LENGTH} characters`,
+        `${formatBytes(MAX_REQUEST_FILE_BYTES)} or ${formatNumber(MAX_REQUEST_FILE_ROWS)} rows`,
+        `valid for ${formatDuration(UPLOAD_LIFE_MS)}`,
+        ...KNOWN_RATES.map(({ count, windowMs }) => `${count} requests in ${formatDuration(windowMs)}`),
+        `${formatDuration(DEFAULT_MAX_WAIT_MS)} by default`,
+        `${MAX_ATTEMPTS} for requests`,
+        `${formatDuration(API_LIMITS.connect)} to connect, ${formatDuration(API_LIMITS.headers)} for`,
+        `files ${formatDuration(FILE_LIMITS.idle)} without`,
+        `${formatDuration(LONGEST_WAIT_MS)}, unless`,
+        formatBytes(RECEIVER_LIMITS.body),
+      ],
+      output: [OUTPUT_FORMATS.join(', '), TIME_STYLES.join('|')],
+      files: [REQUEST_COLUMNS.join(', '), RESULT_COLUMNS.join(', '), CONFIG_FILE_NAME, ENTITY_TYPES_FILE_NAME],
+      events: [EVENT_TYPES.join(', ')],
+      security: Object.values(KEY_VARIABLES).flat(),
+    };
+    for (const [topic, texts] of Object.entries(facts)) {
+      const text = (await help([topic])).replaceAll(/\s+/g, ' ');
+      for (const fact of texts) expect(text).toContain(fact);
+    }
+  });
+});
+
+describe('a mistyped word', () => {
+  it.each([
+    [['help', 'exit-code'], 'exit-codes'],
+    [['help', 'lgos'], 'logs'],
+    [['lgos'], 'logs'],
+    [['logs', 'tial'], 'tail'],
+    [['logs', '--limt', '3'], '--limit'],
+    [['logs', '--outptu', 'json'], '--output'],
+    [['logs', '--json'], '-o json'],
+    [['logs', '-o', 'jsno'], 'json'],
+    [['au', 'submit', 'x', '--fail-on', 'er'], 'err'],
+    [['3ds', 'template', 'payment-transactoin'], 'payment-transaction'],
+  ])('%j is answered with the one that was meant', async (argv, meant) => {
+    await expect(parse(argv, PROGRAM)).rejects.toMatchObject({ code: 'usage', hint: `Did you mean '${meant}'?` });
+  });
+
+  it('that is like no topic is answered with the command that lists them', async () => {
+    await expect(parse(['help', 'nothing-like-it'], PROGRAM)).rejects.toMatchObject({ next: ['help'] });
+  });
+});

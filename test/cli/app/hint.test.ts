@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { SvcError } from '../../../src/base/errors.ts';
+import { nextCommand, optionAdvice, shellFor, withHint } from '../../../src/cli/app/hint.ts';
+
+const windows = { platform: 'win32', env: {} } as const;
+const { word } = shellFor(windows);
+const set = (system: Parameters<typeof shellFor>[0]): string => shellFor(system).setVariable('A', 'x y');
+
+/** The words that the C runtime of Windows makes of a command line without single quotes, as cmd hands it on. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)].map(([, quoted, plain]) =>
+    quoted === undefined ? (plain ?? '') : quoted.replace(/(\\+)$/, (all) => all.slice(all.length / 2)),
+  );
+}
+
+describe('a message and its hint', () => {
+  it.each(['not found', 'not found.'])('are two sentences: %s', (message) => {
+    expect(withHint(new SvcError('not_found', message, { hint: 'Check the id.' }))).toBe('not found. Check the id.');
+  });
+});
+
+describe('the next command', () => {
+  const globals = { sandbox: false, profile: undefined, baseUrl: undefined };
+
+  it.each([
+    [['au', 'wait', 'job 1'], {}, "svc au wait 'job 1'"],
+    [['au', 'wait', '1'], { sandbox: true }, 'svc --sandbox au wait 1'],
+    [['au', 'wait', '1'], { profile: 'p' }, 'svc --profile p au wait 1'],
+    [['login'], { profile: 'p' }, 'svc --profile p login'],
+    [['login'], { sandbox: true }, 'svc login'],
+    [['login', '--profile', '<name>'], { profile: 'p' }, 'svc login --profile <name>'],
+    [['sandbox', 'start'], { profile: 'p' }, 'svc sandbox start'],
+  ])('%o is written out with the service that was named: %o', (words, named, line) => {
+    expect(nextCommand(words, { ...globals, ...named }, { platform: 'linux', env: {} })).toBe(line);
+  });
+});
+
+describe('advice about options', () => {
+  it('names --excel-safe for a column that a spreadsheet would run, not for a place in a body', () => {
+    expect(optionAdvice(refused({ column: 'name' }))).toContain('--excel-safe');
+    expect(optionAdvice(refused({ line: 1, column: 1 }))).toBeUndefined();
+  });
+});
+
+describe('a word of a command on Windows', () => {
+  it.each(['au', '-o', '--fields', '-', 'C:\\data\\r.csv', '\\\\server\\share\\a', './a.csv', '2026-01-01T10:00:00Z'])(
+    'stays as it is where no shell does anything to it: %s',
+    (text) => expect(word(text)).toBe(text),
+  );
+
+  it.each(['a,b', '@file', '--start=a.b', 'job 1', '', '(x)', 'a;b', 'a&b', '{x}', '~', "it's", 'C:\\my files\\'])(
+    'is quoted so that cmd and PowerShell both take it as one: %s',
+    (text) => {
+      expect(word(text)).toMatch(/^".*"$/);
+      expect(wordsOf(word(text))).toEqual([text]);
+    },
+  );
+
+  it.each([
+    ['$HOME', "'$HOME'"],
+    ['say "it\'s"', "'say \"it''s\"'"],
+    ['a`b’c', "'a`b’’c'"],
+    ['“a”', "'“a”'"],
+  ])('is quoted for PowerShell where it alone can be: %s', (text, quoted) => {
+    expect(word(text)).toBe(quoted);
+  });
+});
+
+describe('the shell', () => {
+  it('is PowerShell on Windows, and a POSIX shell where SHELL names one and everywhere else', () => {
+    expect(set(windows)).toBe("$env:A = 'x y'");
+    expect(set({ platform: 'win32', env: { SHELL: '/usr/bin/bash.exe' } })).toBe("export A='x y'");
+    expect(set({ platform: 'darwin', env: {} })).toBe("export A='x y'");
+  });
+
+  it('gets the next command in words that it takes', () => {
+    const globals = { sandbox: false, profile: 'it s', baseUrl: undefined };
+    const words = ['au', 'results', '<job>', '--out', 'C:\\my files\\r.csv'];
+    expect(nextCommand(words, globals, windows)).toBe(
+      'svc --profile "it s" au results <job> --out "C:\\my files\\r.csv"',
+    );
+    expect(nextCommand(words, globals, { platform: 'linux', env: {} })).toBe(
+      String.raw`svc --profile 'it s' au results <job> --out 'C:\my files\r.csv'`,
+    );
+  });
+});
+
+function refused(facts: Readonly<Record<string, unknown>>): SvcError {
+  return new SvcError('refused_input', 'no', { facts });
+}

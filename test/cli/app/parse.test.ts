@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { helpText } from '../../../src/cli/app/help.ts';
+import { GLOBAL_PARAMETERS, optionWords } from '../../../src/cli/app/parameter.ts';
+import { parse } from '../../../src/cli/app/run.ts';
+import { PROGRAM } from '../../../src/tree.ts';
+import { allCommands } from '../../support/tree.ts';
+
+const CANARY = 'key_prod_4111111111111111_CANARY';
+
+async function run(...argv: string[]): Promise<Extract<Awaited<ReturnType<typeof parse>>, { kind: 'run' }>> {
+  const invocation = await parse(argv, PROGRAM);
+  if (invocation.kind !== 'run') throw new Error('help was shown instead');
+  return invocation;
+}
+
+async function help(...argv: string[]): Promise<string> {
+  const invocation = await parse(argv, PROGRAM);
+  if (invocation.kind !== 'help') throw new Error('a command was run instead');
+  return helpText(invocation, 80);
+}
+
+describe('a command line', () => {
+  it('gives a command its typed input', async () => {
+    const { words, input } = await run(
+      'logs',
+      'list',
+      '--entity-type',
+      'card',
+      '--limit',
+      '5',
+      '--operation',
+      'create',
+      '--operation',
+      'read',
+    );
+    expect(words).toBe('logs list');
+    expect(input).toMatchObject({
+      entityType: 'card',
+      limit: 5,
+      operation: ['create', 'read'],
+      all: false,
+      grep: undefined,
+    });
+  });
+
+  it('runs the default command of a group when none is named', async () => {
+    expect((await run('logs', '--entity-type', 'card')).words).toBe('logs list');
+    expect((await run('tenant')).words).toBe('tenant show');
+  });
+
+  it('shows help on a command or a topic also behind global options', async () => {
+    expect(await help('--sandbox', 'help')).toBe(await help('help'));
+    expect(await help('--profile', 'x', 'help', 'logs', 'tail')).toBe(await help('help', 'logs', 'tail'));
+    expect(await help('--sandbox', 'help', 'exit-codes')).toBe(await help('help', 'exit-codes'));
+    await expect(help('--sandbox', 'help', 'nothing')).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('takes global options before and after the command', async () => {
+    const before = await run('-o', 'json', '--sandbox', 'logs', 'entity-types');
+    const after = await run('logs', 'entity-types', '-o', 'json', '--sandbox');
+    expect(before.globals).toEqual(after.globals);
+    expect(after.globals).toMatchObject({ output: 'json', sandbox: true, noInput: false });
+    expect((await run('tenant', '--no-input')).globals.noInput).toBe(true);
+  });
+
+  it('reads durations of global options in milliseconds', async () => {
+    expect((await run('tenant', '--timeout', '1m30s', '--max-wait', '5s')).globals).toMatchObject({
+      timeout: 90_000,
+      maxWait: 5_000,
+    });
+  });
+
+  it('gives arguments by name', async () => {
+    expect((await run('au', 'status', 'job-1')).input).toEqual({ of: 'job-1' });
+    expect((await run('profile', 'set', 'output', '--unset')).input).toMatchObject({
+      setting: 'output',
+      value: undefined,
+      unset: true,
+    });
+  });
+
+  it.each([
+    [['lgos'], 'unknown command "lgos"'],
+    [['logs', 'entty-types'], `unknown command "entty-types" for 'svc logs'`],
+    [['logs', '--nope=key_prod'], `unknown option "--nope" for 'svc logs list'`],
+    [['logs', '--page-size2', '3'], `unknown option "--page-size2" for 'svc logs list'`],
+    [['au', 'status', 'job-1', 'more'], `unexpected argument "more" for 'svc au status'`],
+    [['tenant', '-o', 'jsn'], '--output must be one of table, json, jsonl, csv, yaml, not "jsn"'],
+    [['3ds', 'template', 'nope'], expect.stringMatching(/^<authentication-type> must be one of .*, not "nope"$/)],
+    [['logs', '--all', '--limit', '3'], "option '-n, --limit <n>' cannot be used with option '--all'"],
+    [['tenant', '--sandbox', '--profile', 'x'], expect.stringMatching(/--sandbox.*cannot be used with.*--profile/)],
+    [['help', 'topics'], 'no help topic "topics"'],
+    [[CANARY], 'unknown command (not shown: it may be a secret)'],
+    [['help', CANARY], 'no help topic (not shown: it may be a secret)'],
+  ])('%j names the word that is wrong, where it cannot be a secret', async (argv, message) => {
+    await expect(parse(argv, PROGRAM)).rejects.toMatchObject({ code: 'usage', message });
+  });
+
+  it('R05 repeats nothing of what may be a secret, on any error path', async () => {
+    const mistakes = [
+      [CANARY],
+      ['logs', CANARY],
+      ['logs', 'list', CANARY],
+      ['logs', `--${CANARY}`],
+      ['logs', `--management-key=${CANARY}`],
+      ['--api-key', CANARY],
+      ['logs', '--limit', CANARY],
+      ['logs', '--page-size', CANARY],
+      ['logs', '--since', CANARY],
+      ['logs', '--grep', `(${CANARY}`],
+      ['-o', CANARY, 'logs'],
+      ['--time', CANARY, 'logs'],
+      ['--color', CANARY, 'tenant'],
+      ['--timeout', CANARY, 'tenant'],
+      ['--max-wait', CANARY, 'tenant'],
+      ['--fields', `${CANARY},,`, 'tenant'],
+      ['au', CANARY],
+      ['au', 'wait'],
+      ['au', 'status', 'a', CANARY],
+      ['login', CANARY],
+      ['login', `--key=${CANARY}`],
+      ['profile', 'use'],
+      ['profile', CANARY],
+      ['help', CANARY],
+      ['logs', '--limit', '5', `-x${CANARY}`],
+      ['logs', `${CANARY}=x`],
+      [`abc=${CANARY}`],
+      ['sandbox', 'start', '--port', CANARY],
+      ['sandbox', 'start', '--processing', CANARY],
+      ['sandbox', 'start', '--limits', CANARY],
+      ['tenant', '-o'],
+    ];
+    for (const argv of mistakes) {
+      const error: unknown = await parse(argv, PROGRAM).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      expect(error, argv.join(' ')).toMatchObject({ code: 'usage' });
+      const shown = JSON.stringify(error, Object.getOwnPropertyNames(error));
+      expect(shown, argv.join(' ')).not.toMatch(/CANARY|4111/);
+    }
+  });
+});
+
+describe('help', () => {
+  it('leads with examples, for the tool, a group and a command', async () => {
+    for (const argv of [['--help'], ['logs', '--help'], ['logs', 'list', '--help'], ['help', 'au', 'wait'], ['help']]) {
+      const text = await help(...argv);
+      expect(text.indexOf('Examples'), argv.join(' ')).toBeGreaterThan(0);
+      expect(text.split('\n').every((line) => line.length <= 80)).toBe(true);
+    }
+    expect(await help('help', 'au', 'wait')).toBe(await help('au', 'wait', '--help'));
+  });
+});
+
+describe('-h', () => {
+  it.each([[], ['logs'], ['logs', 'list'], ['au', 'submit']])(
+    'on %j is shorter than --help and says where the rest is',
+    async (...argv) => {
+      const short = await help(...argv, '-h');
+      const long = await help(...argv, '--help');
+      expect(short.length).toBeLessThan(long.length);
+      expect(short).toContain(`${['svc', ...argv].join(' ')} --help`);
+      expect(short).not.toMatch(/^(Exit codes|Permissions|Topics)/m);
+    },
+  );
+});
+
+describe('the tree', () => {
+  it('leaves single steps out of the help of their group, and gives each its own', async () => {
+    expect(await help('au', '--help')).not.toMatch(/svc au (create|upload)/);
+    expect(await help('au', 'create', '--help')).toContain('svc au create');
+  });
+
+  it('uses no option of the tool for anything else in a command', async () => {
+    const taken = new Set(Object.values(GLOBAL_PARAMETERS).flatMap(optionWords));
+    for (const { words, command } of await allCommands()) {
+      const own = Object.values(command.parameters).flatMap(optionWords);
+      expect(
+        own.filter((word) => taken.has(word)),
+        words,
+      ).toEqual([]);
+    }
+  });
+
+  it('takes no key as an option or argument; --key of api takes one of two words, --…-key-command a command', async () => {
+    for (const { words, command } of await allCommands()) {
+      const takes = Object.values(command.parameters).filter(
+        ({ syntax, kind, choices }) => /key(?!-command)/.test(syntax) && kind !== 'flag' && choices === undefined,
+      );
+      expect(takes, words).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,332 @@
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { SharedLogs } from '../../../src/cli/app/rate-ledger.ts';
+import { KNOWN_RATES, type PacedRequest, Pacer, type Slot } from '../../../src/client/http/pacer.ts';
+import { FakeClock } from '../../support/clock.ts';
+
+const REQUEST: PacedRequest = { key: 'management', path: '/logs', secret: 'key_canary7Qz4Xw91Lm' };
+const quiet = (): void => undefined;
+
+class RacedLogs extends SharedLogs {
+  beforeAdd: (() => void)[] = [];
+
+  override add(request: PacedRequest, slot: Slot): void {
+    if (slot.answeredAt === undefined && slot.rules.length > 0) this.beforeAdd.shift()?.();
+    super.add(request, slot);
+  }
+}
+
+/** A state directory, and processes that share it. */
+class Machine {
+  readonly clock = new FakeClock();
+  readonly directory = path.join(mkdtempSync(path.join(tmpdir(), 'svc-pacing-')), 'pacing');
+  readonly remove = (): void => rmSync(path.dirname(this.directory), { recursive: true });
+
+  /** `beforeAdd` is what others do once it looked and before it adds its request, one after the other. */
+  process(baseUrl = 'https://api.example/', beforeAdd: (() => void)[] = [], maxWaitMs?: number): Pacer {
+    const logs = new RacedLogs(this.directory, this.clock, new URL(baseUrl));
+    logs.beforeAdd = beforeAdd;
+    return new Pacer(KNOWN_RATES, this.clock, logs, maxWaitMs);
+  }
+
+  /** A process of an operator who waits no longer than this. */
+  patient(maxWaitMs: number): Pacer {
+    return this.process(undefined, [], maxWaitMs);
+  }
+
+  files(): string[] {
+    return readdirSync(this.directory).filter((name) => name.endsWith('.log'));
+  }
+}
+
+function openMachine(): Machine {
+  const machine = new Machine();
+  onTestFinished(machine.remove);
+  return machine;
+}
+
+/** What may be in the place of a file, made so that a reader which trusts it would wait for long. */
+const UNREADABLE: [string, (file: string, content: Buffer) => void][] = [
+  ['a pipe that nobody writes to', (file) => execFileSync('mkfifo', [file])],
+  ['a device without an end', (file) => symlinkSync('/dev/zero', file)],
+  [
+    'a link to such a file',
+    (file, content) => {
+      writeFileSync(`${file}.elsewhere`, content);
+      symlinkSync(`${file}.elsewhere`, file);
+    },
+  ],
+  ['a directory', (file) => mkdirSync(file)],
+  [
+    '200 MB',
+    (file) => {
+      writeFileSync(file, '');
+      truncateSync(file, 200_000_000);
+    },
+  ],
+  ['a million lines', (file) => writeFileSync(file, '\n{"id":"x","rules":["burst"],"sentAt":0}'.repeat(1_000_000))],
+];
+
+async function send(pacer: Pacer, times = 1): Promise<void> {
+  for (let n = 0; n < times; n += 1) (await pacer.take(REQUEST, undefined, quiet))();
+}
+
+describe('processes that share a key', () => {
+  it('R18 and R68 stay under every limit together, though they come at once and some are killed on their way', async () => {
+    const lives = fc.array(
+      fc.record({
+        requests: fc.nat(60),
+        after: fc.nat(20_000),
+        latency: fc.nat(2_000),
+        isKilled: fc.boolean(),
+        // How many others come between its look and its addition, each time.
+        between: fc.array(fc.nat(6), { maxLength: 20 }),
+      }),
+      { minLength: 2, maxLength: 5 },
+    );
+    await fc.assert(
+      fc.asyncProperty(lives, async (processes) => {
+        const machine = new Machine();
+        const { clock } = machine;
+        const sent: number[] = [];
+        const others: Promise<void>[] = [];
+        const sendOne = async (pacer: Pacer, latency: number, isKilled = false): Promise<void> => {
+          const ended = await pacer.take(REQUEST, undefined, quiet);
+          sent.push(clock.now());
+          // The service counts a request as soon as it comes; a killed process records no response.
+          await clock.sleep(latency);
+          if (!isKilled) ended();
+        };
+        try {
+          await Promise.all(
+            processes.map(async ({ requests, after, latency, isKilled, between }) => {
+              const come = (count: number) => (): void => {
+                for (let n = 0; n < count; n += 1) others.push(sendOne(machine.process(), latency));
+              };
+              const pacer = machine.process(undefined, between.map(come));
+              await clock.sleep(after);
+              for (let n = 0; n < requests; n += 1) await sendOne(pacer, latency, isKilled && n === requests - 1);
+            }),
+          );
+          await Promise.all(others);
+        } finally {
+          machine.remove();
+        }
+        sent.sort((a, b) => a - b);
+        expect(sent).toHaveLength(processes.reduce((sum, { requests }) => sum + requests, others.length));
+        const tooMany = KNOWN_RATES.filter(({ applies }) => applies(REQUEST.key, REQUEST.path)).flatMap((rule) =>
+          sent.filter((at, n) => at - (sent[n - rule.count] ?? -Infinity) < rule.windowMs),
+        );
+        expect(tooMany).toEqual([]);
+      }),
+      { numRuns: 15 },
+    );
+  }, 60_000);
+
+  it('leave a request to one that sends few, while another sends all it can', async () => {
+    const machine = openMachine();
+    const large = Array.from({ length: 4 }, () => machine.process());
+    for (let n = 0; n < 11; n += 1) for (const one of large.slice(0, n < 10 ? 4 : 3)) await send(one);
+    const before = machine.clock.now();
+    await send(machine.process(), 4);
+    expect(machine.clock.now()).toBe(before);
+    await send(large[0] ?? machine.process());
+    expect(machine.clock.now()).toBeGreaterThan(before);
+  });
+
+  it('R68 count what others sent since the first attempt of a request that had to wait', async () => {
+    const machine = openMachine();
+    const sendByOthers = (times: number) => (): void => {
+      for (let n = 0; n < times; n += 1) void send(machine.process());
+    };
+    sendByOthers(47)();
+    await machine.clock.sleep(1);
+    let burstAt = 0;
+    const burst = (): void => {
+      burstAt = machine.clock.now();
+      sendByOthers(48)();
+    };
+    await send(machine.process(undefined, [sendByOthers(1), burst]));
+    expect(burstAt).toBeGreaterThan(0);
+    expect(machine.clock.now() - burstAt).toBeGreaterThanOrEqual(10_000);
+  });
+
+  it('see the responses that came since the first attempt of a request that had to wait', async () => {
+    const machine = openMachine();
+    const others = await Promise.all(
+      Array.from({ length: 47 }, () => machine.process().take(REQUEST, undefined, quiet)),
+    );
+    const before = machine.clock.now();
+    const answer = (): void => {
+      void send(machine.process());
+      void machine.clock.sleep(100).then(() => others.forEach((ended) => ended()));
+    };
+    await send(machine.process(undefined, [answer]));
+    expect(machine.clock.now() - before).toBeLessThanOrEqual(12_100);
+  });
+
+  it('R17 all pause when the service refused a request of one', async () => {
+    const machine = openMachine();
+    const before = machine.clock.now();
+    machine.process().hold(REQUEST, 60_000);
+    await send(machine.process());
+    expect(machine.clock.now() - before).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it('R81 wait for a hold no longer than their own --max-wait, whoever met it', async () => {
+    const machine = openMachine();
+    machine.patient(3_600_000).hold(REQUEST, 1_800_000);
+    const before = machine.clock.now();
+    await expect(send(machine.process())).rejects.toMatchObject({
+      code: 'rate_limited',
+      exitCode: 7,
+      retryable: true,
+      message: 'the service asked an earlier request with this key to wait; 1800 s are left, longer than 90 s',
+      facts: { retry_after_s: 1_800 },
+    });
+    expect(machine.clock.now()).toBe(before);
+    await send(machine.patient(1_800_000));
+    expect(machine.clock.now() - before).toBeGreaterThanOrEqual(1_800_000);
+  });
+
+  it('R81 keep to a hold of hours to its end, also past midnight', async () => {
+    const machine = openMachine();
+    const until = machine.clock.now() + 20 * 3_600_000;
+    machine.process().hold(REQUEST, 20 * 3_600_000);
+    for (const hours of [1, 5, 7, 6]) {
+      await machine.clock.sleep(hours * 3_600_000);
+      await expect(send(machine.process())).rejects.toMatchObject({ code: 'rate_limited' });
+    }
+    await machine.clock.sleep(until - machine.clock.now() - 1_000);
+    await send(machine.process());
+    expect(machine.clock.now()).toBeGreaterThanOrEqual(until);
+  });
+
+  it('R81 ignore a hold that ends later than in 24 hours, wherever it stands', async () => {
+    const machine = openMachine();
+    machine.process().hold(REQUEST, 86_400_001);
+    await send(machine.process());
+    const before = machine.clock.now();
+    const forged = { id: 'forged', rules: ['burst', 'minute'], sentAt: before, heldUntil: before + 400 * 86_400_000 };
+    for (const name of machine.files())
+      writeFileSync(path.join(machine.directory, name), `\n${JSON.stringify(forged)}`, { flag: 'a' });
+    await send(machine.process());
+    expect(machine.clock.now()).toBe(before);
+  });
+
+  it('R81 wait for the requests of others no longer than their own --max-wait, and for their own as long as it takes', async () => {
+    const machine = openMachine();
+    const other = machine.process();
+    await send(other, 46);
+    await expect(send(machine.patient(1_000), 3)).rejects.toMatchObject({
+      code: 'rate_limited',
+      message: 'other processes use up the rate limit of this key; 10 s are left, longer than 1 s',
+    });
+    await machine.clock.sleep(60_000);
+    const before = machine.clock.now();
+    await send(machine.patient(1_000), 50);
+    expect(machine.clock.now() - before).toBeGreaterThanOrEqual(10_000);
+  });
+
+  it.each(UNREADABLE)('R81 keep to the limits each for itself where a file of theirs is %s', async (_, put) => {
+    const machine = openMachine();
+    await send(machine.process());
+    for (const name of readdirSync(machine.directory)) {
+      const file = path.join(machine.directory, name);
+      const content = readFileSync(file);
+      rmSync(file);
+      put(file, content);
+      const [pacer, before] = [machine.process(), machine.clock.now()];
+      await send(pacer, 48);
+      expect(machine.clock.now()).toBe(before);
+      await machine.clock.sleep(60_000);
+      rmSync(file, { recursive: true });
+      writeFileSync(file, content);
+    }
+  });
+
+  it.each([
+    ['short lines', '1'],
+    ['torn lines', '{"id":"x"'],
+    ['requests of long ago', '{"id":"x","rules":["burst"],"sentAt":0}'],
+  ])('R81 do not read a log of more lines than a fleet writes: %s', async (_, line) => {
+    const machine = openMachine();
+    await send(machine.process());
+    const [name = ''] = machine.files();
+    writeFileSync(path.join(machine.directory, name), `\n${line}`.repeat(100_000));
+    const before = machine.clock.now();
+    await send(machine.process(), 48);
+    expect(machine.clock.now()).toBe(before);
+  });
+
+  it('do not count the requests of other keys and services', async () => {
+    const machine = openMachine();
+    await send(machine.process(), 10);
+    await send(machine.process('https://other.example/'));
+    await machine.process().take({ ...REQUEST, secret: 'another' }, undefined, quiet);
+    expect(machine.files()).toHaveLength(3);
+  });
+
+  it('R06 leave no trace of the key, in files of their own', async () => {
+    const machine = openMachine();
+    await send(machine.process());
+    const files = readdirSync(machine.directory);
+    const text = files.map((name) => name + readFileSync(path.join(machine.directory, name), 'latin1')).join('\n');
+    expect(text).not.toContain(REQUEST.secret);
+    expect(files.map((name) => statSync(path.join(machine.directory, name)).mode & 0o777)).toEqual([0o600, 0o600]);
+  });
+
+  it('R10 and R68 keep to the limits each for itself where the files cannot be used', async () => {
+    const machine = openMachine();
+    writeFileSync(machine.directory, 'in the way');
+    const before = machine.clock.now();
+    const pacer = machine.process();
+    await send(pacer, 48);
+    expect(machine.clock.now()).toBe(before);
+    await send(pacer);
+    expect(machine.clock.now() - before).toBe(10_000);
+  });
+
+  it('R68 go on together where what is old cannot be removed', async () => {
+    const machine = openMachine();
+    await send(machine.process(), 10);
+    mkdirSync(path.join(machine.directory, `${'0'.repeat(32)}.1.log`));
+    const others = Array.from({ length: 39 }, () => machine.process());
+    const before = machine.clock.now();
+    for (const other of others) await send(other);
+    expect(machine.clock.now()).toBeGreaterThan(before);
+  });
+
+  it('begin again where a log is damaged or from a clock that was set back', async () => {
+    const machine = openMachine();
+    await send(machine.process(), 48);
+    const [name = ''] = machine.files();
+    const file = path.join(machine.directory, name);
+    const soon = machine.clock.now() + 3_600_000;
+    const future = [
+      { id: 'x', rules: ['burst'], sentAt: soon },
+      { id: 'x', rules: ['burst'], sentAt: 0, answeredAt: soon },
+      { id: 'x', rules: ['burst'], sentAt: 0, heldUntil: 'x' },
+    ];
+    for (const text of ['', '\0\0', '\n{}\n[1]\n{"id', ...future.map((slot) => `\n${JSON.stringify(slot)}`)]) {
+      writeFileSync(file, text);
+      const before = machine.clock.now();
+      await send(machine.process());
+      expect(machine.clock.now()).toBe(before);
+    }
+  });
+});

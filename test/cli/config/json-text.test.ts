@@ -1,0 +1,87 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { JsonFault, plainValue, positionOf, readJson } from '../../../src/cli/config/json-text.ts';
+
+function read(text: string): { value: unknown } | { fault: string; line: number; column: number } {
+  try {
+    return { value: plainValue(readJson(text)) };
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    return { fault: error.message, ...positionOf(text, error.at) };
+  }
+}
+
+function builtIn(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+describe('the JSON reader', () => {
+  it('reads what JSON.stringify writes', () => {
+    expect.hasAssertions();
+    const json = fc.jsonValue({ maxDepth: 6 });
+    fc.assert(
+      fc.property(json, fc.constantFrom(undefined, 2, '\t'), (value, space) => {
+        const text = JSON.stringify(value, undefined, space);
+        fc.pre(!text.includes('"__proto__"'));
+        expect(read(text)).toEqual(builtIn(text));
+      }),
+    );
+  });
+
+  it('agrees with JSON.parse on what is JSON, for any damage', () => {
+    const sample = '{"a":[1,-2.5e3,true],"b":{"c":"x\\u00e9\\n","d":null},"e":""}';
+    const damage = fc.record({
+      at: fc.nat(sample.length),
+      cut: fc.nat(3),
+      put: fc.string({
+        unit: fc.constantFrom(...Array.from('{}[]",:0159.-+eEtrufalsn\\ \t\n\u0001\u00e9')),
+        maxLength: 3,
+      }),
+    });
+    fc.assert(
+      fc.property(damage, ({ at, cut, put }) => {
+        const text = sample.slice(0, at) + put + sample.slice(at + cut);
+        const found = read(text);
+        if ('fault' in found && found.fault === 'a name is given twice') return;
+        expect('value' in found ? found : undefined).toEqual(builtIn(text));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each([
+    ['{"a": 1,\n "b" 2}', 'a colon should be here', 2, 6],
+    ['{"a": 1\n', 'it ends where a comma or a closing brace should be', 2, 1],
+    ['{"a": 1,}', 'a name in double quotes should be here', 1, 9],
+    ['[1, 2', 'it ends where a comma or a closing bracket should be', 1, 6],
+    ['{"a": hello}', 'a value should be here', 1, 7],
+    ['{"a": "b', 'a string does not end, or contains an invalid character', 1, 7],
+    ['{} {}', 'the end should be here', 1, 4],
+    ['{"a": 1, "a": 2}', 'a name is given twice', 1, 10],
+    ['{"a": {"__proto__": 1}}', '__proto__ is no name for a setting', 1, 8],
+  ])('%j: %s', (text, fault, line, column) => {
+    expect(read(text)).toEqual({ fault, line, column });
+  });
+
+  it.each([
+    ['{"a": 1} // x', { a: 1 }],
+    ['// "x\n{}', {}],
+    ['{"a": /* one */ 1}', { a: 1 }],
+    ['//\r\n{}', {}],
+  ])('reads %j where comments are allowed, and refuses it elsewhere', (text, value) => {
+    expect(plainValue(readJson(text, 'comments'))).toEqual(value);
+    expect(read(text)).toMatchObject({ fault: 'comments are not allowed' });
+  });
+
+  it('takes no address in a string for a comment', () => {
+    expect(plainValue(readJson('{"a": "https://x"}', 'comments'))).toEqual({ a: 'https://x' });
+  });
+
+  it('refuses a text nested so deeply that reading it would use up the stack', () => {
+    expect(read('['.repeat(100_000))).toMatchObject({ fault: 'it is nested too deeply' });
+  });
+});

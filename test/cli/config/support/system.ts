@@ -1,0 +1,55 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import type { Clock, System } from '../../../../src/base/system.ts';
+
+/** A clock whose sleeps end at once and move it; `onSleep` runs at each. */
+export function fakeClock(onSleep: () => void = () => {}): Clock & { slept: number } {
+  const clock = {
+    slept: 0,
+    now: () => Date.UTC(2026, 0, 1) + clock.slept,
+    sleep: async (ms: number, signal?: AbortSignal) => {
+      signal?.throwIfAborted();
+      clock.slept += ms;
+      onSleep();
+    },
+  };
+  return clock;
+}
+
+/** A Linux process at home in `/home/op`, with nothing in its environment. */
+export function testSystem(parts: Partial<System> = {}): System {
+  return {
+    env: {},
+    platform: 'linux',
+    home: '/nonexistent/home/op',
+    cwd: '/',
+    pid: process.pid,
+    nodeVersion: process.versions.node,
+    stdin: Readable.from([]),
+    stdout: nowhere(),
+    stderr: nowhere(),
+    clock: fakeClock(),
+    signal: new AbortController().signal,
+    isAlive: (pid) => pid === process.pid,
+    ...parts,
+  };
+}
+
+/** A directory of this test's own, gone when it ends. */
+export function temporaryDirectory(): string {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-test-'));
+  onTestFinished(() => fs.rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** The permission bits of a file, as in `600`. */
+export function modeOf(file: string): string {
+  return (fs.statSync(file).mode & 0o7777).toString(8);
+}
+
+function nowhere(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
+}

@@ -1,0 +1,140 @@
+import { array, assert, asyncProperty, json } from 'fast-check';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { isSvcError } from '../../../src/base/errors.ts';
+import { Query } from '../../../src/cli/output/jq.ts';
+
+const never = new AbortController().signal;
+const open: Query[] = [];
+
+afterEach(async () => {
+  for (const query of open.splice(0)) await query.close();
+});
+
+async function query(expression: string): Promise<Query> {
+  const made = await Query.open(expression, never);
+  open.push(made);
+  return made;
+}
+
+async function refusal(expression: string): Promise<{ message: string; hint: string }> {
+  const error: unknown = await Query.open(expression, never).catch((thrown: unknown) => thrown);
+  if (!isSvcError(error, 'usage')) throw new Error(`not refused: ${expression}`, { cause: error });
+  return { message: error.message, hint: error.hint ?? '' };
+}
+
+describe('a query', () => {
+  it('sees each entry by itself and keeps their order', async () => {
+    const made = await query('.a, length');
+    const { outputs, errors } = await made.run(['{"a":"x"}', '{"a":[1,"\\n"],"b":2}']);
+    expect(outputs).toEqual(['"x"', '1', '[1,"\\n"]', '2']);
+    expect(errors).toEqual([]);
+  });
+
+  it.each([
+    ['no entry at all', '.', [], []],
+    ['an entry that is left out', 'select(.a == 2)', ['{"a":1}', '{"a":2}'], ['{"a":2}']],
+    ['functions of its own and a comment at its end', 'def f: .a + 1; f # sum', ['{"a":1}'], ['2']],
+    ['regular expressions', '.a | test("^h.llo$")', ['{"a":"héllo"}'], ['true']],
+    ['times', '.a | fromdate', ['{"a":"2026-01-01T00:00:00Z"}'], ['1767225600']],
+    ['labels', 'label $out | 1, break $out, 2', ['{}'], ['1']],
+    ['inputs, of which there are none', '[inputs]', ['1', '2'], ['[]', '[]']],
+  ])('takes %s', async (_, expression, entries, outputs) => {
+    const made = await query(expression);
+    expect(await made.run(entries)).toEqual({ outputs, errors: [], notes: '' });
+  });
+
+  it('keeps what an entry gave before it failed, and goes on with the next one', async () => {
+    const made = await query('.a, (.b | ascii_upcase)');
+    const { outputs, errors } = await made.run(['{"a":1,"b":2}', '{"a":3,"b":"x"}']);
+    expect(outputs).toEqual(['1', '3', '"X"']);
+    expect(errors).toEqual([expect.stringContaining('must be a string')]);
+  });
+
+  it.each(['input', 'halt', 'halt_error', 'halt_error(3)'])('lets no entry use %s', async (word) => {
+    const made = await query(word);
+    const { outputs, errors } = await made.run(['1', '2']);
+    expect(outputs).toEqual([]);
+    expect(errors).toEqual([expect.stringContaining('cannot be used'), expect.stringContaining('cannot be used')]);
+  });
+
+  it('reads no environment and no file', async () => {
+    const made = await query('$ENV | keys | map(select(test("KEY|SVC|SECRET")))');
+    expect((await made.run(['1'])).outputs).toEqual(['[]']);
+    expect((await refusal('import "/etc/passwd" as $x; .')).message).toContain('not a jq expression');
+  });
+
+  it('tells apart what debug wrote', async () => {
+    const made = await query('debug | .a');
+    expect(await made.run(['{"a":1}'])).toEqual({ outputs: ['1'], errors: [], notes: '["DEBUG:",{"a":1}]' });
+  });
+
+  it('gives back any JSON as it was', { timeout: 60_000 }, async () => {
+    const made = await query('.');
+    const anyText = json({ noUnicodeString: false }).map((text) => JSON.stringify(JSON.parse(text)));
+    await assert(
+      asyncProperty(array(anyText, { maxLength: 20 }), async (entries) => {
+        const { outputs, errors } = await made.run(entries);
+        expect(errors).toEqual([]);
+        expect(outputs.map((text) => normal(text))).toEqual(entries.map((text) => normal(text)));
+      }),
+      { numRuns: process.env['SOAK'] ? 2000 : 60 },
+    );
+  });
+
+  it('ends with jq where jq itself gives up, and says so', async () => {
+    const made = await query('def f: [f]; f');
+    await expect(made.run(['1'])).rejects.toMatchObject({ code: 'expression', exitCode: 1 });
+  });
+
+  it('R19 that never ends is ended by a signal', async () => {
+    const ending = new AbortController();
+    const made = await Query.open('last(repeat(.))', ending.signal);
+    const reason = new Error('interrupted');
+    const running = made.run(['1']);
+    setTimeout(() => ending.abort(reason), 50);
+    await expect(running).rejects.toBe(reason);
+    await expect(made.run(['1'])).rejects.toBe(reason);
+  });
+});
+
+// jq writes numbers in its own way, and has no number above the largest.
+function normal(text: string): unknown {
+  return JSON.parse(text, (_, value: unknown) =>
+    typeof value === 'number' ? Number(value.toPrecision(15)) : value,
+  ) as unknown;
+}
+
+describe('an expression that jq cannot take', () => {
+  let suggestions: Awaited<ReturnType<typeof refusal>>[];
+
+  beforeAll(async () => {
+    suggestions = await Promise.all(['ascii_upcas', '.a | lenght', 'select()'].map(refusal));
+  });
+
+  it('is answered with the function that was meant', () => {
+    expect(suggestions[0]?.hint).toBe("Did you mean 'ascii_upcase'?");
+    expect(suggestions[1]?.hint).toBe("Did you mean 'length'?");
+  });
+
+  it.each([
+    ['.[', /^not a jq expression: syntax error at /],
+    ['.a | map', /^not a jq expression: map takes 1 arguments, not 0/],
+    ['$nothing', /it uses a variable that it does not define/],
+    [') | (1', /^not a jq expression: syntax error at /],
+    ['# only words', /^not a jq expression/],
+    ["'single'", /a character that cannot stand there/],
+    ['"open', /^not a jq expression/],
+    ['break $x', /^not a jq expression/],
+  ])('`%s` is named for what it is', async (expression, message) => {
+    expect((await refusal(expression)).message).toMatch(message);
+  });
+
+  it.each(['%s', '.%s(', '$%s', '"%s', '{%s', 'import "%s" as $x; .', 'break $%s', "'%s'"])(
+    'R05 is not repeated: %s',
+    async (form) => {
+      const canary = 'key_canary7Qz4Xw91Lm';
+      const { message, hint } = await refusal(form.replace('%s', canary));
+      expect(message + hint).not.toContain(canary);
+    },
+  );
+});

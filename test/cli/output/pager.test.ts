@@ -1,0 +1,154 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { pagerFor } from '../../../src/cli/output/terminal.ts';
+import { startSandbox } from '../../../src/emulator/server.ts';
+import { Home, LAUNCHER } from '../../support/svc.ts';
+import { TerminalSession } from '../../support/terminal.ts';
+import { Sink } from './streams.ts';
+
+const home = new Home();
+const hasLess = spawnSync('less', ['--version']).status === 0;
+
+afterAll(() => home.remove());
+
+/** A terminal on which svc runs with a pager of the test's. */
+function session(argv: readonly string[], env: Readonly<Record<string, string>> = {}): TerminalSession {
+  return new TerminalSession(process.execPath, [LAUNCHER, '--sandbox', ...argv], {
+    env: home.environment(env),
+    columns: 120,
+  });
+}
+
+/** A program that marks what it is given, so that a test sees that it was there. */
+function marking(name: string, script: string): string {
+  const file = home.file(name);
+  writeFileSync(file, `#!/bin/sh\n${script}\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+const MARK = marking('mark', 'sed "s/^/paged: /"');
+const LIST = ['logs', '--limit', '3'];
+
+describe('the pager', () => {
+  it('shows a list on a terminal, by SVC_PAGER before PAGER, and notices after it', async () => {
+    const run = session(LIST, { SVC_PAGER: `${MARK} | cat`, PAGER: 'false' });
+    expect((await run.exited).exitCode).toBe(0);
+    const lines = run.screen().split('\n');
+    expect(lines.slice(0, 4).every((line) => line.startsWith('paged: '))).toBe(true);
+    expect(lines[4]).toBe('');
+    expect(lines[5]).toMatch(/^hidden columns: actor_id/);
+  });
+
+  it.each([
+    ['--no-pager', [...LIST, '--no-pager'], {}],
+    ['an empty SVC_PAGER', LIST, { SVC_PAGER: '' }],
+    ['SVC_PAGER=cat', LIST, { SVC_PAGER: 'cat' }],
+    ['CI', LIST, { CI: 'true' }],
+    ['a dumb terminal', LIST, { TERM: 'dumb' }],
+    ['--plain', [...LIST, '--plain'], {}],
+    ['a pager that is not installed', LIST, { SVC_PAGER: 'no-such-pager-here -R' }],
+    ['a tail', ['logs', 'tail', '--since', '1d', '--max', '3'], {}],
+    ['a single object', ['tenant', 'show'], {}],
+    ['JSON, which is no table', [...LIST, '-o', 'json'], {}],
+    ['--jq', [...LIST, '--jq', '.operation'], {}],
+    ['a response of svc api', ['api', 'GET', '/logs'], {}],
+    ['a wait', ['au', 'submit', 'tokens.csv', '--wait'], {}],
+    ['help', ['logs', '--help'], {}],
+  ])('stays away with %s', async (_, argv, env) => {
+    writeFileSync(home.file('tokens.csv'), 'token,expiration_year,expiration_month,merchant_id\n');
+    const run = session(argv, { SVC_PAGER: MARK, ...env });
+    await run.exited;
+    expect(run.screen()).not.toBe('');
+    expect(run.screen()).not.toContain('paged: ');
+  });
+
+  it('stays away from a pipe', async () => {
+    const { stdout } = await home.svc(['--sandbox', ...LIST], { env: { SVC_PAGER: MARK } });
+    expect(stdout).not.toContain('paged: ');
+  });
+
+  it('that is left early ends the command quietly, and requests stop', async () => {
+    const sandbox = await startSandbox({ directory: home.file('paged-sandbox'), port: 0 });
+    try {
+      const run = session(['logs', '--all', '--page-size', '20', '--base-url', sandbox.url], {
+        SVC_PAGER: marking('early', 'head -n 3'),
+      });
+      expect((await run.exited).exitCode).toBe(0);
+      expect(run.screen().split('\n')).toHaveLength(3);
+      expect(sandbox.ledger().length).toBeLessThan(40);
+    } finally {
+      await sandbox.close();
+    }
+  });
+
+  it('gets no key', async () => {
+    const told = home.file('environment');
+    const run = session(LIST, {
+      SVC_PAGER: marking('telling', `env > '${told}'; cat > /dev/null`),
+      SVC_PRIVATE_API_KEY: 'key_canary7Qz4Xw91Lm',
+    });
+    await run.exited;
+    const environment = readFileSync(told, 'utf8');
+    expect(environment).toContain('LESS=FRX');
+    expect(environment).not.toContain('key_canary7Qz4Xw91Lm');
+  });
+
+  it('keeps the exit code of a command that fails, and says why when it is over', async () => {
+    const run = session(
+      [...LIST, '--all', '--page-size', '20'].filter((word) => word !== '--limit' && word !== '3'),
+      { SVC_PAGER: MARK, SVC_SANDBOX_FAULTS: '400@GET /logs:#2-99' },
+    );
+    expect((await run.exited).exitCode).toBe(6);
+    expect(run.screen()).toMatch(/^paged: CREATED[^]*\nerror: /);
+  });
+
+  it('keeps the screen when Ctrl-C is pressed, any number of times; reading stops', async () => {
+    const run = session(['logs', '--limit', '5000'], {
+      SVC_PAGER: marking(
+        'patient',
+        `trap 'echo still here' INT; cat > /dev/null; echo seen; read -r _ < /dev/tty; read -r _ < /dev/tty; read -r _ < /dev/tty`,
+      ),
+    });
+    await run.waitFor('seen');
+    run.type('\u0003');
+    await run.waitFor(/still here/);
+    run.type('\u0003');
+    await run.waitFor(/still here[^]*still here/);
+    run.type('\r\r\r');
+    expect([0, 130]).toContain((await run.exited).exitCode);
+  });
+
+  it.skipIf(!hasLess)('is less where nothing else is named: it waits for q, and leaves the text', async () => {
+    const run = session(['logs', '--limit', '60']);
+    await run.waitFor(/^:$/m);
+    expect(run.screen()).not.toContain('more results');
+    run.type('q');
+    expect((await run.exited).exitCode).toBe(0);
+    expect(run.screen()).toMatch(/CREATED/);
+  });
+
+  it.skipIf(!hasLess)('is not noticed for a list that fits the screen', async () => {
+    const run = session(LIST);
+    expect((await run.exited).exitCode).toBe(0);
+    expect(run.screen()).toMatch(/^CREATED[^]*\n\nhidden columns[^]*\nmore results/);
+  });
+});
+
+function host(env: Record<string, string>, isTTY = true): Parameters<typeof pagerFor>[0] {
+  return { env: { PATH: '/usr/bin:/bin', ...env }, platform: 'linux', stdout: Object.assign(new Sink(), { isTTY }) };
+}
+
+describe('choosing a pager', () => {
+  it('takes SVC_PAGER, then PAGER, each with its options', () => {
+    expect(pagerFor(host({ PAGER: 'sh -c x' }))).toBe('sh -c x');
+    expect(pagerFor(host({ SVC_PAGER: 'sh', PAGER: 'nothing' }))).toBe('sh');
+    expect(pagerFor(host({ PAGER: 'X=1 sh' }))).toBe('X=1 sh');
+  });
+
+  it('takes none where there is nobody, or no such program', () => {
+    expect(pagerFor(host({ PAGER: 'sh' }, false))).toBeUndefined();
+    expect(pagerFor(host({ PAGER: '/no/such/program' }))).toBeUndefined();
+  });
+});

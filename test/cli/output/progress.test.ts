@@ -1,0 +1,240 @@
+import { clearLine, cursorTo, moveCursor } from 'node:readline';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { LiveLine } from '../../../src/cli/output/live-line.ts';
+import { Messages, type NoticeLevel } from '../../../src/cli/output/messages.ts';
+import { Output } from '../../../src/cli/output/output.ts';
+import { Progress } from '../../../src/cli/output/progress.ts';
+import { isTerminalStream } from '../../../src/cli/output/terminal.ts';
+import { ManualClock, Sink } from './streams.ts';
+
+/** A sink whose cursor can be moved, as that of a terminal. */
+class Screen extends Sink {
+  clearLine(direction: -1 | 0 | 1): boolean {
+    return clearLine(this, direction);
+  }
+
+  cursorTo(column: number): boolean {
+    return cursorTo(this, column);
+  }
+
+  moveCursor(columns: number, rows: number): boolean {
+    return moveCursor(this, columns, rows);
+  }
+}
+
+interface Set {
+  readonly clock: ManualClock;
+  readonly sink: Sink;
+  readonly progress: Progress;
+  readonly ended: AbortController;
+}
+
+const begun: Progress[] = [];
+
+afterEach(() => {
+  for (const progress of begun.splice(0)) progress.end();
+});
+
+function set(columns?: number, level: NoticeLevel = 'normal', unicode = true): Set {
+  const clock = new ManualClock();
+  const sink = columns === undefined ? new Sink() : new Screen(columns);
+  const ended = new AbortController();
+  const live = isTerminalStream(sink) ? new LiveLine(sink, redact, unicode) : undefined;
+  const notices = new Messages(new Output(sink, { name: 'standard error', redact, around: live }), level);
+  const progress = new Progress({ clock, notices, live, signal: ended.signal });
+  begun.push(progress);
+  return { clock, sink, progress, ended };
+}
+
+function redact(text: string): string {
+  return text.replaceAll('key_secret_1234567890', '(hidden)');
+}
+
+/** What stood on the live line last. */
+function lastLine({ sink }: Set): string {
+  const pieces = sink.text.split('\u001b').map((piece) => piece.replace(/^(?:[78]|\[[?\d;]*[A-Za-z])/, ''));
+  return pieces.findLast((piece) => piece !== '') ?? '';
+}
+
+/** The live line as soon as it is one that matches. */
+async function shown(all: Set, pattern = /./): Promise<string> {
+  await all.clock.advance(1000);
+  while (!pattern.test(lastLine(all))) {
+    await nextTurn();
+    await all.clock.advance(0);
+  }
+  return lastLine(all);
+}
+
+describe('progress elsewhere', () => {
+  it('of a transfer is a line at the start, at most each quarter or 10 s, and at the end', async () => {
+    const { clock, sink, progress } = set();
+    const transfer = progress.bytes('upload part 1', 1_000_000);
+    for (let done = 0; done <= 1_000_000; done += 1000) {
+      transfer.update(done);
+      await clock.advance(100);
+    }
+    transfer.done();
+    transfer.done();
+    const lines = sink.text.trimEnd().split('\n');
+    expect(lines[0]).toBe('upload part 1: started, 1.0 MB');
+    expect(lines[1]).toBe('upload part 1: 10%, 100.0 kB of 1.0 MB, 10.0 kB/s, 1m 30s left');
+    expect(lines.at(-1)).toBe('upload part 1: 1.0 MB in 1m 40s');
+    expect(lines.length).toBeLessThanOrEqual(12);
+  });
+
+  it('of a quick transfer is two lines', async () => {
+    const { clock, sink, progress } = set();
+    const transfer = progress.bytes('get', 100);
+    for (let done = 0; done <= 100; done += 1) transfer.update(done);
+    await clock.advance(50);
+    transfer.done();
+    expect(sink.text).toBe('get: started, 100 B\nget: 100 B in 0s\n');
+  });
+
+  it('of a resumed transfer counts the rate from where it went on', async () => {
+    const { clock, sink, progress } = set();
+    const transfer = progress.bytes('get', 10_000_000, 8_000_000);
+    await clock.advance(10_000);
+    transfer.update(9_000_000);
+    expect(sink.text).toContain('90%, 9.0 MB of 10.0 MB, 100.0 kB/s, 10s left');
+    transfer.fail();
+    expect(sink.text).toContain('get: stopped at 9.0 MB of 10.0 MB\n');
+  });
+
+  it('of a wait is a line when the state changes or each five minutes', async () => {
+    const { clock, sink, progress } = set();
+    const wait = progress.waiting('job 42');
+    for (let minute = 0; minute < 12; minute += 1) {
+      wait.update({ state: minute < 10 ? 'pending' : 'processing', nextPollAt: clock.now() + 60_000 });
+      await clock.advance(60_000);
+    }
+    wait.done('completed');
+    expect(sink.text).toBe(
+      [
+        'job 42: pending, next poll in 1m',
+        'job 42: pending, for 5m, next poll in 1m',
+        'job 42: processing, for 10m, next poll in 1m',
+        'job 42: completed',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('is silent with --quiet', async () => {
+    for (const columns of [undefined, 80]) {
+      const { clock, sink, progress } = set(columns, 'quiet');
+      progress.bytes('get', 10).done();
+      progress.waiting('job').update({ state: 'pending' });
+      await clock.advance(500);
+      expect(sink.text).toBe('');
+    }
+  });
+});
+
+describe('progress on a terminal', () => {
+  it('of what is over within a second is only its last line', async () => {
+    const all = set(100);
+    const transfer = all.progress.bytes('upload', 30_000_000);
+    await all.clock.advance(999);
+    transfer.update(30_000_000);
+    transfer.done();
+    await all.clock.advance(5000);
+    expect(all.sink.text).toBe('upload: 30.0 MB in 1s\n');
+  });
+
+  it('of a transfer is a bar with bytes, rate and time left', async () => {
+    const all = set(100);
+    const transfer = all.progress.bytes('upload', 30_000_000);
+    transfer.update(15_000_000);
+    expect(await shown(all)).toBe('upload ██████████░░░░░░░░░░ 50%, 15.0 MB of 30.0 MB, 15.0 MB/s, 1s left');
+    transfer.done();
+    expect(all.sink.text.endsWith('upload: 15.0 MB in 1s\n')).toBe(true);
+    expect(all.sink.text).toContain('\u001b[?25h');
+  });
+
+  it('of a transfer shortens the bar, then leaves it out, before the numbers suffer', async () => {
+    const lines: string[] = [];
+    for (const columns of [68, 60, 50]) {
+      const all = set(columns);
+      all.progress.bytes('upload', 30_000_000).update(15_000_000);
+      lines.push(await shown(all));
+    }
+    const numbers = '50%, 15.0 MB of 30.0 MB, 15.0 MB/s, 1s left';
+    expect(lines).toEqual([
+      `upload ████████░░░░░░░░ ${numbers}`,
+      `upload ████░░░░ ${numbers}`,
+      expect.stringMatching(/^. upload 50%, 15\.0 MB of 30\.0 MB, 15\.0 MB\/s/),
+    ]);
+  });
+
+  it('never takes the whole width, however wide the label is', async () => {
+    for (const label of ['x'.repeat(200), '日本'.repeat(100), '👍'.repeat(50)]) {
+      const all = set(40);
+      all.progress.waiting(label);
+      const line = await shown(all);
+      expect(Array.from(line).reduce((sum, character) => sum + (character < '\u3000' ? 1 : 2), 0)).toBeLessThan(40);
+      expect(line.length).toBeGreaterThan(15);
+    }
+  });
+
+  it('of a wait leaves out the usual time, the next poll and the age, as the width asks', async () => {
+    const lines: string[] = [];
+    for (const columns of [76, 52, 40, 32]) {
+      const all = set(columns);
+      const begunAt = all.clock.now() - 3_600_000;
+      const nextPollAt = all.clock.now() + 61_000;
+      all.progress
+        .waiting('run-1')
+        .update({ state: '2 of 4 jobs done', begun: begunAt, nextPollAt, typical: 'typically about a day' });
+      lines.push((await shown(all)).slice(2));
+    }
+    expect(lines).toEqual([
+      'run-1: 2 of 4 jobs done, for 1h, next poll in 1m, typically about a day',
+      'run-1: 2 of 4 jobs done, for 1h, next poll in 1m',
+      'run-1: 2 of 4 jobs done, for 1h',
+      'run-1: 2 of 4 jobs done',
+    ]);
+  });
+
+  it('of several things shows the first and how many more', async () => {
+    const all = set(100, 'normal', false);
+    const first = all.progress.waiting('job 1');
+    const second = all.progress.waiting('job 2');
+    first.update({ state: 'pending' });
+    expect(await shown(all)).toMatch(/^[|/\\-] job 1: pending, for 1s \(and 1 more\)$/);
+    first.done();
+    expect(await shown(all, /job 2/)).toMatch(/job 2: for 2s$/);
+    second.done();
+    const { length } = all.sink.text;
+    await all.clock.advance(1000);
+    expect(all.sink.text.length).toBe(length);
+    expect(all.sink.text.endsWith('\u001b[?25h')).toBe(true);
+  });
+
+  it('R53 gives the cursor back at once when the command is asked to end, and paints no more', async () => {
+    const all = set(80);
+    all.progress.waiting('job');
+    await shown(all);
+    all.ended.abort(new Error('interrupted'));
+    expect(all.sink.text.endsWith('\u001b[?25h')).toBe(true);
+    const { length } = all.sink.text;
+    all.progress.waiting('another');
+    await all.clock.advance(1000);
+    expect(all.sink.text.length).toBe(length);
+  });
+
+  it('R06 shows no part of a secret that is cut at the edge', async () => {
+    const all = set(20);
+    all.progress.waiting('waiting key_secret_1234567890');
+    expect(await shown(all)).toContain('waiting (hidden)');
+    expect(all.sink.text).not.toContain('key_');
+  });
+
+  it('R49 shows no escape of a label or a state', async () => {
+    const all = set(80);
+    all.progress.waiting('\u001b[2Jlabel').update({ state: '\u202estate' });
+    expect((await shown(all)).slice(1)).toBe(String.raw` \x1b[2Jlabel: \u202estate, for 1s`);
+  });
+});

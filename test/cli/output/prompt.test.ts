@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { isSvcError } from '../../../src/base/errors.ts';
+import { type PromptOptions, Prompts } from '../../../src/cli/output/prompt.ts';
+import { inputStream, outputOver, Sink } from './streams.ts';
+
+function prompts(options: Partial<PromptOptions> & { columns?: number | undefined; isTTY?: boolean } = {}): Prompts {
+  const { columns, isTTY = true, ...rest } = options;
+  return new Prompts({
+    stdin: () => inputStream(isTTY),
+    out: outputOver(new Sink('columns' in options ? columns : 80)),
+    env: {},
+    noInput: false,
+    yes: false,
+    signal: new AbortController().signal,
+    ...rest,
+  });
+}
+
+function untouchable(): never {
+  throw new Error('standard input was opened');
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe('questions that nobody can answer', () => {
+  for (const [where, options] of Object.entries({
+    'without a terminal to read from': { isTTY: false },
+    'without a terminal to ask on': { columns: undefined },
+    'with --no-input': { noInput: true },
+    'in CI': { env: { CI: 'true' } },
+  }))
+    it(`R54 fail at once ${where}, naming the flag to give`, async () => {
+      for (const name of ['promptHidden', 'promptText', 'confirm'] as const) {
+        const error = await failureOf(prompts(options)[name]('Key\u202e?', 'Pass --key-stdin'));
+        if (!isSvcError(error, 'input_needed')) throw error;
+        expect(error.exitCode).toBe(2);
+        expect(error.hint).toBe('Pass --key-stdin');
+        expect(error.message).toBe(String.raw`cannot prompt: Key\u202e?`);
+      }
+    });
+
+  it('do not open the input where the answer is known not to come', async () => {
+    const error = await failureOf(prompts({ noInput: true, stdin: untouchable }).promptText('x', 'y'));
+    expect(isSvcError(error, 'input_needed')).toBe(true);
+    expect(await prompts({ yes: true, stdin: untouchable }).confirm('x', 'y')).toBe(true);
+  });
+
+  it('R54 --yes answers ordinary confirmations only', async () => {
+    const silent = prompts({ yes: true, isTTY: false });
+    expect(await silent.confirm('sure?', 'Pass --yes')).toBe(true);
+    await expect(silent.promptText('Tenant name:', 'Pass --confirm')).rejects.toThrow('cannot prompt');
+  });
+});

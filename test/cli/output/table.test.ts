@@ -1,0 +1,255 @@
+import * as fc from 'fast-check';
+import stringWidth from 'string-width';
+import { describe, expect, it } from 'vitest';
+import { tableRenderer } from '../../../src/cli/output/table.ts';
+import type { Palette, RenderOptions, View } from '../../../src/cli/output/view.ts';
+import { entryView, listText } from './views.ts';
+
+type Row = Record<string, unknown>;
+
+const ID = 'a5f1b1c2-0000-4000-8000-000000000001';
+const WIDE = '日本語のとても長い説明文です 👩🏽‍🚀 e\u0301e\u0301e\u0301 नमस्ते and some plain words at the end';
+const ROW: Row = { id: ID, created_at: '2026-11-21T11:44:56Z', operation: 'delete', message: WIDE, count: 1234 };
+
+const loud: Palette = {
+  good: (text) => `<good ${text}>`,
+  warn: (text) => `<warn ${text}>`,
+  bad: (text) => `<bad ${text}>`,
+  alarm: (text) => `<alarm ${text}>`,
+  quiet: (text) => `<quiet ${text}>`,
+  strong: (text) => `<strong ${text}>`,
+  accent: (text) => `<accent ${text}>`,
+};
+
+function table(options: Partial<RenderOptions<Row>> = {}): ReturnType<typeof tableRenderer<Row>> {
+  return tableRenderer<Row>({ view: entryView, ...options });
+}
+
+function redact(text: string): string {
+  return text.replaceAll('key_secret_1234567890', '(hidden)');
+}
+
+function oneHourLater(): number {
+  return Date.parse('2026-11-21T12:44:56Z');
+}
+
+function toneOfStatus(status: unknown): 'good' | 'bad' | undefined {
+  if (status === 'pending') return undefined;
+  return status === 'completed' ? 'good' : 'bad';
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').slice(0, -1);
+}
+
+describe('a table in a pipe', () => {
+  it('cuts nothing and lines the columns up', async () => {
+    const text = await listText(table(), [ROW, { id: 'b', message: 'short' }]);
+    const [header = '', first = '', second = ''] = linesOf(text);
+    expect(first).toContain('at the end');
+    expect(header.indexOf('TIME')).toBe(38);
+    expect(second).toMatch(/^b {37}-/);
+    expect(new Set([header, first, second].map((line) => stringWidth(line))).size).toBe(1);
+  });
+
+  it('prints nothing at all for an empty list', async () => {
+    expect(await listText(table(), [])).toBe('');
+  });
+
+  it('prints the header once over many batches', async () => {
+    const text = await listText(table(), [{ id: 'a' }], [], [{ id: 'a longer one' }], [{ id: 'c' }]);
+    expect(text.match(/OPERATION/g)).toHaveLength(1);
+    expect(linesOf(text)).toHaveLength(4);
+  });
+
+  it('has no spaces at the end of a line', async () => {
+    const text = await listText(table({ fields: 'id,message' }), [
+      { id: 'x', message: 'long text' },
+      { id: 'y', message: 'a   ' },
+      {},
+    ]);
+    expect(text).toBe('ID  MESSAGE\nx   long text\ny   a\n-   -\n');
+  });
+});
+
+describe('a status', () => {
+  it('is marked where that is wanted and it is good or bad', async () => {
+    const view = {
+      name: 'job',
+      fields: ['status'],
+      columns: [{ path: 'status', kind: 'status', paint: toneOfStatus } as const],
+    };
+    const jobs = [{ status: 'completed' }, { status: 'failed' }, { status: 'pending' }, {}];
+    const text = await listText(tableRenderer({ view, marks: true }), jobs);
+    expect(linesOf(text)).toEqual(['STATUS', '✓ completed', '✗ failed', 'pending', '-']);
+    expect(await listText(tableRenderer({ view }), jobs)).not.toMatch(/[✓✗]/);
+  });
+});
+
+describe('a table on a terminal', () => {
+  for (const width of [40, 80, 200])
+    it(`R50 fits ${width} columns with CJK, emoji and combining marks and never cuts an identifier`, async () => {
+      const text = await listText(table({ width }), [ROW], [{ ...ROW, message: WIDE.repeat(3) }]);
+      for (const line of linesOf(text)) expect(stringWidth(line), line).toBeLessThanOrEqual(width);
+      expect(text.split(ID)).toHaveLength(3);
+    });
+
+  it('R50 fits any text at any width that holds the identifiers', async () => {
+    const message = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 60 }),
+      fc
+        .array(fc.constantFrom('日', 'é', 'e\u0301', '👍🏽', '🇩🇪', 'x', ' ', 'ｱﾞ'), { maxLength: 60 })
+        .map((parts) => parts.join('')),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 38, max: 200 }),
+        fc.array(message, { minLength: 1, maxLength: 6 }),
+        async (width, messages) => {
+          const rows = messages.map((text, at) => ({ ...ROW, message: text, count: 10 ** at }));
+          const half = Math.ceil(rows.length / 2);
+          const text = await listText(table({ width }), rows.slice(0, half), rows.slice(half));
+          for (const line of linesOf(text)) expect(stringWidth(line), line).toBeLessThanOrEqual(width);
+          expect(text.split(ID)).toHaveLength(rows.length + 1);
+        },
+      ),
+    );
+  });
+
+  it('shrinks text first, with a mark', async () => {
+    const renderer = table({ width: 90 });
+    const text = await listText(renderer, [ROW]);
+    expect(text).toContain('…');
+    expect(text).toContain('1,234');
+    expect(renderer.dropped).toEqual([]);
+  });
+
+  it('then drops columns of low priority and tells which', async () => {
+    const renderer = table({ width: 60 });
+    const text = await listText(renderer, [ROW]);
+    expect(renderer.dropped).toEqual(['created_at', 'count']);
+    expect(linesOf(text)[0]).toMatch(/^ID +OPERATION +MESSAGE$/);
+  });
+
+  it('at last shows blocks, with everything in them', async () => {
+    const renderer = table({ width: 40 });
+    const text = await listText(renderer, [ROW], [ROW]);
+    expect(renderer.dropped).toEqual([]);
+    expect(text).toContain(`id: ${ID}\ntime: 2026-11-21 11:44:56Z\n`);
+    expect(text).toContain('\ncount: 1,234\n\nid:');
+    const narrow = await listText(table({ width: 30 }), [ROW]);
+    expect(narrow).toContain(`id:\n  ${ID}\n`);
+  });
+
+  it('R06 shows no part of a secret that is cut or wrapped', async () => {
+    const row = { id: ID, message: 'the key was key_secret_1234567890' };
+    for (let width = 38; width < 100; width += 1) {
+      const text = await listText(table({ width, redact, fields: 'id,message' }), [row]);
+      expect(text).not.toMatch(/key_/);
+    }
+  });
+
+  it('leaves a column out whose cells only repeat the others, and tells when a later one does not', async () => {
+    const columns = [
+      { path: 'id', kind: 'id' },
+      { path: 'message', kind: 'text', repeats: (row: Row) => row['message'] === row['id'] },
+    ] as const;
+    const view: View<Row> = { name: 'thing', fields: ['id', 'message'], columns };
+    const renderer = tableRenderer<Row>({ view });
+    expect(await renderer.rows([{ id: 'a', message: 'a' }])).toBe('ID\na\n');
+    expect(renderer.dropped).toEqual([]);
+    expect(await renderer.rows([{ id: 'b', message: 'news' }])).toBe('b\n');
+    expect(renderer.dropped).toEqual(['message']);
+    const mixed = await listText(tableRenderer<Row>({ view }), [
+      { id: 'a', message: 'a' },
+      { id: 'b', message: 'news' },
+    ]);
+    expect(mixed).toBe('ID  MESSAGE\na   -\nb   news\n');
+  });
+
+  it('shows a long list as pages do, whoever draws it', async () => {
+    const rows = Array.from({ length: 100 }, (_, at) => ({ ...ROW, message: `entry ${'x'.repeat(99)}`, count: at }));
+    const renderer = table({ width: 100 });
+    await renderer.rows(rows);
+    const drawn = await renderer.rows(rows);
+    for (let page = 2; page < 20; page += 1) await renderer.rows(rows);
+    expect(await renderer.rows(rows)).toBe(drawn);
+  });
+
+  it('wraps all but identifiers in a block', async () => {
+    const text = await listText(table({ width: 20, fields: 'id,operation' }), [{ id: ID, operation: 'o'.repeat(30) }]);
+    expect(text).toBe(`id:\n  ${ID}\noperation:\n  ${'o'.repeat(18)}\n  ${'o'.repeat(12)}\n`);
+  });
+
+  it('never drops what the user chose', async () => {
+    const renderer = table({ width: 50, fields: 'id,created_at,count' });
+    expect(await listText(renderer, [ROW])).toContain('count: 1,234');
+    expect(renderer.dropped).toEqual([]);
+  });
+
+  it('turns to blocks when a later identifier does not fit', async () => {
+    const renderer = table({ width: 40, fields: 'id,operation' });
+    const text = await listText(
+      renderer,
+      [{ id: 'a', operation: 'read' }],
+      [{ id: ID, operation: 'read' }],
+      [{ id: 'b' }],
+    );
+    expect(text).toBe(`ID  OPERATION\na   read\n\nid: ${ID}\noperation: read\n\nid: b\noperation: -\n`);
+  });
+});
+
+describe('cells', () => {
+  it('R49 are cleaned and stay on one line', async () => {
+    const text = await listText(table({ fields: 'id,message' }), [{ id: '\u001b[2Jx', message: 'a\nb\u202ec\u200b' }]);
+    expect(text).toBe(String.raw`ID        MESSAGE
+\x1b[2Jx  a\nb\u202ec\u200b
+`);
+  });
+
+  it('R49 of a record are cleaned, names of unknown fields too', async () => {
+    const text = await table().record({ id: 'x', 'new\u001b[31m': '\u202ey' });
+    expect(text).toBe('id           x\nnew\\x1b[31m  \\u202ey\n');
+  });
+
+  it('show lists, nested values, booleans and numbers in a readable way', async () => {
+    const view: View<Row> = { name: 'thing', fields: ['a', 'b', 'c', 'count'], columns: [] };
+    const text = await tableRenderer<Row>({ view }).record({ a: ['x', 'y'], b: [{ z: 1 }], c: false, count: 12_000 });
+    expect(text).toBe('a      x, y\nb      [{"z":1}]\nc      false\ncount  12,000\n');
+  });
+
+  it('show times as asked, relative ones by the clock given', async () => {
+    expect(await listText(table({ fields: 'created_at', time: 'relative', now: oneHourLater }), [ROW])).toBe(
+      'TIME\n1h ago\n',
+    );
+  });
+
+  it('are painted by tone, outside the padding, and never by colour alone', async () => {
+    const text = await listText(table({ fields: 'operation,count,id', palette: loud }), [
+      { operation: 'delete', count: 7, id: 'i' },
+    ]);
+    expect(text).toBe('<strong OPERATION>  <strong COUNT>  <strong ID>\n<bad delete>         7  <quiet i>\n');
+  });
+});
+
+describe('a long page on a terminal', () => {
+  it('is drawn as in a pipe where every column fits, over the seams of a hundred rows', async () => {
+    const rows = Array.from({ length: 250 }, (_, at) => ({ ...ROW, message: `entry ${at}`, count: at * 1000 }));
+    expect(await listText(table({ width: 200 }), rows)).toBe(await listText(table(), rows));
+  });
+});
+
+describe('speed', () => {
+  it('10,000 rows take well under a second, wide characters among them', async () => {
+    const rows = Array.from({ length: 10_000 }, (_, at) => ({
+      ...ROW,
+      message: at % 10 === 0 ? WIDE : `entry ${at}`,
+      count: at,
+    }));
+    // Processor time: the tests may run on a machine that is busy with others.
+    const begun = process.cpuUsage();
+    await listText(table({ width: 120 }), rows);
+    const { user, system } = process.cpuUsage(begun);
+    expect(user + system).toBeLessThan(2_000_000);
+  });
+});

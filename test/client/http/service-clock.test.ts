@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceClock } from '../../../src/client/http/request.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { answer } from '../../support/fault-steps.ts';
+import { failureOf, makeCore, READ, serve } from './support/core.ts';
+
+const HOUR = 3_600_000;
+
+describe("the service's clock", () => {
+  it.each([-26, -1, 1, 26])('R25 is learned from the Date header when ours is %i h off', (hours) => {
+    const clock = new FakeClock({ start: Date.UTC(2026, 0, 5, 12) });
+    const service = new ServiceClock(clock);
+    expect(service.now()).toBe(clock.now());
+    service.learn(new Date(clock.now() + hours * HOUR).toUTCString());
+    expect(Math.abs(service.offset - hours * HOUR)).toBeLessThanOrEqual(1_000);
+    expect(service.now()).toBe(clock.now() + service.offset);
+  });
+
+  it('R25 a difference that a header of whole seconds cannot show counts as none', () => {
+    for (const ms of [0, 1, 499, 999]) {
+      const clock = new FakeClock({ start: Date.UTC(2026, 0, 5, 12) + ms });
+      const service = new ServiceClock(clock);
+      service.learn(new Date(clock.now()).toUTCString());
+      expect(service.offset).toBe(0);
+    }
+  });
+
+  it('R25 a header that is no date changes nothing', () => {
+    const service = new ServiceClock(new FakeClock());
+    service.learn(new Date(service.now() + 26 * HOUR).toUTCString());
+    const { offset } = service;
+    for (const header of [undefined, '', 'now', 'x'.repeat(1_000)]) service.learn(header);
+    expect(service.offset).toBe(offset);
+  });
+
+  it('R25 is learned from every answer, errors too', async () => {
+    const clock = new FakeClock();
+    const server = await serve([
+      answer(200, '{}', { date: new Date(clock.now() + 26 * HOUR).toUTCString() }),
+      answer(404, '{}', { date: new Date(clock.now() - 26 * HOUR).toUTCString() }),
+    ]);
+    const core = makeCore(server.url, { clock });
+    await core.call(READ);
+    expect(core.serviceClock.offset / HOUR).toBeCloseTo(26, 2);
+    await failureOf(core.call(READ));
+    expect(core.serviceClock.offset / HOUR).toBeCloseTo(-26, 2);
+  });
+});

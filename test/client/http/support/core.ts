@@ -1,0 +1,85 @@
+import { inspect } from 'node:util';
+import { expect, onTestFinished } from 'vitest';
+import { SvcError } from '../../../../src/base/errors.ts';
+import type { Environment } from '../../../../src/base/system.ts';
+import { type CoreOptions, HttpCore } from '../../../../src/client/http/core.ts';
+import { Pacer } from '../../../../src/client/http/pacer.ts';
+import type { ApiRequest } from '../../../../src/client/http/request.ts';
+import type { TimeLimits } from '../../../../src/client/http/retry.ts';
+import { createTransport } from '../../../../src/client/http/transport.ts';
+import { FakeClock } from '../../../support/clock.ts';
+import { FaultServer, type Script } from '../../../support/fault-server.ts';
+
+/** The key of every test: no error may hold it. */
+export const CANARY = 'key_canary7Qz4Xw91Lm';
+
+/** Limits that let a test wait for each stage. */
+export const QUICK: TimeLimits = { connect: 300, headers: 300, idle: 300, body: 600 };
+
+/** A core for one test, its connections closed when the test ends. Pauses take no real time. */
+export function makeCore(
+  baseUrl: URL,
+  options: Partial<CoreOptions> & { readonly environment?: Environment } = {},
+): HttpCore {
+  const clock = options.clock ?? new FakeClock();
+  const transport = options.transport ?? createTransport(options.environment);
+  onTestFinished(() => transport.close());
+  return new HttpCore({
+    baseUrl,
+    key: () => Promise.resolve({ value: CANARY, origin: 'SVC_API_KEY' }),
+    transport,
+    clock,
+    pacer: new Pacer([], clock),
+    userAgent: 'svc/test',
+    limits: QUICK,
+    ...options,
+  });
+}
+
+/** A server for one test. */
+export async function serve(script: Script): Promise<FaultServer> {
+  const server = await FaultServer.start(script);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** A read of something. */
+export const READ: ApiRequest<undefined> = { method: 'GET', path: '/logs', key: 'management' };
+
+/** A request that has an effect. */
+export const CREATE: ApiRequest<undefined> = {
+  method: 'POST',
+  path: '/account-updater/jobs',
+  key: 'private',
+  body: {},
+  whenUnclear: { hint: 'Check for the job.', next: ['au', 'jobs'] },
+};
+
+/** The error that a call ends in, which must be one of ours and hold no secret. */
+export async function failureOf(work: Promise<unknown>): Promise<SvcError> {
+  const error: unknown = await work.then(
+    (value) => expect.fail(`it succeeded with ${inspect(value)}`),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof SvcError)) expect.fail(`not one of ours: ${inspect(error)}`);
+  expectClean(error);
+  return error;
+}
+
+/** R06: nothing in the error holds the key or a password, and the words are plain: one line, no stack, no codes. */
+export function expectClean(error: SvcError, ...secrets: string[]): void {
+  const everything = inspect(error, { depth: 10, showHidden: true, getters: true, maxStringLength: null });
+  for (const secret of [CANARY, ...secrets]) expect(everything).not.toContain(secret);
+  for (const text of [error.message, error.hint ?? '']) {
+    expect(text).not.toMatch(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
+    expect(text).not.toMatch(/\bat .+:\d+:\d+|undici|UND_ERR|HPE_|\[object|undefined/);
+    expect(text.length).toBeLessThan(600);
+  }
+}
+
+/** Runs `work` and tells how long it took in milliseconds, by the real clock. */
+export async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+  const started = performance.now();
+  const result = await work();
+  return { result, ms: performance.now() - started };
+}

@@ -1,0 +1,43 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { type DownloadOptions, type DownloadResult, downloadFile } from '../../../src/client/transfer/download.ts';
+import type { FaultStore, StoreScript } from '../../support/fault-store.ts';
+import { content, directory, host, SHORT, store, transport } from './support.ts';
+
+/** What the store holds in these tests. */
+export const OBJECT = content(3_000_000);
+
+/** A store with a script, and a download from it. */
+export interface Setup {
+  readonly target: string;
+  readonly from: FaultStore;
+  readonly slept: number[];
+  readonly get: (over?: Partial<DownloadOptions>) => Promise<DownloadResult>;
+  /** What lies in the directory. */
+  readonly files: () => string[];
+}
+
+export async function setup(script: StoreScript): Promise<Setup> {
+  const dir = directory();
+  const target = path.join(dir, 'results.csv');
+  const from = await store(script);
+  const self = host();
+  return {
+    target,
+    from,
+    slept: self.slept,
+    files: () => fs.readdirSync(dir).toSorted(),
+    get: (over = {}) =>
+      downloadFile({
+        transport: transport(),
+        host: self,
+        clock: self.clock,
+        signal: self.signal,
+        address: () => Promise.resolve(from.url()),
+        target,
+        overwrite: false,
+        limits: SHORT,
+        ...over,
+      }),
+  };
+}

@@ -1,0 +1,204 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { etagOf, serveObject, type StoreCall } from '../../support/fault-store.ts';
+import { OBJECT, setup } from './download-setup.ts';
+import { directory, failure, sha256, store, TINY } from './support.ts';
+
+describe('a download', () => {
+  it('R47 R44 leaves exactly the bytes of the store, private, and nothing else', async () => {
+    const { get, target, files, from } = await setup((call) => serveObject(call, OBJECT));
+    const seen: number[] = [];
+    const result = await get({ onProgress: ({ done }) => seen.push(done) });
+    expect(result).toEqual({ bytes: OBJECT.length, sha256: sha256(OBJECT), proof: 'md5', flaws: [], path: target });
+    expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+    expect(fs.statSync(target).mode & 0o777).toBe(0o600);
+    expect(files()).toEqual(['results.csv']);
+    expect(seen.at(-1)).toBe(OBJECT.length);
+    expect(Object.keys(from.calls[0]?.headers ?? {}).toSorted()).toEqual(['accept-encoding', 'connection', 'host']);
+  });
+
+  it('R48 takes no name from the store', async () => {
+    const { get, files } = await setup((call) =>
+      call.reply(200, { 'content-disposition': 'attachment; filename="../../evil.csv"' }, 'bytes'),
+    );
+    await get();
+    expect(files()).toEqual(['results.csv']);
+  });
+
+  it('brings an empty object', async () => {
+    const { get, target } = await setup((call) => call.reply(200, { etag: etagOf(Buffer.alloc(0)) }));
+    await expect(get()).resolves.toMatchObject({ bytes: 0, proof: 'md5' });
+    expect(fs.readFileSync(target)).toHaveLength(0);
+  });
+
+  it.each([301, 302, 303, 307, 308])('R01 follows no redirect (%i) and names its host only', async (status) => {
+    const other = await store((call) => serveObject(call, OBJECT));
+    const { get, files } = await setup((call) => call.reply(status, { location: other.url().href }));
+    const error = await failure(get());
+    expect(error).toMatchObject({ code: 'bad_response', status });
+    expect(error.message).toContain(other.url().host);
+    expect(other.calls).toHaveLength(0);
+    expect(files()).toEqual([]);
+  });
+
+  it('R37 asks for a fresh address once, then tells of the refusal', async () => {
+    const { get, from } = await setup((call) => call.reply(403, {}, '<Error><Code>ExpiredRequest</Code></Error>'));
+    expect(await failure(get())).toMatchObject({ storeCode: 'ExpiredRequest', code: 'forbidden' });
+    expect(from.calls).toHaveLength(2);
+  });
+
+  it('R15 tries again after 429 and 5xx, at once gives up on 404 and odd successes', async () => {
+    const answers = [429, 503, 500, 502];
+    const { get, slept } = await setup((call, index) => {
+      const status = answers[index];
+      if (status === undefined) serveObject(call, OBJECT);
+      else call.reply(status, { 'retry-after': '3' });
+    });
+    await get();
+    expect(slept.every((ms) => ms >= 3_000)).toBe(true);
+    for (const [status, code] of [
+      [404, 'not_found'],
+      [204, 'bad_response'],
+      [206, 'bad_response'],
+    ] as const) {
+      const other = await setup((call) => call.reply(status));
+      expect(await failure(other.get())).toMatchObject({ code, status });
+      expect(other.from.calls).toHaveLength(1);
+      expect(other.files()).toEqual([]);
+    }
+  });
+
+  it('R14 ends when the store falls silent at any stage', async () => {
+    const head = `HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n`;
+    for (const said of ['', 'HTTP/1.1 200 OK\r\ncont', head, `${head}ab`]) {
+      const { get, from, files } = await setup((call) => call.raw(said));
+      expect(await failure(get({ limits: TINY }))).toMatchObject({ code: 'network', exitCode: 8 });
+      expect(from.calls).toHaveLength(5);
+      expect(files()).toEqual([]);
+    }
+  });
+
+  it('waits for a store that is slow but alive', async () => {
+    const { get } = await setup(async (call) => {
+      call.raw('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n');
+      for (const part of ['a', 'b', 'c', 'd', 'e', 'f']) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        call.raw(part);
+      }
+    });
+    await expect(get()).resolves.toMatchObject({ bytes: 6 });
+  });
+
+  it('R19 ends at once when the signal aborts, and keeps what can be continued', async () => {
+    const { get, files } = await setup((call) => {
+      call.raw(`HTTP/1.1 200 OK\r\ncontent-length: ${OBJECT.length}\r\netag: ${etagOf(OBJECT)}\r\n\r\n`);
+      call.raw(OBJECT.subarray(0, 1_000_000));
+    });
+    const controller = new AbortController();
+    const download = get({ signal: controller.signal });
+    setTimeout(() => controller.abort(new Error('stop')), 150);
+    await expect(download).rejects.toThrow('stop');
+    expect(files()).toEqual(['results.csv.svc-part', 'results.csv.svc-part.json']);
+  });
+});
+
+describe('the target of a download', () => {
+  it('R44 is not overwritten, and nothing is asked of the store, unless that was wished', async () => {
+    const { get, target, from, files } = await setup((call) => serveObject(call, OBJECT));
+    fs.writeFileSync(target, 'old');
+    const error = await failure(get());
+    expect(error).toMatchObject({ code: 'usage', exitCode: 2 });
+    expect(error.hint).toContain('replaced');
+    expect(from.calls).toHaveLength(0);
+    expect(fs.readFileSync(target, 'utf8')).toBe('old');
+    await get({ overwrite: true });
+    expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+    expect(files()).toEqual(['results.csv']);
+  });
+
+  it('R44 is not overwritten when it appears during the transfer; the bytes are kept', async () => {
+    const { get, target } = await setup((call) => {
+      fs.writeFileSync(target, 'mine');
+      serveObject(call, OBJECT);
+    });
+    expect(await failure(get())).toMatchObject({ code: 'usage', facts: { kept: OBJECT.length } });
+    expect(fs.readFileSync(target, 'utf8')).toBe('mine');
+    await get({ overwrite: true });
+    expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+  });
+
+  it('R44 is never written into through a partial file that a killed run had linked to it', async () => {
+    const { get, target, files } = await setup((call, index) =>
+      index === 0 ? call.reply(404) : serveObject(call, OBJECT),
+    );
+    const old = Buffer.from('the earlier result');
+    fs.writeFileSync(target, old);
+    fs.linkSync(target, `${target}.svc-part`);
+    fs.writeFileSync(`${target}.svc-part.json`, JSON.stringify({ format: 1, etag: etagOf(OBJECT), total: 99 }));
+    await failure(get({ overwrite: true }));
+    expect(fs.readFileSync(target).equals(old)).toBe(true);
+    await get({ overwrite: true });
+    expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+    expect(files()).toEqual(['results.csv']);
+  });
+
+  it('R44 keeps a link to it, and refuses a dangling one', async () => {
+    const { get, target } = await setup((call) => serveObject(call, OBJECT));
+    const real = path.join(directory(), 'real.csv');
+    fs.writeFileSync(real, 'old');
+    fs.symlinkSync(real, target);
+    await get({ overwrite: true });
+    expect(fs.lstatSync(target).isSymbolicLink()).toBe(true);
+    expect(fs.readFileSync(real).equals(OBJECT)).toBe(true);
+    fs.rmSync(real);
+    expect(await failure(get())).toMatchObject({ code: 'usage' });
+  });
+
+  it('R44 is a file: a pipe or a device gets a copy of one that is whole', async () => {
+    const { get, target, from } = await setup((call) => serveObject(call, OBJECT));
+    execFileSync('mkfifo', [target]);
+    expect(await failure(get({ overwrite: true }))).toMatchObject({ code: 'usage' });
+    expect(await failure(get({ target: '/dev/null' }))).toMatchObject({ code: 'usage' });
+    expect(from.calls).toHaveLength(0);
+  });
+
+  it('R44 is refused before any request where nothing can be written', async () => {
+    const { get, from, target } = await setup((call) => serveObject(call, OBJECT));
+    fs.chmodSync(path.dirname(target), 0o555);
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) process.seteuid?.(65_534);
+    try {
+      expect(await failure(get())).toMatchObject({ code: 'local', exitCode: 1 });
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      fs.chmodSync(path.dirname(target), 0o755);
+    }
+    expect(await failure(get({ target: path.join(directory(), 'none', 'x') }))).toMatchObject({ code: 'local' });
+    expect(await failure(get({ target: directory() }))).toMatchObject({ code: 'usage' });
+    expect(from.calls).toHaveLength(0);
+  });
+
+  it.each([
+    ['fewer', (file: string) => fs.truncateSync(file, OBJECT.length - 1)],
+    ['more', (file: string) => fs.appendFileSync(file, 'x')],
+  ])('R70 gets no name when the disk has %s bytes than came', async (_, change) => {
+    const { get, target } = await setup((call) => serveObject(call, OBJECT));
+    const onProgress = ({ done }: { readonly done: number }): void => {
+      if (done === OBJECT.length) change(`${target}.svc-part`);
+    };
+    expect(await failure(get({ onProgress }))).toMatchObject({ code: 'local', exitCode: 1 });
+    expect(fs.existsSync(target)).toBe(false);
+  });
+
+  it('R44 is brought by one process at a time', async () => {
+    const waiting: StoreCall[] = [];
+    const { get, from } = await setup((call) => void waiting.push(call));
+    const first = get();
+    await expect.poll(() => from.calls.length).toBe(1);
+    expect(await failure(get())).toMatchObject({ code: 'config', retryable: true });
+    for (const call of waiting) serveObject(call, OBJECT);
+    await expect(first).resolves.toMatchObject({ bytes: OBJECT.length });
+  });
+});

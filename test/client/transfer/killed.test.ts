@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { rolldown } from 'rolldown';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { etagOf, serveObject, type StoreCall } from '../../support/fault-store.ts';
+import { OBJECT, setup } from './download-setup.ts';
+
+const TIMES = 50;
+const PIECE = 64 * 1024;
+const built = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-child-'));
+const child = path.join(built, 'child.mjs');
+
+beforeAll(async () => {
+  const bundle = await rolldown({
+    input: path.join(import.meta.dirname, 'download-child.ts'),
+    platform: 'node',
+    logLevel: 'silent',
+    transform: { define: { SVC_VERSION: '"0.0.0"' } },
+  });
+  await bundle.write({ file: child, format: 'esm', codeSplitting: false });
+  await bundle.close();
+});
+
+afterAll(() => fs.rmSync(built, { recursive: true, force: true }));
+
+/** Serves the rest of the object piece by piece, and tells how much of it has gone out. */
+async function serveSlowly(call: StoreCall, onSent: (end: number) => void): Promise<void> {
+  const start = Number(/^bytes=(\d+)-$/.exec(call.headers['range'] ?? '')?.[1] ?? 0);
+  const length = OBJECT.length - start;
+  const range = start === 0 ? '' : `content-range: bytes ${start}-${OBJECT.length - 1}/${OBJECT.length}\r\n`;
+  const status = start === 0 ? '200 OK' : '206 Partial Content';
+  call.raw(`HTTP/1.1 ${status}\r\netag: ${etagOf(OBJECT)}\r\n${range}content-length: ${length}\r\n\r\n`);
+  for (let at = start; at < OBJECT.length && !call.socket.destroyed; at += PIECE) {
+    call.raw(OBJECT.subarray(at, at + PIECE));
+    onSent(at);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+describe('a download whose process is killed', () => {
+  it(`R44 R45 leaves nothing or the whole, and the next run finishes it (${TIMES} kills)`, async () => {
+    let continued = 0;
+    let finished = 0;
+    for (let time = 0; time < TIMES; time += 1) {
+      // From before the first byte to the moments of sync and rename after the last one.
+      const killAt = (OBJECT.length * time) / (TIMES - 2);
+      let running: ChildProcess | undefined;
+      const { get, target, from, files } = await setup((call, index) =>
+        index === 0
+          ? serveSlowly(call, (end) => {
+              if (end + PIECE >= killAt) setTimeout(() => running?.kill('SIGKILL'), time % 5);
+            })
+          : serveObject(call, OBJECT),
+      );
+      running = spawn(process.execPath, [child, from.url().href, target], { stdio: 'ignore' });
+      await once(running, 'exit');
+      const isDone = fs.existsSync(target);
+      if (isDone) finished += 1;
+      else await get();
+      if (from.calls[1]?.headers['range'] !== undefined) continued += 1;
+      expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+      // A run that was killed after the last step may leave its lock, no more than that.
+      expect(files().filter((name) => !isDone && name !== 'results.csv')).toEqual([]);
+    }
+    expect(continued).toBeGreaterThan(0);
+    expect(finished).toBeLessThan(TIMES);
+  }, 120_000);
+
+  it('R44 says so when the disk is full, leaves no result, and goes on once there is room', async () => {
+    const { get, target, from, files } = await setup((call) => serveObject(call, OBJECT));
+    const limited = 'ulimit -f 2000; exec "$0" "$@"';
+    const running = spawn('sh', ['-c', limited, process.execPath, child, from.url().href, target], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const said = running.stderr.setEncoding('utf8').toArray();
+    const [code] = await once(running, 'exit');
+    expect((await said).join('')).toContain('EFBIG');
+    expect(code).toBe(1);
+    expect(files()).toEqual(['results.csv.svc-part', 'results.csv.svc-part.json']);
+    await get();
+    expect(from.calls.at(-1)?.headers['range']).toBeDefined();
+    expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+  });
+});

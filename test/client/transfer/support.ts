@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach } from 'vitest';
+import { SvcError } from '../../../src/base/errors.ts';
+import type { LockHost } from '../../../src/base/files/lock.ts';
+import type { Clock } from '../../../src/base/system.ts';
+import { FILE_LIMITS, type TimeLimits } from '../../../src/client/http/retry.ts';
+import { createTransport, type Transport } from '../../../src/client/http/transport.ts';
+import { type FaultStore, SIGNATURE, startFaultStore, type StoreScript } from '../../support/fault-store.ts';
+
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+/** A store that is closed after the test. */
+export async function store(script: StoreScript): Promise<FaultStore> {
+  const started = await startFaultStore(script);
+  cleanups.push(() => started.close());
+  return started;
+}
+
+/** A transport that is closed after the test. */
+export function transport(): Transport {
+  const made = createTransport();
+  cleanups.push(() => made.close());
+  return made;
+}
+
+/** A directory of its own, removed after the test. */
+export function directory(): string {
+  const made = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-transfer-'));
+  cleanups.push(() => fs.rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+/** A clock whose sleeps take no time; it counts them. */
+export function instantClock(): Clock & { readonly slept: number[] } {
+  const slept: number[] = [];
+  return {
+    slept,
+    now: () => Date.now(),
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      slept.push(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+/** Limits that end a test which hangs by mistake, with room for a busy machine. */
+export const SHORT: TimeLimits = { ...FILE_LIMITS, connect: 5_000, headers: 5_000, idle: 5_000 };
+
+/** Limits for stores that hang by design. */
+export const TINY: TimeLimits = { ...FILE_LIMITS, connect: 150, headers: 150, idle: 150 };
+
+/** Bytes that repeat nowhere. */
+export function content(size: number, start = 1): Buffer {
+  const bytes = Buffer.alloc(size);
+  for (let at = 0, seed = start; at < size; at += 4) {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    if (at + 4 <= size) bytes.writeUInt32LE(seed, at);
+  }
+  return bytes;
+}
+
+export function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The error that a promise ends in, once nothing in it shows the address's signature (R06). */
+export async function failure(promise: Promise<unknown>): Promise<SvcError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof SvcError)) throw new Error(`no SvcError but ${String(error)}`, { cause: error });
+  for (let part: unknown = error; part instanceof Error; part = part.cause) {
+    const shown = inspect(part, { depth: 9, showHidden: true });
+    if (shown.includes(SIGNATURE)) throw new Error('the signature shows');
+  }
+  return error;
+}
+
+/** A process as a download sees it. */
+export function host(signal: AbortSignal = new AbortController().signal): LockHost & { readonly slept: number[] } {
+  const clock = instantClock();
+  return { pid: process.pid, isAlive, clock, signal, slept: clock.slept };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

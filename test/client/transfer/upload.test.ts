@@ -1,0 +1,352 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SvcError } from '../../../src/base/errors.ts';
+import { fileSource } from '../../../src/client/transfer/source.ts';
+import { AddressExpired, UploadUnclear } from '../../../src/client/transfer/store.ts';
+import { uploadFile, type UploadOptions, type UploadResult } from '../../../src/client/transfer/upload.ts';
+import { type FaultStore, SIGNATURE, type StoreScript, takeObject } from '../../support/fault-store.ts';
+import { content, directory, failure, instantClock, sha256, SHORT, store, TINY, transport } from './support.ts';
+
+const SMALL = content(100_000);
+const LARGE = content(20_000_000);
+
+interface Setup {
+  readonly file: string;
+  readonly target: FaultStore;
+  readonly send: (over?: Partial<UploadOptions>) => Promise<UploadResult>;
+  readonly slept: number[];
+}
+
+async function setup(script: StoreScript, bytes = SMALL): Promise<Setup> {
+  const file = path.join(directory(), 'request.csv');
+  fs.writeFileSync(file, bytes);
+  const target = await store(script);
+  const clock = instantClock();
+  const send = async (over: Partial<UploadOptions> = {}): Promise<UploadResult> =>
+    uploadFile({
+      transport: transport(),
+      clock,
+      url: target.url(),
+      source: await fileSource(file, { sha256: sha256(bytes) }),
+      limits: SHORT,
+      ...over,
+    });
+  return { file, target, send, slept: clock.slept };
+}
+
+describe('an upload', () => {
+  it('R34 sends the exact length, never chunked, and arrives byte for byte', async () => {
+    let arrived: Buffer | undefined;
+    const { send, target } = await setup(async (call) => {
+      arrived = await takeObject(call);
+    }, LARGE);
+    await expect(send()).resolves.toEqual({ bytes: LARGE.length, sha256: sha256(LARGE), attempts: 1 });
+    expect(arrived?.equals(LARGE)).toBe(true);
+    expect(target.calls[0]?.headers['transfer-encoding']).toBeUndefined();
+  });
+
+  it('R35 arrives byte for byte where the store reads haltingly, though memory is used again', async () => {
+    let arrived: Buffer | undefined;
+    const { send } = await setup(async (call) => {
+      const { socket } = call;
+      const halting = setInterval(() => (socket.isPaused() ? socket.resume() : socket.pause()), 3);
+      arrived = await takeObject(call);
+      clearInterval(halting);
+    }, LARGE);
+    await send();
+    expect(arrived?.equals(LARGE)).toBe(true);
+  });
+
+  it('R03 R34 sends only the headers that the address needs: no key, no agent, no type', async () => {
+    const { send, target } = await setup(async (call) => void (await takeObject(call)));
+    await send();
+    expect(Object.keys(target.calls[0]?.headers ?? {}).toSorted()).toEqual(['connection', 'content-length', 'host']);
+  });
+
+  it('R34 names the blob type where the address is of the Azure type', async () => {
+    const { send, target } = await setup(async (call) => void (await takeObject(call)));
+    const url = target.url();
+    url.search = `?sv=2024-01-01&sig=${SIGNATURE}`;
+    await send({ url });
+    expect(target.calls[0]?.headers['x-ms-blob-type']).toBe('BlockBlob');
+    expect(target.calls[0]?.target).toBe(`/bucket/key?sv=2024-01-01&sig=${SIGNATURE}`);
+  });
+
+  it('sends a part of a file behind a prefix, and an empty file with length 0', async () => {
+    const arrived: (Buffer | undefined)[] = [];
+    const { send, file } = await setup(async (call) => void arrived.push(await takeObject(call)));
+    await send({ source: await fileSource(file, { prefix: Buffer.from('head\n'), start: 10, end: 5_000 }) });
+    expect(arrived[0]).toEqual(Buffer.concat([Buffer.from('head\n'), SMALL.subarray(10, 5_000)]));
+    fs.writeFileSync(file, '');
+    await send({ source: await fileSource(file) });
+    expect(arrived[1]).toEqual(Buffer.alloc(0));
+  });
+
+  it('tells how far it is, up to the whole', async () => {
+    const seen: number[] = [];
+    const { send } = await setup(async (call) => void (await takeObject(call)), LARGE);
+    await send({ onProgress: ({ done, total }) => seen.push(total === LARGE.length ? done : -1) });
+    expect(seen.length).toBeGreaterThan(10);
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    expect(seen.at(-1)).toBe(LARGE.length);
+  });
+});
+
+describe('an upload that is refused', () => {
+  const BODIES = [
+    [
+      'AWS',
+      403,
+      '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Request has expired</Message><RequestId>R1</RequestId></Error>',
+      'AccessDenied',
+    ],
+    ['Ceph', 403, '<Error><Code>AccessDenied</Code><RequestId>tx0001</RequestId></Error>', 'AccessDenied'],
+    [
+      'Azure',
+      403,
+      `<Error><Code>AuthenticationFailed</Code><Message>Server failed to authenticate the request.</Message><AuthenticationErrorDetail>Signature not valid: ${SIGNATURE}</AuthenticationErrorDetail></Error>`,
+      'AuthenticationFailed',
+    ],
+    [
+      'GCS',
+      400,
+      `<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message><StringToSign>${SIGNATURE}</StringToSign></Error>`,
+      'ExpiredToken',
+    ],
+    ['R2', 403, '<Error><Code>ExpiredRequest</Code><Message>Request has expired</Message></Error>', 'ExpiredRequest'],
+    ['an empty body', 401, '', undefined],
+  ] as const;
+
+  it.each(BODIES)('R37 R07 tells an expired address of %s apart', async (_name, status, body, code) => {
+    const { send, target } = await setup(async (call) => {
+      await call.body();
+      call.reply(status, { 'content-type': 'application/xml' }, body);
+    });
+    const error = await failure(send());
+    expect(error).toBeInstanceOf(AddressExpired);
+    expect(error).toMatchObject({ storeCode: code, status, code: status === 400 ? 'rejected' : 'forbidden' });
+    expect(error.message).toContain(`${status}`);
+    expect(target.calls).toHaveLength(1);
+  });
+
+  const ANSWER = '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>';
+  const HEAD = `HTTP/1.1 403 Forbidden\r\nconnection: close\r\n`;
+  const EARLY: [string, StoreScript][] = [
+    ['and goes on reading', (call) => call.reply(403, {}, ANSWER)],
+    ['and reads no further', (call) => (call.socket.pause(), call.reply(403, {}, ANSWER))],
+    [
+      'and closes',
+      async (call) => {
+        await call.body(1_000_000);
+        call.socket.pause();
+        call.reply(403, { connection: 'close' }, ANSWER);
+        call.socket.end(() => call.close());
+      },
+    ],
+    [
+      'without a length and closes',
+      async (call) => {
+        await call.body(3_000_000);
+        call.socket.pause();
+        call.socket.write(`${HEAD}\r\n${ANSWER}`, () => call.close());
+      },
+    ],
+    [
+      'at once and resets',
+      (call) => {
+        call.socket.pause();
+        call.socket.write(`${HEAD}content-length: ${ANSWER.length}\r\n\r\n${ANSWER}`, () => call.close());
+      },
+    ],
+  ];
+
+  it.each(EARLY)('R38 reports an early answer %s, not a broken pipe', async (_name, script) => {
+    const times = process.env['SOAK'] ? 100 : 10;
+    const { send, target } = await setup(script, LARGE);
+    for (let time = 0; time < times; time += 1) {
+      const error = await failure(send());
+      expect(error).toBeInstanceOf(AddressExpired);
+      expect(error.message).toContain('403 AccessDenied: Request has expired');
+    }
+    expect(target.calls).toHaveLength(times);
+  });
+
+  it('R36 sends again after 429 and a slow-body 400: there the file was not taken', async () => {
+    const answers: [number, string][] = [
+      [429, '<Error><Code>SlowDown</Code></Error>'],
+      [429, ''],
+      [400, '<Error><Code>RequestTimeout</Code></Error>'],
+    ];
+    const arrived: (Buffer | undefined)[] = [];
+    const { send, target } = await setup(async (call, index) => {
+      const answer = answers[index];
+      if (!answer) return void arrived.push(await takeObject(call));
+      await call.body();
+      call.reply(answer[0], {}, answer[1]);
+    });
+    await expect(send()).resolves.toMatchObject({ attempts: 4 });
+    expect(arrived[0]?.equals(SMALL)).toBe(true);
+    expect(target.calls).toHaveLength(4);
+  });
+
+  it('R17 waits as long as the store asks, and gives up when that is too long', async () => {
+    const { send, slept } = await setup(async (call, index) => {
+      if (index === 1) return void (await takeObject(call));
+      await call.body();
+      call.reply(429, { 'retry-after': '7' });
+    });
+    await send();
+    expect(slept[0]).toBeGreaterThanOrEqual(7_000);
+    const other = await setup((call) => call.reply(429, { 'retry-after': '600' }));
+    expect(await failure(other.send())).toMatchObject({ code: 'rate_limited', facts: { retry_after_s: 600 } });
+  });
+
+  it('R16 stops after five attempts', async () => {
+    const { send, target } = await setup((call) => call.reply(429));
+    expect(await failure(send())).toMatchObject({ code: 'rate_limited', status: 429 });
+    expect(target.calls).toHaveLength(5);
+  });
+
+  it('R34 says what a store without mercy says about the request', async () => {
+    const { send } = await setup((call) => call.reply(411, {}, '<Error><Code>MissingContentLength</Code></Error>'));
+    expect(await failure(send())).toMatchObject({ code: 'rejected', status: 411 });
+    const other = await setup((call) => call.reply(501, {}, '<Error><Code>NotImplemented</Code></Error>'));
+    expect((await failure(other.send())).message).toContain('501');
+  });
+
+  it.each([301, 302, 303, 307, 308])('R01 follows no redirect (%i) and names its host only', async (status) => {
+    const other = await store((call) => call.reply(200));
+    const { send } = await setup((call) => call.reply(status, { location: other.url().href }));
+    const error = await failure(send());
+    expect(error).toMatchObject({ code: 'bad_response', status });
+    expect(error.message).toContain(other.url().host);
+    expect(other.calls).toHaveLength(0);
+  });
+});
+
+function diskIsFull(): never {
+  throw new SvcError('local', 'the disk is full');
+}
+
+describe('an upload whose end is unclear', () => {
+  const UNCLEAR: [string, StoreScript][] = [
+    ['a reset after the body', async (call) => (await call.body(), call.reset())],
+    ['a close after the body', async (call) => (await call.body(), call.close())],
+    ['silence after the body', async (call) => void (await call.body())],
+    ['a 500', async (call) => (await call.body(), call.reply(500))],
+    ['a 503', async (call) => (await call.body(), call.reply(503))],
+    ['a 504', async (call) => (await call.body(), call.reply(504))],
+    ['a 502', async (call) => (await call.body(), call.reply(502))],
+    ['nonsense', async (call) => (await call.body(), call.raw('NONSENSE\r\n\r\n'))],
+    ['half a head', async (call) => (await call.body(), call.raw('HTTP/1.1 200 OK\r\nx:'), call.close())],
+  ];
+
+  it.each(UNCLEAR)('R36 is not sent again after %s', async (_name, script) => {
+    const { send, target } = await setup(script);
+    const error = await failure(send({ limits: TINY }));
+    expect(error).toBeInstanceOf(UploadUnclear);
+    expect(error).toMatchObject({ code: 'outcome_unknown', retryable: false, facts: { bytes: SMALL.length } });
+    expect(target.calls).toHaveLength(1);
+  });
+
+  it('R36 says so before the last bytes go out, and sends none of them when that cannot be recorded', async () => {
+    const lengths: number[] = [];
+    const { send } = await setup(async (call) => {
+      lengths.push((await call.body()).length);
+      call.reply(200);
+    }, LARGE);
+    const steps: string[] = [];
+    await send({ onAttempt: () => steps.push('attempt'), onLastPiece: () => steps.push('last piece') });
+    expect(steps).toEqual(['attempt', 'last piece']);
+    expect(await failure(send({ onLastPiece: diskIsFull }))).toMatchObject({ code: 'local' });
+    await expect.poll(() => lengths.length).toBe(2);
+    expect(lengths[0]).toBe(LARGE.length);
+    expect(lengths[1]).toBeLessThan(LARGE.length);
+  });
+
+  it('R36 does not believe a success before the whole file was sent', async () => {
+    const { send, target } = await setup((call) => (call.socket.pause(), call.reply(200)), LARGE);
+    expect(await failure(send())).toBeInstanceOf(UploadUnclear);
+    expect(target.calls).toHaveLength(1);
+  });
+
+  it('R36 sends again after a reset before the last byte went out: no store can have the file', async () => {
+    const arrived: (Buffer | undefined)[] = [];
+    const { send } = await setup(async (call, index) => {
+      if (index === 2) return void arrived.push(await takeObject(call));
+      if (index === 1) await call.body(2_000_000);
+      call.reset();
+    }, LARGE);
+    await expect(send()).resolves.toMatchObject({ attempts: 3 });
+    expect(arrived[0]?.equals(LARGE)).toBe(true);
+  });
+
+  it('R15 tries again when nobody listens, and says so in the end', async () => {
+    const { send, target, slept } = await setup(() => undefined);
+    const url = target.url();
+    await target.close().catch(() => undefined);
+    const error = await failure(send({ url }));
+    expect(error).toMatchObject({ code: 'network', retryable: true });
+    expect(error.message).toContain('refused the connection');
+    expect(slept).toHaveLength(4);
+  });
+
+  it('R14 ends when the store stops reading mid-way', async () => {
+    const { send } = await setup((call) => void call.socket.pause(), LARGE);
+    expect(await failure(send({ limits: TINY }))).toMatchObject({ code: 'network' });
+  });
+
+  it('R19 ends at once when the signal aborts', async () => {
+    const controller = new AbortController();
+    const { send } = await setup((call) => void call.socket.pause(), LARGE);
+    const reason = new Error('stop');
+    setTimeout(() => controller.abort(reason), 100);
+    await expect(send({ signal: controller.signal })).rejects.toBe(reason);
+  });
+});
+
+describe('a file that changes', () => {
+  const CHANGES: [string, (file: string) => void][] = [
+    ['grew', (file) => fs.appendFileSync(file, 'x')],
+    ['shrank', (file) => fs.truncateSync(file, 99_000)],
+    ['changed in place', (file) => fs.writeFileSync(file, Buffer.from(SMALL).fill(7, 50_000, 50_001))],
+    ['was replaced', (file) => (fs.rmSync(file), fs.writeFileSync(file, content(SMALL.length, 2)))],
+  ];
+
+  it.each(CHANGES)('R35 is not uploaded when it %s after the check', async (_name, change) => {
+    const { send, target, file } = await setup(async (call) => void (await takeObject(call)));
+    const source = await fileSource(file, { sha256: sha256(SMALL) });
+    change(file);
+    expect(await failure(send({ source }))).toMatchObject({ code: 'checksum_mismatch', exitCode: 12 });
+    expect(target.calls).toHaveLength(0);
+  });
+
+  it('R35 never arrives whole when it changes while it is sent', async () => {
+    const whole: boolean[] = [];
+    const { send, file, target } = await setup(async (call) => {
+      await call.body(2_000_000);
+      fs.writeSync(fs.openSync(file, 'r+'), 'changed', LARGE.length - 7);
+      whole.push((await call.body()).length === LARGE.length);
+    }, LARGE);
+    expect(await failure(send())).toMatchObject({ code: 'checksum_mismatch' });
+    await expect.poll(() => whole).toEqual([false]);
+    expect(target.calls).toHaveLength(1);
+  });
+
+  it('R35 must be the same at the next attempt, even when nobody hashed it before', async () => {
+    const { send, file, target } = await setup(async (call, index) => {
+      if (index === 1) return void (await takeObject(call));
+      await call.body();
+      fs.writeFileSync(file, content(SMALL.length, 2));
+      call.reply(429);
+    });
+    expect(await failure(send({ source: await fileSource(file) }))).toMatchObject({ code: 'checksum_mismatch' });
+    expect(target.calls).toHaveLength(1);
+  });
+
+  it('is not taken from a pipe, a directory or nowhere', async () => {
+    expect(await failure(fileSource(directory()))).toMatchObject({ code: 'local' });
+    expect(await failure(fileSource(path.join(directory(), 'none')))).toMatchObject({ code: 'local' });
+  });
+});

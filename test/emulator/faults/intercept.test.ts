@@ -1,0 +1,133 @@
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { readFaults } from '../../../src/emulator/faults/fault.ts';
+import { faultInterceptor } from '../../../src/emulator/faults/intercept.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { MANAGEMENT, PRIVATE, raw, sandbox } from '../harness.ts';
+
+type Sandbox = Awaited<ReturnType<typeof sandbox>>;
+
+function faulty(line: string): Promise<Sandbox> {
+  const { faults, seed } = readFaults(line);
+  return sandbox({ intercept: faultInterceptor(faults, seed) });
+}
+
+const tenant = (on: Sandbox) => raw(`${on.url}/tenants/self`, { method: 'GET', headers: MANAGEMENT });
+
+/** What comes over the wire, how it ended, or that it did not end for a while. */
+function wire(on: Sandbox, patience = 400): Promise<{ text: string; end: string }> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect(on.port, '127.0.0.1');
+    const done = (end: string) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve({ text, end });
+    };
+    const timer = setTimeout(() => done('open'), patience);
+    socket.setEncoding('utf8').on('data', (part: string) => (text += part));
+    socket.on('end', () => done('end')).on('error', (error: NodeJS.ErrnoException) => done(error.code ?? ''));
+    socket.write('GET /tenants/self HTTP/1.1\r\nHost: localhost\r\nSVC-API-KEY: sandbox-management-key\r\n\r\n');
+  });
+}
+
+const bodyOf = (text: string) => text.split('\r\n\r\n').slice(1).join('\r\n\r\n');
+
+describe('faults on the wire', () => {
+  it('answer with a status, headers and a body, and leave other requests alone', async () => {
+    const on = await faulty('429,retry-after=7@GET /tenants/self:#1; 503@GET /logs');
+    const first = await tenant(on);
+    expect([first.status, first.headers['retry-after']]).toEqual([429, '7']);
+    expect(JSON.parse(first.body)).toMatchObject({ status: 429, title: 'Too Many Requests' });
+    expect((await tenant(on)).status).toBe(200);
+    expect((await on.call('/logs', { headers: MANAGEMENT })).status).toBe(503);
+    expect(on.ledger().map(({ status }) => status)).toEqual([429, 200, 503]);
+  });
+
+  it('answer an upload without reading it, and the connection stays of use', async () => {
+    const on = await faulty('403@PUT /store/**:#1');
+    const job = await on.createJob();
+    expect((await on.upload(job, 'x'.repeat(3_000_000))).status).toBe(403);
+    expect((await on.upload(job, exampleRequestFile())).status).toBe(200);
+  });
+
+  it('redirect', async () => {
+    const on = await faulty('redirect=https://example.com/x@GET /tenants/self:#1; 301,redirect=/y@GET /tenants/self');
+    expect(await tenant(on)).toMatchObject({ status: 307, headers: { location: 'https://example.com/x' } });
+    expect(await tenant(on)).toMatchObject({ status: 301, headers: { location: '/y' } });
+  });
+
+  it('wait before the answer', async () => {
+    const on = await faulty('latency=80ms@GET /tenants/self');
+    const begun = performance.now();
+    expect((await tenant(on)).status).toBe(200);
+    expect(performance.now() - begun).toBeGreaterThan(70);
+  });
+
+  it('hang before the head, or in the middle of the body', async () => {
+    expect(await wire(await faulty('hang@* **'))).toEqual({ text: '', end: 'open' });
+    const { text, end } = await wire(await faulty('hang=body@* **'));
+    const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
+    expect([bodyOf(text).length, end]).toEqual([Math.floor(length / 2), 'open']);
+  });
+
+  it.each(['500,applied', 'reset,applied'])('let the request take effect first (%s)', async (effect) => {
+    const on = await faulty(`${effect}@POST /account-updater/jobs:#1`);
+    const create = (): Promise<number> =>
+      raw(`${on.url}/account-updater/jobs`, { method: 'POST', headers: PRIVATE }).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    expect(await create()).toBe(effect.startsWith('500') ? 500 : 0);
+    expect(await create()).toBe(201);
+    const list = await raw(`${on.url}/account-updater/jobs`, { method: 'GET', headers: PRIVATE });
+    expect(JSON.parse(list.body)).toMatchObject({ data: [{}, {}] });
+  });
+
+  it('reset before the head, or after a number of bytes', async () => {
+    expect(await wire(await faulty('reset@* **'))).toEqual({ text: '', end: 'ECONNRESET' });
+    for (const bytes of [0, 10]) {
+      const { text, end } = await wire(await faulty(`reset=${bytes}@* **`));
+      expect([text.startsWith('HTTP/1.1 200'), bodyOf(text).length, end]).toEqual([true, bytes, 'ECONNRESET']);
+    }
+  });
+
+  it('cut the body short, and end in order', async () => {
+    for (const bytes of [0, 12]) {
+      const { text, end } = await wire(await faulty(`truncate=${bytes}@* **`));
+      expect([bodyOf(text).length, end]).toEqual([bytes, 'end']);
+      expect(Number(/content-length: (\d+)/i.exec(text)?.[1])).toBeGreaterThan(100);
+    }
+  });
+
+  it('send a byte at a time, whole in the end', async () => {
+    const on = await faulty('503,trickle=1ms@* **');
+    const begun = performance.now();
+    const answer = await tenant(on);
+    expect(JSON.parse(answer.body)).toMatchObject({ status: 503 });
+    expect(performance.now() - begun).toBeGreaterThan(answer.body.length);
+  });
+
+  it('answer what is no HTTP', async () => {
+    const on = await faulty('malformed@* **');
+    expect((await wire(on)).text).toMatch(/^HTTP\/1.1 two-hundred/);
+    await expect(tenant(on)).rejects.toThrow('Parse Error');
+  });
+
+  it('damage a download, which goes out in pieces', async () => {
+    const on = await faulty('truncate=100@GET /store/results/*:#1; x-added=yes@GET /store/results/*');
+    const job = await on.process(exampleRequestFile());
+    await expect(fetch(job.download_url).then((answer) => answer.text())).rejects.toThrow('terminated');
+    const whole = await fetch(job.download_url);
+    expect(whole.headers.get('x-added')).toBe('yes');
+    expect(await whole.text()).toContain('UPD_PAN');
+  });
+
+  it('do not keep a sandbox from closing', async () => {
+    const on = await faulty('hang@* **:#1; trickle=1m@* **:#2; latency=5m@* **');
+    const waiting = [1, 2, 3].map(() => tenant(on).catch(() => 'broken off'));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await on.close();
+    expect(await Promise.all(waiting)).toEqual(Array<string>(3).fill('broken off'));
+  });
+});

@@ -1,0 +1,143 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../src/events/journal.ts';
+import { FaultServer, type Script } from '../../support/fault-server.ts';
+import { answer } from '../../support/fault-steps.ts';
+import { type Finished, Home } from '../../support/svc.ts';
+import { delivery } from '../support.ts';
+import { rowsIn } from './support.ts';
+
+const home = new Home();
+afterAll(() => home.remove());
+
+let target: FaultServer;
+beforeEach(async () => {
+  target = await FaultServer.start([answer(200)]);
+  writeFileSync(home.file('j.jsonl'), ['a', 'b', 'a', 'c'].map((id, at) => line(id, at)).join(''));
+});
+afterEach(() => target.close());
+
+function line(id: string, at: number, more: Partial<JournalEntry> = {}): string {
+  const type = id === 'c' ? 'tenant.odd' : 'account-updater.job.completed';
+  const entry: JournalEntry = {
+    received_at: `2026-01-05T12:00:0${at}.000Z`,
+    id,
+    type,
+    headers: { 'content-type': 'application/x', 'x-signature': `s${at}`, authorization: '[hidden]', host: 'old' },
+    body: ` ${JSON.stringify(delivery(id, { type }))}`,
+    ...more,
+  };
+  return `${JSON.stringify(entry)}\n`;
+}
+
+function replay(...argv: string[]): Promise<Finished> {
+  return home.svc(['events', 'replay', 'j.jsonl', '--forward-to', new URL('x?k=1', target.url).href, ...argv]);
+}
+
+function sentIds(): string[] {
+  return target.whole('POST').map(({ body }) => (JSON.parse(body) as { event: { id: string } }).event.id);
+}
+
+function script(statusOf: (id: string) => number): Script {
+  return (request, index) => answer(statusOf(['a', 'b', 'a', 'c'][index] ?? request.path));
+}
+
+describe('svc events replay', () => {
+  it('sends every event again, in order, as it came and marked as such', async () => {
+    const { code, stdout } = await replay();
+    expect(code).toBe(0);
+    expect(sentIds()).toEqual(['a', 'b', 'a', 'c']);
+    expect(target.whole('POST')[1]).toMatchObject({
+      path: '/x?k=1',
+      body: ` ${JSON.stringify(delivery('b'))}`,
+      headers: {
+        'content-type': 'application/x',
+        'x-signature': 's1',
+        'svc-replayed': '2026-01-05T12:00:01.000Z',
+        host: target.url.host,
+      },
+    });
+    expect(target.whole('POST')[1]?.headers).not.toHaveProperty('authorization');
+    expect(rowsIn(stdout)[3]).toEqual({
+      id: 'c',
+      type: 'tenant.odd',
+      received_at: '2026-01-05T12:00:03.000Z',
+      outcome: 'sent',
+      status: 200,
+      attempts: 1,
+    });
+  });
+
+  it.each([
+    [
+      ['--id', 'a', '--id', 'b'],
+      ['a', 'b', 'a'],
+    ],
+    [['--type', 'tenant.odd'], ['c']],
+    [
+      ['--since', '2026-01-05T12:00:02Z'],
+      ['a', 'c'],
+    ],
+    [['--since', '2026-01-05T12:00:02Z', '--id', 'a'], ['a']],
+    [['--since', '2026-01-05T13:00:00Z'], []],
+  ])('chooses with %j', async (argv, ids) => {
+    const { code } = await replay(...argv);
+    expect(code).toBe(0);
+    expect(sentIds()).toEqual(ids);
+  });
+
+  it('continues after one that is refused, and ends with 8 and the command that sends what failed', async () => {
+    target.play(script((id) => (id === 'b' ? 400 : 200)));
+    const { code, stdout, stderr } = await replay('-o', 'jsonl');
+    expect(code).toBe(8);
+    expect(sentIds()).toEqual(['a', 'b', 'a', 'c']);
+    expect(rowsIn(stdout).map(({ outcome }) => outcome)).toEqual(['sent', 'failed', 'sent', 'sent']);
+    expect(JSON.parse(stderr)).toMatchObject({
+      code: 'network',
+      message: expect.stringContaining('1 of 4 events did not reach'),
+      next: expect.stringMatching(/^svc events replay j\.jsonl --forward-to 'http:\S+\/x\?…' --id b$/),
+      failed: 1,
+      sent: 3,
+    });
+  });
+
+  it('gives up when the target does not respond at all', async () => {
+    // It speaks no TLS: nothing that would be tried again.
+    target.play([{ on: 'connection', act: (socket) => socket.end('no TLS') }]);
+    const href = target.url.href.replace('http:', 'https:');
+    writeFileSync(home.file('many.jsonl'), Array.from({ length: 9 }, (_, at) => line(`e${at}`, at)).join(''));
+    const { code, stdout, stderr } = await home.svc(['events', 'replay', 'many.jsonl', '--forward-to', href]);
+    expect(code).toBe(8);
+    expect(rowsIn(stdout).length).toBe(3);
+    expect(JSON.parse(stderr)).toMatchObject({
+      message: expect.stringContaining('the rest was not tried'),
+      next: expect.stringContaining('--since 2026-01-05T12:00:00.000Z'),
+    });
+  });
+
+  it('skips lines that cannot be read, and says which', async () => {
+    appendFileSync(home.file('j.jsonl'), '{"received_at":"2026-01-05T12:00:04Z","id":"d","ty');
+    const { code, stderr } = await replay('--debug');
+    expect(code).toBe(0);
+    expect(stderr).toContain('line 5 of j.jsonl is skipped: it is truncated or not JSON');
+    expect(sentIds()).toHaveLength(4);
+  });
+
+  it('tells when something went out that the journal hides', async () => {
+    writeFileSync(home.file('j.jsonl'), line('a', 0, { redacted: true }));
+    expect((await replay()).stderr).toMatch(
+      'sent with [hidden] or masked digits in place of what was received: 1 event\n',
+    );
+  });
+
+  it.each<[string, string[], number]>([
+    ['an id that is not there', ['j.jsonl', '--forward-to', 'http://127.0.0.1:1/', '--id', 'zz'], 5],
+    ['a journal that is not there', ['none.jsonl', '--forward-to', 'http://127.0.0.1:1/'], 1],
+    ['no target', ['j.jsonl'], 2],
+    ['a target that is not encrypted', ['j.jsonl', '--forward-to', 'http://example.com/'], 2],
+  ])('says so for %s', async (_name, argv, expected) => {
+    const { code, stderr } = await home.svc(['events', 'replay', ...argv]);
+    expect(code).toBe(expected);
+    expect(JSON.parse(stderr)).toMatchObject({ hint: expect.any(String) });
+  });
+});

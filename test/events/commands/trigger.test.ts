@@ -1,0 +1,107 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { webhookDeliverySchema } from '../../../src/schema/account-updater.ts';
+import { FaultServer } from '../../support/fault-server.ts';
+import { answer } from '../../support/fault-steps.ts';
+import { type Finished, Home } from '../../support/svc.ts';
+import { until } from '../support.ts';
+import { startListener } from './support.ts';
+
+const home = new Home();
+afterAll(() => home.remove());
+
+let target: FaultServer;
+beforeEach(async () => {
+  target = await FaultServer.start([answer(200)]);
+});
+afterEach(() => target.close());
+
+function trigger(...argv: string[]): Promise<Finished> {
+  return home.svc(['events', 'trigger', ...argv, '--forward-to', target.url.href]);
+}
+
+function sent(): Record<string, unknown> {
+  return JSON.parse(target.whole('POST')[0]?.body ?? 'null') as Record<string, unknown>;
+}
+
+describe('svc events trigger', () => {
+  it.each([
+    ['account-updater.job.completed', { job: { id: expect.any(String), status: 'completed' } }],
+    ['account-updater.job.failed', { job: { id: expect.any(String), status: 'failed' } }],
+    ['account-updater.job.created', { job: { id: expect.any(String), status: 'pending' } }],
+    ['3ds.session.authenticated', { session: { id: expect.any(String) } }],
+    ['tenant.updated', { tenant: { id: expect.any(String) } }],
+  ])('sends %s in the shape of the interface', async (type, data) => {
+    const { code, stdout } = await trigger(type);
+    expect(code).toBe(0);
+    expect(webhookDeliverySchema.safeParse(sent()).success).toBe(true);
+    expect(sent()).toMatchObject({
+      event: { type, data, timestamp: expect.stringMatching(/Z$/), tenant_id: expect.any(String) },
+      delivered_at: expect.stringMatching(/Z$/),
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ ...sent(), status: 200 });
+    expect(target.whole('POST')[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
+  });
+
+  it('puts values in, of the event or of the whole body', async () => {
+    await trigger(
+      'account-updater.job.completed',
+      '--set',
+      'data.job.id=j=7',
+      '--set',
+      'event.id=e7',
+      '--set',
+      'delivered_at=2020-01-01T00:00:00Z',
+      '--set-json',
+      'data.more=[1]',
+    );
+    expect(sent()).toMatchObject({
+      event: { id: 'e7', data: { job: { id: 'j=7', status: 'completed' }, more: [1] } },
+      delivered_at: '2020-01-01T00:00:00Z',
+    });
+  });
+
+  it('reaches a listener', async () => {
+    const listener = await startListener(home, ['--max', '1']);
+    const { code } = await home.svc([
+      'events',
+      'trigger',
+      'account-updater.job.completed',
+      '--forward-to',
+      listener.url,
+      '--set',
+      'data.job.id=j7',
+    ]);
+    expect(code).toBe(0);
+    expect(await listener.ended).toMatchObject({ code: 0 });
+    await until(() => listener.rows().length === 1);
+    expect(listener.rows()[0]).toMatchObject({ event: { data: { job: { id: 'j7' } } }, repeated: false });
+  });
+
+  it('means a known type: a mistyped one is not sent', async () => {
+    const { code, stderr } = await trigger('account-updater.job.complete');
+    expect(code).toBe(2);
+    expect(JSON.parse(stderr)).toMatchObject({
+      hint: expect.stringContaining('Did you mean account-updater.job.completed?'),
+    });
+    expect(target.ledger).toEqual([]);
+  });
+
+  it.each([
+    [answer(422), 6],
+    [answer(500), 8],
+    [answer(302, '', { location: '/' }), 6],
+  ])('ends with the code that fits the answer', async (step, expected) => {
+    target.play([step]);
+    expect((await trigger('tenant.updated')).code).toBe(expected);
+    expect(target.whole('POST')).toHaveLength(1);
+  });
+
+  it('says how to start a listener when there is none', async () => {
+    const gone = target.url.href;
+    await target.close();
+    const { code, stderr } = await home.svc(['events', 'trigger', 'tenant.updated', '--forward-to', gone]);
+    expect(code).toBe(8);
+    expect(JSON.parse(stderr)).toMatchObject({ next: 'svc events listen' });
+    target = await FaultServer.start([answer(200)]);
+  });
+});

@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { createRedactor } from '../../src/base/security/redact.ts';
+import { Journal, type JournalLine, readJournal, recentIds } from '../../src/events/journal.ts';
+import { ownDirectory, received } from './support.ts';
+
+const plain = (text: string): string => text;
+const directory = ownDirectory();
+let file = '';
+let made = 0;
+
+beforeEach(() => {
+  made += 1;
+  file = directory.path(`${made}.jsonl`);
+});
+
+afterAll(() => directory.remove());
+
+async function gather<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of source) found.push(item);
+  return found;
+}
+
+function idsIn(found: readonly JournalLine[]): (string | undefined)[] {
+  return found.map((line) => ('entry' in line ? line.entry.id : undefined));
+}
+
+describe('the journal', () => {
+  it('keeps each event as a line, for its owner only, with the very text that came', async () => {
+    const journal = await Journal.open(file, plain);
+    const event = received('e1', { note: 'ü\n"\u2028' });
+    await journal.append(event);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const [line] = await gather(readJournal(file));
+    expect(line).toMatchObject({
+      line: 1,
+      entry: { id: 'e1', type: 'account-updater.job.completed', received_at: '2026-01-05T12:00:00.000Z' },
+    });
+    expect(line && 'entry' in line && line.entry.body).toBe(event.bytes.toString());
+    await journal.close();
+  });
+
+  it('keeps the order of a thousand that come at once, and adds to what was there', async () => {
+    for (const start of [0, 500]) {
+      const journal = await Journal.open(file, plain);
+      await Promise.all(Array.from({ length: 500 }, (_, at) => journal.append(received(`e${start + at}`))));
+      await journal.close();
+    }
+    expect(idsIn(await gather(readJournal(file)))).toEqual(Array.from({ length: 1000 }, (_, at) => `e${at}`));
+  });
+
+  it('continues after a line that was left incomplete, and skips it when reading', async () => {
+    const first = await Journal.open(file, plain);
+    await first.append(received('e1'));
+    await first.close();
+    appendFileSync(file, '{"received_at":"2026-01-05T12:00:00.000Z","id":"e2","ty');
+    expect(idsIn(await gather(readJournal(file)))).toEqual(['e1', undefined]);
+    const second = await Journal.open(file, plain);
+    await second.append(received('e3'));
+    await second.close();
+    expect(await gather(readJournal(file))).toMatchObject([
+      { line: 1, entry: { id: 'e1' } },
+      { line: 2, problem: 'it is truncated or not JSON' },
+      { line: 3, entry: { id: 'e3' } },
+    ]);
+  });
+
+  it('reads round lines that are no events', async () => {
+    const event = '{"id":"e","type":"t","received_at":"2026-01-05T12:00:00Z","body":"{}"}';
+    const never = event.replace('2026-01-05', 'never');
+    writeFileSync(file, `\n[]\n{"id":1}\n\0\u0000x\n${never}\n${event}\n`);
+    expect((await gather(readJournal(file))).map((line) => line.line)).toEqual([2, 3, 4, 5, 6]);
+    expect(idsIn(await gather(readJournal(file)))).toEqual([undefined, undefined, undefined, undefined, 'e']);
+  });
+
+  it('takes away from others a file that they can read', async () => {
+    writeFileSync(file, '');
+    chmodSync(file, 0o644);
+    await (await Journal.open(file, plain)).close();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('R06 holds no key, no signed query and no card number', async () => {
+    const journal = await Journal.open(file, createRedactor().redact);
+    const event = received('e1', {
+      download_url: 'https://store.example/r.csv?X-Amz-Signature=canary-a&X-Amz-Expires=60',
+      note: '4111 1111 1111 1111',
+    });
+    const headers = new Map([...event.headers, ['authorization', 'Bearer canary-b'], ['svc-api-key', 'canary-c']]);
+    await journal.append({ ...event, headers });
+    await journal.close();
+    expect(readFileSync(file, 'utf8')).not.toMatch(/canary|4111 1111/);
+    const [line] = await gather(readJournal(file));
+    expect(line).toMatchObject({ entry: { redacted: true } });
+    expect(line && 'entry' in line && JSON.parse(line.entry.body)).toMatchObject({ event: { id: 'e1' } });
+  });
+
+  it('says that the disk is full, each time', async () => {
+    const journal = await Journal.open('/dev/full', plain);
+    for (let time = 0; time < 2; time += 1) {
+      await expect(journal.append(received())).rejects.toMatchObject({
+        code: 'local',
+        message: expect.stringContaining('the disk is full'),
+      });
+    }
+    await journal.close();
+  });
+
+  it('refuses a directory, a pipe and a place that is not there, and waits for none of them', async () => {
+    mkdirSync(file);
+    const pipe = directory.path('pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const odd of [file, pipe, directory.path('none/here.jsonl')])
+      await expect(Journal.open(odd, plain)).rejects.toMatchObject({ code: 'local', hint: expect.any(String) });
+  });
+
+  it('tells its last ids, and none where there is no file', async () => {
+    expect(await gather(recentIds(file))).toEqual([]);
+    const journal = await Journal.open(file, plain);
+    for (const id of ['a', 'b', 'a']) await journal.append(received(id));
+    await journal.close();
+    expect(await gather(recentIds(file))).toEqual(['a', 'b', 'a']);
+  });
+
+  it('says that a journal to read is not there', async () => {
+    await expect(gather(readJournal(file))).rejects.toMatchObject({ code: 'local', message: `${file} does not exist` });
+  });
+});

@@ -1,0 +1,334 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FaultServer, type Script } from '../../support/fault-server.ts';
+import { answer, json, reset } from '../../support/fault-steps.ts';
+import { errorIn, type HereOptions, KEY, startSandboxHere, svcHere } from '../../support/run-here.ts';
+
+async function api(argv: readonly string[], script: Script = [json({ ok: true })], options: HereOptions = {}) {
+  const server = await FaultServer.start(script);
+  onTestFinished(() => server.close());
+  const result = await svcHere(['api', ...argv], { baseUrl: server.url, ...options });
+  expect(result.stdout + result.stderr).not.toContain(KEY);
+  return { ...result, server, sent: server.ledger };
+}
+
+describe('svc api', () => {
+  it('sends what was typed and writes the answer as it came', async () => {
+    const odd = { b: [1, { c: null }], a: 'é\u202e', __n: 1.5 };
+    const { code, stdout, stderr, sent } = await api(
+      ['get', '/logs?x=1', '--query', 'y=a b&c', '--query', 'x=2'],
+      [json(odd)],
+    );
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toEqual(odd);
+    expect(sent).toHaveLength(1);
+    expect(sent[0]).toMatchObject({ method: 'GET', path: '/logs?x=1&x=2&y=a+b%26c', bodyBytes: 0 });
+    expect(sent[0]?.headers['svc-api-key']).toBe(KEY);
+  });
+
+  it('sends a body made of a file and values on top of it', async () => {
+    const argv = [
+      'POST',
+      '/3ds/sessions',
+      '--file',
+      '-',
+      '--set',
+      'type=customer',
+      '--set',
+      'deep.id=007',
+      '--set-json',
+      'n=[1]',
+    ];
+    const { code, sent } = await api(argv, [json({}, 201)], { input: '{"type":"merchant","token_id":"t"}' });
+    expect(code).toBe(0);
+    expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ type: 'customer', token_id: 't', deep: { id: '007' }, n: [1] });
+    expect(sent[0]?.headers['content-type']).toBe('application/json');
+  });
+
+  it("takes the commented body that 'svc 3ds template' prints", async () => {
+    const template = await svcHere(['3ds', 'template', 'add-card']);
+    expect(template.stdout).toContain('// ');
+    const argv = ['POST', '/3ds/sessions/1/authenticate', '--file', '-'];
+    const { code, sent } = await api(argv, [json({})], { input: template.stdout });
+    expect(code).toBe(0);
+    expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({ authentication_type: 'add-card' });
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s works without a body', async (method) => {
+    const { code, stdout, stderr, sent } = await api([method, '/3ds/x'], [answer(204)]);
+    expect([code, stdout]).toEqual([0, '']);
+    expect(stderr).toMatch(new RegExp(`^UNKNOWN TENANT .*\\n${method} /3ds/x: 204, without a body\\n$`));
+    expect(sent[0]?.headers['content-type']).toBeUndefined();
+  });
+
+  it('R09 chooses the key by the path, as said, or not at all', async () => {
+    const env = { SVC_API_KEY: '', SVC_MANAGEMENT_API_KEY: 'key_management_1', SVC_PRIVATE_API_KEY: 'key_private_22' };
+    const key = async (...argv: string[]) => (await api(argv, [json({})], { env })).sent[0]?.headers['svc-api-key'];
+    expect(await key('GET', '/logs')).toBe('key_management_1');
+    expect(await key('GET', '/account-updater/jobs')).toBe('key_private_22');
+    expect(await key('GET', '/proxies', '--key', 'private')).toBe('key_private_22');
+    expect(await key('GET', '/3ds/sessions/1', '--key', 'management')).toBe('key_management_1');
+    const unknown = await api(['GET', '/proxies']);
+    expect([unknown.code, unknown.sent.length]).toEqual([2, 0]);
+    expect(errorIn(unknown)['hint']).toContain('--key');
+  });
+
+  it('R09 never tries the other key after a refusal', async () => {
+    const { code, sent } = await api(['GET', '/logs'], [answer(403)]);
+    expect([code, sent.length]).toEqual([4, 1]);
+  });
+
+  it.each([
+    ['a full address', ['GET', 'https://elsewhere.example/logs']],
+    ['dots', ['GET', '/logs/../tenants']],
+    ['an unknown method', ['TRACE', '/logs']],
+    ['a body on GET', ['GET', '/logs', '--set', 'a=b']],
+    ['pages of a POST', ['POST', '/logs', '--paginate']],
+    ['a query without a value', ['GET', '/logs', '--query', 'a']],
+    ['the deletion of the tenant', ['DELETE', '/tenants/self']],
+    ['the deletion of the tenant, in disguise', ['delete', '/tenants//%73elf/?x=1', '--yes']],
+  ])('refuses %s before anything is sent', async (_, argv) => {
+    const result = await api(argv);
+    expect([result.code, result.server.connections]).toEqual([2, 0]);
+    expect(errorIn(result)['code']).toBe('usage');
+  });
+
+  it.each([
+    ['the path', ['GET', '/tokens/4111111111111111', '--key', 'private']],
+    ['a query', ['GET', '/logs', '--query', 'q=4111 1111 1111 1111']],
+    ['a text', ['POST', '/3ds/sessions', '--set', 'a.b=5555-5555-5555-4444']],
+    ['a number', ['POST', '/3ds/sessions', '--set-json', 'a=378282246310005']],
+  ])('R05 R40 refuses a card number in %s: a command line can be seen', async (_, argv) => {
+    const result = await api(argv);
+    expect([result.code, result.server.connections]).toEqual([13, 0]);
+    expect(result.stderr).not.toMatch(/4111|5555|3782/);
+  });
+
+  it.each([
+    ['no JSON', '{"a":'],
+    ['nothing', ''],
+    ['deep nesting', '['.repeat(5000)],
+    ['ten megabytes', ' '.repeat(10_000_000)],
+    ['invalid UTF-8', Buffer.from([0x22, 0xc3, 0x28, 0x22])],
+    ['a number that cannot be sent exactly', '{"a":[{"id":12345678901234567890}]}'],
+    ['a number without end', '{"a":1e999}'],
+  ])('refuses a body of %s before anything is sent', async (_, input) => {
+    const result = await api(['POST', '/3ds/sessions', '--file', '-'], undefined, { input });
+    expect([result.code, result.server.connections]).toEqual([13, 0]);
+  });
+
+  it('R15 repeats GET and R20 nothing else', async () => {
+    const get = await api(['GET', '/logs'], (_, index) => (index < 2 ? answer(503) : json({ done: true })));
+    expect([get.code, get.sent.length]).toEqual([0, 3]);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      for (const step of [answer(503), reset('request')]) {
+        const other = await api([method, '/3ds/x'], [step]);
+        expect([other.code, other.sent.length]).toEqual([9, 1]);
+        expect(errorIn(other)).toMatchObject({
+          code: 'outcome_unknown',
+          next: expect.stringContaining('api GET /3ds/x'),
+        });
+      }
+    }
+  });
+
+  it('R20 repeats a POST after a 429', async () => {
+    const { code, sent } = await api(['POST', '/3ds/sessions'], (_, index) => (index === 0 ? answer(429) : json({})));
+    expect([code, sent.length]).toEqual([0, 2]);
+  });
+
+  it('R01 follows no redirect', async () => {
+    const other = await FaultServer.start([json({})]);
+    onTestFinished(() => other.close());
+    const { code, sent } = await api(['GET', '/logs'], [answer(302, '', { location: other.url.href })]);
+    expect([code, sent.length, other.connections]).toEqual([8, 1, 0]);
+  });
+
+  it.each([
+    ['GET', '<html>', 8, 'bad_response'],
+    ['GET', '{"a":', 8, 'bad_response'],
+    ['POST', 'done', 9, 'outcome_unknown'],
+  ])('R21 refuses the body of %s that is no JSON: %j', async (method, body, exit, code) => {
+    const result = await api([method, '/3ds/x'], [answer(200, body)]);
+    expect([result.code, result.stdout]).toEqual([exit, '']);
+    expect(errorIn(result)['code']).toBe(code);
+  });
+
+  it('R21 tells what an error body says', async () => {
+    const result = await api(['POST', '/3ds/x'], [json({ title: 'Bad', errors: { type: ['is wrong'] } }, 422)]);
+    expect(result.code).toBe(6);
+    expect(errorIn(result)).toMatchObject({ status: 422, fields: { type: ['is wrong'] } });
+  });
+
+  it('with --include shows status and headers on stderr, without secrets', async () => {
+    const headers = { 'x-request-id': 'r-1', 'set-cookie': ['a=cookie-secret-1', 'b=cookie-secret-2'], 'x-echo': KEY };
+    const { code, stdout, stderr } = await api(['GET', '/logs', '--include'], [json({}, 200, headers)]);
+    expect([code, stdout]).toEqual([0, '{}\n']);
+    expect(stderr).toContain('HTTP 200\n');
+    expect(stderr).toContain('x-request-id: r-1\n');
+    expect(stderr).toContain('x-echo: (the key)');
+    expect(stderr).not.toContain('cookie-secret');
+  });
+});
+
+describe('what svc api writes', () => {
+  const JOB = {
+    id: 'j',
+    upload_url: 'https://s.example/u?sig=secret-1',
+    deep: [{ download_url: 'https://s.example/d?sig=secret-2' }],
+  };
+
+  it('R06 hides addresses of files wherever they stand', async () => {
+    for (const format of ['json', 'jsonl', 'yaml', 'csv', 'table']) {
+      for (const body of [JOB, [JOB], { data: [JOB] }, { a: { b: { uploadUrl: JOB.upload_url } } }]) {
+        const { code, stdout } = await api(['GET', '/logs', '-o', format], [json(body)]);
+        expect(code).toBe(0);
+        expect(stdout).toContain('(hidden)');
+        expect(stdout).not.toContain('secret');
+      }
+    }
+    const { stdout } = await api(['GET', '/logs', '--show-urls'], [json(JOB)]);
+    expect(JSON.parse(stdout)).toEqual(JOB);
+  });
+
+  it('is rows in a table and in CSV, and the whole answer elsewhere', async () => {
+    const page = {
+      pagination: { next: 'c', page_size: 2 },
+      data: [
+        { id: 'a', n: { x: 1 } },
+        { id: 'b', more: true },
+      ],
+    };
+    const table = await api(['GET', '/logs', '-o', 'table'], [json(page)]);
+    expect(table.stdout).toBe('ID  N X  MORE\na   1    -\nb   -    true\n');
+    expect(table.stderr).toContain('--paginate');
+    const csv = await api(['GET', '/logs', '-o', 'csv'], [json(page)]);
+    expect(csv.stdout).toBe('id,n.x,more\na,1,\nb,,true\n');
+    expect(JSON.parse((await api(['GET', '/logs', '-o', 'json'], [json(page)])).stdout)).toEqual(page);
+  });
+
+  it('takes any field, and leaves out those that are not there', async () => {
+    const { stdout } = await api(['GET', '/logs', '--fields', 'b.c,nope'], [json({ a: 1, b: { c: 2 } })]);
+    expect(JSON.parse(stdout)).toEqual({ b: { c: 2 } });
+  });
+
+  it.each([
+    ['a text', '"x"', 'json', '"x"\n'],
+    ['null', 'null', 'table', 'null\n'],
+    ['an empty list', '[]', 'json', '[]\n'],
+    ['an empty list', '[]', 'jsonl', ''],
+    ['an empty list', '[]', 'csv', ''],
+    ['an empty object', '{}', 'json', '{}\n'],
+    ['a list of texts', '["a","b"]', 'jsonl', '"a"\n"b"\n'],
+    ['a list of texts', '["a","b"]', 'csv', 'value\na\nb\n'],
+  ])('is right for %s (%s) as %s', async (_, body, format, stdout) => {
+    const result = await api(['GET', '/logs', '-o', format], [answer(200, body)]);
+    expect([result.code, result.stdout]).toEqual([0, stdout]);
+  });
+
+  it('ends in plain words for an answer that is nested beyond reason', async () => {
+    const result = await api(['GET', '/logs'], [answer(200, '['.repeat(20_000) + ']'.repeat(20_000))]);
+    expect([result.code, errorIn(result)['code']]).toEqual([8, 'bad_response']);
+  });
+});
+
+function query(path: string): URLSearchParams {
+  return new URL(path, 'http://x').searchParams;
+}
+
+const NUMBERED: Script = ({ path }) => {
+  const page = Number(query(path).get('page') ?? 1);
+  return json({ pagination: { page_number: page, total_pages: 3 }, data: [{ page }] });
+};
+
+const UNTOTALLED: Script = ({ path }) => {
+  const page = Number(query(path).get('page') ?? 1);
+  return json({ pagination: { page_number: page }, data: page < 3 ? [{ page }] : [] });
+};
+
+const REFUSED_LATER: Script = (_, index) =>
+  index === 0 ? json({ pagination: { next: 'x' }, data: [{ n: 1 }] }) : answer(403);
+
+describe('svc api --paginate', () => {
+  it('R26 follows cursors byte for byte, through an empty page', async () => {
+    const pages = [
+      { pagination: { next: 'a+/= é' }, data: [{ n: 1 }] },
+      { pagination: { next: 'b' }, data: [] },
+      { pagination: { next: null }, data: [{ n: 2 }] },
+    ];
+    const { code, stdout, sent } = await api(['GET', '/logs', '--paginate', '--query', 'size=1'], (_, index) =>
+      json(pages[index]),
+    );
+    expect([code, stdout]).toEqual([0, '{"n":1}\n{"n":2}\n']);
+    expect(sent.map(({ path }) => [query(path).get('start'), query(path).get('size')])).toEqual([
+      [null, '1'],
+      ['a+/= é', '1'],
+      ['b', '1'],
+    ]);
+  });
+
+  it('R26 follows page numbers to the last page', async () => {
+    const all = await api(['GET', '/apps', '--key', 'management', '--paginate', '-o', 'json'], NUMBERED);
+    expect(JSON.parse(all.stdout)).toEqual([{ page: 1 }, { page: 2 }, { page: 3 }]);
+    const rest = await api(['GET', '/apps?page=3', '--key', 'management', '--paginate'], NUMBERED);
+    expect([rest.stdout, rest.sent.length]).toEqual(['{"page":3}\n', 1]);
+  });
+
+  it('R26 ends on an empty page where no total is told', async () => {
+    const { stdout, sent } = await api(['GET', '/logs', '--paginate'], UNTOTALLED);
+    expect([stdout, sent.length]).toEqual(['{"page":1}\n{"page":2}\n', 3]);
+  });
+
+  it.each([
+    ['cursor', { pagination: { next: 'same' }, data: [{ n: 1 }] }],
+    ['page', { pagination: { page_number: 1, total_pages: 9 }, data: [{ n: 1 }] }],
+  ])('R26 ends with an error when the same %s comes again', async (_, page) => {
+    const result = await api(['GET', '/logs', '--paginate'], [json(page)]);
+    expect([result.code, result.sent.length]).toEqual([12, 2]);
+  });
+
+  it('takes a bare array for one page, and refuses what is no list', async () => {
+    const { stdout } = await api(['GET', '/logs', '--paginate'], [json([1, 2])]);
+    expect(stdout).toBe('1\n2\n');
+    const wrong = await api(['GET', '/logs', '--paginate'], [json({ id: 1 })]);
+    expect([wrong.code, wrong.sent.length]).toEqual([8, 1]);
+  });
+
+  it('R52 leaves whole JSON when a later page fails', async () => {
+    const { code, stdout } = await api(['GET', '/logs', '--paginate', '-o', 'json'], REFUSED_LATER);
+    expect([code, JSON.parse(stdout)]).toEqual([4, [{ n: 1 }]]);
+  });
+});
+
+describe('svc api against the sandbox', () => {
+  it('reaches what the typed commands reach', async () => {
+    const service = await startSandboxHere();
+    const api = (...argv: string[]) => svcHere(['api', ...argv], service);
+    const created = await api('POST', '/account-updater/jobs', '--fields', 'id,upload_url');
+    const { id, upload_url } = JSON.parse(created.stdout) as Record<string, string>;
+    expect(upload_url).toBe('(hidden)');
+    const job = await api('GET', `/account-updater/jobs/${id}`);
+    expect(JSON.parse(job.stdout)).toMatchObject({ id, status: 'pending' });
+    const types = await api('GET', '/logs/entity-types', '--fields', 'value');
+    expect(types.stdout).toContain('{"value":"card"}\n');
+  });
+
+  it('follows cursors as svc logs does', async () => {
+    const service = await startSandboxHere();
+    const fields = ['--fields', 'entity_id,created_at'];
+    const free = await svcHere(['api', 'GET', '/logs?entity_type=card&size=7', '--paginate', ...fields], service);
+    const typed = await svcHere(['logs', '--all', '--entity-type', 'card', ...fields], service);
+    expect(free.stdout).toBe(typed.stdout);
+    expect(free.stdout.split('\n').length).toBeGreaterThan(20);
+  });
+
+  it('follows page numbers', async () => {
+    const service = await startSandboxHere();
+    const { stdout } = await svcHere(['api', 'GET', '/applications'], service);
+    const { pagination } = JSON.parse(stdout) as { pagination: { total_items: number } };
+    const all = await svcHere(['api', 'GET', '/applications?size=1', '--paginate', '--fields', 'id'], service);
+    const lines = all.stdout.trim().split('\n');
+    expect(new Set(lines).size).toBe(pagination.total_items);
+    expect(lines).toHaveLength(pagination.total_items);
+    expect(lines.length).toBeGreaterThan(1);
+  });
+});

@@ -1,0 +1,225 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished, describe, expect, it } from 'vitest';
+import { errorIn, type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
+import { LAUNCHER } from '../../support/svc.ts';
+import { TerminalSession } from '../../support/terminal.ts';
+
+/** A place for settings of its own, and a sandbox that is the service. */
+async function place(): Promise<{
+  svc: (line: string, input?: string) => Promise<HereResult>;
+  config: () => string;
+  url: string;
+  env: Record<string, string>;
+}> {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-login-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const { baseUrl } = await startSandboxHere();
+  const env = { SVC_CONFIG_DIR: directory, SVC_CACHE_DIR: join(directory, 'cache'), PATH: process.env['PATH'] ?? '' };
+  const url = baseUrl.href.replace(/\/$/, '');
+  return {
+    url,
+    env,
+    svc: (line, input) =>
+      svcHere(words(line), { env: { SVC_BASE_URL: url, ...env }, ...(input === undefined ? {} : { input }) }),
+    config: () =>
+      existsSync(join(directory, 'config.json')) ? readFileSync(join(directory, 'config.json'), 'utf8') : '',
+  };
+}
+
+function words(line: string): string[] {
+  return (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ''));
+}
+
+describe('svc login', () => {
+  it('tries both keys, names the tenant with its mark, and stores them with the base URL', async () => {
+    const { svc, config, url } = await place();
+    const input = 'sandbox-management-key\nsandbox-private-key-read-only\n';
+    const { code, stdout, stderr } = await svc('login --management-key-stdin --private-key-stdin', input);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toMatch(/TEST Sandbox .*\n.*management key is valid: log:read, tenant:read, report:read/);
+    expect(stderr).toContain('private key is valid: 3ds:session:read, account-updater:job:read');
+    expect(stderr).not.toContain('sandbox-management-key');
+    expect(JSON.parse(config())).toMatchObject({
+      profiles: {
+        default: { base_url: url, keys: { management: { value: 'sandbox-management-key', base_url: url } } },
+      },
+    });
+  });
+
+  it('says which reads a valid key may not do', async () => {
+    const { svc } = await place();
+    const { code, stderr } = await svc('login --management-key-stdin', 'sandbox-management-key-logs-only');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/is valid: log:read\n +not allowed: tenant:read, report:read/);
+  });
+
+  it.each([
+    ['no-such-key-000', 'was not accepted (401)'],
+    ['sandbox-private-key', 'is a private key, not a management key'],
+  ])('stores nothing when the service does not take a key: %s', async (key, words) => {
+    const { svc, config } = await place();
+    const run = await svc('login --management-key-stdin --private-key-stdin', `${key}\nsandbox-private-key\n`);
+    expect(run.code).toBe(4);
+    expect(errorIn(run)['message']).toContain(words);
+    expect(config()).toBe('');
+  });
+
+  it('works offline with --no-check, and says so when it could not ask', async () => {
+    const { svc, config } = await place();
+    const at = '--base-url http://127.0.0.1:9 --management-key-stdin';
+    const run = await svc(`login ${at}`, 'any-key-1234');
+    expect(run.code).toBe(8);
+    expect(errorIn(run)['hint']).toContain('--no-check');
+    expect(config()).toBe('');
+    expect((await svc(`login ${at} --no-check`, 'any-key-1234')).code).toBe(0);
+    expect(config()).toContain('any-key-1234');
+  });
+
+  it('keeps a command in place of the key, and runs it once for each command that needs it', async () => {
+    const { svc, config, env } = await place();
+    const ran = join(env['SVC_CONFIG_DIR'] ?? '', 'ran');
+    const command = `echo run >> ${ran}; echo sandbox-management-key`;
+    expect((await svc(`login --management-key-command '${command}'`)).code).toBe(0);
+    expect(JSON.parse(config()).profiles.default.keys.management.command).toBe(command);
+    expect(config()).not.toContain('"value"');
+    rmSync(ran);
+    for (const line of ['logs --curl', 'profile show', 'commands -o json', '']) expect((await svc(line)).code).toBe(0);
+    expect(existsSync(ran)).toBe(false);
+    expect(await svc('logs --all --page-size 50')).toMatchObject({ code: 0 });
+    expect(readFileSync(ran, 'utf8')).toBe('run\n');
+    expect(JSON.parse((await svc('profile show')).stdout)).toMatchObject({ management_key_from: 'command echo' });
+  });
+
+  it('R54 asks nobody where nobody is there', async () => {
+    const { svc } = await place();
+    expect(errorIn(await svc('login'))).toMatchObject({
+      exit_code: 2,
+      hint: expect.stringContaining('--management-key-stdin'),
+    });
+  });
+
+  it('stores nothing with --dry-run', async () => {
+    const { svc, config } = await place();
+    const run = await svc('login --dry-run --private-key-stdin', 'sandbox-private-key');
+    expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing was stored') });
+    expect(config()).toBe('');
+  });
+
+  it('--rotate puts a verified key in the place of the stored one, and keeps the old one otherwise', async () => {
+    const { svc, config, url, env } = await place();
+    await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
+    const before = config();
+    const rotate = (key: string, more = ''): Promise<HereResult> =>
+      svc(`login --rotate --management-key-stdin${more}`, key);
+    for (const key of ['no-such-key-000', 'sandbox-private-key', 'sandbox-management-key-read-only']) {
+      expect((await rotate(key)).code).not.toBe(0);
+      expect(config()).toBe(before);
+    }
+    expect(errorIn(await rotate('sandbox-management-key', ' --base-url http://127.0.0.1:9'))).toMatchObject({
+      exit_code: 2,
+      hint: `--rotate keeps the base URL: ${url}.`,
+    });
+    const done = await rotate('sandbox-management-key');
+    expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('still accepts the old keys: revoke them') });
+    expect(config()).toContain('"value": "sandbox-management-key"');
+    expect(config()).not.toContain('read-only');
+    const cached = join(env['SVC_CACHE_DIR'] ?? '', 'tenants.json');
+    writeFileSync(
+      cached,
+      readFileSync(cached, 'utf8').replace(/"id":"[^"]*","name":"[^"]*"/, '"id":"1","name":"Acme"'),
+    );
+    const other = errorIn(await rotate('sandbox-management-key-read-only'));
+    expect(other['message']).toContain('of tenant "Sandbox", and the stored one of "Acme"; nothing was stored');
+    expect(errorIn(await svc('login --rotate --private-key-stdin', 'sandbox-private-key'))).toMatchObject({
+      exit_code: 2,
+      message: 'profile default has no private key to replace',
+    });
+  });
+
+  it('walks through the questions on a terminal, asks again after a key that will not do, and shows none', async () => {
+    const { url, env, config } = await place();
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], { env: { HOME: '/nowhere', ...env } });
+    await session.waitFor('Base URL');
+    session.type('api.example\r');
+    await session.waitFor(/Base URL[^]*Base URL/);
+    session.type(`${url}\r`);
+    await session.waitFor('management key (logs');
+    session.type('canary-wrong-key\r');
+    await session.waitFor('was not accepted');
+    await session.waitFor(/management key \(logs[^]*management key \(logs/);
+    session.type('sandbox-management-key\r');
+    await session.waitFor('private key (3DS');
+    session.type('\r');
+    expect((await session.exited).exitCode).toBe(0);
+    expect(session.screen()).toMatch(/ TEST {2}Sandbox/);
+    expect(session.raw).not.toMatch(/canary|sandbox-management-key/);
+    expect(config()).toContain('sandbox-management-key');
+    expect(config()).not.toContain('canary');
+  });
+});
+
+describe('svc whoami', () => {
+  it('tells profile, tenant, permissions and where each setting came from, in every machine format', async () => {
+    const { svc, url } = await place();
+    await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
+    const { code, stdout } = await svc('whoami -o json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      profile: 'default',
+      base_url: url,
+      tenant: { name: 'Sandbox', type: 'test' },
+      management_key: { state: 'accepted', from: 'profile default', problem: null },
+      private_key: { state: 'missing', from: null },
+      permissions: { 'log:read': 'allowed', 'report:read': 'forbidden', '3ds:session:read': null },
+      origins: { base_url: 'SVC_BASE_URL', output: '--output' },
+    });
+    for (const format of ['jsonl', 'csv', 'yaml', 'table'])
+      expect((await svc(`whoami -o ${format} --fields tenant.type,permissions.log:read`)).stdout).toMatch(
+        /test[^]*allowed/,
+      );
+  });
+
+  it('shows people the tenant, each key with its age, and what is set elsewhere, in groups', async () => {
+    const { svc, config, env } = await place();
+    await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
+    const shown = (await svc('whoami -o table')).stdout;
+    expect(shown).toMatch(/^TEST Sandbox \(/);
+    expect(shown).toMatch(/\nmanagement key {2}accepted \(profile default, stored \d+s ago\)\n/);
+    expect(shown).toMatch(/\n {2}may +log:read, tenant:read\n {2}may not +report:read\nprivate key +missing\n/);
+    expect(shown).toMatch(/\noutput +set by --output\n$/);
+    // As earlier versions wrote it.
+    writeFileSync(join(env['SVC_CONFIG_DIR'] ?? '', 'config.json'), config().replace(/,\s*"stored_at": "[^"]*"/, ''));
+    expect((await svc('whoami -o table')).stdout).toContain('accepted (profile default, age unknown)');
+    expect(JSON.parse((await svc('whoami')).stdout)).toMatchObject({ management_key: { stored_at: null } });
+  });
+
+  it('is one sentence for people without keys', async () => {
+    const { svc } = await place();
+    expect(await svc('whoami -o table')).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: no keys are set yet\n.*\n {2}svc login\n$/),
+    });
+  });
+
+  it('remembers the tenant for the greeting', async () => {
+    const { svc } = await place();
+    await svc('login --no-check --management-key-stdin', 'sandbox-management-key');
+    expect((await svc('')).stdout).not.toContain('Sandbox');
+    await svc('whoami');
+    expect((await svc('')).stdout).toContain('TEST Sandbox');
+  });
+
+  it('ends with 4 when no key is good, with 3 without any, with 8 when nobody answers', async () => {
+    const { svc } = await place();
+    expect(errorIn(await svc('whoami'))).toMatchObject({ exit_code: 3, code: 'key_missing' });
+    await svc('login --no-check --private-key-stdin', 'no-such-key-0001');
+    const refused = await svc('whoami');
+    expect(refused.code).toBe(4);
+    expect(JSON.parse(refused.stdout)).toMatchObject({ private_key: { state: 'refused' } });
+    await svc('login --no-check --base-url http://127.0.0.1:9 --private-key-stdin', 'no-such-key-0001');
+    expect((await svc('whoami --base-url http://127.0.0.1:9')).code).toBe(8);
+  });
+});

@@ -1,0 +1,180 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND_LINES, LASTING } from '../../support/command-lines.ts';
+import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+import { World } from '../../support/world.ts';
+
+/** Those that last, and the one after which nobody can log in. */
+const NOT_HERE = new Set([...LASTING, 'reset', 'tenant delete']);
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.prepare();
+});
+afterAll(() => world.close());
+
+/** Every file below a directory. */
+function filesIn(directory: string): string[] {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
+}
+
+function argv(line: string): { argv: string[] } {
+  return { argv: line.split(' ').map((word) => world.fill(word)) };
+}
+
+const words = (run: HereResult): string => run.stderr;
+
+describe('svc reset', () => {
+  it('leaves nothing of what every command wrote into a home but the files that its operator named', async () => {
+    await world.copy(async (run, home) => {
+      for (const command of Object.keys(COMMAND_LINES).filter((name) => !NOT_HERE.has(name))) await run(command);
+      const env = { SVC_BASE_URL: '', SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
+      for (const line of ['whoami', 'logs -n 3 -o table'])
+        await run('', ['--profile', 'fresh'], { ...argv(line), env: { ...env, SVC_PACING: '' } });
+      for (const line of [
+        '--sandbox logs tail --since 1d --max 2',
+        '--sandbox au check -',
+        'completion install --shell zsh',
+        'completion install --shell fish',
+      ])
+        await run('', [], { ...argv(line), env });
+      // What is left of a terminal, of an archive in a bucket and of a process that was killed.
+      for (const file of [
+        '.cache/svc/applications.json',
+        '.local/state/svc/archives/0123456789abcdef.lock',
+        '.local/state/svc/spool/1-0123456789ab.csv',
+      ]) {
+        mkdirSync(dirname(join(home, file)), { recursive: true });
+        writeFileSync(join(home, file), '{}');
+      }
+      const isKept = (file: string): boolean => file.startsWith(`${home}/.`);
+      const before = filesIn(home);
+      const named = before.filter((file) => !isKept(file));
+      const kept = before.filter(isKept).map((file) => relative(home, file).replace(/(state\/svc\/\w+)\/.*/, '$1'));
+      expect([...new Set(kept)].toSorted()).toEqual([
+        '.cache/svc/applications.json',
+        '.cache/svc/entity-types.json',
+        '.cache/svc/tenants.json',
+        '.config/fish/completions/svc.fish',
+        '.config/svc/config.json',
+        '.local/share/bash-completion/completions/svc',
+        '.local/state/svc/archives',
+        '.local/state/svc/pacing',
+        '.local/state/svc/runs',
+        '.local/state/svc/sandbox',
+        '.local/state/svc/spool',
+        '.local/state/svc/tails',
+        '.zfunc/_svc',
+      ]);
+
+      const dry = await run('', [], argv('reset --dry-run'));
+      expect([dry.code, filesIn(home).toSorted()], dry.stderr).toEqual([0, before.toSorted()]);
+      const done = await run('', [], argv('reset --yes'));
+      expect([done.code, filesIn(home).toSorted()], done.stderr).toEqual([0, named.toSorted()]);
+      expect(readdirSync(home, { recursive: true })).not.toContain('.config/svc');
+      expect(words(await run('', [], argv('reset --yes')))).toBe('nothing is kept here\n');
+    });
+  });
+
+  it('R58 loses no run that may be paid for unless it is named, nor one whose record cannot be read', async () => {
+    await world.copy(async (run, home) => {
+      const open = world.fill('{open}');
+      const damaged = join(home, '.local/state/svc/runs/run-damaged');
+      mkdirSync(damaged);
+      writeFileSync(join(damaged, 'run.json'), '{');
+      const before = filesIn(home);
+      for (const line of ['reset --yes', `reset --yes --forget ${open}`, 'reset --dry-run']) {
+        const refused = await run('', ['-o', 'json'], { argv: line.split(' ') });
+        expect(errorIn(refused)).toMatchObject({
+          code: 'conflict',
+          message: expect.stringContaining('run-damaged'),
+          next: 'svc au runs',
+          alternatives: [`svc reset --forget ${open} --forget run-damaged`],
+        });
+      }
+      const done = world.fill('{run}');
+      const over = await run('', ['-o', 'json'], { argv: ['reset', '--yes', '--forget', done] });
+      expect(errorIn(over)).toMatchObject({ code: 'not_found' });
+      expect(filesIn(home)).toEqual(before);
+    });
+  });
+
+  it('leaves what it does not know in directories that the operator chose', async () => {
+    await world.copy(async (run, home) => {
+      const mine = join(home, 'mine');
+      mkdirSync(mine);
+      writeFileSync(join(mine, 'notes.txt'), 'mine');
+      const env = { SVC_CONFIG_DIR: mine, SVC_STATE_DIR: mine, SVC_CACHE_DIR: mine };
+      await run('', [], {
+        argv: ['profile', 'set', 'output', 'json'],
+        env: { ...env, SVC_CONFIG_DIR: join(home, 'c') },
+      });
+      await run('', [], { argv: ['--sandbox', 'au', 'submit', 'tokens.csv', '--wait', '--force'], env });
+      await run('', [], { argv: ['reset', '--yes'], env });
+      expect(readdirSync(mine)).toEqual(['notes.txt']);
+    });
+  });
+
+  it("leaves archives, results and other files that the operator put among svc's own", async () => {
+    await world.copy(async (run, home) => {
+      const state = join(home, 'state');
+      const mine = ['archives/2026/manifest.json', 'runs/october/results.csv', 'sandbox/notes.txt', 'tails/mine.json'];
+      for (const file of mine) {
+        mkdirSync(dirname(join(state, file)), { recursive: true });
+        writeFileSync(join(state, file), 'mine');
+      }
+      mkdirSync(join(state, 'archives/0123456789abcdef'));
+      writeFileSync(join(state, 'archives/0123456789abcdef/pending'), '');
+      const env = { SVC_STATE_DIR: state };
+      const { code, stderr } = await run('', [], { argv: ['reset', '--yes'], env });
+      expect(code, stderr).toBe(0);
+      expect(filesIn(state).toSorted()).toEqual(mine.map((file) => join(state, file)));
+    });
+  });
+
+  it('needs no home directory', async () => {
+    await world.copy(async (_run, own) => {
+      const env = { HOME: '', SVC_CONFIG_DIR: join(own, 'c'), SVC_STATE_DIR: join(own, 's'), SVC_CACHE_DIR: own };
+      mkdirSync(join(own, 's/tails'), { recursive: true });
+      const { code, stderr } = await svcHere(['reset', '--yes'], { home: '', cwd: own, env });
+      expect(code, stderr).toBe(0);
+      expect(readdirSync(own)).not.toContain('s');
+    });
+  });
+
+  it('removes a config file that cannot be read, and shows what it removes', async () => {
+    await world.copy(async (run, home) => {
+      writeFileSync(join(home, '.config/svc/config.json'), '{{{');
+      const argv = ['reset', '--forget', world.fill('{open}'), '--yes', '-o', 'json'];
+      const { code, stdout, stderr } = await run('', [], { argv });
+      expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout)).toContainEqual({
+        kind: 'config',
+        path: join(home, '.config/svc/config.json'),
+        files: 1,
+      });
+    });
+  });
+});
+
+describe('svc logout --all', () => {
+  it('removes the keys of every profile, and keeps their settings', async () => {
+    await world.copy(async (run) => {
+      for (const name of ['one', 'two'])
+        await run('login', [], {
+          argv: `login --base-url ${world.url} --management-key-stdin --profile ${name}`.split(' '),
+        });
+      const all = ['logout', '--all'];
+      expect(words(await run('', ['--dry-run'], { argv: all }))).toBe(
+        'dry run: would remove the management key of profile one, the management key of profile two\n',
+      );
+      expect((await run('', [], { argv: all })).code).toBe(0);
+      expect(words(await run('', [], { argv: all }))).toBe('no profile has stored keys\n');
+      const { stdout } = await run('', ['-o', 'json'], { argv: ['profile', 'show', 'two'] });
+      expect(JSON.parse(stdout)).toMatchObject({ base_url: world.url, management_key: false });
+    });
+  });
+});

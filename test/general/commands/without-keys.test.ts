@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND_LINES } from '../../support/command-lines.ts';
+import { errorIn } from '../../support/run-here.ts';
+import { allCommands } from '../../support/tree.ts';
+import { World } from '../../support/world.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await World.prepare();
+});
+afterAll(() => world.close());
+
+/** Asks nobody where there is nothing to ask about. */
+const NOTHING_TO_DO = new Set(['au sync']);
+
+const asking = (await allCommands())
+  .filter(({ command }) => command.permissions !== undefined)
+  .map(({ words }) => words)
+  .filter((words) => !NOTHING_TO_DO.has(words));
+
+describe('without keys', () => {
+  it.each(
+    asking.flatMap((name) => [
+      { name, url: 'https://api.example' },
+      { name, url: '' },
+    ]),
+  )('svc $name points to --sandbox and to svc login, with base URL "$url"', async ({ name, url }) => {
+    const env = { SVC_BASE_URL: url, SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
+    // A run knows its own service: the ids are those of jobs.
+    const argv = (COMMAND_LINES[name] ?? '').replace('{run}', '{job}').split(' ');
+    const run = await world.run(name, [], { env, argv: argv.map((word) => world.fill(word)) });
+    expect(run.code, run.stderr).toBe(3);
+    expect(run.stdout).toBe('');
+    expect(errorIn(run)).toMatchObject({ hint: expect.stringContaining('--sandbox'), next: 'svc login' });
+  });
+});

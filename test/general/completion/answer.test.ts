@@ -1,0 +1,265 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type Command,
+  type CommandSpec,
+  defineCommand,
+  type Entry,
+  entry,
+  type GroupSpec,
+} from '../../../src/cli/app/command.ts';
+import {
+  argument,
+  choice,
+  flag,
+  GLOBAL_PARAMETERS,
+  type Parameters,
+  repeated,
+  rest,
+  text,
+  value,
+} from '../../../src/cli/app/parameter.ts';
+import { rememberEntityTypes } from '../../../src/cli/config/cache.ts';
+import type { PathsHost } from '../../../src/cli/config/paths.ts';
+import { candidatesFor } from '../../../src/general/completion/complete.ts';
+
+const list = command('list', {
+  entityType: { ...value('--entity-type <type>', 'only this type', text), suggest: 'entity type' },
+  actor: repeated('--actor <id>', 'only this actor *', text),
+  all: flag('--all', 'every page'),
+});
+const submit = command('submit', {
+  file: argument('<file|->', 'a request file', text),
+  out: value('--out <file>', 'where the results go', text),
+  body: value('--body <json|->', 'from a file', text),
+  directory: value('--directory <dir>', 'a directory', text),
+  failOn: choice('--fail-on <class>', 'exit code 10', ['err', 'wrn']),
+});
+const explain = command('explain', {
+  word: { ...argument('<word>', 'a word', text), suggest: () => [['a:b', 'with a colon']] },
+});
+
+const wait = command('wait', { of: argument('<job|run>', 'a job or a run', text) });
+
+const check = command('check', { files: rest('<file...>', 'request files') });
+
+let loaded: string[] = [];
+const tree: Entry[] = [
+  counted('logs', 'audit logs', { commands: [list, submit], defaultCommand: 'list' }),
+  counted('au', 'account updater', { commands: [submit, check] }),
+  explain,
+  wait,
+];
+const program = { tree, globals: GLOBAL_PARAMETERS, topics: [['exit-codes', 'what each means']] } as const;
+
+let home = '';
+
+beforeEach(() => {
+  loaded = [];
+  home = mkdtempSync(join(tmpdir(), 'svc-completion-'));
+});
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+describe('completion of commands', () => {
+  it('offers the commands of the root, and loads none of them', async () => {
+    expect(await words('')).toEqual(['logs', 'au', 'explain', 'wait', 'help']);
+    expect(await words('l')).toEqual(['logs']);
+    expect(loaded).toEqual([]);
+  });
+
+  it('loads the group that was typed, its default command, and no other', async () => {
+    expect(await words('logs', '')).toEqual(['list', 'submit']);
+    expect(loaded).toEqual(['logs', 'list']);
+  });
+
+  it('gives a summary with each', async () => {
+    expect((await ask('au')).candidates).toEqual([['au', 'account updater']]);
+  });
+
+  it('passes over global options and their values before a command', async () => {
+    expect(await words('--profile', 'logs', '-o', 'json', '--sandbox', 'a')).toEqual(['au']);
+    expect(await words('--output=json', 'logs', 'su')).toEqual(['submit']);
+  });
+
+  it('offers commands and topics after help, and no options', async () => {
+    expect(await words('help', 'e')).toEqual(['explain', 'exit-codes']);
+    expect(await words('help', 'logs', '')).toEqual(['list', 'submit']);
+    expect(await words('help', '--')).toEqual([]);
+  });
+
+  it('offers nothing after a word that is no command', async () => {
+    expect(await words('nonsense', '')).not.toContain('logs');
+    expect(await words('nonsense', 'l')).toEqual([]);
+  });
+});
+
+describe('completion of options', () => {
+  it("offers a group's default command's options, and global ones anywhere", async () => {
+    expect(await words('logs', '--')).toEqual(expect.arrayContaining(['--entity-type', '--all', '--output']));
+    expect(await words('logs', '--')).not.toContain('--fail-on');
+    expect(await words('--sa')).toEqual(['--sandbox']);
+  });
+
+  it('leaves out what was given, in either spelling, unless it may be repeated', async () => {
+    expect(await words('logs', '--all', '--a')).toEqual(['--actor']);
+    expect(await words('logs', '--actor', 'x', '--act')).toEqual(['--actor']);
+    expect(await words('-o', 'json', '--out')).toEqual([]);
+    expect(await words('--output=json', '--out')).toEqual([]);
+  });
+
+  it('offers no subcommand after an option of the default command', async () => {
+    expect(await words('logs', '--all', 's')).toEqual([]);
+  });
+
+  it('offers the options where nothing else can come', async () => {
+    expect(await words('logs', 'list', '')).toContain('--entity-type');
+  });
+
+  it('offers no option after a lone --', async () => {
+    expect(await words('au', 'submit', '--', '--')).toEqual([]);
+    expect((await ask('au', 'submit', '--', '')).kind).toBe('files');
+  });
+
+  it('knows a short option that is typed whole', async () => {
+    expect(await words('-o')).toEqual(['-o']);
+  });
+});
+
+describe('completion of values', () => {
+  it('offers choices, after the option and joined to it', async () => {
+    expect(await words('au', 'submit', '--fail-on', '')).toEqual(['err', 'wrn']);
+    expect(await ask('--output=js')).toMatchObject({
+      prefix: '--output=',
+      candidates: [
+        ['json', ''],
+        ['jsonl', ''],
+      ],
+    });
+  });
+
+  it('leaves files and directories to the shell', async () => {
+    expect((await ask('au', 'submit', '')).kind).toBe('files');
+    expect((await ask('au', 'submit', '--out', 'x')).kind).toBe('files');
+    expect((await ask('au', 'check', 'a.csv', 'b.csv', '')).kind).toBe('files');
+    expect((await ask('au', 'submit', '--body', '')).kind).toBe('files');
+    expect(await ask('au', 'submit', '--directory=x')).toMatchObject({ kind: 'directories', prefix: '--directory=' });
+    expect((await ask('au', 'submit', 'tokens.csv', '')).kind).toBe('words');
+  });
+
+  it('offers nothing for a value that nobody can know', async () => {
+    expect(await words('--base-url', '')).toEqual([]);
+  });
+
+  it('offers fields of the command, each once, and lets the list go on', async () => {
+    expect(await ask('logs', '--fields', 'id,')).toMatchObject({
+      prefix: 'id,',
+      open: true,
+      candidates: [
+        ['settings.a', ''],
+        ['settings', ''],
+      ],
+    });
+    expect(await ask('logs', '--fields=id,settings.')).toMatchObject({ prefix: '--fields=id,' });
+    expect(await words('--fields', '')).toEqual([]);
+  });
+
+  it('offers the profiles that are stored, and the sandbox', async () => {
+    mkdirSync(join(home, '.config/svc'), { recursive: true });
+    const profiles = {
+      prod: { base_url: 'https://api.example.com', keys: { private: { value: 'key_SECRET' } } },
+      'bad\u001bname': {},
+    };
+    writeFileSync(join(home, '.config/svc/config.json'), JSON.stringify({ version: 1, profiles }));
+    expect((await ask('--profile', '')).candidates).toEqual([
+      ['prod', 'https://api.example.com'],
+      ['sandbox', 'the embedded sandbox'],
+    ]);
+    expect(JSON.stringify(await ask('--profile', ''))).not.toContain('SECRET');
+  });
+
+  it.each(['', '{', '[]', '{"profiles":[1]}', '{"profiles":null}', '\0'])(
+    'offers the sandbox alone where the config file holds %j',
+    async (content) => {
+      mkdirSync(join(home, '.config/svc'), { recursive: true });
+      writeFileSync(join(home, '.config/svc/config.json'), content);
+      expect((await words('--profile', '')).at(-1)).toBe('sandbox');
+    },
+  );
+
+  it('offers the known entity types, and those that a service told', async () => {
+    expect(await words('logs', '--entity-type', 'c')).toEqual(['card']);
+    rememberEntityTypes(system(), 'https://a.example.com', [['card', 'Card']]);
+    rememberEntityTypes(system(), 'https://b.example.com', [
+      ['custom', 'Custom\u001b[31m'],
+      ['c\u001b]0;x\u0007', ''],
+      ['c\nd', ''],
+    ]);
+    expect((await ask('logs', '--entity-type', 'c')).candidates).toEqual([
+      ['card', 'Card'],
+      ['custom', String.raw`Custom\x1b[31m`],
+    ]);
+  });
+
+  it('takes a damaged cache for none', async () => {
+    for (const content of ['', '{"services":{"x":[["card"],7,["a","b"]]}}', '{"services":7}', 'null']) {
+      mkdirSync(join(home, '.cache/svc'), { recursive: true });
+      writeFileSync(join(home, '.cache/svc/entity-types.json'), content);
+      expect(await words('logs', '--entity-type', 'ta')).toEqual([]);
+      expect(await words('logs', '--entity-type', 'car')).toEqual(['card']);
+    }
+  });
+
+  it('offers the runs that this machine remembers, and their jobs', async () => {
+    const part = { number: 1, first_row: 1, rows: 1, start: 0, end: 1, bytes: 1, sha256: '00' };
+    const input = { name: 'tokens.csv', rows: 1, bytes: 1, sha256: '00', header_bytes: 1 };
+    for (const day of ['01', '02']) {
+      const id = `run-202601${day}-00`;
+      const facts = { version: 1, id, created_at: `2026-01-${day}T00:00:00Z`, profile: 'p', base_url: 'b', input };
+      const record = { ...facts, parts: [{ ...part, state: 'uploaded', job: `job-${day}` }] };
+      mkdirSync(join(home, '.local/state/svc/runs', id), { recursive: true });
+      writeFileSync(join(home, '.local/state/svc/runs', id, 'run.json'), JSON.stringify(record));
+    }
+    mkdirSync(join(home, '.local/state/svc/runs/run-damaged'));
+    writeFileSync(join(home, '.local/state/svc/runs/run-damaged/run.json'), '{');
+    expect((await ask('wait', '')).candidates).toEqual([
+      ['run-20260102-00', 'open, tokens.csv'],
+      ['run-20260101-00', 'open, tokens.csv'],
+      ['job-02', 'uploaded, part 1 of tokens.csv'],
+      ['job-01', 'uploaded, part 1 of tokens.csv'],
+    ]);
+    expect(await words('wait', 'job-02')).toEqual(['job-02']);
+  });
+
+  it('writes nothing', async () => {
+    await words('--profile', '');
+    await words('logs', '--entity-type', '');
+    expect(readdirSync(home)).toEqual([]);
+  });
+});
+
+function system(): PathsHost {
+  return { env: {}, platform: 'linux', home, cwd: home };
+}
+
+function ask(...typed: string[]): ReturnType<typeof candidatesFor> {
+  return candidatesFor(program, typed.slice(0, -1), typed.at(-1) ?? '', system());
+}
+
+async function words(...typed: string[]): Promise<string[]> {
+  return (await ask(...typed)).candidates.map(([word]) => word);
+}
+
+function command(name: string, parameters: Parameters): Entry<Command> {
+  const facts = { examples: [], fields: ['id', 'settings.a', 'settings.*', '*'] };
+  return counted(name, `${name} things`, defineCommand({ ...facts, parameters, run: () => Promise.resolve() }));
+}
+
+function counted<Spec extends CommandSpec | GroupSpec>(name: string, summary: string, spec: Spec) {
+  return entry(name, summary, () => {
+    loaded.push(name);
+    return Promise.resolve({ [name]: spec });
+  });
+}

@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Home, LAUNCHER } from '../../support/svc.ts';
+import { TerminalSession } from '../../support/terminal.ts';
+
+/** How a shell is started with nothing of its own, and what makes it find what `svc completion install` wrote. */
+interface Start {
+  readonly args: readonly string[];
+  readonly setUp: string;
+}
+
+const BASH_COMPLETION = '/usr/share/bash-completion/bash_completion';
+
+const STARTS: Readonly<Record<string, Start>> = {
+  bash: {
+    args: ['--norc', '--noprofile', '-i'],
+    setUp: [
+      'bind "set bell-style none"; bind "set enable-bracketed-paste off"; PS1="> "',
+      existsSync(BASH_COMPLETION)
+        ? `source ${BASH_COMPLETION}`
+        : 'source ~/.local/share/bash-completion/completions/svc',
+    ].join('; '),
+  },
+  zsh: {
+    args: ['-f', '-i'],
+    setUp: 'PS1="> "; unsetopt beep; fpath+=(~/.zfunc); autoload -Uz compinit; compinit -u -d ~/.zcompdump',
+  },
+  fish: { args: ['-i'], setUp: 'function fish_prompt; echo "> "; end' },
+};
+
+/** What is typed before TAB, and what the line is to be after it; a list where two TABs show one. */
+type Case = readonly [typed: string, shown: RegExp];
+
+const EVERYWHERE: readonly Case[] = [
+  ['svc tena', /svc tenant/],
+  ['svc logs --entity-t', /--entity-type/],
+  ['svc --profile pr', /--profile prod/],
+  ['svc logs --output=y', /--output=yaml/],
+  ['svc logs "--output=y', /"--output=yaml"/],
+  ['svc logs --fields oper', /--fields operation/],
+  ['svc logs --fields=operation,crea', /--fields=operation,created_at/],
+  ['svc --sandbox logs --entity-type ban', /--entity-type bank/],
+  ['svc logs --entity-type "ban', /--entity-type "bank"/],
+  ['svc au submit to', /submit tokens\.csv/],
+  ['svc au submit --out=to', /--out=tokens\.csv/],
+  ['svc au submit wi', /submit with\\ space\.csv/],
+  ['svc sandbox start --directory pla', /--directory place\//],
+  // Told by a service: a colon, at which bash cuts words; a blank; and what must never be run.
+  ['svc logs --entity-type a:', /--entity-type a(\\)?:bcd/],
+  ['svc logs --entity-type $HO', /--entity-type \$HO/],
+  ['svc logs --entity-type bla', /--entity-type blank(\\ | ')within/],
+  [
+    'svc logs --entity-type evil',
+    /--entity-type (evil\\\$\\\(touch\\ pwned1\\\)|evil'\$\(touch pwned1\)'|'evil\$\(touch pwned1\)')/,
+  ],
+  // Typed by the person, and handed over unread.
+  ['svc logs $(touch pwned2) --gre', /pwned2\) --grep/],
+  ['svc logs "$(touch pwned3)" --gre', /pwned3\)" --grep/],
+  ["svc logs '$(touch pwned4)' --gre", /pwned4\)' --grep/],
+  [String.raw`svc logs \$\(touch\ pwned5\) --gre`, /pwned5\\\) --grep/],
+  ['svc logs a:b c=d --gre', /c=d --grep/],
+  ["svc logs 'it is' \"a'b\" --gre", /"a'b" --grep/],
+];
+
+const CASES: Readonly<Record<string, readonly Case[]>> = {
+  bash: [
+    ...EVERYWHERE,
+    ['svc logs `touch pwned6', /pwned6/],
+    ['svc logs --output=\t', /table +json +jsonl +csv +yaml/],
+    ['svc profile \t', /use +\(choose the default profile/],
+    ['svc logs >to', />tokens\.csv/],
+    ['true; A=1 svc tena', /A=1 svc tenant/],
+  ],
+  zsh: [
+    ...EVERYWHERE,
+    ['svc profile ', /use +-- choose the default profile/],
+    ['svc logs > to', /> tokens\.csv/],
+    ['svc logs `touch pwned6` --gre', /pwned6` --grep/],
+  ],
+  fish: [
+    ...EVERYWHERE,
+    ['svc profile ', /use +\(choose the default profile/],
+    ['svc logs (touch pwned6) --gre', /pwned6\) --grep/],
+  ],
+};
+
+const FILES = ['place', 'tokens.csv', 'with space.csv'];
+
+for (const [shell, start] of Object.entries(STARTS)) {
+  const isHere = spawnSync(shell, ['--version']).status === 0;
+  describe.skipIf(!isHere)(`completion in ${shell}${isHere ? '' : ', which is not installed here'}`, () => {
+    completesIn(shell, start);
+  });
+}
+
+function completesIn(shell: string, { args, setUp }: Start): void {
+  let home: Home;
+  let terminal: TerminalSession;
+  let marks = 0;
+
+  beforeAll(async () => {
+    home = await furnishedHome();
+    const { code, stderr } = await home.svc(['completion', 'install', '--shell', shell]);
+    expect(code, stderr).toBe(0);
+    const path = [home.file('bin'), dirname(process.execPath), process.env['PATH']].join(':');
+    const env = { HOME: home.path, PATH: path, TERM: 'xterm-256color' };
+    terminal = new TerminalSession(shell, args, { columns: 120, rows: 40, cwd: home.file('work'), env });
+    await fresh(terminal, setUp);
+  }, 30_000);
+
+  afterAll(async () => {
+    // Killed, a shell could still write its history.
+    terminal.type('\u0015exit\r');
+    await terminal.exited;
+    home.remove();
+  });
+
+  it.each(CASES[shell] ?? [])('finishes `%s`', async (typed, shown) => {
+    const mark = await fresh(terminal);
+    terminal.type(`${typed}\t`);
+    const found = await terminal.waitFor(new RegExp(`${mark}[^]*(?:${shown.source})`));
+    expect(found.slice(found.lastIndexOf(mark))).not.toMatch(/command not found|Unknown command|no such file/i);
+    expect(readdirSync(home.file('work')).toSorted()).toEqual(FILES);
+  });
+
+  // Takes the line that is there away (Ctrl-U; Ctrl-C could come too early and let it run), runs a line of its own, and waits for what it prints.
+  async function fresh(session: TerminalSession, line = 'true'): Promise<string> {
+    const mark = `mark-${(marks += 1)}-here`;
+    session.type('\u0015');
+    session.type(`${line}; echo ${mark.replace('-', "''-")}\r`);
+    await session.waitFor(new RegExp(`^${mark}$`, 'm'));
+    return mark;
+  }
+}
+
+async function furnishedHome(): Promise<Home> {
+  const home = new Home();
+  // Without the last one fish begins to read every manual page of the machine.
+  const fish = '.local/share/fish/generated_completions';
+  for (const directory of ['bin', 'work/place', '.config/svc', '.cache/svc', fish])
+    mkdirSync(home.file(directory), { recursive: true });
+  symlinkSync(LAUNCHER, home.file('bin/svc'));
+  for (const name of FILES.slice(1)) writeFileSync(home.file(`work/${name}`), '');
+  const config = { version: 1, profiles: { prod: { base_url: 'https://api.example.com' } } };
+  writeFileSync(home.file('.config/svc/config.json'), JSON.stringify(config), { mode: 0o600 });
+  const told = ['a:bcd', 'blank within', 'evil$(touch pwned1)'].map((type) => [type, '']);
+  writeFileSync(home.file('.cache/svc/entity-types.json'), JSON.stringify({ version: 1, services: { x: told } }));
+  return home;
+}

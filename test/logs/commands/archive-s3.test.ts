@@ -1,0 +1,289 @@
+import { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/system.ts';
+import type { Interceptor, RunningSandbox } from '../../../src/emulator/options.ts';
+import { startSandbox } from '../../../src/emulator/server.ts';
+import { openArchiveStore } from '../../../src/logs/archive/store.ts';
+import type { Log } from '../../../src/schema/log.ts';
+import { toBucket } from '../../emulator/buckets/bucket-request.ts';
+import { type Finished, finished, Home, LAUNCHER } from '../../support/svc.ts';
+import { type Archived, readArchive } from '../archive/archived.ts';
+import { logAgo, type LogServer, startLogServer } from './log-server.ts';
+
+const KILLS = process.env['SOAK'] === '1' ? 60 : 6;
+const TENANT = 't-1';
+const PLACE = 's3://sandbox/audit';
+const RECORD = /_manifest\/\d+\.json$/;
+/** Three machines: none sees the locks of the other. */
+const homes = [new Home(), new Home(), new Home()] as const;
+let server: LogServer;
+let buckets: RunningSandbox;
+let intercept: Interceptor;
+
+beforeEach(async () => {
+  intercept = (_, __, proceed) => proceed();
+  server = await startLogServer();
+  buckets = await startSandbox({
+    directory: homes[0].file(`buckets-${Math.random()}`),
+    logCount: 0,
+    intercept: (...exchange) => intercept(...exchange),
+  });
+});
+afterEach(async () => {
+  await Promise.all([server.close(), buckets.close()]);
+});
+afterAll(() => homes.forEach((home) => home.remove()));
+
+function env(): Record<string, string> {
+  return {
+    SVC_MANAGEMENT_API_KEY: 'a-management-key',
+    SVC_BASE_URL: server.url,
+    SVC_PACING: 'off',
+    AWS_ENDPOINT_URL_S3: buckets.url,
+    AWS_ACCESS_KEY_ID: buckets.store.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: buckets.store.secretAccessKey,
+  };
+}
+
+function archive(home: Home, ...argv: string[]): Promise<Finished> {
+  return home.svc(['logs', 'archive', '--to', PLACE, '-o', 'json', ...argv], { env: env() });
+}
+
+/** Runs it, and kills it at its nth write, before the store has it or as soon as it has. */
+async function killedAt(nth: number, when: 'before' | 'after'): Promise<boolean> {
+  const child = spawn(process.execPath, [LAUNCHER, 'logs', 'archive', PLACE, '--quiet'], {
+    cwd: homes[0].path,
+    env: homes[0].environment(env()),
+    stdio: 'ignore',
+  });
+  let writes = 0;
+  intercept = ({ method }, outgoing, proceed) => {
+    const isDue = method === 'PUT' && (writes += 1) === nth;
+    if (isDue && when === 'before') return void child.kill('SIGKILL');
+    if (isDue) outgoing.once('finish', () => child.kill('SIGKILL'));
+    proceed();
+  };
+  const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  intercept = (_, __, proceed) => proceed();
+  return signal === 'SIGKILL';
+}
+
+function produce(count: number, ageMs: number): void {
+  for (let index = 0; index < count; index += 1) {
+    const message = `entry ${server.logs.length}`;
+    server.logs.push(logAgo(ageMs + ((index * 7_919) % 60_000), message, { tenant_id: TENANT }));
+  }
+  for (let index = 0; index < 3; index += 1) server.logs.push(logAgo(ageMs, 'twin', { tenant_id: TENANT }));
+}
+
+async function archived(): Promise<Archived> {
+  const store = await openArchiveStore(
+    {
+      env: env(),
+      platform: 'linux',
+      home: homes[0].path,
+      cwd: homes[0].path,
+      pid: process.pid,
+      isAlive: () => true,
+      clock: systemClock,
+      signal: new AbortController().signal,
+    },
+    PLACE,
+  );
+  return readArchive(store);
+}
+
+function lines(logs: readonly Log[]): string[] {
+  return logs.map(({ created_at, message }) => `${created_at} ${message}`).toSorted();
+}
+
+async function expectWhole(): Promise<void> {
+  const { logs, gaps } = await archived();
+  expect(lines(logs)).toEqual(lines(server.logs));
+  expect(gaps).toEqual([]);
+  const verified = await homes[0].svc(['logs', 'verify', PLACE, '--strict'], { env: env() });
+  expect({ code: verified.code, stderr: verified.stderr }).toEqual({ code: 0, stderr: '' });
+}
+
+describe('svc logs archive in a bucket', () => {
+  it(
+    `R33 killed ${KILLS} times at its writes it is complete, without doubles, and verifies`,
+    { timeout: 600_000 },
+    async () => {
+      produce(2_000, 20 * 3_600_000);
+      let kills = 0;
+      for (let turn = 0; turn < KILLS; turn += 1) {
+        produce(20, 3_000);
+        if (await killedAt(1 + (turn % 5), turn % 2 === 0 ? 'before' : 'after')) kills += 1;
+      }
+      await systemClock.sleep(1_100);
+      const { code, stdout, stderr } = await archive(homes[1]);
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+      expect(JSON.parse(stdout)).toMatchObject({ archive: PLACE, tenant_id: TENANT });
+      expect(kills).toBeGreaterThan(KILLS / 2);
+      await expectWhole();
+    },
+  );
+
+  it('R33 of two machines that write it at once one stops, and nothing is doubled', { timeout: 300_000 }, async () => {
+    produce(50, 3_600_000);
+    expect(await archive(homes[0])).toMatchObject({ code: 0 });
+    for (let round = 0; round < 2; round += 1) {
+      produce(50, 3_000);
+      intercept = meetAtRecords();
+      const ends = await Promise.all(homes.slice(0, 2).map((home) => archive(home)));
+      intercept = (_, __, proceed) => proceed();
+      expect(ends.map(({ code }) => code).toSorted((one, other) => (one ?? 0) - (other ?? 0))).toEqual([0, 6]);
+      const loser = ends.find(({ code }) => code === 6);
+      expect(loser?.stderr).toMatch(/another writer has committed record \d+ of s3:\/\/sandbox\/audit/);
+    }
+    await systemClock.sleep(1_100);
+    expect(await archive(homes[1])).toMatchObject({ code: 0 });
+    await expectWhole();
+  });
+
+  it.each(['refuses', 'ignores'] as const)(
+    'R33 of three that begin it at once in a bucket that %s conditions one stays, and nobody finds damage',
+    { timeout: 300_000 },
+    async (manner) => {
+      produce(50, 3_600_000);
+      intercept = withoutConditions(manner, homes.length);
+      const ends = await Promise.all(homes.map((home) => archive(home)));
+      intercept = withoutConditions(manner, 0);
+      const codes = ends.map(({ code }) => code ?? 0).toSorted((one, other) => one - other);
+      expect(ends.map(({ stderr }) => stderr).join('')).not.toContain('damaged');
+      expect(codes).toEqual([0, 6, 6]);
+      expect(await archive(homes[1])).toMatchObject({ code: 0 });
+      await expectWhole();
+    },
+  );
+
+  it('R76 three machines that begin it at once raise no alarm', { timeout: 300_000 }, async () => {
+    produce(30, 60_000);
+    const progress = new EventEmitter();
+    const isBegun = once(progress, 'begun');
+    const isShared = once(progress, 'shared');
+    let lists = 0;
+    intercept = ({ method, url = '' }, outgoing, proceed) => {
+      if (method === 'PUT' && url.endsWith('/00000000.json')) outgoing.once('finish', () => progress.emit('begun'));
+      // Each looks whether the place is empty before it begins. The first waits for another look, and the others until
+      // the first has begun.
+      const isLook = method === 'GET' && /[?&]prefix=audit%2F(&|$)/.test(url);
+      if (!isLook) return proceed();
+      lists += 1;
+      if (lists === 1) return void isShared.then(proceed);
+      progress.emit('shared');
+      void isBegun.then(proceed);
+    };
+    const runs = await Promise.all(homes.map((home) => archive(home)));
+    for (const { code, stderr } of runs) expect([0, 6], stderr).toContain(code);
+    expect(runs.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
+    for (const home of homes) expect(await archive(home)).toMatchObject({ code: 0, stderr: '' });
+    await expectWhole();
+  });
+
+  it('R06 shows no credential, whatever goes wrong', async () => {
+    produce(5, 60_000);
+    const canaries = { AWS_SECRET_ACCESS_KEY: 'canary-secret-1', AWS_SESSION_TOKEN: 'canary-token-1' };
+    const argv = ['logs', 'archive', '--to', PLACE, '--debug'];
+    const refused = await homes[0].svc(argv, { env: { ...env(), ...canaries } });
+    expect(refused.code).toBe(4);
+    expect(refused.stderr).toContain('SignatureDoesNotMatch');
+    expect(refused.stderr).toMatch(/^< 403 GET http.*request id [\w-]+$/m);
+    intercept = echo;
+    const echoed = await homes[0].svc(argv, { env: { ...env(), ...canaries } });
+    expect(echoed.code).toBe(6);
+    expect(refused.stdout + refused.stderr + echoed.stdout + echoed.stderr).not.toMatch(/canary|Signature=/);
+  });
+
+  it('stays in the sandbox with --sandbox, whatever bucket the environment has credentials for', async () => {
+    const real = { AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE', AWS_SECRET_ACCESS_KEY: 'a-real-secret' };
+    const argv = ['--sandbox', 'logs'];
+    const made = await homes[1].svc([...argv, 'archive', '--to', PLACE, '-o', 'json'], { env: real });
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining(`"archive": "${PLACE}"`) });
+    const verified = await homes[1].svc([...argv, 'verify', PLACE], { env: real });
+    expect(verified).toMatchObject({ code: 0 });
+    const curl = await homes[1].svc([...argv, 'archive', '--to', PLACE, '--curl'], { env: real });
+    expect(curl).toMatchObject({ code: 2, stderr: expect.stringContaining('--curl') });
+  });
+
+  it('commits what it has to the bucket when it is interrupted', { timeout: 60_000 }, async () => {
+    produce(50, 60_000);
+    const argv = ['logs', 'archive', PLACE, '--follow', '--every', '1h', '-o', 'json'];
+    const child = homes[0].start(argv, { env: env() });
+    const ended = finished(child);
+    // When it has begun to wait between two looks, it has read all.
+    for (let seen = 0, turn = 0; (seen < 4 || seen !== server.requests) && turn < 60; turn += 1) {
+      seen = server.requests;
+      await systemClock.sleep(700);
+    }
+    expect((await archived()).logs).toEqual([]);
+    child.kill('SIGTERM');
+    const { code, stdout } = await ended;
+    expect([code, (JSON.parse(stdout) as { entries: number }).entries]).toEqual([143, 53]);
+    await expectWhole();
+  });
+
+  it('says what it needs before it asks anyone', async () => {
+    const without = { ...env(), AWS_SECRET_ACCESS_KEY: '' };
+    const missing = await homes[0].svc(['logs', 'archive', '--to', PLACE], { env: without });
+    expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining('AWS_SECRET_ACCESS_KEY') });
+    const absent = await homes[0].svc(['logs', 'archive', 's3://absent'], { env: env() });
+    expect(absent).toMatchObject({ code: 5, stderr: expect.stringContaining('there is no bucket absent') });
+    expect(server.requests).toBe(0);
+  });
+});
+
+/** A store that shows in its error what it was sent. */
+const echo: Interceptor = (incoming, outgoing) => {
+  outgoing.writeHead(400, { 'x-amz-request-id': 'canary-secret-1' });
+  outgoing.end(`<Error><Code>Odd</Code><Message>${shown(incoming)}</Message></Error>`);
+};
+
+function shown({ headers }: IncomingMessage): string {
+  return JSON.stringify(headers).replaceAll('"', ' ');
+}
+
+/** Lets the first write of a record go on when the other machine comes with its own. */
+function meetAtRecords(): Interceptor {
+  let first: (() => void) | undefined;
+  let hasMet = false;
+  return ({ method, url = '' }, _, proceed) => {
+    if (method !== 'PUT' || !RECORD.test(url) || hasMet) return proceed();
+    if (first === undefined) {
+      first = proceed;
+      return undefined;
+    }
+    hasMet = true;
+    first();
+    proceed();
+  };
+}
+
+/** A store without conditional writes, whose first write of a record waits until so many writers come with theirs. */
+function withoutConditions(manner: 'refuses' | 'ignores', writers: number): Interceptor {
+  let waiting: (() => void)[] | undefined = [];
+  return (incoming, outgoing, proceed) => {
+    const { method, url = '', headers } = incoming;
+    if (headers['if-none-match'] !== undefined) {
+      if (manner === 'ignores') return void putAnyway(incoming, outgoing);
+      outgoing.writeHead(501, { 'content-type': 'application/xml' });
+      outgoing.end('<Error><Code>NotImplemented</Code></Error>');
+      return;
+    }
+    if (method !== 'PUT' || !RECORD.test(url) || waiting === undefined) return proceed();
+    waiting.push(proceed);
+    if (waiting.length < writers) return;
+    for (const go of waiting) go();
+    waiting = undefined;
+  };
+}
+
+async function putAnyway(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const request = { method: 'PUT', path: incoming.url ?? '', body: await buffer(incoming) };
+  const { status } = await toBucket(buckets.url, { ...request, signer: buckets.store });
+  outgoing.writeHead(status).end();
+}

@@ -1,0 +1,263 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { sha256Of } from '../../../src/base/files/draft.ts';
+import { findArchive } from '../../../src/logs/archive/manifest.ts';
+import { Retention } from '../../../src/logs/archive/retention.ts';
+import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
+import type { Log } from '../../../src/schema/log.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+import { buildArchive, filesIn, openStore, TENANT } from '../archive/build.ts';
+
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 0, 30);
+const CARD = '4111111111111111';
+
+function entry(at: number, more: Partial<Log> = {}): Log {
+  return { tenant_id: TENANT, operation: 'read', created_at: new Date(at).toISOString(), ...more };
+}
+
+/** Five days with a late entry, a shared one, one without a time, and a gap. */
+async function archive() {
+  const entries = Array.from({ length: 20 }, (_, index) => entry(START + index * (DAY / 4)));
+  return buildArchive(START, [
+    { to: START + DAY, entries: [...entries.slice(0, 4), { tenant_id: TENANT, created_at: 'lately' }] },
+    { to: START + 3 * DAY, entries: entries.slice(4, 12), late: [entry(START + 1, { message: CARD })] },
+    { to: START + 4 * DAY, gap: true },
+    {
+      to: START + 5 * DAY,
+      entries: [...entries.slice(16), entry(START + 4 * DAY + 1, { tenant_id: 'o'.repeat(190) })],
+    },
+  ]);
+}
+
+function folder(): string {
+  const made = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-evidence-'));
+  onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+interface Made {
+  readonly sha256: string;
+  readonly sums_sha256: string;
+  readonly file_sha256: string;
+  readonly segments: number;
+}
+
+const NOTHING: Made = { sha256: '', sums_sha256: '', file_sha256: '', segments: 0 };
+
+async function bundled(top: string, ...argv: string[]) {
+  const cwd = folder();
+  const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', ...argv], { cwd });
+  const made = run.code === 0 ? (JSON.parse(run.stdout) as Made) : NOTHING;
+  return { cwd, file: path.join(cwd, 'e.tar.gz'), made, ...run };
+}
+
+/** The folder of an unpacked bundle. */
+function unpacked(file: string): string {
+  const into = folder();
+  execFileSync('tar', ['-xzf', file, '-C', into]);
+  return path.join(into, 'evidence');
+}
+
+function check(bundle: string, head?: string) {
+  const argv = [path.join(bundle, 'verify.sh'), ...(head === undefined ? [] : [head])];
+  const { status, stdout, stderr } = spawnSync('sh', argv, { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+/** Makes the list of sums fit again, as whoever changes a bundle would. */
+function forgeSums(bundle: string): void {
+  const lines = filesIn(bundle)
+    .filter((file) => file !== 'SHA256SUMS')
+    .map(
+      (file) =>
+        `${createHash('sha256')
+          .update(fs.readFileSync(path.join(bundle, file)))
+          .digest('hex')}  ${file}\n`,
+    );
+  fs.writeFileSync(path.join(bundle, 'SHA256SUMS'), lines.join(''));
+}
+
+describe('svc logs evidence', () => {
+  it('writes a bundle for its owner alone that its own script checks, and warns of what it holds', async () => {
+    const { top, links } = await archive();
+    const { file, made, stderr } = await bundled(top);
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+    expect(stderr).toContain('what looks like a card number was found in 1 of 19 entries: keep the bundle as safe');
+    expect(made).toMatchObject({
+      from: '2026-01-30',
+      to: '2026-02-03',
+      records: 5,
+      entries: 19,
+      gaps: 1,
+      problems: 0,
+      sha256: links.at(-1)?.sha256,
+      file_sha256: createHash('sha256').update(fs.readFileSync(file)).digest('hex'),
+    });
+    const bundle = unpacked(file);
+    const { status, stdout } = check(bundle, made.sha256);
+    expect([status, stdout]).toEqual([
+      0,
+      [
+        `OK: 19 entries in ${made.segments} files, of the days 2026-01-30 to 2026-02-03 (UTC); 5 records, the newest with the hash ${made.sha256}`,
+        `Tenant ${TENANT} of https://vault.example`,
+        'Covered: 2026-01-30T00:00:00.000Z to 2026-02-02T00:00:00.000Z',
+        'Covered: 2026-02-03T00:00:00.000Z to 2026-02-04T00:00:00.000Z',
+        'Gap, entries may be missing: 2026-02-02T00:00:00.000Z to 2026-02-03T00:00:00.000Z',
+        'The hash is that of the newest record: it proves the records, these entries, and what is printed here.',
+        'It does not prove that these are the days you asked for, nor README.md and what svc verified: for that, give the hash of SHA256SUMS.',
+        '',
+      ].join('\n'),
+    ]);
+    expect(check(bundle, made.sums_sha256).stdout).toMatch(/: it proves all that is in this bundle\.\n$/);
+    expect(sha256Of(fs.readFileSync(path.join(bundle, 'SHA256SUMS'), 'utf8'))).toBe(made.sums_sha256);
+    for (const wrong of ['', 'abc', `${made.sha256}0`]) expect(check(bundle, wrong).status).toBe(1);
+
+    const alone = check(bundle);
+    expect([alone.status, alone.stdout]).toEqual([0, expect.stringContaining('this bundle proves only itself')]);
+    for (const name of filesIn(top).filter((each) => !/^_index|head\.json$/.test(each)))
+      expect(fs.readFileSync(path.join(bundle, name)).equals(fs.readFileSync(path.join(top, name)))).toBe(true);
+    expect(JSON.parse(fs.readFileSync(path.join(bundle, 'evidence.json'), 'utf8'))).toMatchObject({
+      tenant_id: TENANT,
+      gaps: [{ from: '2026-02-02T00:00:00.000Z', to: '2026-02-03T00:00:00.000Z' }],
+      verified: { entries: 19, problems: [] },
+    });
+  });
+
+  it('gives the same bytes for the same archive and days, under any name', async () => {
+    const { top } = await archive();
+    const [one, other] = [await bundled(top), await bundled(top)];
+    expect(one.made.file_sha256).toBe(other.made.file_sha256);
+    expect((await bundled(top, '--since', '2026-01-31')).made.file_sha256).not.toBe(one.made.file_sha256);
+  });
+
+  it('holds whole days of an interval, the records of all, and no file of other days', async () => {
+    const { top } = await archive();
+    const argv = ['--since', '2026-01-31T12:00:00Z', '--until', '2026-02-01T00:00:01Z'];
+    const { file, made } = await bundled(top, ...argv);
+    expect(made).toMatchObject({ from: '2026-01-31', to: '2026-02-01', records: 5, entries: 9 });
+    const bundle = unpacked(file);
+    const days = new Set(filesIn(bundle).flatMap((name) => /date=([^/]+)/.exec(name)?.[1] ?? []));
+    expect([...days].toSorted()).toEqual(['2026-01-31', '2026-02-01', 'unknown']);
+    expect(check(bundle, made.sha256).status).toBe(0);
+  });
+
+  it(
+    'R33 the script finds each changed and each removed file, and two that were swapped',
+    { timeout: 120_000 },
+    async () => {
+      const { top } = await archive();
+      const { file, made } = await bundled(top);
+      const bundle = unpacked(file);
+      const content = filesIn(bundle).filter((name) => !['verify.sh', 'SHA256SUMS'].includes(name));
+      for (const [index, name] of content.entries()) {
+        const at = path.join(bundle, name);
+        const bytes = fs.readFileSync(at);
+        const other = path.join(bundle, content[(index + 1) % content.length] ?? '');
+        const others = fs.readFileSync(other);
+        const flipped = Buffer.from(bytes);
+        const place = (index * 7919) % bytes.length;
+        flipped[place] = (flipped[place] ?? 0) ^ (1 << (index % 8));
+        const harms = [
+          () => fs.writeFileSync(at, flipped),
+          () => fs.writeFileSync(at, bytes.subarray(0, -1)),
+          () => fs.rmSync(at),
+          () => [fs.writeFileSync(at, others), fs.writeFileSync(other, bytes)],
+        ];
+        for (const harm of harms) {
+          harm();
+          expect(check(bundle, made.sha256), name).toMatchObject({ status: 1, stdout: '' });
+          fs.writeFileSync(at, bytes);
+          fs.writeFileSync(other, others);
+        }
+      }
+      expect(check(bundle, made.sha256).status).toBe(0);
+    },
+  );
+
+  it(
+    'R33 the script finds harm to the chain and its files behind sums that fit again',
+    { timeout: 120_000 },
+    async () => {
+      const { top } = await archive();
+      const { file, made } = await bundled(top);
+      const whole = filesIn(unpacked(file));
+      const segment = whole.find((name) => name.startsWith('tenant=')) ?? '';
+      const harms: Record<string, (bundle: string) => void> = {
+        'a file is missing': (at) => fs.rmSync(path.join(at, segment)),
+        'a file was replaced': (at) => fs.copyFileSync(path.join(at, whole.at(-2) ?? ''), path.join(at, segment)),
+        'a file was added': (at) => fs.copyFileSync(path.join(at, segment), path.join(at, `${segment}.gz`)),
+        'a record was changed': (at) => edit(path.join(at, '_manifest/00000002.json'), '"entries":', '"entries":1'),
+        'a record is missing': (at) => fs.rmSync(path.join(at, '_manifest/00000002.json')),
+        'records were swapped': (at) => {
+          const [one, other] = [1, 2].map((number) => path.join(at, `_manifest/0000000${number}.json`)) as [
+            string,
+            string,
+          ];
+          fs.renameSync(one, `${one}.x`);
+          fs.renameSync(other, one);
+          fs.renameSync(`${one}.x`, other);
+        },
+      };
+      for (const [what, harm] of Object.entries(harms)) {
+        const bundle = unpacked(file);
+        harm(bundle);
+        forgeSums(bundle);
+        expect({ what, ...check(bundle) }).toMatchObject({ what, status: 1, stdout: '' });
+      }
+      const before = check(unpacked(file), made.sha256.toUpperCase());
+      expect(before.status).toBe(0);
+      expect(check(unpacked(file), 'a'.repeat(64)).stderr).toContain('is neither that of SHA256SUMS (');
+    },
+  );
+
+  it('leaves out months that retention dropped, and says by whom', async () => {
+    const { top, store } = await archive();
+    await store.lock(async () => {
+      const found = await findArchive(store);
+      const writer = await ArchiveWriter.open(store, found!.last, { tenantId: TENANT, now: () => START });
+      await new Retention(0).apply(writer);
+    });
+    const { file, made } = await bundled(top);
+    expect(made).toMatchObject({ from: '2026-02-01', records: 6, entries: 10, problems: 0 });
+    const bundle = unpacked(file);
+    expect(check(bundle, made.sha256).status).toBe(0);
+    const { dropped } = JSON.parse(fs.readFileSync(path.join(bundle, 'evidence.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >;
+    expect(dropped).toMatchObject([{ before: '2026-02-01T00:00:00.000Z', by: expect.stringContaining('@') }]);
+  });
+
+  it('names problems elsewhere in the archive and ends with 12; harm to its own days leaves no bundle', async () => {
+    const { top } = await archive();
+    const segment = filesIn(top).find((name) => name.startsWith('tenant=') && name.includes('date=2026-01-30')) ?? '';
+    fs.appendFileSync(path.join(top, segment), 'x');
+    const later = await bundled(top, '--since', '2026-02-01', '-o', 'json');
+    expect([later.code, errorIn(later)['code']]).toEqual([12, 'checksum_mismatch']);
+    expect(JSON.parse(later.stdout)).toMatchObject({ problems: 1 });
+    expect(check(unpacked(later.file)).status).toBe(0);
+    const own = await bundled(top);
+    expect([own.code, fs.readdirSync(own.cwd)]).toEqual([12, []]);
+  });
+
+  it('needs a file to write, and replaces none unasked', async () => {
+    const { top } = await archive();
+    expect((await svcHere(['logs', 'evidence', top])).code).toBe(2);
+    const { cwd } = await bundled(top);
+    const again = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz'], { cwd });
+    expect(again.code).toBe(2);
+    const forced = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', '--force', '-o', 'table'], { cwd });
+    expect(forced.stdout).toContain('19 entries of 2026-01-30 to 2026-02-03 in ');
+    expect((await svcHere(['logs', 'evidence', cwd, '--out', 'f.tar.gz'], { cwd })).code).toBe(5);
+    expect(openStore(top).name).toBe(top);
+  });
+});
+
+function edit(file: string, from: string, to: string): void {
+  fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(from, to));
+}

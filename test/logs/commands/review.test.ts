@@ -1,0 +1,156 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Log } from '../../../src/schema/log.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+import { buildArchive, filesIn, TENANT } from '../archive/build.ts';
+
+const NOW = Date.UTC(2026, 2, 2, 6);
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const YESTERDAY = Date.UTC(2026, 2, 1);
+const HOSTILE = `<img src=x onerror="alert(1)">&"'\u202e`;
+
+function entry(at: number, more: Partial<Log> = {}): Log {
+  const known = { entity_type: 'card', operation: 'read', actor_type: 'user', actor_id: 'known' };
+  return { tenant_id: TENANT, ...known, created_at: new Date(at).toISOString(), ...more };
+}
+
+const PAST = Array.from({ length: 80 }, (_, index) => entry(YESTERDAY - 20 * DAY + index * 6 * HOUR));
+const DAILY = [
+  entry(YESTERDAY + HOUR, { operation: 'delete', message: 'secret words' }),
+  entry(YESTERDAY + 2 * HOUR, { entity_type: 'application', operation: 'update', actor_id: HOSTILE }),
+];
+
+async function archive(entries = DAILY, gap = false) {
+  const { top } = await buildArchive(YESTERDAY - 20 * DAY, [
+    { to: YESTERDAY + 3 * HOUR, entries: [...PAST, ...entries] },
+    ...(gap ? [{ to: YESTERDAY + 4 * HOUR, gap: true }] : []),
+    { to: NOW },
+  ]);
+  return top;
+}
+
+function review(top: string, ...argv: string[]) {
+  return svcHere(['logs', 'review', top, ...argv], { clock: new FakeClock({ start: NOW }), cwd: top });
+}
+
+describe('svc logs review', () => {
+  it('gives programs one object about yesterday, and ends with 10 for what somebody should see', async () => {
+    const { code, stdout, stderr } = await review(await archive());
+    expect(code).toBe(10);
+    expect(JSON.parse(stdout)).toMatchObject({
+      tenant_id: TENANT,
+      day: '2026-03-01',
+      entries: 2,
+      missing: [],
+      past_days: 20,
+      deletions: [{ operation: 'delete', entity_type: 'card', actor_id: 'known', count: 1 }],
+      changes: [{ entity_type: 'application', operation: 'update', count: 1 }],
+      new_actors: [{ entity_type: null, count: 1 }],
+      new_operations: [{ operation: 'delete' }, { operation: 'update' }],
+    });
+    expect(stdout).not.toContain('secret words');
+    expect(errorIn({ stderr })).toMatchObject({ code: 'threshold', deletions: 1, changes: 1, new_actors: 1 });
+    expect(errorIn({ stderr })['next']).toMatch(/svc logs search .* --since 2026-03-01 --until 2026-03-02$/);
+  });
+
+  it('ends with 0 for a day like those before, and says so in words', async () => {
+    const { code, stdout } = await review(await archive([entry(YESTERDAY + HOUR)]), '-o', 'table');
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      [
+        `1 log entry on 2026-03-01 (UTC), tenant ${TENANT}`,
+        'the archive covers the whole day',
+        '',
+        'Deletions: nothing was deleted',
+        '',
+        'Changes of applications, keys and tenant: nothing of these was changed',
+        '',
+        'Actors not seen in the 30 days before: no new actors',
+        '',
+        'Operations not seen in the 30 days before: no new operations',
+        '',
+        'Entries by hour, from 00:00',
+        '  ▁█▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁',
+        '  median of an hour: 0, most: 1',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('R76 states a gap first, prints and counts the findings, and ends with 14', async () => {
+    const top = await archive(DAILY, true);
+    const shown = await review(top, '-o', 'table');
+    expect([shown.code, shown.stdout.split('\n')[1]]).toEqual([
+      14,
+      'entries may be missing from 2026-03-01 03:00:00Z to 2026-03-01 04:00:00Z: gap',
+    ]);
+    expect(shown.stdout).toContain('Deletions: 1');
+    const rows = await review(top);
+    expect([rows.code, errorIn(rows)['code']]).toEqual([14, 'entries_missing']);
+    expect(errorIn(rows)).toMatchObject({
+      deletions: 1,
+      changes: 1,
+      message: expect.stringMatching(/5 findings to look/),
+    });
+    expect(JSON.parse(rows.stdout)).toMatchObject({ missing: [{ reason: 'gap' }], deletions: [{ count: 1 }] });
+  });
+
+  it('R76 ends with 14 where the archive stopped before the end of the day, or has nothing of it', async () => {
+    const stopped = await buildArchive(YESTERDAY - 20 * DAY, [{ to: YESTERDAY + 20 * HOUR, entries: PAST }]);
+    const short = await review(stopped.top);
+    expect([short.code, errorIn(short)['message']]).toEqual([
+      14,
+      expect.stringContaining('nothing from 2026-03-01 20:00:00Z to 2026-03-02 00:00:00Z (not archived yet)'),
+    ]);
+    const nothing = await review(stopped.top, '--day', 'today');
+    expect([nothing.code, JSON.parse(nothing.stdout)]).toEqual([14, expect.objectContaining({ entries: 0 })]);
+    expect((await review(stopped.top, '--day', '2026-01-01')).code).toBe(14);
+  });
+
+  it('only states the rest of today and the hours before the archive begins; with --strict they end it with 14', async () => {
+    const { top } = await buildArchive(YESTERDAY + 5 * HOUR, [{ to: NOW, entries: [] }]);
+    const first = await review(top);
+    expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('before the archive')]);
+    expect((await review(top, '--strict')).code).toBe(14);
+    const today = await review(top, '--day', 'today');
+    expect([today.code, JSON.parse(today.stdout)]).toEqual([
+      0,
+      expect.objectContaining({
+        day: '2026-03-02',
+        missing: [expect.objectContaining({ reason: 'not archived yet' })],
+      }),
+    ]);
+    expect((await review(top, '--day', 'today', '--strict')).code).toBe(14);
+  });
+
+  it('writes a page for its owner alone, in which nothing runs and nothing is loaded', async () => {
+    const top = await archive();
+    expect((await review(top, '--html', '.review.html')).code).toBe(10);
+    const file = path.join(top, '.review.html');
+    const html = fs.readFileSync(file, 'utf8');
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+    expect(html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
+    expect(html).toContain('<h1>Log review of 2026-03-01 (UTC)</h1>');
+    expect(html).not.toMatch(/<img|<script|secret words|\u202e/);
+    expect(html).toContain('&lt;img src=x onerror=');
+    const again = await review(top, '--html', '.review.html');
+    expect(again.code).toBe(2);
+    expect((await review(top, '--html', '.review.html', '--force')).code).toBe(10);
+  });
+
+  it.each(['2026-02-30', '2d', 'tomorrow', '2026-03-03'])('refuses the day %s', async (typed) => {
+    expect((await review(await archive(), '--day', typed)).code).toBe(2);
+  });
+
+  it('ends with 5 where no archive is, and with 12 where a file that is read was changed', async () => {
+    const top = await archive();
+    expect((await review(path.join(top, 'none'))).code).toBe(5);
+    const segment = filesIn(top).find((file) => /^tenant=.*date=2026-03-01/.test(file)) ?? '';
+    fs.appendFileSync(path.join(top, segment), 'x');
+    fs.rmSync(path.join(top, '_index'), { recursive: true });
+    expect((await review(top)).code).toBe(12);
+  });
+});

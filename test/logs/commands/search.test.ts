@@ -1,0 +1,292 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/base/system.ts';
+import type { Log } from '../../../src/schema/log.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+import { Home } from '../../support/svc.ts';
+import { buildArchive, filesIn, TENANT } from '../archive/build.ts';
+import { logAgo, startLogServer } from './log-server.ts';
+
+const START = Date.UTC(2026, 0, 5, 20);
+const HOUR = 3_600_000;
+
+const EVEN = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
+const ODD = 'b1a0f1a3-0d2f-4f7e-9d1c-0a4f6c7f2f11';
+
+function log(at: number, operation: string, message: string): Log {
+  return {
+    tenant_id: TENANT,
+    actor_id: at % 2 === 0 ? EVEN : ODD,
+    entity_type: 'card',
+    entity_id: `${at}`,
+    operation,
+    message,
+    created_at: new Date(START + at).toISOString(),
+  };
+}
+
+function archive() {
+  return buildArchive(START, [
+    { to: START + HOUR, entries: [log(0, 'create', 'made one'), log(1, 'read', 'read one')] },
+    { to: START + 2 * HOUR, gap: true },
+    { to: START + 3 * HOUR, entries: [log(2 * HOUR, 'delete', 'gone')], late: [log(2, 'read', 'read two')] },
+  ]);
+}
+
+function search(argv: readonly string[]) {
+  return svcHere(['logs', 'search', ...argv], { clock: new FakeClock({ start: START + 4 * HOUR }) });
+}
+
+function messages(stdout: string): unknown[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as Log).message);
+}
+
+describe('svc logs search', () => {
+  it('finds entries in order of time, without a key and without a service', async () => {
+    const { top } = await archive();
+    const { code, stdout, stderr } = await search([top]);
+    expect([code, messages(stdout)]).toEqual([0, ['made one', 'read one', 'read two', 'gone']]);
+    expect(stderr).toContain('4 entries found; 4 read, in 3 of 3 segments');
+  });
+
+  it.each([
+    [
+      ['--operation', 'read', '--operation', 'delete'],
+      ['read one', 'read two', 'gone'],
+    ],
+    [['--actor', ODD], ['read one']],
+    [['--actor', ODD.toUpperCase()], ['read one']],
+    [['--actor', ODD.slice(0, 6)], ['read one']],
+    [['--grep', '^read t'], ['read two']],
+    [['--entity-type', 'card', '--entity-id', '0'], ['made one']],
+    [['--entity-id', '0'], ['made one']],
+    [['--entity-type', 'bank'], []],
+    [['--exclude-operation', 'read', '--exclude-operation', 'delete'], ['made one']],
+    [['--exclude-entity-type', 'card'], []],
+    [['--since', '3h'], ['gone']],
+    [
+      ['--until', '2026-01-05T20:00:00.002Z'],
+      ['made one', 'read one'],
+    ],
+    [
+      ['--limit', '3'],
+      ['made one', 'read one', 'read two'],
+    ],
+  ])('takes %j', async (argv, found) => {
+    const { top } = await archive();
+    const { code, stdout } = await search([top, ...argv]);
+    expect([code, messages(stdout)]).toEqual([0, found]);
+  });
+
+  it('reports what the archive does not cover', async () => {
+    const { top } = await archive();
+    const { stderr } = await search([top, '--since', '2025-12-31']);
+    expect(stderr).toContain('missing from 2026-01-05T21:00:00.000Z to 2026-01-05T22:00:00.000Z');
+    expect(stderr).toContain('the archive begins at 2026-01-05T20:00:00.000Z');
+    expect(stderr).toContain('the archive ends at 2026-01-05T23:00:00.000Z; --live adds what is newer');
+    const within = await search([top, '--until', '2026-01-05T21:00:00Z']);
+    expect(within.stderr).not.toContain('missing');
+    expect(within.stderr).not.toContain('--live');
+  });
+
+  it('ends with 12 and the name of the file that was changed', async () => {
+    const { top } = await archive();
+    const segment = filesIn(top).find((file) => file.startsWith('tenant=')) ?? '';
+    const file = path.join(top, segment);
+    const bytes = fs.readFileSync(file);
+    fs.writeFileSync(file, bytes.fill(1, 4, 8));
+    const { code, stderr } = await search([top]);
+    expect([code, errorIn({ stderr })['path']]).toEqual([12, segment]);
+  });
+
+  it.each([
+    ['no archive', (top: string) => fs.rmSync(top, { recursive: true }), 5],
+    ['no manifest', (top: string) => fs.rmSync(path.join(top, '_manifest'), { recursive: true }), 12],
+    ['a damaged manifest', (top: string) => fs.truncateSync(path.join(top, '_manifest/00000001.json'), 9), 12],
+    ['a newer manifest', newer, 3],
+    ['a file in place of a directory', (top: string) => replaceByFile(top), 5],
+  ])('of %s fails in plain words', async (_what, harm, exitCode) => {
+    const { top } = await archive();
+    harm(top);
+    const { code, stdout, stderr } = await search([top]);
+    expect([code, stdout]).toEqual([exitCode, '']);
+    expect(errorIn({ stderr })['hint']).toMatch(/\w/);
+  });
+
+  it('of an archive without entries finds none', async () => {
+    const { top } = await buildArchive(START, []);
+    const { code, stdout, stderr } = await search([top]);
+    expect([code, stdout]).toEqual([0, '']);
+    expect(stderr).toContain('0 entries found');
+  });
+
+  it('goes to another service than the archive is of with nothing but a refusal', async () => {
+    const { top } = await archive();
+    const { code, stderr } = await search([top, '--live', '--sandbox']);
+    expect([code, errorIn({ stderr })['code']]).toEqual([3, 'config']);
+  });
+});
+
+describe('svc logs search --live', () => {
+  it('R28, R31: takes late entries and equal ones each once, and says what was lost in between', async () => {
+    const server = await startLogServer();
+    onTestFinished(() => server.close());
+    server.tenant = TENANT;
+    const twin = logAgo(60_000, 'twin', { tenant_id: TENANT });
+    server.logs.push(logAgo(3_600_000, 'old', { tenant_id: TENANT }), twin, twin);
+    const cwd = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-live-'));
+    onTestFinished(() => fs.rmSync(cwd, { recursive: true, force: true }));
+    const here = { baseUrl: new URL(server.url), cwd, clock: systemClock };
+    expect((await svcHere(['logs', 'archive', 'audit'], here)).code).toBe(0);
+    server.logs.push(twin, logAgo(90_000, 'late', { tenant_id: TENANT }));
+    const live = await svcHere(['logs', 'search', 'audit', '--live'], here);
+    expect(live.stderr).not.toContain('missing');
+    expect(messages(live.stdout)).toEqual(['old', 'late', 'twin', 'twin', 'twin']);
+    server.aheadMs = 30 * HOUR;
+    server.logs.push(logAgo(-30 * HOUR + 5_000, 'new', { tenant_id: TENANT }));
+    server.logs.splice(0, 1);
+    const later = await svcHere(['logs', 'search', 'audit', '--live', '--grep', 'old|new'], here);
+    expect(messages(later.stdout)).toEqual(['old', 'new']);
+    expect(later.stderr).toContain('entries may be missing from');
+    server.tenant = 'another';
+    const foreign = await svcHere(['logs', 'search', 'audit', '--live'], here);
+    expect([foreign.code, foreign.stdout]).toEqual([3, '']);
+    server.tenant = TENANT;
+    server.refusal = 503;
+    const down = await svcHere(['logs', 'search', 'audit', '--live'], { ...here, clock: new FakeClock() });
+    expect(down.code).toBe(8);
+  });
+
+  let home: Home;
+  beforeEach(() => {
+    home = new Home();
+    onTestFinished(() => home.remove());
+  });
+
+  it('R28 adds what came since, each entry once', async () => {
+    await home.svc(['--sandbox', 'logs', 'archive', 'audit']);
+    const before = messages((await home.svc(['logs', 'search', 'audit'])).stdout);
+    // Each request is logged by the service itself.
+    for (const _ of [1, 2, 3]) await home.svc(['--sandbox', 'tenant', 'show']);
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    const live = await home.svc(['--sandbox', 'logs', 'search', 'audit', '--live']);
+    const after = (await home.svc(['--sandbox', 'logs', 'list', '--all'])).stdout.trimEnd().split('\n');
+    const found = live.stdout.trimEnd().split('\n');
+    expect(live.code).toBe(0);
+    expect(found.length).toBeGreaterThan(before.length + 2);
+    const counts = countsOf(after.map(oneOrder));
+    for (const [line, count] of countsOf(found.map(oneOrder))) expect(counts.get(line) ?? 0).toBe(count);
+  });
+});
+
+describe('svc logs history', () => {
+  it('shows what the service still has of one entity, oldest first, and says how far back that goes', async () => {
+    const { server, svc } = await world();
+    server.logs.push(about('one', 60_000, 'last'), about('one', HOUR, 'first'), about('two', 90_000, 'other'));
+    const { code, stdout, stderr } = await svc('history', 'one');
+    expect([code, messages(stdout)]).toEqual([0, ['first', 'last']]);
+    expect(stderr).toContain('from the last 1d; --archive adds what is older');
+    expect((await svc('history', 'three')).stderr).toContain('no log entries');
+  });
+
+  it('R28 joins an archive and the service: each entry once, also late and equal ones, in one order', async () => {
+    const { server, cwd, svc } = await world();
+    const twin = about('one', 60_000, 'twin');
+    server.logs.push(about('one', HOUR, 'old'), about('two', HOUR, 'other'), twin, twin);
+    await svc('archive', 'audit');
+    server.logs.shift();
+    server.logs.push(twin, about('one', 90_000, 'late'));
+    const { code, stdout } = await svc('history', 'one', '--archive', 'audit');
+    expect([code, messages(stdout)]).toEqual([0, ['old', 'late', 'twin', 'twin', 'twin']]);
+    const index = filesIn(path.join(cwd, 'audit')).find((file) => file.startsWith('_index/')) ?? '';
+    fs.truncateSync(path.join(cwd, 'audit', index), 5);
+    const damaged = await svc('history', 'one', '--archive', 'audit');
+    expect([damaged.code, damaged.stdout]).toEqual([0, stdout]);
+    expect(damaged.stderr).toContain('1 file of the index could not be used: more was read');
+  });
+
+  it('R69 finds an id in upper case as the service does, in the archive too', async () => {
+    const { server, svc } = await world();
+    server.logs.push(about('3f2c-ab', HOUR, 'old'), about('other', HOUR, 'other'));
+    await svc('archive', 'audit');
+    server.logs.length = 0;
+    expect(messages((await svc('history', '3F2C-AB', '--archive', 'audit')).stdout)).toEqual(['old']);
+    expect(messages((await svc('search', 'audit', '--entity-id', '3F2C-AB')).stdout)).toEqual(['old']);
+  });
+
+  it('warns of no gap where the service keeps entries as long as --retention says, also beyond an archive', async () => {
+    const { server, svc } = await world();
+    server.aheadMs = -50 * HOUR;
+    server.logs.push(about('one', 51 * HOUR, 'archived'));
+    await svc('archive', 'audit');
+    server.aheadMs = 0;
+    server.logs.push(about('one', HOUR, 'since then'));
+    const { stdout, stderr } = await svc('history', 'one', '--archive', 'audit', '--retention', '70h');
+    expect(messages(stdout)).toEqual(['archived', 'since then']);
+    expect(stderr).not.toContain('may be missing');
+  });
+
+  it('without a key, names the search of the archive alone, which needs none', async () => {
+    const { server, cwd, svc } = await world();
+    server.logs.push(about('one', HOUR, 'first'));
+    await svc('archive', 'audit');
+    const noKey = { baseUrl: new URL(server.url), cwd, env: { SVC_API_KEY: '' } };
+    const argv = ['logs', 'history', 'one', '--archive', 'audit'];
+    const result = await svcHere(argv, noKey);
+    const search = 'logs search audit --entity-id one';
+    expect(errorIn(result)).toMatchObject({ exit_code: 3, next: 'svc login', alternatives: [`svc ${search}`] });
+    const offline = await svcHere(search.split(' '), { cwd });
+    expect([offline.code, messages(offline.stdout)]).toEqual([0, ['first']]);
+    expect(errorIn(await svcHere(argv.slice(0, 3), noKey))).not.toHaveProperty('alternatives');
+  });
+
+  it('prints as logs do, and ends with 5 where no archive is', async () => {
+    const { server, svc } = await world();
+    server.logs.push(about('one', 60_000, 'last'));
+    const { stdout } = await svc('history', 'one', '-o', 'csv', '--fields', 'entity_id,message');
+    expect(stdout).toBe('entity_id,message\none,last\n');
+    expect((await svc('history', 'one', '--archive', 'nowhere')).code).toBe(5);
+  });
+});
+
+async function world() {
+  const server = await startLogServer();
+  onTestFinished(() => server.close());
+  server.tenant = TENANT;
+  const cwd = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-history-'));
+  onTestFinished(() => fs.rmSync(cwd, { recursive: true, force: true }));
+  const here = { baseUrl: new URL(server.url), cwd, clock: systemClock };
+  const svc = (...argv: string[]) => svcHere(['logs', ...argv], here);
+  return { server, cwd, svc };
+}
+
+function about(id: string, msAgo: number, message: string): Log {
+  return logAgo(msAgo, message, { tenant_id: TENANT, entity_id: id });
+}
+
+function oneOrder(line: string): string {
+  const entry = JSON.parse(line) as Record<string, unknown>;
+  return JSON.stringify(Object.entries(entry).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function countsOf(lines: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
+  return counts;
+}
+
+function newer(top: string): void {
+  const record = path.join(top, '_manifest/00000000.json');
+  fs.writeFileSync(record, fs.readFileSync(record, 'utf8').replace('"version":2', '"version":9'));
+}
+
+function replaceByFile(top: string): void {
+  fs.rmSync(top, { recursive: true });
+  fs.writeFileSync(top, 'x');
+}

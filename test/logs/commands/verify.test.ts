@@ -1,0 +1,228 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+import { buildArchive, filesIn, TENANT } from '../archive/build.ts';
+
+const START = Date.UTC(2026, 0, 5, 20);
+const HOUR = 3_600_000;
+/** Where the archives of these tests end. */
+const END = START + 3 * HOUR;
+
+function archive(withGap = false) {
+  const entries = Array.from({ length: 40 }, (_, index) => ({
+    tenant_id: TENANT,
+    message: `entry ${index}`,
+    created_at: new Date(START + index * 1000).toISOString(),
+  }));
+  const gap = withGap ? [{ to: START + 2 * HOUR, gap: true }] : [];
+  return buildArchive(START, [{ to: START + HOUR, entries }, ...gap, { to: START + 3 * HOUR }]);
+}
+
+function emptyDirectory(): string {
+  const top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-no-archive-'));
+  onTestFinished(() => fs.rmSync(top, { recursive: true, force: true }));
+  return top;
+}
+
+function rowsOf(stdout: string): Record<string, unknown>[] {
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+function verifyAt(now: number, top: string, ...argv: string[]) {
+  return svcHere(['logs', 'verify', top, ...argv], { clock: new FakeClock({ start: now }) });
+}
+
+describe('svc logs verify', () => {
+  it('shows people what is covered, the newest hash, and that the archive is intact', async () => {
+    const { top, links } = await archive(true);
+    const { code, stdout } = await svcHere(['logs', 'verify', top, '-o', 'table']);
+    expect(code).toBe(0);
+    expect(stdout.replace(/\d+ B/, 'n B')).toBe(
+      [
+        `tenant ${TENANT} of https://vault.example`,
+        '40 entries in 1 segment, n B',
+        'covered: 2026-01-05 20:00:00Z to 2026-01-05 21:00:00Z (1h)',
+        'covered: 2026-01-05 22:00:00Z to 2026-01-05 23:00:00Z (1h)',
+        'gap, entries may be missing: 2026-01-05 21:00:00Z to 2026-01-05 22:00:00Z (1h)',
+        `newest hash: ${links.at(-1)?.sha256}`,
+        'archive intact: nothing changed, removed, reordered, truncated or added',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('gives programs a row a finding, coverage, gaps, and the archive last, all with the same members', async () => {
+    const { top, links } = await archive(true);
+    fs.writeFileSync(path.join(top, '_manifest/extra.json'), '{}');
+    const { code, stdout, stderr } = await svcHere(['logs', 'verify', top]);
+    const rows = rowsOf(stdout);
+    expect(code).toBe(12);
+    expect(rows.map(({ kind }) => kind)).toEqual(['finding', 'covered', 'covered', 'gap', 'archive']);
+    expect(rows[0]).toMatchObject({ problem: 'unlisted', path: '_manifest/extra.json' });
+    expect(rows.at(-1)).toMatchObject({ entries: 40, segments: 1, records: 4, sha256: links.at(-1)?.sha256 });
+    expect(new Set(rows.map((row) => Object.keys(row).join()))).toHaveLength(1);
+    expect(errorIn({ stderr })).toMatchObject({ code: 'checksum_mismatch', findings: 1 });
+  });
+
+  it('shows findings as a table, and how many there are', async () => {
+    const { top } = await archive();
+    const segment = filesIn(top).find((file) => file.startsWith('tenant=')) ?? '';
+    fs.truncateSync(path.join(top, segment), 10);
+    const { code, stdout } = await svcHere(['logs', 'verify', top, '-o', 'table']);
+    expect(code).toBe(12);
+    expect(stdout).toMatch(/^PROBLEM +PATH +MESSAGE\ncut +tenant=/);
+    expect(stdout).toContain('archive damaged: 1 problem\n');
+  });
+
+  it('ends with 14 for a gap, if that was asked for', async () => {
+    const { top } = await archive(true);
+    expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
+    const strict = await svcHere(['logs', 'verify', top, '--strict']);
+    expect([strict.code, errorIn(strict)['code']]).toEqual([14, 'entries_missing']);
+    const whole = await archive();
+    expect((await svcHere(['logs', 'verify', whole.top, '--strict'])).code).toBe(0);
+  });
+
+  it('holds the chain against a hash that was noted down', async () => {
+    const { top, links } = await archive();
+    const noted = links[1]?.sha256.toUpperCase() ?? '';
+    expect((await svcHere(['logs', 'verify', top, '--expect', noted])).code).toBe(0);
+    const other = await svcHere(['logs', 'verify', top, '--expect', 'a'.repeat(64)]);
+    expect(other.code).toBe(12);
+    expect(rowsOf(other.stdout)[0]).toMatchObject({ problem: 'rewritten' });
+    expect((await svcHere(['logs', 'verify', top, '--expect', 'abc'])).code).toBe(2);
+  });
+
+  it('distinguishes a location without an archive from one whose manifest is gone', async () => {
+    const nothing = await svcHere(['logs', 'verify', emptyDirectory()]);
+    expect([nothing.code, nothing.stdout, errorIn(nothing)['code']]).toEqual([5, '', 'not_found']);
+    expect((await svcHere(['logs', 'verify', path.join(emptyDirectory(), 'none')])).code).toBe(5);
+    const { top } = await archive();
+    fs.rmSync(path.join(top, '_manifest'), { recursive: true });
+    const gone = await svcHere(['logs', 'verify', top]);
+    expect(gone.code).toBe(12);
+    expect(rowsOf(gone.stdout)[0]).toMatchObject({ problem: 'unlisted' });
+  });
+
+  it('leaves alone what a newer svc wrote', async () => {
+    const { top } = await archive();
+    const record = path.join(top, '_manifest/00000001.json');
+    fs.writeFileSync(record, fs.readFileSync(record, 'utf8').replace('"version":2', '"version":3'));
+    const { code, stderr } = await svcHere(['logs', 'verify', top]);
+    expect([code, errorIn({ stderr })['hint']]).toEqual([3, 'Update svc on this machine.']);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('says which file may not be read', async () => {
+    const { top } = await archive();
+    const segment = filesIn(top).find((file) => file.startsWith('tenant=')) ?? '';
+    fs.chmodSync(path.join(top, segment), 0);
+    const { code, stderr } = await svcHere(['logs', 'verify', top]);
+    expect([code, errorIn({ stderr })['message']]).toEqual([1, expect.stringContaining('EACCES')]);
+  });
+
+  it('R76 finds an archive that stopped, by its manifest alone, and says since when', async () => {
+    const { top } = await archive();
+    expect((await verifyAt(END + 9 * 24 * HOUR, top, '--strict')).code).toBe(0);
+    const segment = filesIn(top).find((file) => file.startsWith('tenant=')) ?? '';
+    const bytes = fs.readFileSync(path.join(top, segment));
+    fs.writeFileSync(path.join(top, segment), bytes.fill(0));
+    const fresh = await verifyAt(END + 2 * HOUR, top, '--manifest-only', '--max-age', '2h');
+    expect([fresh.code, rowsOf(fresh.stdout).map(({ kind }) => kind)]).toEqual([0, ['covered', 'archive']]);
+    const stale = await verifyAt(END + 2 * HOUR + 1, top, '--manifest-only', '--max-age', '2h');
+    expect([stale.code, errorIn(stale)['code']]).toEqual([14, 'entries_missing']);
+    expect(rowsOf(stale.stdout)[0]).toMatchObject({
+      kind: 'missing',
+      message: 'not archived yet',
+      from: '2026-01-05T23:00:00.000Z',
+      to: '2026-01-06T01:00:00.001Z',
+    });
+    expect(errorIn(stale)['message']).toContain('lacks 2026-01-05T23:00:00.000Z to 2026-01-06T01:00:00.001Z');
+  });
+
+  it('R76 prints and counts the findings of a stopped archive, too, and ends with 12 for them', async () => {
+    const { top } = await archive();
+    fs.writeFileSync(path.join(top, '_manifest/extra.json'), '{}');
+    const { code, stdout, stderr } = await verifyAt(END + 5 * HOUR, top, '--max-age', '2h');
+    expect([
+      code,
+      rowsOf(stdout)
+        .map(({ kind }) => kind)
+        .slice(0, 2),
+    ]).toEqual([12, ['missing', 'finding']]);
+    expect(errorIn({ stderr })).toMatchObject({ findings: 1, missing: [{ reason: 'not archived yet' }] });
+  });
+
+  it.each([
+    ['2026-01-05T20:00:00Z', 1, 0, []],
+    ['2h', 1, 0, []],
+    ['6h', 2, 14, ['before the archive']],
+    ['2026-01-04', 25, 14, ['before the archive', 'not archived yet']],
+    ['1h', 2, 14, ['not archived yet']],
+    ['99999999d', 1, 14, ['before the archive']],
+  ])(
+    'R76 --covers %s, so many hours after the end of an archive of 3 hours: %i',
+    async (covers, hours, code, reasons) => {
+      const { top } = await archive();
+      const found = await verifyAt(END + hours * HOUR, top, '--manifest-only', '--covers', covers);
+      const missing = rowsOf(found.stdout).filter(({ kind }) => kind === 'missing');
+      expect([found.code, missing.map(({ message }) => message)]).toEqual([code, reasons]);
+    },
+  );
+
+  it('R76 names a gap within what must be covered, and not one before it', async () => {
+    const { top } = await archive(true);
+    const within = await verifyAt(END, top, '--covers', '3h', '-o', 'table');
+    expect([within.code, within.stdout]).toEqual([
+      14,
+      expect.stringContaining('missing (gap): 2026-01-05 21:00:00Z to 2026-01-05 22:00:00Z (1h)\n'),
+    ]);
+    const after = await verifyAt(END, top, '--covers', '1h', '-o', 'table');
+    expect([after.code, after.stdout]).toEqual([
+      0,
+      expect.stringContaining(
+        'everything since 2026-01-05 22:00:00Z is archived; the log was last read at most 1d before 2026-01-05 23:00:00Z\n',
+      ),
+    ]);
+  });
+
+  it('R76 counts a run that found nothing new as fresh, and nothing where nothing was read', async () => {
+    const quiet = await buildArchive(START, [{ to: START + HOUR }, { to: START + 30 * HOUR }]);
+    expect((await verifyAt(START + 31 * HOUR, quiet.top, '--max-age', '2h')).code).toBe(0);
+    const begun = await buildArchive(START, []);
+    expect((await verifyAt(START, begun.top, '--max-age', '2h')).code).toBe(14);
+  });
+
+  it('takes no archive that ends long after the time of this machine for fresh, and no requirement in the future', async () => {
+    const { top } = await archive();
+    const ahead = await verifyAt(END - 3 * HOUR, top, '--max-age', '2h');
+    expect([ahead.code, errorIn(ahead)['message']]).toEqual([14, expect.stringContaining('check the clock')]);
+    expect((await verifyAt(START, top, '--covers', '2026-02-01')).code).toBe(2);
+  });
+
+  it('judges by the records where the manifest is damaged', async () => {
+    const { top } = await archive();
+    fs.writeFileSync(path.join(top, '_manifest/head.json'), 'x');
+    const { code, stdout } = await verifyAt(END + 5 * HOUR, top, '--max-age', '2h');
+    expect([code, rowsOf(stdout).map(({ kind }) => kind)]).toEqual([12, ['finding', 'missing', 'covered', 'archive']]);
+  });
+
+  it('R76 compares the names and sizes of files with --manifest-only, and reads none of them', async () => {
+    const { top } = await archive();
+    const segment = path.join(top, filesIn(top).find((file) => file.startsWith('tenant=')) ?? '');
+    const shown = await svcHere(['logs', 'verify', top, '--manifest-only', '-o', 'table']);
+    expect(shown.stdout).toContain('records intact, and the files that they name are there with their sizes');
+    fs.truncateSync(segment, 10);
+    expect(rowsOf((await svcHere(['logs', 'verify', top, '--manifest-only'])).stdout)[0]).toMatchObject({
+      problem: 'cut',
+    });
+    fs.rmSync(segment);
+    const gone = await svcHere(['logs', 'verify', top, '--manifest-only']);
+    expect([gone.code, rowsOf(gone.stdout)[0]]).toEqual([12, expect.objectContaining({ problem: 'missing' })]);
+  });
+});

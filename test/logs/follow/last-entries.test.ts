@@ -1,0 +1,158 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SvcError } from '../../../src/base/errors.ts';
+import type { TailPosition } from '../../../src/logs/entry.ts';
+import { Tail, type TailEvent } from '../../../src/logs/follow/follow.ts';
+import { lastEntries, type LastOptions } from '../../../src/logs/follow/last-entries.ts';
+import type { LogSource } from '../../../src/logs/read-range.ts';
+import type { Log } from '../../../src/schema/log.ts';
+import { type Happening, Killed, logOf, type Manner, ModelClock, ModelService, nameOf } from '../model.ts';
+
+const START = Date.UTC(2026, 0, 5, 12);
+const SECOND = 1000;
+const HOUR = 3_600_000;
+const OVERLAP = 60 * SECOND;
+const OPTIONS: LastOptions = { count: 10, mostRead: 20_000, overlapMs: OVERLAP, retentionMs: 48 * HOUR };
+const CALM: Manner = {
+  order: 'newest first',
+  cursor: 'place',
+  pageShare: 100,
+  failures: 0,
+  expiries: 0,
+  retentionMs: 48 * HOUR,
+  outages: [],
+};
+
+function serviceOf(happenings: readonly Happening[], manner: Partial<Manner> = {}, random = (): number => 0.5) {
+  return new ModelService(new ModelClock(START), happenings, { ...CALM, ...manner }, random);
+}
+
+function ago(ms: number, words: string): Happening {
+  return { at: START - ms, seenAt: START - ms, words };
+}
+
+function namesOf(happenings: readonly Happening[]): string[] {
+  return happenings.map((happening) => nameOf(logOf(happening)));
+}
+
+describe('the last entries', () => {
+  it('R28 are the newest by time in any order of the service, and a tail from there loses and repeats nothing', async () => {
+    const time = fc.oneof(fc.nat(20 * SECOND), fc.nat(5 * 60 * SECOND), fc.nat(30 * HOUR));
+    const past = fc.array(fc.record({ at: time, words: fc.nat(5), copies: fc.integer({ min: 1, max: 30 }) }), {
+      maxLength: 40,
+    });
+    const future = fc.array(fc.record({ at: fc.nat(100 * SECOND), late: fc.nat(OVERLAP / 2) }), { maxLength: 30 });
+    const order = fc.constantFrom('newest first', 'oldest first', 'as seen', 'any');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({ past, future, order, count: fc.integer({ min: 1, max: 300 }), pageShare: fc.constantFrom(3, 100) }),
+        async ({ past: groups, future: later, count, ...manner }) => {
+          const before = groups.flatMap(({ at, words, copies }) =>
+            Array.from({ length: copies }, () => ago(at + 5 * SECOND, `did ${words}`)),
+          );
+          const after = later.map(({ at, late }, index) => ({
+            at: START + at,
+            seenAt: START + at + late,
+            words: `later ${index}`,
+          }));
+          const service = serviceOf([...before, ...after], manner);
+          const last = await lastEntries(service, { ...OPTIONS, count });
+          const shown = last.logs.map(nameOf);
+          const times = shown.map(timeIn);
+          expect(times).toEqual(times.toSorted());
+          expect(shown.length).toBeGreaterThanOrEqual(Math.min(count, before.length));
+          expect(shown.length).toBeLessThanOrEqual(count);
+          const written = [...shown, ...(await followed(service, last.position))];
+          // Of the second of the oldest one, some may be older than it.
+          const oldest = shown.length < count ? '' : (times[0] ?? '');
+          const due = namesOf([...before, ...after]);
+          const isDue = (name: string): boolean => timeIn(name) > oldest;
+          expect(written.filter(isDue).toSorted()).toEqual(due.filter(isDue).toSorted());
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('are found with few requests: on a busy log, on a quiet one and on an empty one', async () => {
+    const busy = serviceOf(Array.from({ length: 60_000 }, (_, index) => ago(index * 3, `entry ${index}`)));
+    expect((await lastEntries(busy, OPTIONS)).logs).toHaveLength(10);
+    expect(busy.requests).toBeLessThan(15);
+    const quiet = serviceOf(Array.from({ length: 20 }, (_, index) => ago(index * HOUR, `entry ${index}`)));
+    expect((await lastEntries(quiet, OPTIONS)).logs).toHaveLength(10);
+    expect(quiet.requests).toBeLessThan(15);
+    const empty = serviceOf([]);
+    expect(await lastEntries(empty, OPTIONS)).toMatchObject({ logs: [], readFrom: 0, position: { passed: [] } });
+    expect(empty.requests).toBeLessThan(15);
+  });
+
+  it('are given up once so many were read, and what was not read is not new to the tail that follows', async () => {
+    const service = serviceOf(
+      Array.from({ length: 5_000 }, (_, index) => ago(5 * SECOND + index * 5, `entry ${index}`)),
+    );
+    const last = await lastEntries(service, { ...OPTIONS, mostRead: 1_000, keep: ({ message }) => message === 'none' });
+    expect(last.logs).toEqual([]);
+    expect(last.read).toBeGreaterThanOrEqual(1_000);
+    expect(last.read).toBeLessThan(2_500);
+    expect(last.readFrom).toBeGreaterThan(START - 30 * SECOND);
+    expect(await followed(service, last.position)).toEqual([]);
+  });
+
+  it('R30 wait for the end of an outage where it is reported, and else end with it', async () => {
+    const outages = [{ from: START, to: START + 20 * SECOND }];
+    const events: TailEvent[] = [];
+    const onEvent = (event: TailEvent): void => void events.push(event);
+    const waited = await lastEntries(serviceOf([ago(SECOND, 'one')], { outages }), { ...OPTIONS, onEvent });
+    expect(waited.logs).toHaveLength(1);
+    expect(events.map(({ kind }) => kind)).toEqual(['disconnected', 'caught up']);
+    await expect(lastEntries(serviceOf([], { outages }), OPTIONS)).rejects.toThrow('no answer');
+    const refused = { ...OPTIONS, onEvent };
+    const service = serviceOf([]);
+    service.pages = () => {
+      throw new SvcError('unauthorized', 'refused');
+    };
+    await expect(lastEntries(service, refused)).rejects.toThrow('refused');
+  });
+
+  it.each([-26, 26])('R25 are read up to the present of the service, whose clock is %i hours off', async (hours) => {
+    const clock = new ModelClock(START + hours * HOUR);
+    const logs = [ago(26 * HOUR, 'two'), ago(SECOND, 'one')].map(logOf);
+    let offset = 0;
+    const source: LogSource = {
+      clock,
+      signal: new AbortController().signal,
+      now: () => clock.now() + offset,
+      async *pages({ from, to }) {
+        offset = -hours * HOUR;
+        const isIn = ({ created_at }: Log): boolean => Date.parse(created_at) >= from && Date.parse(created_at) < to;
+        yield { items: logs.filter(isIn), next: undefined };
+      },
+    };
+    const last = await lastEntries(source, { ...OPTIONS, count: 2 });
+    expect(last.logs.map(({ message }) => message)).toEqual(['two', 'one']);
+    expect(Math.abs(last.position.readTo - START)).toBeLessThan(60 * SECOND);
+  });
+});
+
+function timeIn(name: string): string {
+  return name.slice(0, 20);
+}
+
+/** What a tail from this position gives until all is over. */
+async function followed(service: ModelService, begin: TailPosition): Promise<string[]> {
+  const written: string[] = [];
+  const tail = new Tail(service, {
+    begin,
+    overlapMs: OVERLAP,
+    retentionMs: 48 * HOUR,
+    onEvent: ({ kind }) => {
+      if (kind === 'polled' && service.now() > START + 400 * SECOND) throw new Killed();
+    },
+  });
+  try {
+    for await (const batch of tail.batches()) written.push(...batch.map(nameOf));
+  } catch (error) {
+    if (!(error instanceof Killed)) throw error;
+  }
+  return written;
+}

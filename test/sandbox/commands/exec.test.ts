@@ -1,0 +1,226 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { expectation, peakRate, rateLimit, unmet } from '../../../src/sandbox/commands/exec.ts';
+import { finished, Home, LAUNCHER } from '../../support/svc.ts';
+
+const home = new Home();
+afterAll(() => home.remove());
+
+const SVC = [process.execPath, LAUNCHER];
+
+/** Runs a command below `sandbox exec`. */
+function exec(options: readonly string[], command: readonly string[], env: Record<string, string> = {}) {
+  return home.svc(['sandbox', 'exec', ...options, '--', ...command], { env: { TMPDIR: home.path, ...env } });
+}
+
+const node = (code: string, ...words: string[]) => [process.execPath, '-e', code, ...words];
+
+/** Asks for the tenant and logs, as often as told. */
+const ASK = `
+  const ask = (path) => fetch(process.env.SVC_BASE_URL + path, {
+    headers: { 'svc-api-key': process.env.SVC_MANAGEMENT_API_KEY } });
+  (async () => { for (const path of process.argv.slice(1)) await ask(path).catch(() => 0); })();`;
+
+describe('svc sandbox exec', () => {
+  it('runs the command against a sandbox of its own, and leaves nothing', async () => {
+    const { code, stdout, stderr } = await exec([], [...SVC, 'logs', '-n', '3', '-o', 'jsonl'], {
+      SVC_PROFILE: 'nowhere',
+      SVC_API_KEY: 'a-key-for-elsewhere',
+      SVC_MANAGEMENT_API_KEY_FILE: '/nonexistent',
+      HTTP_PROXY: 'http://127.0.0.1:1',
+    });
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => typeof JSON.parse(line)),
+    ).toEqual(Array<string>(3).fill('object'));
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/the sandbox received 1 request, 0 errors, at most 1 in 1 s and 1 in 10 s\n$/),
+    ]);
+    expect(readdirSync(home.path).filter((name) => name.startsWith('svc-sandbox-'))).toEqual([]);
+  });
+
+  it('gives the command its own environment, and everything after -- as it is', async () => {
+    const { code, stdout } = await exec(
+      [],
+      node('console.log(JSON.stringify([process.env, process.argv.slice(1)]))', '--', '--help', '-o', '*'),
+      { SVC_API_KEY: 'elsewhere', SVC_PROFILE: 'x', KEPT: 'yes' },
+    );
+    const [env, words] = JSON.parse(stdout) as [Record<string, string>, string[]];
+    expect([code, words]).toEqual([0, ['--help', '-o', '*']]);
+    expect(env).toMatchObject({
+      SVC_BASE_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',
+      SVC_PRIVATE_API_KEY: 'sandbox-private-key',
+      KEPT: 'yes',
+    });
+    expect([env['SVC_API_KEY'], env['SVC_PROFILE']]).toEqual([undefined, undefined]);
+    expect(env['AWS_ENDPOINT_URL_S3']).toBe(env['SVC_BASE_URL']);
+  });
+
+  it('leaves keys of a store as they are where there are some', async () => {
+    const { stdout } = await exec([], node('console.log(JSON.stringify(process.env))'), { AWS_ACCESS_KEY_ID: 'mine' });
+    const env = JSON.parse(stdout) as Record<string, string>;
+    expect([env['AWS_ACCESS_KEY_ID'], env['AWS_ENDPOINT_URL_S3']]).toEqual(['mine', undefined]);
+  });
+
+  it('R55 ends as the command ended: its code, 128 and the signal, 127 for none', async () => {
+    expect((await exec([], node('process.exit(7)'))).code).toBe(7);
+    expect((await exec([], node('process.kill(process.pid, "SIGKILL")'))).code).toBe(137);
+    const none = await exec([], ['no-such-command-anywhere']);
+    expect([none.code, none.stderr]).toEqual([127, expect.stringContaining('could not be started (ENOENT)')]);
+    writeFileSync(home.file('text'), 'no program');
+    expect((await exec([], [home.file('text')])).code).toBe(126);
+    expect((await home.svc(['sandbox', 'exec'])).code).toBe(2);
+  });
+
+  it('counts requests, errors and the peak', async () => {
+    const { stderr } = await exec(
+      ['--fault', '503@GET /logs:#2-3', '--fault', 'reset@GET /logs:#4'],
+      node(ASK, '/logs', '/logs', '/logs', '/logs', '/nothing'),
+    );
+    expect(stderr).toContain(
+      'the sandbox received 5 requests, 4 errors (503 × 2, no response × 1, 404 × 1), at most 5 in 1 s and 5 in 10 s',
+    );
+  });
+
+  it('R55 ends with 10 when what was expected is not so, whatever the command says', async () => {
+    const gates = ['--expect', 'GET /logs>=2', '--expect', 'DELETE **=0', '--max-rate', '3/10s'];
+    expect((await exec(gates, node(ASK, '/logs?size=1', '/logs'))).code).toBe(0);
+    const few = await exec(gates, node(`${ASK}; process.exitCode = 3`, '/logs'));
+    expect(few.code).toBe(10);
+    const error = JSON.parse(few.stderr.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
+    expect(error).toMatchObject({
+      code: 'threshold',
+      unmet: ['GET /logs called once, expected >=2'],
+      hint: expect.stringContaining('exit code 3'),
+    });
+    const many = await exec(gates, node(ASK, ...Array<string>(4).fill('/logs')));
+    expect([many.code, many.stderr]).toEqual([10, expect.stringContaining('4 requests within 10 s')]);
+  });
+
+  it('refuses gates and faults that make no sense before anything is started', async () => {
+    writeFileSync(home.file('scenario.txt'), '429@GET /logs\nnever');
+    for (const [option, given, words] of [
+      ['--expect', 'logs', '--expect must be a method'],
+      ['--max-rate', '10', '--max-rate must be a number'],
+      ['--fault', 'never', '--fault must be an effect'],
+      ['--scenario', 'scenario.txt', '--scenario fault 2 must be an effect'],
+      ['--scenario', 'missing.txt', 'does not exist'],
+      ['--webhook', 'https://example.com/canary', '--webhook must be'],
+    ] as const) {
+      const { code, stderr } = await exec([option, given], node('require("fs").writeFileSync("started", "")'));
+      expect([option, code, stderr]).toEqual([option, 2, expect.stringContaining(words)]);
+      expect(stderr).not.toContain('canary');
+    }
+    expect(existsSync(join(home.path, 'started'))).toBe(false);
+  });
+
+  it('keeps the state where it is told to', async () => {
+    const place = ['--directory', home.file('kept'), '--logs', '5'];
+    await exec(place, [...SVC, 'au', 'create']);
+    const { stdout } = await exec(place, [...SVC, 'au', 'jobs', '-o', 'jsonl']);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+    const seen = await home.svc(['sandbox', 'requests', '--directory', home.file('kept'), '-o', 'jsonl']);
+    expect(
+      seen.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+    ).toMatchObject([
+      { method: 'POST', path: '/account-updater/jobs', status: 201, key: 'sandbox-private-key', application: 2 },
+      { method: 'GET', status: 200 },
+    ]);
+    const last = await home.svc(['sandbox', 'requests', '--directory', home.file('kept'), '-n', '1', '-o', 'json']);
+    expect(JSON.parse(last.stdout)).toMatchObject([{ method: 'GET' }]);
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('R53 hands %s on, ends after the command, and leaves nothing', async (signal, code) => {
+    const child = home.start(
+      [
+        'sandbox',
+        'exec',
+        '--',
+        ...node(`
+        for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => {
+          console.log('got', name);
+          setTimeout(() => process.exit(name === 'SIGINT' ? 130 : 143), 50);
+        });
+        setInterval(() => 0, 1000);
+        console.log('ready');`),
+      ],
+      { env: { TMPDIR: home.path } },
+    );
+    const end = finished(child);
+    child.stdout.once('data', () => child.kill(signal));
+    const { code: ended, stdout } = await end;
+    expect([ended, stdout]).toEqual([code, `ready\ngot ${signal}\n`]);
+    expect(readdirSync(home.path).filter((name) => name.startsWith('svc-sandbox-'))).toEqual([]);
+  });
+});
+
+describe('an expectation', () => {
+  it.each([
+    ['GET /logs>=1', { call: 'GET /logs', operator: '>=', count: 1 }],
+    ['GET /logs', { call: 'GET /logs', operator: '>=', count: 1 }],
+    ['* /3ds/**=0', { call: '* /3ds/**', operator: '=', count: 0 }],
+    ['POST /a/*<3', { call: 'POST /a/*', operator: '<', count: 3 }],
+    ['PUT **<=3', { call: 'PUT **', operator: '<=', count: 3 }],
+  ])('reads %s', (text, expected) => {
+    expect(expectation(text)).toEqual(expected);
+  });
+
+  it.each(['', '/logs', 'get /logs', 'GET logs', 'GET /logs>=', 'GET /logs>=x', 'GET /logs==1', 'GET  /logs'])(
+    'refuses %j',
+    (text) => {
+      expect(() => expectation(text)).toThrow('must be a method, a path and a count');
+    },
+  );
+
+  it.each([
+    ['>=', [1, 2]],
+    ['<=', [0, 1]],
+    ['=', [1]],
+    ['>', [2]],
+    ['<', [0]],
+  ] as const)('with %s 1 is met by %j', (operator, met) => {
+    const seen = [0, 1, 2].filter(
+      (count) =>
+        unmet({ expect: [{ call: 'x', operator, count: 1 }], maxRate: undefined }, [], () => count).length === 0,
+    );
+    expect(seen).toEqual(met);
+  });
+});
+
+describe('a rate', () => {
+  it('is a number of requests in a time', () => {
+    expect(rateLimit('10/10s')).toEqual({ requests: 10, ms: 10_000 });
+    expect(rateLimit('200/1m')).toEqual({ requests: 200, ms: 60_000 });
+    for (const text of ['', '10', '10/', '/10s', '10/0s', '10/10', '-1/1s', '1.5/1s'])
+      expect(() => rateLimit(text), text).toThrow('such as 10/10s');
+  });
+
+  it('is the most that any span holds: the span after its end is another', () => {
+    expect(peakRate([], 1000)).toBe(0);
+    expect(peakRate([0, 999, 1000, 1999], 1000)).toBe(2);
+    fc.assert(
+      fc.property(fc.array(fc.nat(300)), fc.integer({ min: 1, max: 50 }), (times, ms) => {
+        const plain = times.map((from) => times.filter((time) => time >= from && time < from + ms).length);
+        expect(peakRate(times, ms)).toBe(Math.max(0, ...plain));
+      }),
+    );
+  });
+
+  it('is told when it was too high', () => {
+    const gates = { expect: [], maxRate: { requests: 2, ms: 1000 } };
+    expect(unmet(gates, [0, 1, 1001], () => 0)).toEqual([]);
+    expect(unmet(gates, [0, 1, 999], () => 0)).toEqual(['3 requests within 1 s, expected at most 2']);
+  });
+});
