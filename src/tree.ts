@@ -18,7 +18,7 @@ const LOGS: readonly Entry[] = [
   entry(
     'history',
     'show everything known about one entity, from an archive and the service',
-    () => import('./logs/commands/search.ts'),
+    () => import('./logs/commands/history.ts'),
   ),
   entry(
     'verify',
@@ -53,12 +53,12 @@ const TENANT: readonly Entry[] = [
   entry(
     'export',
     'write the name and settings as YAML, to keep and to compare',
-    () => import('./tenant/commands/show.ts'),
+    () => import('./tenant/commands/export.ts'),
   ),
   entry(
     'diff',
     'show where the tenant is not as a file says; exit code 10 if it differs',
-    () => import('./tenant/commands/show.ts'),
+    () => import('./tenant/commands/diff.ts'),
   ),
   entry(
     'usage',
@@ -73,28 +73,28 @@ const TENANT: readonly Entry[] = [
 ];
 
 const THREE_DS: readonly Entry[] = [
-  entry(
-    'create',
-    'create a session for a card token or a card token intent',
-    () => import('./3ds/commands/session.ts'),
-  ),
-  entry('show', 'show a session: its card, device, versions and outcome', () => import('./3ds/commands/session.ts')),
+  entry('create', 'create a session for a card token or a card token intent', () => import('./3ds/commands/create.ts')),
+  entry('show', 'show a session: its card, device, versions and outcome', () => import('./3ds/commands/show.ts')),
   entry(
     'template',
     'print a commented request body with only the required fields',
-    () => import('./3ds/commands/body.ts'),
+    () => import('./3ds/commands/template.ts'),
   ),
   entry(
     'validate',
     'check the body of an authentication against every rule, offline',
-    () => import('./3ds/commands/body.ts'),
+    () => import('./3ds/commands/validate.ts'),
   ),
   entry(
     'authenticate',
     'authenticate the cardholder of a session, and explain the outcome',
     () => import('./3ds/commands/authenticate.ts'),
   ),
-  entry('challenge-result', 'get the result of a challenge, or wait for it', () => import('./3ds/commands/session.ts')),
+  entry(
+    'challenge-result',
+    'get the result of a challenge, or wait for it',
+    () => import('./3ds/commands/challenge-result.ts'),
+  ),
   entry(
     'run',
     'run one scenario from session to outcome, and compare the status',
@@ -113,8 +113,8 @@ const THREE_DS: readonly Entry[] = [
 ];
 
 const RUNS: readonly Entry[] = [
-  entry('list', 'list the runs recorded on this machine, newest first', () => import('./au/commands/recorded.ts')),
-  entry('prune', 'remove the results that old runs keep', () => import('./au/commands/recorded.ts')),
+  entry('list', 'list the runs recorded on this machine, newest first', () => import('./au/commands/runs/list.ts')),
+  entry('prune', 'remove the results that old runs keep', () => import('./au/commands/runs/prune.ts')),
 ];
 
 const ACCOUNT_UPDATER: readonly Entry[] = [
@@ -132,16 +132,16 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
   entry(
     'create',
     'create a job, which waits an hour for its file (a single step of submit)',
-    () => import('./au/commands/jobs.ts'),
+    () => import('./au/commands/create.ts'),
     { hidden: true },
   ),
   entry(
     'upload',
     'upload a request file to a pending job (a single step of submit)',
-    () => import('./au/commands/jobs.ts'),
+    () => import('./au/commands/upload.ts'),
     { hidden: true },
   ),
-  entry('status', 'show a run part by part, or one job', () => import('./au/commands/jobs.ts')),
+  entry('status', 'show a run part by part, or one job', () => import('./au/commands/status.ts')),
   entry('jobs', 'list jobs of the tenant, newest first', () => import('./au/commands/jobs.ts')),
   group('runs', 'list the runs recorded on this machine, and remove old ones', RUNS, 'list'),
   entry('wait', 'wait until a job or run has completed or failed', () => import('./au/commands/wait.ts')),
@@ -186,17 +186,17 @@ const SANDBOX: readonly Entry[] = [
     'list the card tokens of the sandbox, and the result of each',
     () => import('./sandbox/commands/cards.ts'),
   ),
-  entry('clock', "move the sandbox's clock, or show it", () => import('./sandbox/commands/control.ts')),
+  entry('clock', "move the sandbox's clock, or show it", () => import('./sandbox/commands/clock.ts')),
   entry(
     'requests',
     'list the requests that the sandbox received, and the events that it delivered',
-    () => import('./sandbox/commands/control.ts'),
+    () => import('./sandbox/commands/requests.ts'),
   ),
-  entry('reset', 'delete all jobs, files and logs of the sandbox', () => import('./sandbox/commands/control.ts')),
+  entry('reset', 'delete all jobs, files and logs of the sandbox', () => import('./sandbox/commands/reset.ts')),
   entry(
     'openapi',
     'print an OpenAPI 3.1 document of the endpoints of the sandbox',
-    () => import('./sandbox/commands/control.ts'),
+    () => import('./sandbox/commands/openapi.ts'),
   ),
 ];
 
@@ -204,20 +204,20 @@ const PROFILE: readonly Entry[] = [
   entry(
     'list',
     'list the stored profiles and the built-in sandbox',
-    () => import('./general/commands/profile/profile.ts'),
+    () => import('./general/commands/profile/list.ts'),
   ),
   entry(
     'show',
     'show the settings of a profile, and which keys are stored',
-    () => import('./general/commands/profile/profile.ts'),
+    () => import('./general/commands/profile/show.ts'),
   ),
-  entry('use', 'choose the default profile', () => import('./general/commands/profile/profile.ts')),
+  entry('use', 'choose the default profile', () => import('./general/commands/profile/use.ts')),
   entry(
     'set',
     'change a setting of the profile in use, or of the one named with --profile',
     () => import('./general/commands/profile/set.ts'),
   ),
-  entry('delete', 'delete a profile with its stored keys', () => import('./general/commands/profile/profile.ts')),
+  entry('delete', 'delete a profile with its stored keys', () => import('./general/commands/profile/delete.ts')),
 ];
 
 export const TREE: readonly Entry[] = [
@@ -233,7 +233,7 @@ export const TREE: readonly Entry[] = [
     () => import('./general/commands/api.ts'),
   ),
   entry('login', 'verify your keys and store them in a profile', () => import('./general/commands/login.ts')),
-  entry('logout', 'remove the stored keys of a profile', () => import('./general/commands/profile/profile.ts')),
+  entry('logout', 'remove the stored keys of a profile', () => import('./general/commands/logout.ts')),
   entry(
     'whoami',
     'show profile, tenant, key permissions, and where each setting came from',
@@ -262,7 +262,7 @@ const AUTH: readonly Entry<Command>[] = [
   entry('status', 'the same as svc whoami', async () => ({
     status: (await import('./general/commands/whoami.ts')).whoami,
   })),
-  entry('logout', 'the same as svc logout', () => import('./general/commands/profile/profile.ts')),
+  entry('logout', 'the same as svc logout', () => import('./general/commands/logout.ts')),
 ];
 
 /** Words of other tools for commands that stand in the tree above; lists and completion leave them out. */

@@ -1,4 +1,3 @@
-import { type PollResult, pollUntil } from '../au/run/job.ts';
 import { type ErrorDetails, isSvcError, SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
 import { noteNext } from '../cli/app/hint.ts';
@@ -6,6 +5,7 @@ import { choice } from '../cli/app/parameter.ts';
 import { isForPeople, recordPrinter } from '../cli/app/print.ts';
 import type { View } from '../cli/output/view.ts';
 import type { Client } from '../client/api/client.ts';
+import { type PollResult, pollUntil } from '../client/api/poll.ts';
 import type { Authentication, AuthenticationResult, ThreeDsSession } from '../schema/three-ds/session.ts';
 import { isOpen, outcomeLines } from './explain.ts';
 import { maskedResponse, statusTone } from './view.ts';

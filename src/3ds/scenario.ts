@@ -1,20 +1,20 @@
 import path from 'node:path';
-import { pollUntil } from '../au/run/job.ts';
 import { isSvcError, SvcError } from '../base/errors.ts';
-import type { Context } from '../cli/app/command.ts';
+import type { Context, PreviewRequest } from '../cli/app/command.ts';
 import { positiveDuration, value } from '../cli/app/parameter.ts';
 import { fieldPaths, type View } from '../cli/output/view.ts';
 import type { Client } from '../client/api/client.ts';
-import { findTestCard, threeDsCards } from '../sandbox/commands/cards.ts';
+import { pollUntil } from '../client/api/poll.ts';
 import { isLoopbackHost } from '../schema/address.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
 import type { CreateSession } from '../schema/three-ds/session.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
-import { checkViolations, readBody } from './commands/body.ts';
+import { checkViolations, readBody } from './body.ts';
 import { isOpen } from './explain.ts';
 import { pageOf, reportPage, resultSoFar, sessionOutcome } from './outcome.ts';
 import type { Setting } from './setting.ts';
 import type { ChallengeReply, Scenario } from './suite.ts';
+import { findTestCard, threeDsCards } from './test-cards.ts';
 
 export type ScenarioResult = ReturnType<typeof resultOf>;
 
@@ -168,4 +168,8 @@ async function answerChallenge(
     if (signal.aborted || isSvcError(error)) throw error;
     throw new SvcError('network', 'the challenge page of the sandbox did not respond', { cause: error });
   }
+}
+
+export async function firstRequest({ session }: PlannedScenario): Promise<PreviewRequest> {
+  return (await import('../client/api/resources.ts')).createSessionRequest(session);
 }

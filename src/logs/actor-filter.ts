@@ -1,7 +1,7 @@
-import { serviceOf } from '../au/run/run-view.ts';
 import { isSvcError, SvcError } from '../base/errors.ts';
 import { typedWord } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';
+import { serviceOf } from '../cli/app/service.ts';
 import { type ApplicationNames, knownApplicationsOf } from '../cli/config/cache.ts';
 import { readApplications, shortName } from './actor-names.ts';
 

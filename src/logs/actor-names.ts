@@ -1,6 +1,6 @@
-import { serviceOf } from '../au/run/run-view.ts';
 import { isSvcError, SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
+import { serviceOf } from '../cli/app/service.ts';
 import { type ApplicationNames, knownApplications, rememberApplications } from '../cli/config/cache.ts';
 import { cleanText, loadUnicodeWidth, type TextWidth } from '../cli/output/text.ts';
 import type { View } from '../cli/output/view.ts';

@@ -2,8 +2,8 @@ import type { Context } from '../cli/app/command.ts';
 import { drawBar, drawSparkline } from '../cli/output/bars.ts';
 import { cleanText, hangingIndent, wrapWords } from '../cli/output/text.ts';
 import { fixedPercent, countText, formatNumber, parseTime } from '../cli/output/time.ts';
-import { shownTime } from './archive/open-archive.ts';
 import { HOUR_MS, type Interval, type StatsBy, type StatsRow } from './count.ts';
+import { shownTime } from './sentences.ts';
 
 const BAR_COLUMNS = 16;
 const MAX_BARS = 12;

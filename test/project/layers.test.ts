@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseSourceFile, readSourceFiles, type Import, type SourceFile } from '../support/source-file.ts';
+import { allCommands } from '../support/tree.ts';
 
 /** First words with a folder. Every other word of the command line is in general/. */
 const FEATURES = ['logs', 'au', '3ds', 'tenant', 'events', 'sandbox'];
@@ -54,8 +55,8 @@ const MAY_LOAD_EMULATOR = /^(cli\/app\/embedded-sandbox\.ts|3ds\/test-cards\.ts|
 
 const MAY_WRITE_TO_STREAMS = /^(process\.ts|cli\/output\/)/;
 
-/** Files that hold two things of different layers, and those who import them. */
-const UNTIL_SPLIT = /au\/run\/(job|run-view)\.ts:|sandbox\/commands\/cards\.ts:|^cli\/app\/context\.ts imports/;
+/** A file that holds two things of different layers. */
+const UNTIL_SPLIT = /^cli\/app\/context\.ts imports/;
 
 const TREE = 'tree.ts';
 
@@ -294,5 +295,25 @@ describe('the layers of src/', () => {
       parseSourceFile('base/errors.ts', `import { createHash } from 'node:crypto'; import { y } from './clock.ts';`),
     ];
     expect(violations(files)).toEqual([]);
+  });
+
+  it('give every word of the tree the file that follows from it, which nothing else imports', async () => {
+    const sources = readSourceFiles(root);
+    const tree = sources.find(({ path }) => path === TREE)?.imports ?? [];
+    const leaves = tree.flatMap(({ target, kind }) => (kind === 'dynamic' && target !== undefined ? [target] : []));
+    const words = (await allCommands()).map(({ words: typed }) => typed.split(' '));
+    const expected = words.map(([first = '', ...rest]) =>
+      FEATURES.includes(first)
+        ? `${first}/commands/${rest.join('/')}.ts`
+        : `general/commands/${[first, ...rest].join('/')}.ts`,
+    );
+    // `svc completion` has a word for each shell that it knows.
+    const files = expected.map((path) => path.replace(/(commands\/completion)\/.*/, '$1.ts'));
+    expect(new Set(leaves)).toEqual(new Set([...files, 'general/commands/welcome.ts']));
+    const isLeaf = new Set(leaves);
+    const borrowed = sources.flatMap(({ path, imports }) =>
+      imports.flatMap(({ target = '' }) => (path !== TREE && isLeaf.has(target) ? [`${path} imports ${target}`] : [])),
+    );
+    expect(borrowed).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import type { Client } from '../../client/api/client.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import type { ThreeDsSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import { bodyParameters, checkViolations, pathWords, readBody } from '../body.ts';
 import {
   checkOutcome,
   failOnParameter,
@@ -17,7 +18,6 @@ import {
   warnOfDeprecated,
 } from '../outcome.ts';
 import { authenticationView } from '../view.ts';
-import { bodyParameters, checkViolations, pathWords, readBody } from './body.ts';
 
 export const authenticate = defineCommand({
   description:

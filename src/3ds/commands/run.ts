@@ -1,26 +1,20 @@
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
-import {
-  type Context,
-  defineCommand,
-  dryRunParameter,
-  Preview,
-  type PreviewRequest,
-  type Result,
-} from '../../cli/app/command.ts';
+import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { choice, type Input, suggesting, text, value, type ValueParser } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { AUTHENTICATION_STATUS_CODES, AUTHENTICATION_STATUSES, SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import { bodyParameters } from '../body.ts';
 import {
   challengeTimeoutParameter,
   type PlannedScenario,
   planScenario,
   runScenario,
   scenarioView,
+  firstRequest,
 } from '../scenario.ts';
 import { CHALLENGE_REPLIES, isExpectation } from '../suite.ts';
-import { bodyParameters } from './body.ts';
 
 const tokenId: ValueParser<string> = (typed) => {
   if (!containsCardNumber(text(typed), 'cell')) return typed;
@@ -84,10 +78,6 @@ export const run = defineCommand({
   },
   request: async (context, input) => firstRequest(await planOf(context, input)),
 });
-
-export async function firstRequest({ session }: PlannedScenario): Promise<PreviewRequest> {
-  return (await import('../../client/api/resources.ts')).createSessionRequest(session);
-}
 
 async function planOf(context: Context, input: Input<typeof parameters>): Promise<PlannedScenario> {
   const { card, token, tokenIntent, type = 'customer', file: body, set, expect, challenge = 'complete' } = input;

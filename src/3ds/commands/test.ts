@@ -9,10 +9,10 @@ import { openSummary, type Summary, summaryParameter } from '../../cli/app/summa
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { escapeHtml } from '../../cli/output/page.ts';
 import type { Client } from '../../client/api/client.ts';
-import { threeDsCards } from '../../sandbox/commands/cards.ts';
 import {
   challengeTimeoutParameter,
   failedResult,
+  firstRequest,
   type PlannedScenario,
   planScenario,
   runScenario,
@@ -20,7 +20,7 @@ import {
   scenarioView,
 } from '../scenario.ts';
 import { readSuite, refusedSuite, type Scenario } from '../suite.ts';
-import { firstRequest } from './run.ts';
+import { threeDsCards } from '../test-cards.ts';
 
 /** Sessions under way at once; the client keeps under the rate limits by itself. */
 const CONCURRENT = 6;

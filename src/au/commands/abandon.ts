@@ -10,9 +10,10 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { removePartialFiles } from '../results/download.ts';
 import { needsFile, type RunPart, type RunRecord, statusOf } from '../run/record.ts';
+import { knownRunsRoot, recordedRun } from '../run/recorded-runs.ts';
 import { openRuns, RECORD, type RunDirectory, type UnreadableRun } from '../run/run-directory.ts';
 import { indexedRuns, indexEntriesOf } from '../run/run-index.ts';
-import { knownRunsRoot, recordedRun, type RunRow, runRow, runView } from '../run/run-view.ts';
+import { type RunRow, runRow, runView } from '../run/run-view.ts';
 
 export const abandon = defineCommand({
   description:

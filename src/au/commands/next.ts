@@ -10,15 +10,15 @@ import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { indexResults, nextRequest, type NextRow, resultsInOrder } from '../request/next-request.ts';
+import { openRequestFile } from '../request/open-request-file.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import { cellsOf } from '../request/request-lines.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
+import { actionParameter, actionsOf } from '../results/action-option.ts';
 import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { reconcile } from '../results/reconcile.ts';
 import { shownCode } from '../results/report-view.ts';
 import { type Actions, explainResultCode, GROUPS, namedCounts, noRows } from '../results/result-codes.ts';
-import { actionParameter, actionsOf } from '../run/run-view.ts';
-import { openRequestFile } from './check.ts';
 
 /** A request and what became of the rows of the last one, by what their results ask for: the numbers of `au report`. */
 type NextRequest = Awaited<ReturnType<typeof makeNextRequest>>;

@@ -17,12 +17,18 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { recognizeFile } from '../request/file-kind.ts';
+import {
+  copyInput,
+  explainAttachedDigits,
+  readWithProgress,
+  refusedFile,
+  STANDARD_INPUT,
+} from '../request/open-request-file.ts';
 import { type ColumnChoice, DATE_ORDERS, PREPARED_COLUMNS, shownNames } from '../request/prepare-columns.ts';
 import type { ChangeKind } from '../request/prepare-row.ts';
 import { type Prepared, type PrepareOptions, prepareRequest } from '../request/prepare.ts';
 import { wrongRequest } from '../request/wrong-file.ts';
 import { copyOut, openSpool } from '../results/deliver.ts';
-import { copyInput, explainAttachedDigits, readWithProgress, refusedFile, STANDARD_INPUT } from './check.ts';
 
 const preparedView: View<ReturnType<typeof preparedFile>> = {
   name: 'prepared request',

@@ -8,7 +8,9 @@ import { argument, flag, type Input, requireFile, resolvePath, text, value } fro
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
+import { openRequestFile } from '../request/open-request-file.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
+import { actionParameter, actionsOf } from '../results/action-option.ts';
 import { reconcile, type Rereadable } from '../results/reconcile.ts';
 import type { PageSubject } from '../results/report-page.ts';
 import {
@@ -28,9 +30,9 @@ import {
   splitResults,
   summarizeResults,
 } from '../results/result-codes.ts';
+import { knownRunsRoot } from '../run/recorded-runs.ts';
 import { listRuns } from '../run/run-directory.ts';
-import { actionParameter, actionsOf, knownRunsRoot, tenantOf } from '../run/run-view.ts';
-import { openRequestFile } from './check.ts';
+import { tenantOf } from '../run/run-view.ts';
 
 const parameters = {
   results: argument('<results>', 'a result file', text),

@@ -3,19 +3,23 @@ import { type Context, defineCommand, Preview, type PreviewRequest } from '../..
 import { noteNext, option } from '../../cli/app/hint.ts';
 import { argument, flag, type Input, repeated, text, value, type ValueParser } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
+import { serviceOf } from '../../cli/app/service.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { countText, formatDuration, formatNumber } from '../../cli/output/time.ts';
-import { finishRun, showResults, type Submission, submissionOf, submissionView } from '../results/deliver.ts';
+import { checkedFileRow, checkedFileView, openRequestFile, type RequestFile } from '../request/open-request-file.ts';
+import { finishRun } from '../results/deliver.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { checkDestination } from '../results/merge.ts';
+import { showResults, type Submission, submissionOf, submissionView } from '../results/submission.ts';
+import { describeRun } from '../run/describe-run.ts';
+import { eventsParameter, listenForJobs } from '../run/events-option.ts';
+import { execParameter, runExec } from '../run/exec-option.ts';
 import { RunFinder } from '../run/find-run.ts';
 import { hasUnknown, isUntouched, needsFile, type RunPart, type RunRecord, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { everyRecord, isOnThisMachine, resumable, serviceOf } from '../run/run-view.ts';
+import { everyRecord, isOnThisMachine, resumable } from '../run/run-view.ts';
 import { showRun } from '../run/show-progress.ts';
 import { retryFailed, uploadParts } from '../run/upload-parts.ts';
-import { checkedFileRow, checkedFileView, openRequestFile, type RequestFile } from './check.ts';
-import { describeRun, eventsParameter, execParameter, listenForJobs, runExec } from './wait.ts';
 
 const cycleName: ValueParser<string> = (value) => {
   const name = value.trim().toLowerCase();

@@ -3,24 +3,30 @@ import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { flag, positiveDuration, value } from '../../cli/app/parameter.ts';
 import { listPrinter, once } from '../../cli/app/print.ts';
+import { serviceOf } from '../../cli/app/service.ts';
 import { openSummary, type Summarize, summaryParameter } from '../../cli/app/summary.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Client } from '../../client/api/client.ts';
 import { hashFile } from '../../client/transfer/source.ts';
-import { checkThreshold, countedResults, deliverResults, firstWarning, noteUncompared } from '../results/deliver.ts';
-import { hasUnchecked, invalidateResults, pollRun } from '../results/download.ts';
+import { actionsOf } from '../results/action-option.ts';
+import { deliverResults, firstWarning, noteUncompared } from '../results/deliver.ts';
+import { hasUnchecked, invalidateResults } from '../results/download.ts';
 import { failOnParameter, type Threshold } from '../results/fail-on.ts';
 import { keepResults } from '../results/merge.ts';
+import { checkThreshold, countedResults } from '../results/submission.ts';
+import { describeRun } from '../run/describe-run.ts';
+import { ExecFailed, execParameter, runExec } from '../run/exec-option.ts';
+import { pollRun } from '../run/poll-run.ts';
 import { isUntouched, needsFile, type RunRecord, statusOf } from '../run/record.ts';
+import { knownRunsRoot, recordedRuns } from '../run/recorded-runs.ts';
 import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
 import { laterRun } from '../run/run-index.ts';
-import { actionsOf, everyRecord, knownRunsRoot, recordedRuns, runRow, runView, serviceOf } from '../run/run-view.ts';
+import { everyRecord, runRow, runView } from '../run/run-view.ts';
 import { showRun } from '../run/show-progress.ts';
 import { uploadParts } from '../run/upload-parts.ts';
 import { exitCodeOf, type Outcome, worstOf } from '../run/verdict.ts';
 import { whyNotDone } from '../run/wait.ts';
-import { describeRun, ExecFailed, execParameter, runExec } from './wait.ts';
 
 /** A run as it is recorded, and what became of it in this command. */
 function syncRow(record: RunRecord, outcome: Outcome | undefined) {

@@ -1,24 +1,20 @@
-import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { inspectTarget } from '../../base/files/path.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext, option } from '../../cli/app/hint.ts';
-import { isDrawn } from '../../cli/app/print.ts';
-import { wrapWords } from '../../cli/output/text.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
-import { fieldPaths, type View } from '../../cli/output/view.ts';
+import type { WakeUp } from '../../client/api/poll.ts';
 import { copyInto, fileSource } from '../../client/transfer/source.ts';
-import type { RunOptions, WakeUp } from '../run/job.ts';
+import type { RunOptions } from '../run/job.ts';
 import { areCompared, needsFile, type ResultsFile, type RunRecord, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { actionsOf, jobsOf, resumable, shownStatus, toneOf, warningOf } from '../run/run-view.ts';
+import { resumable, warningOf } from '../run/run-view.ts';
 import { showRun } from '../run/show-progress.ts';
 import { unfinishedError, waitForRun } from '../run/wait.ts';
-import { countResults, invalidateResults } from './download.ts';
-import type { Threshold } from './fail-on.ts';
+import { actionsOf } from './action-option.ts';
+import { invalidateResults } from './download.ts';
 import { checkDestination, type Destination, keepResults, writeResults } from './merge.ts';
-import { actionFor, type Actions, type CodeCount, type ResultSummary } from './result-codes.ts';
 import { createSpool } from './spool.ts';
+import { countedResults } from './submission.ts';
 
 interface FinishOptions extends Pick<RunOptions, 'requestFile'> {
   readonly wakeUp?: WakeUp | undefined;
@@ -99,99 +95,6 @@ export function noteUncompared(context: Context, record: RunRecord): void {
   noteNext(context, 'to compare them with a copy of it', ['au', 'report', results.file, '--request', '<file>']);
 }
 
-/** A request file that was submitted, and its results where they were waited for. */
-export type Submission = Omit<ReturnType<typeof submissionOf>, 'status'> & {
-  readonly status: string;
-  /** Jobs of this key that no record named when the upload began. */
-  readonly unrecorded_jobs?: readonly string[];
-  readonly results?: Results | Pick<Results, 'file'>;
-};
-
-/** The results of a run in numbers. */
-export interface Results
-  extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'groups' | 'codes' | 'extraColumns'> {
-  /** Rows that came back without any result, because nothing about them changed. */
-  readonly unchanged: number;
-  /** Whether the token of each row was found in the request, no less often. */
-  readonly compared: boolean;
-  readonly codes: readonly Pick<CodeCount, 'code' | 'class' | 'count' | 'action'>[];
-}
-
-export const submissionView: View<Submission> = {
-  name: 'submission',
-  fields: fieldPaths(`
-    run status file rows job jobs unrecorded_jobs results.file results.bytes results.sha256 results.compared
-    results.updated results.warned
-    results.errors results.unknown results.unchanged results.codes
-  `),
-  columns: [
-    { path: 'run', kind: 'id' },
-    { path: 'status', kind: 'status', paint: toneOf },
-    { path: 'rows', kind: 'number' },
-    { path: 'file', kind: 'text', priority: 2 },
-    { path: 'job', kind: 'id', priority: 1, repeats: ({ job }) => job === null },
-    { path: 'jobs', kind: 'text', priority: 1, repeats: ({ job }) => job !== null },
-  ],
-};
-
-/** A run as it is shown, without the numbers of its results; with its job, where it has just one. */
-export function submissionOf(record: RunRecord) {
-  const { id, input, parts, unrecorded_jobs: unrecorded } = record;
-  const jobs = jobsOf(record);
-  return {
-    run: id,
-    status: shownStatus(record),
-    file: input.name,
-    rows: input.rows,
-    job: parts.length === 1 ? (jobs[0] ?? null) : null,
-    jobs,
-    ...(unrecorded && { unrecorded_jobs: unrecorded }),
-  };
-}
-
-/** Shows a run whose results are written: for programs as data, for people as a chart. Then checks `--fail-on`. */
-export async function showResults(
-  context: Context,
-  print: (submission: Submission) => Promise<void>,
-  record: RunRecord,
-  failOn?: Threshold,
-): Promise<void> {
-  const results = await countedResults(record, actionsOf(context, []));
-  const warning = warningOf(context, record, results.codes);
-  if (warning !== undefined) context.notices.warn(warning);
-  const done = { ...submissionOf(record), results };
-  if (isDrawn(context)) {
-    await print({ ...done, results: { file: results.file } });
-    await drawResults(context, done.rows, results);
-  } else await print(done);
-  checkThreshold(results, record.input.rows, failOn);
-}
-
-/** The results of a run in numbers; `actions` are the operator's own for result codes. */
-export async function countedResults(record: RunRecord, actions: Actions): Promise<Results> {
-  const { results, input } = record;
-  if (!results) throw new SvcError('bug', 'results were to be shown before they were written');
-  const { updated, warned, errors, unknown, unchanged, codes } = await countResults(results.file, input.rows);
-  const here = path.relative('', results.file);
-  return {
-    ...results,
-    // As it would be typed here, where that is shorter.
-    file: here.startsWith('..') ? results.file : here,
-    compared: areCompared(record),
-    updated,
-    warned,
-    errors,
-    unknown,
-    unchanged,
-    codes: codes.map(({ code, class: group, count }) => ({
-      code,
-      class: group,
-      count,
-      action: actionFor(code, actions),
-    })),
-  };
-}
-
 /** What to look at first in results that are written; undefined where they cannot be counted. */
 export async function firstWarning(context: Context, record: RunRecord): Promise<string | undefined> {
   try {
@@ -202,31 +105,4 @@ export async function firstWarning(context: Context, record: RunRecord): Promise
     if (isSvcError(error, 'checksum_mismatch')) return undefined;
     throw error;
   }
-}
-
-/** @throws SvcError `threshold` when a larger share of the rows than `--fail-on` allows ended in its class */
-export function checkThreshold({ file, errors, warned, unknown }: Results, rows: number, failOn?: Threshold): void {
-  if (failOn === undefined) return;
-  const met = failOn.class === 'wrn' ? errors + warned + unknown : errors;
-  if (met <= rows * failOn.share) return;
-  throw new SvcError('threshold', `${countText(met, 'row')} met --fail-on ${failOn.words}`, {
-    hint: `The results are in ${file}; the list above has the action for each result code.`,
-    next: ['au', 'report', file],
-    facts: { errors, warned, unknown, results: file },
-  });
-}
-
-/** The results as a chart: one bar a result code, and its action. */
-async function drawResults(
-  { palette, unicode, plain, out }: Context,
-  rows: number,
-  { updated, warned, errors, unknown, unchanged, codes }: Results,
-): Promise<void> {
-  const { codeLines } = await import('./report-view.ts');
-  const columns = out.isTerminal ? out.width : Infinity;
-  const unknownWords = unknown > 0 ? `, ${formatNumber(unknown)} with unknown codes` : '';
-  const total = `${countText(rows, 'row')}: ${formatNumber(updated)} updated, ${countText(warned, 'warning')}, ${countText(errors, 'error')}, ${formatNumber(unchanged)} unchanged${unknownWords}`;
-  const title = wrapWords(total, columns).map((line) => palette.strong(line));
-  const lines = codeLines(codes, { palette, unicode, plain, columns });
-  await out.write(['', ...title, '', ...lines, ''].join('\n'));
 }

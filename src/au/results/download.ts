@@ -5,14 +5,13 @@ import type { LockHost } from '../../base/files/lock.ts';
 import { moveIntoPlace } from '../../base/files/path.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import { downloadFile, type DownloadResult, UnprovenDownload } from '../../client/transfer/download.ts';
+import { downloadFile, type DownloadResult } from '../../client/transfer/download.ts';
 import type { Flaw, Proof } from '../../client/transfer/receive.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { requireStoreAddress } from '../../client/transfer/store.ts';
 import { CR, LF } from '../request/request-file.ts';
 import { failedError, readJob, type RunOptions } from '../run/job.ts';
 import { uploadedRows } from '../run/part-source.ts';
-import { pollJobs, recordPoll, workOn } from '../run/poll-parts.ts';
 import { remove } from '../run/prune.ts';
 import { isOfPresentJob, type PartResults, type RunPart, type RunRecord } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -131,9 +130,6 @@ export async function countResults(
   return { ...summary, unchanged: Math.max(0, rowsSent - summary.rows) };
 }
 
-/** Failures that concern one part's results; after any other there is no use in trying the next. */
-const OF_ONE_PART = ['not_found', 'rejected', 'forbidden', 'truncated', 'checksum_mismatch', 'bad_response'] as const;
-
 /** What one poll of a run came to. */
 export interface RunPoll {
   /** How many parts are still under way. */
@@ -142,56 +138,7 @@ export interface RunPoll {
   readonly failure: SvcError | undefined;
 }
 
-/** Polls the jobs under way once, and downloads the results of those that are completed. */
-export async function pollRun(client: Client, run: RunDirectory, options: RunOptions): Promise<RunPoll> {
-  await pollJobs(workOn(client, run, options));
-  const failure = await collectResults(client, run, options);
-  removePartialFiles(run);
-  const left = run.record.parts.filter(({ state }) => state === 'uploaded').length;
-  return { left, failure };
-}
-
-/**
- * Downloads the results of every completed part into the run's directory. A part whose job is missing is polled again.
- * @returns the first failure that concerns one part alone; the others were downloaded all the same
- */
-async function collectResults(client: Client, run: RunDirectory, options: RunOptions): Promise<SvcError | undefined> {
-  let failure: SvcError | undefined;
-  for (const part of run.record.parts.filter(({ state }) => state === 'completed')) {
-    try {
-      await collectPart(client, run, part, options);
-    } catch (error) {
-      const isKept = await restore(run, part);
-      if (isKept && isSvcError(error, 'job_expired', 'job_failed')) {
-        if (part.results) part.results.proof ??= 'content';
-      } else if (isSvcError(error, 'job_expired')) await recordPoll(workOn(client, run, options), part, undefined);
-      else if (isSvcError(error, 'job_failed')) markPartFailed(run, part, error, options);
-      else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
-      else throw error;
-    }
-  }
-  return failure;
-}
-
-async function collectPart(client: Client, run: RunDirectory, part: RunPart, options: RunOptions): Promise<void> {
-  const target = run.resultsFile(part);
-  const request = await uploadedRows(part, run.record, options.requestFile);
-  const compared = request !== undefined;
-  try {
-    // A download that was whole but not recorded is repeated: the file alone does not prove that it is whole.
-    const { bytes, sha256, proof } = await downloadResults(client, part.job ?? '', target, {
-      ...options,
-      overwrite: true,
-      rowsSent: part.rows,
-      request,
-    });
-    recordResults(run, part, { bytes, sha256, proof, compared });
-  } catch (error) {
-    throw error instanceof UnprovenDownload ? recordUnproven(run, part, error) : error;
-  }
-}
-
-function recordResults(run: RunDirectory, part: RunPart, results: Omit<PartResults, 'file'>): void {
+export function recordResults(run: RunDirectory, part: RunPart, results: Omit<PartResults, 'file'>): void {
   part.results = { file: path.basename(run.resultsFile(part)), ...ofJob(part), ...results };
   part.state = 'downloaded';
   delete part.unproven;
@@ -199,27 +146,8 @@ function recordResults(run: RunDirectory, part: RunPart, results: Omit<PartResul
 }
 
 /** Which job a file of results came from: another job of the part has other results. */
-function ofJob({ job }: RunPart): Pick<PartResults, 'job'> {
+export function ofJob({ job }: RunPart): Pick<PartResults, 'job'> {
   return job === undefined ? {} : { job };
-}
-
-/** The results of a part are not proven whole. The part stays as it was. */
-class RefusedResults extends SvcError {}
-
-function recordUnproven(run: RunDirectory, part: RunPart, error: UnprovenDownload): RefusedResults {
-  const { kept, code, message, facts } = error;
-  if (kept) {
-    part.unproven = { ...kept, file: path.basename(kept.file), ...ofJob(part) };
-    run.save();
-  }
-  return new RefusedResults(code, `the results of job ${part.job} were refused: ${message}`, {
-    hint: kept
-      ? `The same bytes came each time and are kept in ${kept.file}. If they are right, accept them:`
-      : 'Try again later: that costs nothing. If the results are still refused, contact support with the job id.',
-    next: kept ? ['au', 'download', run.name, '--accept-unproven'] : ['au', 'wait', run.name],
-    retryable: true,
-    facts: { ...facts, run: run.record.id, job: part.job },
-  });
 }
 
 /** Accepts results that were kept although they are not proven whole: the operator vouches for them. */
@@ -255,24 +183,9 @@ function endedParts({ parts }: RunRecord): RunPart[] {
   return parts.filter(({ state }) => state === 'downloaded' || state === 'failed');
 }
 
-function markPartFailed(run: RunDirectory, part: RunPart, { message }: SvcError, options: RunOptions): void {
-  part.state = 'failed';
-  part.errors = [message];
-  run.save();
-  options.onEvent?.({ kind: 'failed', job: part.job ?? '', errors: part.errors });
-}
-
 /** Lets all results be downloaded again. Those that are kept are replaced only by new ones. */
 export function refetchResults({ record }: RunDirectory): void {
   for (const part of record.parts) if (part.state === 'downloaded') part.state = 'completed';
-}
-
-/** Goes back to the results that are kept, where there are any. */
-async function restore(run: RunDirectory, part: RunPart): Promise<boolean> {
-  if (!isOfPresentJob(part, part.results) || !(await isIntact(run, part))) return false;
-  part.state = 'downloaded';
-  run.save();
-  return true;
 }
 
 /** Lets results be downloaded again that have changed since, or that an earlier version accepted too easily. */
@@ -317,7 +230,7 @@ export function hasUnchecked({ parts }: Pick<RunRecord, 'parts'>): boolean {
   return parts.some(({ state, results }) => state === 'downloaded' && results?.proof === undefined);
 }
 
-async function isIntact(run: RunDirectory, part: RunPart): Promise<boolean> {
+export async function isIntact(run: RunDirectory, part: RunPart): Promise<boolean> {
   const { results } = part;
   return results !== undefined && (await hashOf(run.resultsFile(part))) === results.sha256;
 }

@@ -6,12 +6,14 @@ import { withLock } from '../../base/files/lock.ts';
 import { isSamePath } from '../../base/files/path.ts';
 import { isOn } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { annotateWarning, type RequestFile } from '../commands/check.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import { annotateWarning } from '../request/annotations.ts';
+import type { RequestFile } from '../request/open-request-file.ts';
 import { endOf } from './prune.ts';
 import { isUntouched, needsFile, type RunRecord, statusOf } from './record.ts';
+import { knownRunsRoot, runsRoot } from './recorded-runs.ts';
 import { openRuns, removeUnborn, type RunDirectory, runNames } from './run-directory.ts';
 import { beginRun, findOutdated, findRuns, indexRun, isOf, type NewRun } from './run-index.ts';
-import { knownRunsRoot, runsRoot, serviceOf } from './run-view.ts';
 import { TenantProof } from './tenant-proof.ts';
 
 /** Which run of a file is meant, by the options of `au submit`. */

@@ -1,7 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import type { Clock } from '../../base/system.ts';
 import { formatDuration } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
+import type { PollResult } from '../../client/api/poll.ts';
 import type { Flaw } from '../../client/transfer/receive.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
@@ -143,100 +143,4 @@ function foreignError({ message, status, requestId }: SvcError): SvcError {
     hint: 'Check the base URL. If it is right, something between you and the service sent this response.',
     next: ['doctor'],
   });
-}
-
-/** What a poll found, or why it found nothing. */
-export type PollResult<T> = { readonly seen: T } | { readonly reason: string; readonly error: SvcError };
-
-/** How polling ended: with what the service said last. */
-export interface PollEnd<T> {
-  readonly seen: T;
-  /** Why the polls since then found nothing. */
-  readonly outage: SvcError | undefined;
-  /** The error of the command's time limit, where that ended it. */
-  readonly timeUp: SvcError | undefined;
-}
-
-/** Resolves when there is reason to poll at once, or when the signal aborts. Called again for each pause. */
-export type WakeUp = (signal: AbortSignal) => Promise<void>;
-
-export interface PollOptions<T> {
-  readonly poll: () => Promise<T>;
-  readonly isDone: (seen: T) => boolean;
-  /** The longest wait in milliseconds, by what was seen last; undefined as long as all polls failed. */
-  readonly limitMs: (seen: T | undefined) => number;
-  /** Cuts a pause short. It is a hint and no more: what counts is what the poll finds. */
-  readonly wakeUp?: WakeUp | undefined;
-  /** A number from 0 to 1, for jitter. */
-  readonly random?: (() => number) | undefined;
-  /** Called after every poll that was not the last, with the pause before the next one. */
-  readonly onPoll?: ((result: PollResult<T>, nextMs: number) => void) | undefined;
-}
-
-/**
- * Polls at once and then with increasing intervals, until what is seen is done or the time is up, and resolves to what
- * was seen last. Outages do not end the wait.
- * @throws where no poll was answered, the error of the last one, or that of the command's time limit
- */
-export async function pollUntil<T>(
-  { clock, signal }: Pick<Client, 'clock' | 'signal'>,
-  { poll, isDone, limitMs, wakeUp, random = Math.random, onPoll }: PollOptions<T>,
-): Promise<PollEnd<T>> {
-  const started = clock.now();
-  let last: Omit<PollEnd<T>, 'timeUp'> | undefined;
-  try {
-    for (let polls = 0; ; polls += 1) {
-      const result = await resultOf(poll());
-      if ('seen' in result) last = { seen: result.seen, outage: undefined };
-      else if (last !== undefined) last = { seen: last.seen, outage: result.error };
-      if (last !== undefined && 'seen' in result && isDone(last.seen)) return { ...last, timeUp: undefined };
-      const waitedMs = clock.now() - started;
-      const nextMs = Math.min(nextPollDelay(polls, waitedMs, random), limitMs(last?.seen) - waitedMs);
-      if (nextMs <= 0 && last !== undefined) return { ...last, timeUp: undefined };
-      if (nextMs <= 0 && 'error' in result) throw result.error;
-      onPoll?.(result, nextMs);
-      await pause(clock, nextMs, signal, wakeUp);
-    }
-  } catch (error) {
-    if (last === undefined || !isSvcError(error, 'timeout')) throw error;
-    return { ...last, timeUp: error };
-  }
-}
-
-const OUTAGE = ['network', 'server', 'rate_limited', 'bad_response'] as const;
-
-async function resultOf<T>(poll: Promise<T>): Promise<PollResult<T>> {
-  try {
-    return { seen: await poll };
-  } catch (error) {
-    if (isSvcError(error, ...OUTAGE)) return { reason: error.message, error };
-    throw error;
-  }
-}
-
-/** Waits this many milliseconds, or until it is woken up. @throws the signal's reason when it aborts */
-export async function pause(clock: Clock, ms: number, signal: AbortSignal, wakeUp: WakeUp | undefined): Promise<void> {
-  if (wakeUp === undefined) return clock.sleep(ms, signal);
-  const over = new AbortController();
-  const ended = AbortSignal.any([signal, over.signal]);
-  try {
-    await Promise.race([clock.sleep(ms, ended), wakeUp(ended)]);
-    signal.throwIfAborted();
-  } finally {
-    over.abort();
-  }
-}
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-
-/**
- * The pause before the next poll in milliseconds: short at first, since a test tenant is done in seconds; then 5 s
- * growing to a minute within the first hour, and to five minutes for the days that a production job takes. Up to a
- * fifth of jitter keeps jobs that were started together from being polled together.
- */
-export function nextPollDelay(polls: number, waitedMs: number, random: () => number): number {
-  const ceiling = waitedMs < 60 * MINUTE ? MINUTE : 5 * MINUTE;
-  const base = polls === 0 ? 2 * SECOND : Math.min(ceiling, 5 * SECOND * 1.3 ** (polls - 1));
-  return Math.round(base * (1 + 0.2 * random()));
 }

@@ -1,7 +1,8 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
+import { pollUntil } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { MISSING_MS, pollUntil } from './job.ts';
+import { MISSING_MS } from './job.ts';
 import type { RunWork } from './poll-parts.ts';
 import { type RunRecord, sentOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';

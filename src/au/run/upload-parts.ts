@@ -1,10 +1,11 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
+import { pollUntil } from '../../client/api/poll.ts';
 import type { UploadSource } from '../../client/transfer/source.ts';
 import { UploadUnclear } from '../../client/transfer/store.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { findJob, jobPages, MISSING_MS, pollUntil, type RunOptions } from './job.ts';
+import { findJob, jobPages, MISSING_MS, type RunOptions } from './job.ts';
 import { partSource } from './part-source.ts';
 import { detachJob, recordMissingSince, recordPoll, requireKnownOutcome, type RunWork, workOn } from './poll-parts.ts';
 import { hasUnknown, needsFile, type RunPart, type RunRecord, sentOf } from './record.ts';

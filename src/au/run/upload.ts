@@ -1,10 +1,11 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
+import { pollUntil } from '../../client/api/poll.ts';
 import type { UploadSource } from '../../client/transfer/source.ts';
 import { AddressExpired, type AddressSource, requireStoreAddress, UploadUnclear } from '../../client/transfer/store.ts';
 import { uploadFile } from '../../client/transfer/upload.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { findJob, pollReporter, pollUntil, readJob, type RunOptions } from './job.ts';
+import { findJob, pollReporter, readJob, type RunOptions } from './job.ts';
 import type { Sent } from './record.ts';
 
 const MAX_TRIES = 4;

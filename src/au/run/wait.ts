@@ -1,19 +1,12 @@
 import { SvcError } from '../../base/errors.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
+import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { pollRun, type RunPoll } from '../results/download.ts';
-import {
-  failedError,
-  findJob,
-  MISSING_MS,
-  pollReporter,
-  pollUntil,
-  readJob,
-  type RunOptions,
-  type WakeUp,
-} from './job.ts';
+import type { RunPoll } from '../results/download.ts';
+import { failedError, findJob, MISSING_MS, pollReporter, readJob, type RunOptions } from './job.ts';
 import { unknownOutcomeError } from './poll-parts.ts';
+import { pollRun } from './poll-run.ts';
 import { hasUnknown, isUntouched, needsFile, progressOf, type RunPart, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { worstOf } from './verdict.ts';

@@ -1,17 +1,12 @@
 import path from 'node:path';
-import { readFailure, SvcError, systemCodeOf } from '../../base/errors.ts';
-import { makeDirectory } from '../../base/files/directory.ts';
-import { writeFileAtomicSync } from '../../base/files/draft.ts';
-import { readRegularFileSync } from '../../base/files/path.ts';
+import { SvcError } from '../../base/errors.ts';
 import { type CommandSpec, defineCommand, entry, type GroupSpec } from '../../cli/app/command.ts';
 import { choice, flag } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
-import type { PathsHost } from '../../cli/config/paths.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Shell } from '../completion/bash.ts';
+import { installTargetFor, put, type InstallStatus } from '../completion/installed.ts';
 import { SHELL_NAMES, type ShellName, shellNamed, SHELLS } from '../completion/shells.ts';
-
-type InstallStatus = 'written' | 'unchanged' | 'would be written' | 'nothing to write';
 
 /** What installing completions did, and what is left to do. No file for a shell that has no directory for them. */
 const completionInstallView: View = {
@@ -97,94 +92,5 @@ function shellOf(name: string): ShellName {
   if (shell) return shell;
   throw new SvcError('usage', 'SHELL names no supported shell', {
     hint: `Choose one: --shell ${SHELL_NAMES.join(', --shell ')}.`,
-  });
-}
-
-/** What every script of svc says of itself. */
-const OWN_SIGN = "'svc completion ";
-
-function put(file: string, script: string, { dryRun, force }: { dryRun: boolean; force: boolean }): InstallStatus {
-  const before = existing(file);
-  if (before === script) return 'unchanged';
-  if (before !== undefined && !before.includes(OWN_SIGN) && !force) {
-    throw new SvcError('local', `${file} exists and was not created by svc; it was not changed`, {
-      hint: 'Move it away, or pass --force.',
-    });
-  }
-  if (dryRun) return 'would be written';
-  makeDirectory(path.dirname(file), 0o777);
-  writeFileAtomicSync(file, script, { mode: 0o644 });
-  return 'written';
-}
-
-/** The files that `svc completion install` wrote. */
-export function installedCompletions(system: PathsHost): string[] {
-  if (!system.home) return [];
-  const files = SHELL_NAMES.flatMap((shell) => installTargetFor(shell, system).file ?? []);
-  return files.filter((file) => existing(file)?.includes(OWN_SIGN));
-}
-
-function existing(file: string): string | undefined {
-  try {
-    return readRegularFileSync(file);
-  } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT' || systemCodeOf(error) === 'ENOTDIR') return undefined;
-    throw readFailure(file, error);
-  }
-}
-
-/** Where a shell looks for completions by itself, if anywhere, and what is left to do. */
-interface InstallTarget {
-  readonly file: string | undefined;
-  readonly next: string;
-}
-
-/** The conventional file of one user's completions. @throws SvcError `config` where there is no home directory */
-function installTargetFor(shell: ShellName, system: PathsHost): InstallTarget {
-  switch (shell) {
-    case 'bash':
-      return {
-        file: path.join(bashDirectory(system), 'completions', 'svc'),
-        next: 'takes effect in the next shell, where the package bash-completion is installed',
-      };
-    case 'zsh':
-      return zshTarget(system);
-    case 'fish':
-      return {
-        file: path.join(underHome(system, 'XDG_CONFIG_HOME', '.config'), 'fish', 'completions', 'svc.fish'),
-        next: 'takes effect at once',
-      };
-    case 'powershell':
-      return {
-        file: undefined,
-        next: 'add this line to the file that $PROFILE names: svc completion powershell | Out-String | Invoke-Expression',
-      };
-  }
-}
-
-function bashDirectory(system: PathsHost): string {
-  const chosen = system.env['BASH_COMPLETION_USER_DIR'];
-  return chosen || path.join(underHome(system, 'XDG_DATA_HOME', '.local/share'), 'bash-completion');
-}
-
-// zsh searches no directory of one user by default: one is named in ~/.zshrc.
-function zshTarget(system: PathsHost): InstallTarget {
-  const directory = path.join(system.env['ZDOTDIR'] || home(system), '.zfunc');
-  return {
-    file: path.join(directory, '_svc'),
-    next: `needs this line in .zshrc, before compinit runs: fpath+=(${directory.replaceAll(/[^\w./-]/g, String.raw`\$&`)})`,
-  };
-}
-
-function underHome(system: PathsHost, variable: string, standard: string): string {
-  const chosen = system.env[variable];
-  return chosen !== undefined && path.isAbsolute(chosen) ? chosen : path.join(home(system), standard);
-}
-
-function home({ home: directory }: PathsHost): string {
-  if (directory) return directory;
-  throw new SvcError('config', 'there is no home directory to put completions in', {
-    hint: 'Set HOME, or store the printed script in a file of your choice:',
-    next: ['completion', '<shell>'],
   });
 }

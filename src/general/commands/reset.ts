@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { isSettled, remove } from '../../au/run/prune.ts';
+import { everyRun } from '../../au/run/recorded-runs.ts';
 import { entriesIn } from '../../au/run/run-directory.ts';
-import { everyRun } from '../../au/run/run-view.ts';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, repeated, text } from '../../cli/app/parameter.ts';
@@ -10,7 +10,7 @@ import { listPrinter, once } from '../../cli/app/print.ts';
 import { directoryOf, KEPT_BELOW, KEPT_NAMES } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
-import { installedCompletions } from './completion.ts';
+import { installedCompletions } from '../completion/installed.ts';
 
 /** A file, or a directory with all that is in it. */
 type Kept = ReturnType<typeof keptAt>;

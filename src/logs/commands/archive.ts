@@ -8,19 +8,12 @@ import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ArchiveRun } from '../archive/archive.ts';
 import { checkMargin, isoRange, marginHours, marginMs } from '../archive/coverage.ts';
 import type { LostFiles } from '../archive/lost-files.ts';
-import {
-  gapSentence,
-  openArchive,
-  rangeText,
-  type Sentence,
-  sentencesText,
-  sumOfMonths,
-  wholeMonths,
-} from '../archive/open-archive.ts';
+import { ArchiveNotices } from '../archive/notices.ts';
+import { openArchive, wholeMonths } from '../archive/open-archive.ts';
 import type { DroppedMonth } from '../archive/record.ts';
 import type { Dropped } from '../archive/retention.ts';
 import type { ArchiveStore } from '../archive/store.ts';
-import { ArchiveNotices } from '../follow/notices.ts';
+import { gapSentence, rangeText, type Sentence, sentencesText, sumOfMonths } from '../sentences.ts';
 import { OVERLAP_PARAMETER, RETENTION_PARAMETERS } from './entries.ts';
 
 const parameters = {
@@ -104,7 +97,7 @@ export const archive = defineCommand({
         import('../archive/archive.ts'),
         import('../archive/retention.ts'),
         import('../entry.ts'),
-        import('../../au/run/run-view.ts'),
+        import('../../cli/app/service.ts'),
       ]);
     const grace = graceOf(context);
     const store = await openArchive(context, location, grace.signal);

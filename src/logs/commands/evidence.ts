@@ -7,16 +7,10 @@ import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Finding } from '../archive/chain.ts';
 import type { EvidencePlan, WrittenEvidence } from '../archive/evidence.ts';
-import {
-  archiveLocation,
-  gapSentence,
-  openArchive,
-  sentencesText,
-  withByteProgress,
-  withProgress,
-} from '../archive/open-archive.ts';
+import { archiveLocation, openArchive, withByteProgress, withProgress } from '../archive/open-archive.ts';
 import type { ArchiveStore } from '../archive/store.ts';
 import type { Verified } from '../archive/verify.ts';
+import { gapSentence, sentencesText } from '../sentences.ts';
 import { INTERVAL_PARAMETERS, intervalOf } from './entries.ts';
 
 const parameters = {

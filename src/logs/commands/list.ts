@@ -69,7 +69,7 @@ export const list = defineCommand({
   fields: logView.fields,
   parameters,
   async run(context, typed) {
-    if (typed.follow) return (await import('./tail.ts')).runTail(context, tailInput(typed));
+    if (typed.follow) return (await import('../follow/run-tail.ts')).runTail(context, tailInput(typed));
     const input = await filterOf(context, typed);
     const interval = intervalOf(input, context.clock.now());
     const actors = await actorNames(context);
@@ -102,7 +102,7 @@ export const list = defineCommand({
     return 0;
   },
   async request(context, input) {
-    if (input.follow) return (await import('./tail.ts')).tailRequest(context, tailInput(input));
+    if (input.follow) return (await import('../follow/run-tail.ts')).tailRequest(context, tailInput(input));
     const interval = intervalOf(input, context.clock.now());
     const { isFiltered } = new Searched(input, interval);
     return firstRequest(toFilter(input, interval), { start: input.start, pageSize: pageSizeFor(input, isFiltered) });

@@ -4,9 +4,10 @@ import { type Input, optionalArgument, text } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, once } from '../../cli/app/print.ts';
 import { countText, isoTime, parseTime, wholeSecond } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
-import { countEntries, gapText, openArchive, reportGaps } from '../archive/open-archive.ts';
+import { countEntries, openArchive } from '../archive/open-archive.ts';
 import type { Interval, LogCounts, StatsRow } from '../count.ts';
 import type { TailEvent } from '../follow/follow.ts';
+import { gapText, reportGaps } from '../sentences.ts';
 import {
   INTERVAL_PARAMETERS,
   ENTITY_PARAMETERS,

@@ -5,21 +5,11 @@ import { isDrawn, listPrinter } from '../../cli/app/print.ts';
 import { countText, formatBytes, formatDuration, isoTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { type Coverage, isoRange, type MissingRange } from '../archive/coverage.ts';
-import {
-  archiveLocation,
-  gapSentence,
-  openArchive,
-  rangeText,
-  type Sentence,
-  sentencesText,
-  shownTime,
-  sumOfMonths,
-  wholeMonths,
-  withProgress,
-} from '../archive/open-archive.ts';
+import { archiveLocation, openArchive, wholeMonths, withProgress } from '../archive/open-archive.ts';
 import type { DropRecord } from '../archive/record.ts';
 import type { Requirement } from '../archive/requirement.ts';
 import type { Verification, Verified } from '../archive/verify.ts';
+import { gapSentence, rangeText, type Sentence, sentencesText, shownTime, sumOfMonths } from '../sentences.ts';
 
 /** The retention of the service, unless another one was agreed on: what was read longer ago may be lost. */
 const DEFAULT_MAX_AGE_MS = 86_400_000;

@@ -7,7 +7,7 @@ import { describeTenant } from '../../cli/app/tenant-mark.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { Tenant, TenantBody } from '../../schema/tenant.ts';
 import type { TenantChange } from '../change.ts';
-import { showDifference, tenantView } from './show.ts';
+import { showDifference, tenantView } from '../view.ts';
 
 const parameters = {
   name: value('--name <name>', 'the new name, at most 200 characters', text),

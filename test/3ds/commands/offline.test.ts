@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { template } from '../../../src/3ds/commands/body.ts';
+import { template } from '../../../src/3ds/commands/template.ts';
 import { BODY } from '../../../src/schema/three-ds/fields.ts';
 import { Place } from './support.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explainCheck, refusedFile } from '../../../src/au/commands/check.ts';
 import { checkRequestFile } from '../../../src/au/request/check-request-file.ts';
+import { explainCheck, refusedFile } from '../../../src/au/request/open-request-file.ts';
 import { cardNumber, dated, disguised, padded } from '../../support/card-numbers.ts';
 import { checked, HEADER, inChunks, stream, UUID } from '../rows.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainCheck, explainWarnings, refusedFile } from '../../../src/au/commands/check.ts';
+import { explainCheck, explainWarnings, refusedFile } from '../../../src/au/request/open-request-file.ts';
 import { checked, HEADER } from '../rows.ts';
 
 describe('what is said of a refused file', () => {

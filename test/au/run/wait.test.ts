@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { nextPollDelay } from '../../../src/au/run/job.ts';
 import { resumable } from '../../../src/au/run/run-view.ts';
 import { waitForJob } from '../../../src/au/run/wait.ts';
 import { SvcError } from '../../../src/base/errors.ts';
+import { nextPollDelay } from '../../../src/client/api/poll.ts';
 import { type Bench, type Fault, inTurn, openBench, refuseWith, submitFile } from '../support.ts';
 
 const DAY = 86_400_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pause, pollUntil, type WakeUp } from '../../../src/au/run/job.ts';
+import { pause, pollUntil, type WakeUp } from '../../../src/client/api/poll.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 const never = new AbortController().signal;

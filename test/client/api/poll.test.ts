@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type PollOptions, pollUntil } from '../../../src/au/run/job.ts';
 import { SvcError } from '../../../src/base/errors.ts';
+import { type PollOptions, pollUntil } from '../../../src/client/api/poll.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 const HOUR = 3_600_000;

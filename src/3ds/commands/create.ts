@@ -2,24 +2,11 @@ import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { defineCommand, dryRunParameter, Preview, type PreviewRequest, type Result } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import { argument, choice, flag, type Input, text, value } from '../../cli/app/parameter.ts';
+import { choice, type Input, text, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
-import type { Authentication, CreatedSession, CreateSession } from '../../schema/three-ds/session.ts';
+import type { CreatedSession, CreateSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
-import { isOpen } from '../explain.ts';
-import {
-  checkOutcome,
-  failOnParameter,
-  orNewSession,
-  reportOutcome,
-  reportPage,
-  responsePrinter,
-  resultSoFar,
-  waitForOutcome,
-  warnOfDeprecated,
-} from '../outcome.ts';
-import { authenticationView, sessionView } from '../view.ts';
 
 const createdSessionView: View<CreatedSession> = {
   name: '3DS session',
@@ -84,57 +71,3 @@ function toBody({ token, tokenIntent, panToken, type }: Input<typeof parameters>
   if (panToken !== undefined) return { pan: panToken, type };
   return token === undefined ? { token_intent_id: tokenIntent, type } : { token_id: token, type };
 }
-
-export const show = defineCommand({
-  description:
-    'A table hides personal data and the authentication value; machine formats (-o json) hold them as the service sent them.',
-  examples: [
-    ['svc 3ds show 5f0c…', 'all data of the session'],
-    ['svc 3ds show 5f0c… --fields authentication.authentication_status', 'only the outcome'],
-  ],
-  permissions: ['3ds:session:read'],
-  fields: sessionView.fields,
-  parameters: { session: argument('<session>', 'id of a session', text) },
-  async run(context, { session: id }) {
-    const print = await responsePrinter(context, sessionView);
-    const client = await context.client();
-    const session = await client.threeDs.read(id);
-    await print(session);
-    warnOfDeprecated(context, session);
-  },
-  request: async (_, { session: id }) => (await import('../../client/api/resources.ts')).readSessionRequest(id),
-});
-
-export const challengeResult = defineCommand({
-  description:
-    'With --wait it polls at increasing intervals until there is an outcome: for an hour, or eight days for a decoupled challenge. A result that the service does not have yet (404) is waited for as long as the session exists. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',
-  examples: [
-    ['svc 3ds challenge-result 5f0c… --wait', 'until the cardholder is done'],
-    ['svc 3ds challenge-result 5f0c… --wait --timeout 10m', 'exit code 11 if it is still open then'],
-  ],
-  permissions: ['3ds:session:authenticate'],
-  exitCodes: [10, 11, 130],
-  fields: authenticationView.fields,
-  parameters: {
-    session: argument('<session>', 'id of a session', text),
-    wait: flag('--wait', 'wait for the outcome of a challenge or decoupled challenge'),
-    open: flag('--open', 'open the page of the challenge in the browser, with --wait'),
-    failOn: failOnParameter,
-  },
-  async run(context, { session: id, wait, open, failOn }) {
-    const print = await responsePrinter(context, authenticationView);
-    const client = await context.client();
-    const first = await orNewSession<Authentication>(
-      wait ? resultSoFar(client, id) : client.threeDs.challengeResult(id),
-    );
-    const { acs_challenge_url: page, authentication_status: status } = first;
-    const mustWait = wait && isOpen(first);
-    if (mustWait && status === 'challenge' && page) await reportPage(context, page, open);
-    const result = mustWait ? await orNewSession(waitForOutcome(context, client, id, first)) : first;
-    await print(result);
-    await reportOutcome(context, client, id, result);
-    if (isOpen(result)) noteNext(context, 'to wait for the outcome', ['3ds', 'challenge-result', id, '--wait']);
-    checkOutcome(id, result, failOn);
-  },
-  request: async (_, { session: id }) => (await import('../../client/api/resources.ts')).challengeResultRequest(id),
-});

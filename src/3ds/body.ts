@@ -1,0 +1,60 @@
+import { SvcError } from '../base/errors.ts';
+import type { Context } from '../cli/app/command.ts';
+import { readJsonBody } from '../cli/app/json-body.ts';
+import { flag, nameValue, repeated } from '../cli/app/parameter.ts';
+import { countText } from '../cli/output/time.ts';
+import type { Violation } from './check.ts';
+import { UNKNOWN_MEMBER } from './rules.ts';
+import type { Setting } from './setting.ts';
+
+/** `--set` and `--allow-unknown` of the commands that check a body. */
+export const bodyParameters = {
+  set: repeated('--set <path=value>', 'put a value into the body; may be repeated', nameValue),
+  allowUnknown: flag('--allow-unknown', 'allow fields that the interface does not have; every other rule still holds'),
+} as const;
+
+export function bodyName(file: string): string {
+  return file === '-' ? 'standard input' : file;
+}
+
+/** The body of an authentication from a file, or from standard input for `-`, with the values of `--set` put in. */
+export async function readBody(context: Context, file: string, set: readonly Setting[], allowUnknown: boolean) {
+  const [{ withNumericCurrencies, withSettings }, json] = await Promise.all([
+    import('./setting.ts'),
+    readJsonBody(context, file),
+  ]);
+  return withNumericCurrencies(withSettings(json, set, allowUnknown));
+}
+
+/** More than this only buries what matters. */
+const MOST_SHOWN = 50;
+
+/**
+ * Refuses a body that breaks rules, naming each with its path and an example, and nothing of the body itself.
+ * Returns the paths of unknown fields where these are allowed.
+ * @throws SvcError `refused_input`
+ */
+export function checkViolations(file: string, violations: readonly Violation[], allowUnknown: boolean): string[] {
+  const broken = violations.filter(({ rule }) => !allowUnknown || rule !== UNKNOWN_MEMBER);
+  if (broken.length === 0) return violations.map(({ path }) => path);
+  const shown = broken.slice(0, MOST_SHOWN);
+  const count = countText(broken.length, 'validation error');
+  const more = shown.length < broken.length ? ` (the first ${MOST_SHOWN} are shown)` : '';
+  throw new SvcError('refused_input', `${bodyName(file)}: ${count}${more}`, {
+    hint: 'Fix these fields, or start from a valid body.',
+    next: ['3ds', 'template', '<type>'],
+    facts: { problems: shown.map(describeProblem), violations: shown },
+  });
+}
+
+/** Paths for a message, as many as can be read. */
+export function pathWords(paths: readonly string[]): string {
+  const more = paths.length > MOST_SHOWN ? ` and ${paths.length - MOST_SHOWN} more` : '';
+  return `${paths.slice(0, MOST_SHOWN).join(', ')}${more}`;
+}
+
+function describeProblem({ path, rule, example, suggestion }: Violation): string {
+  const meant = suggestion === undefined ? '' : `; did you mean ${suggestion}?`;
+  const sample = example === undefined || suggestion !== undefined ? '' : `; for example ${JSON.stringify(example)}`;
+  return `${path} ${rule}${meant}${sample}`;
+}

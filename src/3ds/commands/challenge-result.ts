@@ -1,0 +1,50 @@
+import { defineCommand } from '../../cli/app/command.ts';
+import { noteNext } from '../../cli/app/hint.ts';
+import { argument, flag, text } from '../../cli/app/parameter.ts';
+import type { Authentication } from '../../schema/three-ds/session.ts';
+import { isOpen } from '../explain.ts';
+import {
+  checkOutcome,
+  failOnParameter,
+  orNewSession,
+  reportOutcome,
+  reportPage,
+  responsePrinter,
+  resultSoFar,
+  waitForOutcome,
+} from '../outcome.ts';
+import { authenticationView } from '../view.ts';
+
+export const challengeResult = defineCommand({
+  description:
+    'With --wait it polls at increasing intervals until there is an outcome: for an hour, or eight days for a decoupled challenge. A result that the service does not have yet (404) is waited for as long as the session exists. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',
+  examples: [
+    ['svc 3ds challenge-result 5f0c… --wait', 'until the cardholder is done'],
+    ['svc 3ds challenge-result 5f0c… --wait --timeout 10m', 'exit code 11 if it is still open then'],
+  ],
+  permissions: ['3ds:session:authenticate'],
+  exitCodes: [10, 11, 130],
+  fields: authenticationView.fields,
+  parameters: {
+    session: argument('<session>', 'id of a session', text),
+    wait: flag('--wait', 'wait for the outcome of a challenge or decoupled challenge'),
+    open: flag('--open', 'open the page of the challenge in the browser, with --wait'),
+    failOn: failOnParameter,
+  },
+  async run(context, { session: id, wait, open, failOn }) {
+    const print = await responsePrinter(context, authenticationView);
+    const client = await context.client();
+    const first = await orNewSession<Authentication>(
+      wait ? resultSoFar(client, id) : client.threeDs.challengeResult(id),
+    );
+    const { acs_challenge_url: page, authentication_status: status } = first;
+    const mustWait = wait && isOpen(first);
+    if (mustWait && status === 'challenge' && page) await reportPage(context, page, open);
+    const result = mustWait ? await orNewSession(waitForOutcome(context, client, id, first)) : first;
+    await print(result);
+    await reportOutcome(context, client, id, result);
+    if (isOpen(result)) noteNext(context, 'to wait for the outcome', ['3ds', 'challenge-result', id, '--wait']);
+    checkOutcome(id, result, failOn);
+  },
+  request: async (_, { session: id }) => (await import('../../client/api/resources.ts')).challengeResultRequest(id),
+});

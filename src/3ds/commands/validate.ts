@@ -1,0 +1,49 @@
+import { defineCommand } from '../../cli/app/command.ts';
+import { argument, choice, text } from '../../cli/app/parameter.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import type { View } from '../../cli/output/view.ts';
+import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
+import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import { bodyParameters, readBody, checkViolations, bodyName, pathWords } from '../body.ts';
+
+/** `session_types` are those that the body can be sent to. */
+const checkedBodyView: View = {
+  name: 'checked body',
+  fields: ['file', 'valid', 'authentication_category', 'authentication_type', 'session_types'],
+  columns: [
+    { path: 'file', kind: 'text' },
+    { path: 'valid', kind: 'status', paint: () => 'good' },
+  ],
+};
+
+export const validate = defineCommand({
+  description:
+    'Every violation is named at once, by its path, with the rule and an example; no value of the body is shown. The body is JSON, which may contain // comments.',
+  examples: [
+    ['svc 3ds validate body.json', 'which rules it breaks, or for which sessions it is valid'],
+    ['svc 3ds validate body.json --session-type merchant', 'for a merchant-initiated session'],
+    ['svc 3ds template add-card | svc 3ds validate -', 'from a pipe'],
+  ],
+  exitCodes: [13],
+  fields: checkedBodyView.fields,
+  parameters: {
+    file: argument('<file|->', 'a body, or - for standard input', text),
+    sessionType: choice('--session-type <type>', 'the session that it is meant for', SESSION_TYPES),
+    ...bodyParameters,
+  },
+  async run(context, { file, sessionType, set, allowUnknown }) {
+    const print = await recordPrinter(context, checkedBodyView);
+    const { checkBody } = await import('../check.ts');
+    const body = await readBody(context, file, set, allowUnknown);
+    const unknown = checkViolations(file, checkBody(body, sessionType), allowUnknown);
+    const session_types = SESSION_TYPES.filter((type) => checkBody(body, type).length === unknown.length);
+    const { authentication_category, authentication_type } = body as AuthenticateRequest;
+    const name = bodyName(file);
+    await print({ file: name, valid: true, authentication_category, authentication_type, session_types });
+    if (unknown.length > 0) context.notices.warn(`unknown fields: ${pathWords(unknown)}`);
+    if (sessionType !== undefined) return;
+    const [only, other] = session_types;
+    if (other === undefined)
+      context.notices.note(`valid for ${only} sessions; use --session-type to see what the other type needs`);
+  },
+});

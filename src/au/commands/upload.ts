@@ -1,0 +1,37 @@
+import { defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
+import { argument, text } from '../../cli/app/parameter.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { explainMissing, jobView } from '../run/job-view.ts';
+import { showRun } from '../run/show-progress.ts';
+
+export const upload = defineCommand({
+  description: 'The file is checked first. A job that has its file already is left alone: nothing is uploaded twice.',
+  examples: [['svc au upload 5f0c… tokens.csv', 'then: svc au wait 5f0c…']],
+  permissions: ['account-updater:job:read'],
+  exitCodes: [9, 12, 13],
+  changes: true,
+  worksElsewhere: true,
+  fields: jobView.fields,
+  parameters: {
+    job: argument('<job>', 'id of a pending job', text),
+    file: argument('<file|->', 'a request file, or - for standard input', text),
+    dryRun: dryRunParameter,
+  },
+  async run(context, { job, file, dryRun }): Promise<Result> {
+    const { openJobFile } = await import('../request/open-request-file.ts');
+    const { readJob } = await import('../run/job.ts');
+    const { uploadAddress, uploadToJob } = await import('../run/upload.ts');
+    const print = await recordPrinter(context, jobView);
+    const { source } = await openJobFile(context, file);
+    const client = await context.client();
+    const pending = await explainMissing(context, job, readJob(client, job));
+    if (dryRun) {
+      const { uploadRequest } = await import('../../client/transfer/upload.ts');
+      const request = uploadRequest(uploadAddress(pending, client), source.size);
+      return new Preview({ ...request, file: { name: file, bytes: source.size } });
+    }
+    await uploadToJob(client, pending, source, { onEvent: showRun(context) });
+    await print(await readJob(client, job));
+  },
+  request: async (_, { job }) => (await import('../../client/api/resources.ts')).readJobRequest(job),
+});

@@ -1,0 +1,58 @@
+import path from 'node:path';
+import type { Context } from '../../cli/app/command.ts';
+import { resolvePath } from '../../cli/app/parameter.ts';
+import { cleanText } from '../../cli/output/text.ts';
+import type { Problem, RequestFileCheck, Rule } from './request-file.ts';
+
+/** Rules whose own words may quote the file: a log of CI has many readers. */
+const WITHOUT_VALUE: Readonly<Partial<Record<Rule, string>>> = {
+  year: 'this is not a year of 2 digits',
+  month: 'this is not a month from 01 to 12',
+  header_unknown_column: 'the header names an unknown column',
+};
+
+/** On GitHub Actions, also puts the problems of a request file beside its lines, never with a value of the file. */
+export function annotate(
+  context: Context,
+  typed: string,
+  { problems, duplicates, attachedDigits }: RequestFileCheck,
+): void {
+  const { system, notices } = context;
+  if (system.env['GITHUB_ACTIONS'] !== 'true' || typed === '-') return;
+  const file = escapeData(pathInRepository(context, typed)).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  const annotation = (level: 'error' | 'warning', line: number, words: string): string =>
+    `::${level} file=${file},line=${line},title=svc au check::${escapeData(words)}\n`;
+  const errors = problems.map((problem) => annotation('error', problem.line, wordsOf(problem)));
+  const warnings = [
+    ...duplicates.first.map(({ line, firstLine }) =>
+      annotation('warning', line, `token: the same as on line ${firstLine}`),
+    ),
+    ...attachedDigits.first.map((line) => annotation('warning', line, 'digits that begin or end like a card number')),
+  ];
+  if (errors.length + warnings.length > 0) notices.report([...errors, ...warnings].join(''));
+}
+
+/** A warning that stands out on GitHub Actions, beside the one on stderr. */
+export function annotateWarning({ system, notices }: Pick<Context, 'system' | 'notices'>, text: string): void {
+  notices.warn(text);
+  if (system.env['GITHUB_ACTIONS'] === 'true') notices.report(`::warning title=svc au submit::${escapeData(text)}\n`);
+}
+
+function wordsOf({ column, problem, rule }: Problem): string {
+  const words = WITHOUT_VALUE[rule] ?? problem;
+  return column === undefined ? words : `${column}: ${words}`;
+}
+
+/** The path as GitHub has it: from the root of the repository, where the file is in it. */
+function pathInRepository(context: Pick<Context, 'system'>, typed: string): string {
+  const { cwd, env } = context.system;
+  const file = resolvePath(context, typed);
+  const root = env['GITHUB_WORKSPACE'];
+  const inRoot = root ? path.relative(root, file) : '..';
+  const shown = inRoot.startsWith('..') || path.isAbsolute(inRoot) ? path.relative(cwd, file) : inRoot;
+  return shown.split(path.sep).join('/');
+}
+
+function escapeData(text: string): string {
+  return cleanText(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}

@@ -1,0 +1,174 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
+import { simpleColumns, type View } from '../../cli/output/view.ts';
+import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
+import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
+import { spoolInput } from '../results/spool.ts';
+import { annotate } from './annotations.ts';
+import { checkRequestFile } from './check-request-file.ts';
+import { type FileKind, recognizeFile } from './file-kind.ts';
+import type { RequestFileCheck } from './request-file.ts';
+import { wrongRequest } from './wrong-file.ts';
+
+export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
+  name: 'request file',
+  fields: ['file', 'rows', 'bytes', 'sha256', 'repeated_tokens', 'job_count'],
+  columns: simpleColumns({
+    file: 'text',
+    rows: 'number',
+    bytes: 'number',
+    sha256: 'id',
+    repeated_tokens: 'number',
+    job_count: 'number',
+  }),
+};
+
+/** A valid file, how many of its rows repeat the token of a row above, and how many jobs it takes. */
+export function checkedFileRow(file: string, check: RequestFileCheck) {
+  const { rows, bytes, sha256, duplicates, parts } = check;
+  return { file, rows, bytes, sha256, repeated_tokens: duplicates.count, job_count: parts.length };
+}
+
+/** A request file and what was found, whether it is valid or not. */
+export interface CheckedFile {
+  /** As the operator called it. */
+  readonly name: string;
+  /** Where its bytes are. */
+  readonly path: string;
+  readonly check: RequestFileCheck;
+  /** What the file is instead of a request file, where that is certain. */
+  readonly otherKind: Exclude<FileKind, 'request'> | undefined;
+}
+
+/** A request file that was checked and may be sent. */
+export interface RequestFile extends CheckedFile {
+  /** Whether a later command can read it again: not when it came through a pipe. */
+  readonly isLasting: boolean;
+  /** Exactly the bytes that were checked; a change in between is noticed. */
+  readonly source: UploadSource;
+}
+
+/** Opens and checks a request file; `-` is copied to a private one. @throws SvcError `refused_input`, all problems */
+export async function openRequestFile(context: Context, typed: string): Promise<RequestFile> {
+  const file = await checkFile(context, typed);
+  if (!file.check.ok) throw refusalOf(file);
+  const source = await fileSource(file.path, { sha256: file.check.sha256 });
+  return { ...file, isLasting: typed !== '-', source };
+}
+
+/** The file for a single job. @throws SvcError `refused_input` when it has more bytes than one job takes */
+export async function openJobFile(context: Context, typed: string): Promise<RequestFile> {
+  const file = await openRequestFile(context, typed);
+  const { rows, bytes, exceeds } = file.check;
+  if (!exceeds.bytes) return file;
+  throw new SvcError('refused_input', `${file.name} is too large for one job: ${bytes} bytes`, {
+    hint: 'A job takes 30,000,000 bytes: split the file, each part with the header row, or submit it as several jobs.',
+    next: ['au', 'submit', typed],
+    facts: { rows, bytes },
+  });
+}
+
+export const STANDARD_INPUT = 'standard input';
+
+export async function checkFile(context: Context, typed: string): Promise<CheckedFile> {
+  const name = typed === '-' ? STANDARD_INPUT : typed;
+  const file = typed === '-' ? await copyInput(context) : typed;
+  const found = await readWithProgress(context, 'check', file, checkRequestFile);
+  annotate(context, typed, found);
+  if (found.ok) for (const warning of explainWarnings(found)) context.notices.warn(`${name}: ${warning}`);
+  const kind = found.problemsByRule.wrong_file === undefined ? undefined : await recognizeFile(file);
+  return { name, path: file, check: found, otherKind: kind === 'request' ? undefined : kind };
+}
+
+export function refusalOf({ name, check: found, otherKind }: CheckedFile): SvcError {
+  if (otherKind === undefined) return refusedFile(found, name);
+  return wrongRequest(name === STANDARD_INPUT ? '-' : name, otherKind);
+}
+
+/** Copies standard input into a private file, which goes when the command ends. */
+export async function copyInput(context: Context): Promise<string> {
+  const { system, signal } = context;
+  if (system.stdin.isTTY) {
+    throw new SvcError('input_needed', 'standard input is a terminal, not a file', {
+      hint: 'Pipe the file in, or name it.',
+    });
+  }
+  const spooled = await spoolInput(system, signal);
+  context.onClose(() => spooled.remove());
+  return spooled.path;
+}
+
+const LARGE = 20_000_000;
+
+/** Reads a file, with a progress bar where it is large. */
+export async function readWithProgress<T>(
+  { progress, signal }: Context,
+  label: string,
+  file: string,
+  read: (
+    pieces: AsyncIterable<Uint8Array>,
+    how: { readonly signal: AbortSignal; readonly onProgress: (bytes: number) => void },
+  ) => Promise<T>,
+): Promise<T> {
+  const source = await fileSource(file);
+  const shown = source.size >= LARGE ? progress.bytes(label, source.size) : undefined;
+  try {
+    const found = await read(source.open(), { signal, onProgress: (bytes) => shown?.update(bytes) });
+    shown?.done();
+    return found;
+  } catch (error) {
+    shown?.fail();
+    throw error;
+  }
+}
+
+/** Says in lines what is wrong with a request file: the first problems, then how many more there are. */
+export function explainCheck(check: RequestFileCheck): string[] {
+  const lines = check.problems.map(({ line, column, problem }) =>
+    column === undefined ? `line ${line}: ${problem}` : `line ${line}, ${column}: ${problem}`,
+  );
+  const more = check.problemCount - check.problems.length;
+  return more > 0 ? [...lines, `and ${countText(more, 'more problem')}`] : lines;
+}
+
+/** A warning about digits that may be a card number with more behind or before it, or an id; never the digits. */
+export function explainAttachedDigits({ count, first }: RequestFileCheck['attachedDigits']): string {
+  const lines = first.slice(0, 3).map((line) => formatNumber(line));
+  const more = count > lines.length ? ', …' : '';
+  const have = count === 1 ? 'has' : 'have';
+  const places = `${count === 1 ? 'line' : 'lines'} ${lines.join(', ')}${more}`;
+  return `${countText(count, 'row')} ${have} digits that begin or end like a card number (${places}): check that these are ids`;
+}
+
+/** Warnings about a request file that is not refused: repeated tokens, and very many rows. */
+export function explainWarnings({ duplicates, attachedDigits, exceeds, rows }: RequestFileCheck): string[] {
+  const { count, first, comparedTo } = duplicates;
+  const places = first.slice(0, 3).map(({ line, firstLine }) => `line ${line} (that of line ${firstLine})`);
+  const more = count > places.length ? ' …' : '';
+  const lines =
+    count === 0
+      ? []
+      : [`${countText(count, 'row')} ${count === 1 ? 'repeats' : 'repeat'} a token: ${places.join(', ')}${more}`];
+  if (attachedDigits.count > 0) lines.push(explainAttachedDigits(attachedDigits));
+  if (exceeds.rows)
+    lines.push(
+      `${formatNumber(rows)} rows are more than the about ${formatNumber(MAX_REQUEST_FILE_ROWS)} that one job takes; submitting them creates several jobs`,
+    );
+  if (comparedTo !== undefined)
+    lines.push(`the check for repeated tokens covered only the lines up to ${formatNumber(comparedTo)}`);
+  return lines;
+}
+
+/** The failure that a check with problems ends in. `file` is how the user called the file. */
+export function refusedFile(check: Pick<RequestFileCheck, 'problems' | 'problemCount'>, file: string): SvcError {
+  const canBePrepared = file !== STANDARD_INPUT && check.problems.some(({ rule }) => PREPARED.test(rule));
+  return new SvcError('refused_input', `${file} is refused: ${countText(check.problemCount, 'problem')}`, {
+    hint: `Nothing was sent. Fix these lines, then run the command again.${canBePrepared ? ' Or make a request file of it:' : ''}`,
+    next: canBePrepared ? ['au', 'prepare', file, '--out', `${file.replace(/\.\w+$/, '')}.prepared.csv`] : undefined,
+    facts: { file, problems: check.problems, problem_count: check.problemCount },
+  });
+}
+
+/** What `svc au prepare` puts right by itself, in most files. */
+const PREPARED = /^(?:header_|byte_order_mark|blank_line|quoted_newline|surrounding_space|year|month)/;

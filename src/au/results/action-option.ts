@@ -1,0 +1,23 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { repeated } from '../../cli/app/parameter.ts';
+import { type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../cli/config/values.ts';
+import type { Actions } from './result-codes.ts';
+
+const STEPS = RESULT_STEPS.join(', ');
+
+/** `--action`: what to do about a result code, where the operator knows better. The last one for a code counts. */
+export const actionParameter = repeated(
+  '--action <code=step>',
+  `action for rows with this result code: ${STEPS}; for example WRN_OPT_OUT=exclude. To set it once and for all: svc profile set action.WRN_OPT_OUT exclude`,
+  (typed): ChosenStep => {
+    const chosen = parseChosenStep(typed);
+    if (chosen) return chosen;
+    throw new SvcError('usage', `must be a result code, =, and one of ${STEPS}`);
+  },
+);
+
+/** What the operator chose, code by code: on the command line, else in the profile. */
+export function actionsOf({ settings }: Pick<Context, 'settings'>, typed: readonly ChosenStep[]): Actions {
+  return new Map([...Object.entries(settings.stored?.actions ?? {}), ...typed]);
+}

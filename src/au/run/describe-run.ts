@@ -1,0 +1,61 @@
+import { isSvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { nextCommand } from '../../cli/app/hint.ts';
+import type { Summary } from '../../cli/app/summary.ts';
+import { formatNumber } from '../../cli/output/time.ts';
+import { actionsOf } from '../results/action-option.ts';
+import { countedResults, type Results } from '../results/submission.ts';
+import type { RunRecord } from './record.ts';
+import type { RunDirectory } from './run-directory.ts';
+import { partRows, shownStatus, warningOf } from './run-view.ts';
+
+/** Describes a run for the step summary; `error` is the failure that ended the work on it, if any. */
+export async function describeRun(context: Context, run: RunDirectory, error?: unknown): Promise<Summary> {
+  const { record } = run;
+  // Results that were moved away, or that the operator vouched for, may not be countable.
+  const counting = record.results && countedResults(record, actionsOf(context, []));
+  const results = await counting?.catch(() => undefined);
+  const summary = await runSummary(record, results, results && warningOf(context, record, results.codes));
+  if (shownStatus(record) !== 'pending') return summary;
+  // After a failure, nobody said that it is pending.
+  if (error !== undefined && !isSvcError(error, 'pending')) return { ...summary, title: summaryTitle('not completed') };
+  return { ...summary, commands: [nextCommand(['au', 'wait', run.name], context.globals, context.system)] };
+}
+
+export function summaryTitle(status: string): string {
+  return `Account Updater: ${status}`;
+}
+
+/** A run in words: its ids, then the counts of its results by class and code, or how far each of its jobs is. */
+async function runSummary(record: RunRecord, results?: Results, warning?: string): Promise<Summary> {
+  const { id, profile, cycle, input } = record;
+  const parts = partRows(record);
+  const facts: [string, string][] = [
+    ...(warning === undefined ? [] : [['warning', warning] as [string, string]]),
+    ['run', id],
+    ['file', `${input.name}, ${formatNumber(input.rows)} rows`],
+    ['jobs', parts.map(({ job }) => job ?? 'none yet').join(', ')],
+    ['profile', cycle === undefined ? profile : `${profile}, cycle ${cycle}`],
+  ];
+  const title = summaryTitle(shownStatus(record));
+  if (results === undefined) {
+    const rows = parts.map((part) => [
+      String(part.part),
+      formatNumber(part.rows),
+      part.status,
+      [part.progress, ...part.errors].join('; '),
+    ]);
+    return { title, facts, head: ['part', 'rows', 'status', 'progress'], rows };
+  }
+  const { updated, warned, errors, unknown, unchanged, codes, file } = results;
+  const counts = { updated, warnings: warned, errors, unknown, unchanged };
+  const counted = Object.entries(counts).map(([name, count]) => `${formatNumber(count)} ${name}`);
+  const { CLASS_NAMES, shownCode } = await import('../results/report-view.ts');
+  const rows = CLASS_NAMES.flatMap(([kind, name]) =>
+    codes.flatMap((code) =>
+      code.class === kind ? [[name, shownCode(code.code), formatNumber(code.count), code.action]] : [],
+    ),
+  );
+  facts.push(['results', file], ['rows', counted.join(', ')]);
+  return { title, facts, head: ['class', 'result code', 'rows', 'what to do'], rows };
+}

@@ -1,0 +1,45 @@
+import type { Context } from '../../cli/app/command.ts';
+import { hostName, integer, value } from '../../cli/app/parameter.ts';
+import type { WakeUp } from '../../client/api/poll.ts';
+
+/** Where a wait listens for the events of its jobs. */
+export interface EventsAddress {
+  readonly port: number;
+  /** A name beside those of loopback that senders may use. */
+  readonly host: string | undefined;
+}
+
+/** `--events`: the port on which a wait listens for the events of its jobs. */
+export const eventsParameter = value(
+  '--events <[host:]port>',
+  'while waiting, receive webhook events on this local port, and poll as soon as one says that the job ended; a host is the name that senders use, such as that of a tunnel',
+  (typed): EventsAddress => {
+    const colon = typed.lastIndexOf(':');
+    return {
+      port: integer(0, 65_535)(typed.slice(colon + 1)),
+      host: colon === -1 ? undefined : hostName(typed.slice(0, colon)),
+    };
+  },
+);
+
+/** Gives, for a run or for a job alone, what wakes a wait up when one of its jobs has ended. */
+type JobWakeUp = (of: { readonly parts: readonly { readonly job?: string }[] }) => WakeUp;
+
+/** Listens on loopback for events of jobs, which only say when to poll. @throws SvcError `local` if it cannot listen */
+export async function listenForJobs(context: Context, { host, port }: EventsAddress): Promise<JobWakeUp> {
+  const { notices, clock } = context;
+  const { JobHints } = await import('./job-hints.ts');
+  const hints = await JobHints.open({
+    port,
+    allowHosts: host === undefined ? [] : [host],
+    clock,
+    onRefused: ({ status, reason }) => notices.warn(`a request was refused (${status}): ${reason}`),
+  });
+  context.onClose(() => hints.close());
+  notices.note(`listening for events on ${hints.url}`);
+  return ({ parts }) =>
+    async (signal) => {
+      await hints.next((job) => parts.some((part) => part.job === job), signal);
+      if (!signal.aborted) notices.note('an event says that a job has ended: polling now');
+    };
+}

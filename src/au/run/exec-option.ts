@@ -1,0 +1,55 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { text, value } from '../../cli/app/parameter.ts';
+import { actionsOf } from '../results/action-option.ts';
+import { countedResults } from '../results/submission.ts';
+import type { RunDirectory } from './run-directory.ts';
+import { runRow } from './run-view.ts';
+
+/** `--exec`: a command of the operator's for each run that completes. */
+export const execParameter = value(
+  '--exec <command>',
+  'a shell command to run once for each run that completes, which it gets as JSON on standard input; it is run again by the next sync or wait if it fails',
+  text,
+);
+
+/** The command of `--exec` failed: the run itself is done. */
+export class ExecFailed extends SvcError {}
+
+/**
+ * Runs the command where it is due for a completed run whose results are written. On standard input it gets the run as
+ * `svc au status` shows it, with the counts of its results; what it writes goes to stderr.
+ * @returns its failure, after which it stays due
+ */
+export async function runExec(context: Context, run: RunDirectory, command: string) {
+  const { record } = run;
+  if (record.exec !== 'due' || record.results === undefined) return undefined;
+  const { system, signal, notices } = context;
+  const results = await countedResults(record, actionsOf(context, [])).catch((error: unknown) => {
+    // Bytes that the operator vouched for need not be a table.
+    if (isSvcError(error, 'checksum_mismatch')) return { file: record.results?.file };
+    throw error;
+  });
+  const { runLine } = await import('../../base/security/child-environment.ts');
+  const ended = await runLine(command, `${JSON.stringify({ ...runRow(record), results })}\n`, {
+    env: system.env,
+    cwd: system.cwd,
+    added: { SVC_RUN_ID: record.id, SVC_RESULTS: record.results.file },
+    onLine: (line) => notices.note(line),
+    signal,
+  });
+  signal.throwIfAborted();
+  const { code, problem } = ended;
+  if (code !== 0 || problem !== undefined)
+    return new ExecFailed(
+      'local',
+      `the command of --exec ${problem ?? `ended with ${code ?? ended.signal ?? 'a signal'}`}`,
+      {
+        hint: 'The results are written. Fix the command, and run it again for this run:',
+        next: ['au', 'wait', run.name, '--exec', '<command>'],
+      },
+    );
+  delete record.exec;
+  run.save();
+  return undefined;
+}

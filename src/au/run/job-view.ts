@@ -1,0 +1,44 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Context, PreviewRequest } from '../../cli/app/command.ts';
+import { fieldPaths, type View } from '../../cli/output/view.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { missingError } from './job.ts';
+import { namedRun, knownRunsRoot } from './recorded-runs.ts';
+import { listRuns } from './run-directory.ts';
+import { toneOf } from './run-view.ts';
+
+/** The request for a job, or for the first part of a run that has one, for `--curl`. */
+export async function jobRequest(context: Context, argument: string): Promise<PreviewRequest> {
+  const run = namedRun(context, argument);
+  const job = run ? run.record.parts.find((part) => part.job !== undefined)?.job : argument;
+  if (job !== undefined) return (await import('../../client/api/resources.ts')).readJobRequest(job);
+  throw new SvcError('usage', `--curl has nothing to show: ${argument} has no job yet`, { hint: 'Omit --curl.' });
+}
+
+/** Explains a job that the service does not find by what is recorded of it here. */
+export async function explainMissing<T>(context: Context, id: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isSvcError(error, 'job_expired')) throw error;
+    const root = knownRunsRoot(context);
+    const parts = root === undefined ? [] : listRuns(root).runs.flatMap(({ record }) => record.parts);
+    const expiresAt = Date.parse(parts.find(({ job }) => job === id)?.expires_at ?? '');
+    const now = (await context.client()).now();
+    throw Number.isNaN(expiresAt) ? missingError(id) : missingError(id, { expiresAt, now });
+  }
+}
+
+/** How Account Updater jobs are shown. Both addresses are secrets. */
+export const jobView: View<AccountUpdaterJob> = {
+  name: 'job',
+  fields: fieldPaths('id tenant_id status created_by created_at expires_at upload_url errors download_url'),
+  columns: [
+    { path: 'id', kind: 'id' },
+    { path: 'status', kind: 'status', paint: toneOf },
+    { path: 'created_at', kind: 'time', priority: 3 },
+    { path: 'expires_at', kind: 'time', priority: 1 },
+    { path: 'errors', kind: 'text', priority: 2 },
+  ],
+  secret: ['upload_url', 'download_url'],
+};

@@ -1,0 +1,103 @@
+import path from 'node:path';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Client } from '../../client/api/client.ts';
+import { UnprovenDownload } from '../../client/transfer/download.ts';
+import {
+  type RunPoll,
+  removePartialFiles,
+  downloadResults,
+  recordResults,
+  ofJob,
+  isIntact,
+} from '../results/download.ts';
+import type { RunOptions } from './job.ts';
+import { uploadedRows } from './part-source.ts';
+import { pollJobs, recordPoll, workOn } from './poll-parts.ts';
+import { isOfPresentJob, type RunPart } from './record.ts';
+import type { RunDirectory } from './run-directory.ts';
+
+/** Failures that concern one part's results; after any other there is no use in trying the next. */
+const OF_ONE_PART = ['not_found', 'rejected', 'forbidden', 'truncated', 'checksum_mismatch', 'bad_response'] as const;
+
+/** Polls the jobs under way once, and downloads the results of those that are completed. */
+export async function pollRun(client: Client, run: RunDirectory, options: RunOptions): Promise<RunPoll> {
+  await pollJobs(workOn(client, run, options));
+  const failure = await collectResults(client, run, options);
+  removePartialFiles(run);
+  const left = run.record.parts.filter(({ state }) => state === 'uploaded').length;
+  return { left, failure };
+}
+
+/**
+ * Downloads the results of every completed part into the run's directory. A part whose job is missing is polled again.
+ * @returns the first failure that concerns one part alone; the others were downloaded all the same
+ */
+async function collectResults(client: Client, run: RunDirectory, options: RunOptions): Promise<SvcError | undefined> {
+  let failure: SvcError | undefined;
+  for (const part of run.record.parts.filter(({ state }) => state === 'completed')) {
+    try {
+      await collectPart(client, run, part, options);
+    } catch (error) {
+      const isKept = await restore(run, part);
+      if (isKept && isSvcError(error, 'job_expired', 'job_failed')) {
+        if (part.results) part.results.proof ??= 'content';
+      } else if (isSvcError(error, 'job_expired')) await recordPoll(workOn(client, run, options), part, undefined);
+      else if (isSvcError(error, 'job_failed')) markPartFailed(run, part, error, options);
+      else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
+      else throw error;
+    }
+  }
+  return failure;
+}
+
+async function collectPart(client: Client, run: RunDirectory, part: RunPart, options: RunOptions): Promise<void> {
+  const target = run.resultsFile(part);
+  const request = await uploadedRows(part, run.record, options.requestFile);
+  const compared = request !== undefined;
+  try {
+    // A download that was whole but not recorded is repeated: the file alone does not prove that it is whole.
+    const { bytes, sha256, proof } = await downloadResults(client, part.job ?? '', target, {
+      ...options,
+      overwrite: true,
+      rowsSent: part.rows,
+      request,
+    });
+    recordResults(run, part, { bytes, sha256, proof, compared });
+  } catch (error) {
+    throw error instanceof UnprovenDownload ? recordUnproven(run, part, error) : error;
+  }
+}
+
+/** The results of a part are not proven whole. The part stays as it was. */
+class RefusedResults extends SvcError {}
+
+function recordUnproven(run: RunDirectory, part: RunPart, error: UnprovenDownload): RefusedResults {
+  const { kept, code, message, facts } = error;
+  if (kept) {
+    part.unproven = { ...kept, file: path.basename(kept.file), ...ofJob(part) };
+    run.save();
+  }
+  return new RefusedResults(code, `the results of job ${part.job} were refused: ${message}`, {
+    hint: kept
+      ? `The same bytes came each time and are kept in ${kept.file}. If they are right, accept them:`
+      : 'Try again later: that costs nothing. If the results are still refused, contact support with the job id.',
+    next: kept ? ['au', 'download', run.name, '--accept-unproven'] : ['au', 'wait', run.name],
+    retryable: true,
+    facts: { ...facts, run: run.record.id, job: part.job },
+  });
+}
+
+function markPartFailed(run: RunDirectory, part: RunPart, { message }: SvcError, options: RunOptions): void {
+  part.state = 'failed';
+  part.errors = [message];
+  run.save();
+  options.onEvent?.({ kind: 'failed', job: part.job ?? '', errors: part.errors });
+}
+
+/** Goes back to the results that are kept, where there are any. */
+async function restore(run: RunDirectory, part: RunPart): Promise<boolean> {
+  if (!isOfPresentJob(part, part.results) || !(await isIntact(run, part))) return false;
+  part.state = 'downloaded';
+  run.save();
+  return true;
+}

@@ -1,0 +1,35 @@
+import { SvcError } from '../../base/errors.ts';
+import { defineCommand } from '../../cli/app/command.ts';
+import { flag } from '../../cli/app/parameter.ts';
+import { readConfig, updateConfig } from '../../cli/config/config-file.ts';
+
+export const logout = defineCommand({
+  description:
+    'The profile and its other settings stay. The keys themselves stay valid: revoke them at the service if they leaked.',
+  examples: [
+    ['svc logout', 'remove the keys of the current profile'],
+    ['svc logout --profile test', 'of another one'],
+    ['svc logout --all', 'of every profile'],
+  ],
+  parameters: {
+    all: flag('--all', 'remove the stored keys of every profile'),
+    dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
+  },
+  async run({ settings, system, notices }, { all, dryRun }) {
+    if (settings.sandbox && !all)
+      throw new SvcError('usage', 'the sandbox has no stored keys', { hint: 'Choose another profile with --profile.' });
+    const { profiles } = readConfig(system).config;
+    const names = all ? Object.keys(profiles) : [settings.profile.value];
+    const stored = names.flatMap((name) => {
+      const kinds = Object.keys((Object.hasOwn(profiles, name) && profiles[name]?.keys) || {});
+      return kinds.length === 0 ? [] : [`the ${kinds.join(' and ')} key of profile ${name}`];
+    });
+    if (stored.length === 0)
+      return notices.note(all ? 'no profile has stored keys' : `profile ${names[0]} has no stored keys`);
+    if (dryRun) return notices.note(`dry run: would remove ${stored.join(', ')}`);
+    await updateConfig(system, (config) => {
+      for (const [name, profile] of Object.entries(config.profiles)) if (names.includes(name)) delete profile.keys;
+    });
+    notices.success(`removed ${stored.join(', ')}`);
+  },
+});

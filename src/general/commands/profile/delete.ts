@@ -1,0 +1,35 @@
+import { SvcError } from '../../../base/errors.ts';
+import { defineCommand } from '../../../cli/app/command.ts';
+import { argument, flag, suggesting } from '../../../cli/app/parameter.ts';
+import { readConfig, updateConfig } from '../../../cli/config/config-file.ts';
+import { unknownProfile } from '../../../cli/config/settings.ts';
+import { SANDBOX_PROFILE } from '../../../cli/config/values.ts';
+
+const deleteProfile = defineCommand({
+  examples: [['svc profile delete test --yes', 'without being asked']],
+  newProfile: true,
+  parameters: {
+    name: suggesting('profile', argument('<name>', 'a stored profile')),
+    dryRun: flag('--dry-run', 'show what would be deleted, and delete nothing'),
+  },
+  async run({ system, prompts, notices }, { name, dryRun }) {
+    if (name === SANDBOX_PROFILE)
+      throw new SvcError('usage', 'the profile sandbox always exists', {
+        hint: 'To delete its state:',
+        next: ['sandbox', 'reset'],
+      });
+    const { config } = readConfig(system);
+    if (!Object.hasOwn(config.profiles, name)) throw unknownProfile(name, config);
+    if (dryRun) return notices.note(`dry run: would delete profile ${name} and its stored keys`);
+    if (!(await prompts().confirm(`Delete profile ${name} and its stored keys?`, 'Pass --yes.'))) {
+      return notices.note('nothing was deleted');
+    }
+    await updateConfig(system, (current) => {
+      delete current.profiles[name];
+      if (current.current === name) delete current.current;
+    });
+    notices.success(`deleted profile ${name}`);
+  },
+});
+
+export { deleteProfile as delete };

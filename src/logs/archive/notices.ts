@@ -1,0 +1,59 @@
+import type { Context } from '../../cli/app/command.ts';
+import { countText, formatDuration, formatNumber, isoTime } from '../../cli/output/time.ts';
+import { FollowNotices } from '../follow/notices.ts';
+import type { RunBegin } from './archive.ts';
+import type { Written } from './writer.ts';
+
+const CLOCK_SLACK_MS = 60_000;
+
+/** What `svc logs archive` reports on stderr while it works. Live on a terminal. */
+export class ArchiveNotices extends FollowNotices {
+  #entries = 0;
+
+  constructor(context: Context) {
+    // Without a terminal the summary is enough, and the journal stays short.
+    const live = context.system.stderr.isTTY === true ? context.progress.waiting('archive') : undefined;
+    super(context, live, 'up to date');
+  }
+
+  /** `requested`: the beginning that was given, which only a new archive takes. */
+  begin({ isNew, tenantId, readTo, since, now }: RunBegin, requested: number | undefined): void {
+    const { notices } = this.context;
+    const start = `starting an archive of tenant ${tenantId}`;
+    notices.debug(`${isNew ? start : 'resuming'} at ${isoTime(readTo)}`);
+    if (!isNew && requested !== undefined && requested < since)
+      notices.warn(
+        `the archive begins at ${isoTime(since)}: --since ${isoTime(requested)} is ignored (it applies to new archives only)`,
+      );
+    if (now + CLOCK_SLACK_MS < readTo) {
+      const behind = formatDuration(readTo - now);
+      notices.warn(`the clock is ${behind} behind the end of the archive: nothing is read until then`);
+    }
+  }
+
+  committed({ entries }: Written): void {
+    const news = entries - this.#entries;
+    this.#entries = entries;
+    if (news > 0) this.context.notices.debug(`committed ${countText(news, 'entry')}`);
+  }
+
+  lost(words: string): void {
+    this.context.notices.warn(words);
+  }
+
+  end({ shared, cardNumbers, raw, timeless }: Written): void {
+    this.stop();
+    const { notices } = this.context;
+    if (shared > 0)
+      notices.warn(
+        `${formatNumber(shared)} of the entries belong to other tenants, which share them: kept in folders of their own`,
+      );
+    const unusual = [
+      [cardNumbers, 'that hold what looks like a card number', 'archived as the service sent them'],
+      [raw, 'with duplicate names, half characters or too many levels', 'in part-….raw.gz, beside the others'],
+      [timeless, 'without a readable time (created_at)', 'under date=unknown'],
+    ] as const;
+    for (const [count, words, where] of unusual)
+      if (count > 0) notices.warn(`entries ${words}: ${formatNumber(count)}, ${where}`);
+  }
+}

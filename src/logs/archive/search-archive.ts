@@ -1,0 +1,117 @@
+import type { Context } from '../../cli/app/command.ts';
+import { flag, type Input, integer, value } from '../../cli/app/parameter.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
+import type { Log } from '../../schema/log.ts';
+import {
+  INTERVAL_PARAMETERS,
+  ENTITY_PARAMETERS,
+  UNMARKED_ENTRY_PARAMETERS,
+  intervalOf,
+  filterOf,
+  idsAmong,
+  isAbout,
+  matches,
+  valuesAmong,
+  type EntryFilter,
+  entityFilter,
+} from '../commands/entries.ts';
+import type { TailPosition } from '../entry.ts';
+import { gapText, reportGaps } from '../sentences.ts';
+import type { Manifest } from './manifest.ts';
+import { archiveLocation, openArchive, withByteProgress } from './open-archive.ts';
+import type { Lane } from './search.ts';
+import type { ArchiveStore } from './store.ts';
+
+export const parameters = {
+  dir: archiveLocation,
+  ...INTERVAL_PARAMETERS,
+  ...ENTITY_PARAMETERS,
+  ...UNMARKED_ENTRY_PARAMETERS,
+  limit: value('-n, --limit <n>', 'stop after this many', integer(1)),
+  live: flag('--live', 'add what the service has and the archive does not, up to now'),
+} as const;
+
+export type SearchInput = Input<typeof parameters> & { readonly retention?: number | undefined };
+type Bounds = ReturnType<typeof intervalOf>;
+
+/** Prints what an archive has, and with `live` the service beyond it. */
+export async function searchArchive(
+  context: Context,
+  typed: SearchInput,
+  print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>,
+): Promise<void> {
+  const input = await filterOf(context, typed);
+  const bounds = intervalOf(input, context.clock.now());
+  const [{ readManifest, readManifestAndPosition }, { searchSegments }, { lookUp, partToRead }] = await Promise.all([
+    import('./manifest.ts'),
+    import('./search.ts'),
+    import('./index/lookup.ts'),
+  ]);
+  const store = await openArchive(context, input.dir);
+  const { position, ...manifest } = input.live
+    ? await readManifestAndPosition(store, bounds)
+    : { ...(await readManifest(store, bounds)), position: undefined };
+  const more = position && (await liveOf(context, input, { store, manifest, bounds, position }));
+  reportGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
+  const index = await lookUp(store, manifest.index, idsAmong(input));
+  if (index.damaged > 0)
+    context.notices.note(`${countText(index.damaged, 'file')} of the index could not be used: more was read`);
+  const segments = manifest.segments.filter(({ sha256 }) => index.bySegment.get(sha256)?.wanted.length !== 0);
+  let read = 0;
+  const parts = segments.map((segment) => partToRead(index, segment));
+  const shown = await withByteProgress(context, { dir: input.dir, label: 'search', segments: parts }, (onBytes) =>
+    print(
+      searchSegments(store, {
+        ...bounds,
+        segments,
+        index,
+        matches: (log) => isAbout(log, input) && matches(log, input),
+        among: valuesAmong(input),
+        limit: input.limit,
+        more,
+        signal: context.signal,
+        onBytes,
+        onRead: (entries) => (read += entries),
+      }),
+    ),
+  );
+  const where = `${segments.length} of ${countText(manifest.allSegments, 'segment')}`;
+  context.notices.note(`${countText(shown, 'entry')} found; ${formatNumber(read)} read, in ${where}`);
+  if (input.limit !== undefined && shown >= input.limit)
+    context.notices.note('there may be more: use a larger --limit');
+  input.near.report(context);
+}
+
+/** What the service has beyond the archive; only learns which tenant the key is of. */
+async function liveOf(
+  context: Context,
+  input: SearchInput & EntryFilter,
+  {
+    store,
+    manifest,
+    bounds,
+    position,
+  }: { store: ArchiveStore; manifest: Manifest; bounds: Bounds; position: TailPosition },
+): Promise<Lane> {
+  const [{ liveLane }, { checkSubject }, { learnTenant }, { serviceLogs }, { serviceOf }, defaults] = await Promise.all(
+    [
+      import('./search.ts'),
+      import('./manifest.ts'),
+      import('./record.ts'),
+      import('../read-range.ts'),
+      import('../../cli/app/service.ts'),
+      import('../entry.ts'),
+    ],
+  );
+  checkSubject(store, manifest, { service: serviceOf(context) });
+  const client = await context.client();
+  checkSubject(store, manifest, { tenantId: await learnTenant(client, manifest.first.tenant_id) });
+  return liveLane(serviceLogs(client, entityFilter(input)), position, {
+    ...bounds,
+    overlapMs: defaults.DEFAULT_OVERLAP_MS,
+    retentionMs: input.retention ?? defaults.DEFAULT_RETENTION_MS,
+    matches: (log) => matches(log, input),
+    onGap: (gap) =>
+      context.notices.warn(`${gapText(gap)}: the archive was not updated within the retention of the logs`),
+  });
+}

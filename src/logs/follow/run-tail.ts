@@ -1,0 +1,164 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { withLock } from '../../base/files/lock.ts';
+import type { Context, PreviewRequest } from '../../cli/app/command.ts';
+import { resolvePath } from '../../cli/app/parameter.ts';
+import { type ListPrinter, listPrinter } from '../../cli/app/print.ts';
+import { countText, isoTime } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import { isLoopback } from '../../schema/address.ts';
+import type { Log } from '../../schema/log.ts';
+import { actorNames, clientFilters, entityFilter, filterOf, firstRequest, matches } from '../commands/entries.ts';
+import type { TailPosition } from '../entry.ts';
+import { openShipping, type Shipping } from '../otlp/ship.ts';
+import { logView } from '../view.ts';
+import type { Subject } from './checkpoint.ts';
+import type { Tail, TailOptions } from './follow.ts';
+import type { LastEntries } from './last-entries.ts';
+import { TailNotices } from './notices.ts';
+import { before, endsAtPresent, readLast, resumeCommand, type TailFilter, type TailInput } from './start.ts';
+
+/** The first request of a tail, for `--curl`. */
+export async function tailRequest(context: Context, input: TailInput): Promise<PreviewRequest> {
+  checkInput(context, input);
+  const now = context.clock.now();
+  if (input.last === undefined)
+    return firstRequest({ ...entityFilter(input), startDate: isoTime(input.since?.(now) ?? now) });
+  const { firstRange } = await import('./last-entries.ts');
+  const { from, to } = firstRange(now);
+  return firstRequest({ ...entityFilter(input), startDate: isoTime(from), endDate: isoTime(to) });
+}
+
+/** Follows the logs; also what `svc logs -f` does. */
+export async function runTail(context: Context, typed: TailInput): Promise<number> {
+  checkInput(context, typed);
+  // Only the printer knows the fields: they are checked before the first request.
+  const actors = typed.to === undefined ? await actorNames(context) : undefined;
+  const printNamed = await listPrinter(context, actors?.view ?? logView);
+  const print: ListPrinter<Log> = (batches) => printNamed(actors?.learned(batches) ?? batches);
+  const input = await filterOf(context, typed);
+  const { serviceOf } = await import('../../cli/app/service.ts');
+  const subject = { service: serviceOf(context), entityType: input.entityType, entityId: input.entityId };
+  const file = input.checkpoint === undefined ? undefined : resolvePath(context, input.checkpoint);
+  const work = (): Promise<number> => follow(context, input, { subject, file }, print);
+  if (file === undefined) return work();
+  const { system, clock, signal } = context;
+  const host = { pid: system.pid, isAlive: (pid: number) => system.isAlive(pid), clock, signal };
+  return withLock(`${file}.lock`, host, work, { waitMs: 0, what: 'the checkpoint' });
+}
+
+async function follow(
+  context: Context,
+  input: TailFilter,
+  { subject, file }: { readonly subject: Subject; readonly file: string | undefined },
+  print: ListPrinter<Log>,
+): Promise<number> {
+  const [{ readCheckpoint, writeCheckpoint }, { beginNow }] = await Promise.all([
+    import('./checkpoint.ts'),
+    import('./follow-logs.ts'),
+  ]);
+  const kept = file === undefined ? undefined : readCheckpoint(file, subject);
+  const client = await context.client();
+  const notices = new TailNotices(context, input);
+  const onEvent = notices.show.bind(notices);
+  const shipping = input.to && (await openShipping(context, input.to, input.for));
+  const last = kept === undefined ? await readLast(context, client, input, onEvent) : undefined;
+  const begin =
+    kept ?? last?.position ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
+  let taken = last === undefined ? begin : before(last);
+  // The command that resumes names this file, however soon the tail ends.
+  if (file !== undefined && kept === undefined) writeCheckpoint(file, subject, taken);
+  const onPosition = (position: TailPosition): void => {
+    if (file !== undefined) writeCheckpoint(file, subject, position);
+    taken = position;
+  };
+  const tailing = await openTail(context, client, input, { begin, last, shipping, onEvent, onPosition });
+  reportStart(context, input, kept);
+  async function* batches(): AsyncGenerator<readonly Log[]> {
+    if (last !== undefined) {
+      yield last.logs;
+      onPosition(last.position);
+      if (endsAtPresent(context, input) || last.logs.length === input.max) return;
+    }
+    yield* tailing.batches();
+  }
+  try {
+    await (shipping?.deliver ?? print)(notices.counted(batches()));
+    onPosition(tailing.position());
+  } catch (error) {
+    if (!context.signal.aborted) throw error;
+  } finally {
+    const keep = (path: string): void => writeCheckpoint(path, subject, taken);
+    notices.end(taken, () => resumeCommand(context, input, taken.settled, keep));
+  }
+  if (!context.signal.aborted) input.near.report(context);
+  return exitCode(context, input, notices.gaps, shipping?.rejected() ?? 0);
+}
+
+interface Opened extends Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'> {
+  readonly shipping: Shipping | undefined;
+  readonly last: LastEntries | undefined;
+}
+
+async function openTail(context: Context, client: Client, input: TailFilter, opened: Opened): Promise<Tail> {
+  const { shipping, last, ...options } = opened;
+  const [{ Tail: Following }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([
+    import('./follow.ts'),
+    import('../read-range.ts'),
+    import('../entry.ts'),
+  ]);
+  // To hide them could be suggested to a person, who reads along.
+  const maySuggest = context.out.isTerminal && input.checkpoint === undefined && input.to === undefined;
+  const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined;
+  return new Following(serviceLogs(client, entityFilter(input)), {
+    ...options,
+    overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
+    retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
+    intervalMs: input.interval,
+    forMs: input.for,
+    idleMs: input.idleExit,
+    limit: input.max === undefined ? undefined : input.max - (last?.logs.length ?? 0),
+    untilPresent: endsAtPresent(context, input),
+    ownReads: input.hideOwnReads ? 'hide' : maySuggest ? 'report' : undefined,
+    requestsBefore: last?.requests,
+    batchSize: shipping?.batchSize,
+    onPass: shipping?.identify,
+    keep: isFiltered ? (log) => matches(log, input) : undefined,
+  });
+}
+
+// `--since` stays in a command that runs again and again, and counts for its first run.
+function reportStart({ notices }: Context, { to, checkpoint, since, last }: TailInput, kept: TailPosition | undefined) {
+  const ignored = since !== undefined ? ' (--since ignored)' : last !== undefined ? ' (--last ignored)' : '';
+  if (kept) notices.note(`resuming from the checkpoint: read up to ${isoTime(kept.readTo)}${ignored}`);
+  if (to && checkpoint === undefined)
+    notices.warn('without --checkpoint a crash loses the position: entries are then sent again or missed');
+}
+
+// Being interrupted is how a tail ends: no error, but the exit code names the signal.
+function exitCode({ signal }: Context, { strict }: TailInput, gaps: number, rejected: number): number {
+  if (signal.aborted) {
+    if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
+    throw signal.reason;
+  }
+  if (strict && gaps > 0)
+    throw new SvcError('entries_missing', 'entries may be missing: the service no longer had them', {
+      hint: 'Run the tail at least once within the retention of the logs.',
+    });
+  if (strict && rejected > 0)
+    throw new SvcError('entries_missing', `the collector permanently rejected ${countText(rejected, 'entry')}`, {
+      hint: 'Its reasons are above. Read those entries from the service with another tail or an archive.',
+    });
+  return 0;
+}
+
+const SHORTEST_MS = 1_000;
+
+/** Refuses a pause that would use up the key's requests, unless the service is on this machine. @throws SvcError `usage` */
+function checkInput({ settings }: Context, { interval: intervalMs, last = 0, max = Infinity }: TailInput): void {
+  if (max < last) throw new SvcError('usage', '--max must not be less than --last', { hint: 'Leave one of them out.' });
+  const url = settings.baseUrl?.value;
+  if (intervalMs === undefined || intervalMs >= SHORTEST_MS || url === undefined || isLoopback(url)) return;
+  throw new SvcError('usage', '--interval must be 1s or longer', {
+    hint: 'A key has 200 requests a minute for everything; without --interval the pace adapts.',
+  });
+}

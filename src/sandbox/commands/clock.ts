@@ -1,0 +1,68 @@
+import { SvcError } from '../../base/errors.ts';
+import { defineCommand } from '../../cli/app/command.ts';
+import { flag, type Input, moment, optionalArgument, value } from '../../cli/app/parameter.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { parseDuration } from '../../cli/config/values.ts';
+import { simpleColumns, type View } from '../../cli/output/view.ts';
+import type { ClockMove } from '../../emulator/state/state.ts';
+import { directoryFrom, directoryParameter } from '../server-options.ts';
+
+/** The sandbox's time before and after it was moved, and how far it is ahead of the machine's clock. */
+const sandboxClockView: View = {
+  name: 'clock',
+  fields: ['before', 'after', 'ahead_seconds'],
+  columns: simpleColumns({ before: 'time', after: 'time', ahead_seconds: 'number' }),
+};
+
+const clockParameters = {
+  by: optionalArgument('[+duration]', 'how far to move it, such as +6d23h', ahead),
+  at: value('--at <time>', 'the time to set', moment),
+  reset: flag('--reset', "back to this machine's time"),
+  directory: directoryParameter,
+} as const;
+
+export const clock = defineCommand({
+  description:
+    'Moves every sandbox on the directory, running ones too: uploads expire, jobs finish, logs age out of retention, sessions expire. Times are those of the sandbox, before and after.',
+  examples: [
+    ['svc sandbox clock +6d23h', 'as if almost a week had passed'],
+    ['svc sandbox clock --at 2027-01-31T23:59:00Z', 'to a time'],
+    ['svc sandbox clock --reset', "back to this machine's time"],
+  ],
+  fields: sandboxClockView.fields,
+  parameters: clockParameters,
+  async run(context, input) {
+    const print = await recordPrinter(context, sandboxClockView);
+    const move = moveFrom(input, context.clock.now());
+    const { moveClock } = await import('../../emulator/state/state.ts');
+    const directory = directoryFrom(context, input.directory);
+    const { before, after, ahead: offset } = moveClock(directory, () => context.clock.now(), move);
+    await print({
+      before: new Date(before).toISOString(),
+      after: new Date(after).toISOString(),
+      ahead_seconds: Math.round(offset / 1000),
+    });
+  },
+});
+
+function moveFrom({ by, at, reset }: Input<typeof clockParameters>, now: number): ClockMove | undefined {
+  if ([by !== undefined, at !== undefined, reset].filter(Boolean).length > 1)
+    throw new SvcError('usage', 'a duration, --at and --reset cannot be combined', { hint: 'Give one of them.' });
+  if (reset) return 'reset';
+  if (at !== undefined) return checked({ to: at(now) }, at(now));
+  const ms = by === undefined ? undefined : parseDuration(by.slice(1));
+  return ms === undefined ? undefined : checked({ by: ms }, now + ms);
+}
+
+// ISO 8601 has no more than four digits for a year.
+const LATEST = Date.UTC(9999, 0);
+
+function checked(move: ClockMove, time: number): ClockMove {
+  if (time < 0 || time > LATEST) throw new SvcError('usage', 'the time must lie between the years 1970 and 9998');
+  return move;
+}
+
+function ahead(text: string): string {
+  if (text.startsWith('+') && parseDuration(text.slice(1)) !== undefined) return text;
+  throw new SvcError('usage', 'must be a plus and a duration, such as +90s, +15m, +1h30m or +7d');
+}

@@ -1,0 +1,16 @@
+import { defineCommand } from '../../cli/app/command.ts';
+import { directoryFrom, directoryParameter } from '../server-options.ts';
+
+export const reset = defineCommand({
+  examples: [['svc sandbox reset --yes', 'delete its jobs, files and logs']],
+  parameters: { directory: directoryParameter },
+  async run(context, input) {
+    const directory = directoryFrom(context, input.directory);
+    const question = 'Reset the sandbox? Its jobs, files and logs are deleted.';
+    if (!(await context.prompts().confirm(question, 'Pass --yes.')))
+      return context.notices.note('canceled: nothing was reset');
+    const { resetSandbox } = await import('../../emulator/state/journal.ts');
+    resetSandbox(directory);
+    context.notices.success('sandbox reset');
+  },
+});

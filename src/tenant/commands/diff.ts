@@ -1,0 +1,53 @@
+import { SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { readDataFile } from '../../cli/app/data-file.ts';
+import { argument, text } from '../../cli/app/parameter.ts';
+import { isDrawn, listPrinter, once } from '../../cli/app/print.ts';
+import { headline } from '../../cli/app/tenant-mark.ts';
+import { simpleColumns, type View } from '../../cli/output/view.ts';
+import type { Tenant } from '../../schema/tenant.ts';
+import type { FieldDifference } from '../change.ts';
+import { fieldsText } from '../view.ts';
+
+/** A field as the service has it, absent where only the file has it, and as the file has it. */
+const driftView: View = {
+  name: 'difference',
+  fields: ['field', 'tenant', 'file'],
+  columns: simpleColumns({ field: 'text', tenant: 'text', file: 'text' }),
+};
+
+export const diff = defineCommand({
+  description:
+    "Only what the file names is compared. The value of the tenant stands after -, that of the file after +, as 'svc tenant update --file' would change it. The file of another tenant ends with exit code 3.",
+  examples: [
+    ['svc tenant diff tenant.yaml', "against a file that 'svc tenant export' wrote"],
+    ['svc tenant diff tenant.yaml --quiet', 'for cron and CI: exit code 10 when the tenant differs'],
+  ],
+  permissions: ['tenant:read'],
+  exitCodes: [10, 13],
+  fields: driftView.fields,
+  parameters: { file: argument('<file|->', 'a YAML or JSON file, or - for standard input', text) },
+  async run(context, { file }) {
+    const forPeople = isDrawn(context);
+    const print = forPeople ? undefined : await listPrinter(context, driftView);
+    const [{ changeFromFile, drift }, data] = await Promise.all([import('../change.ts'), readDataFile(context, file)]);
+    const change = changeFromFile(data);
+    const client = await context.client();
+    const tenant = await client.tenant.read();
+    const found = drift(tenant, change);
+    await print?.(once(found.map(({ path, before, after }) => ({ field: path, tenant: before, file: after }))));
+    if (found.length === 0) return context.notices.success(`the tenant is as ${data.name} says`);
+    if (forPeople) await context.out.write(differenceText(tenant, found, context));
+    const fields = found.map(({ path }) => path);
+    throw new SvcError('threshold', `the tenant is not as ${data.name} says: ${fields.join(', ')}`, {
+      hint: 'To accept the tenant as it is, export it again. To change it back, update it from the file.',
+      next: ['tenant', 'update', '--file', file === '-' ? '<file>' : file],
+      facts: { fields },
+    });
+  },
+  request: async () => (await import('../../client/api/resources.ts')).readTenantRequest(),
+});
+
+function differenceText(tenant: Tenant, fields: readonly FieldDifference[], { palette, plain }: Context) {
+  return `${headline(tenant, palette)}\n${fieldsText(fields, palette, plain)}`;
+}

@@ -1,0 +1,33 @@
+import { defineCommand } from '../../cli/app/command.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import type { View } from '../../cli/output/view.ts';
+import { tenantView } from '../view.ts';
+
+/** What a file keeps of a tenant: which one it is, and all of it that can be changed. */
+const exportView: View = {
+  name: 'tenant',
+  fields: ['id', 'type', ...tenantView.fields.filter((field) => /^(?:name|settings)/.test(field))],
+  columns: [],
+};
+
+const exportTenant = defineCommand({
+  description:
+    "YAML also in a pipe, unless another format is asked for with -o. 'svc tenant diff' compares the file with the tenant, and 'svc tenant update --file' applies it; neither accepts the file of another tenant.",
+  examples: [
+    ['svc tenant export > tenant.yaml', 'to keep under version control'],
+    ['svc tenant export -o json', 'as JSON'],
+  ],
+  permissions: ['tenant:read'],
+  fields: exportView.fields,
+  parameters: {},
+  async run(context) {
+    const print = await recordPrinter(context, exportView, 'yaml');
+    const client = await context.client();
+    const tenant = await client.tenant.read();
+    const { bodyOf } = await import('../change.ts');
+    await print({ id: tenant.id, type: tenant.type, ...bodyOf(tenant) });
+  },
+  request: async () => (await import('../../client/api/resources.ts')).readTenantRequest(),
+});
+
+export { exportTenant as export };
