@@ -24,8 +24,8 @@ const LOADED_TOGETHER = [
     /cli.app.(context|execute|service|trace)|cli.config.(config-file|json-text|keys|settings)|base.security.redact/,
     /cli.output.(error-report|live-line|messages|progress|prompt|terminal)/,
   ),
-  chunk('files', /cli.config.paths|base.files.(directory|draft|path)|schema.(address|json-value)/),
-  chunk('logs', /logs.(commands.entries|commands.list|near-ids|view)|schema.log-fields/),
+  chunk('files', /cli.config.paths|base.files.(directory|draft|durable|names|read|target)|schema.(address|json-value)/),
+  chunk('logs', /logs.(commands.list|filter|near-ids|odd-entries|options|view)|schema.log-fields/),
   chunk(
     'client',
     /client.api.(any-endpoint|client|logs|pages|resources)|cli.app.rate-ledger/,

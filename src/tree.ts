@@ -1,6 +1,6 @@
 import { VERSION } from './base/version.ts';
 import { type Command, defineCommand, entry, type Entry, group, type Program } from './cli/app/command.ts';
-import { GLOBAL_PARAMETERS } from './cli/app/parameter.ts';
+import { GLOBAL_PARAMETERS } from './cli/app/global-parameters.ts';
 
 const LOGS: readonly Entry[] = [
   entry(

@@ -1,7 +1,8 @@
 import { SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
 import { readJsonBody } from '../cli/app/json-body.ts';
-import { flag, nameValue, repeated } from '../cli/app/parameter.ts';
+import { flag, repeated } from '../cli/app/parameter.ts';
+import { nameValue } from '../cli/app/value-parsers.ts';
 import { countText } from '../cli/output/time.ts';
 import type { Violation } from './check.ts';
 import { UNKNOWN_MEMBER } from './rules.ts';

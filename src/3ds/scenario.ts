@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../base/errors.ts';
 import type { Context, PreviewRequest } from '../cli/app/command.ts';
-import { positiveDuration, value } from '../cli/app/parameter.ts';
+import { value } from '../cli/app/parameter.ts';
+import { positiveDuration } from '../cli/app/value-parsers.ts';
 import { fieldPaths, type View } from '../cli/output/view.ts';
 import type { Client } from '../client/api/client.ts';
 import { pollUntil } from '../client/api/poll.ts';

@@ -1,8 +1,9 @@
 import { isSvcError, SvcError } from '../base/errors.ts';
 import { checkKey, isAboutKey, type KeyCheck, keyFailure, namesOf } from '../cli/app/check-key.ts';
 import type { Context } from '../cli/app/command.ts';
-import { conflicting, flag, type Input, text, value } from '../cli/app/parameter.ts';
+import { conflicting, flag, type Input, value } from '../cli/app/parameter.ts';
 import { headline } from '../cli/app/tenant-mark.ts';
+import { text } from '../cli/app/value-parsers.ts';
 import { knownTenant } from '../cli/config/cache.ts';
 import type { Profile } from '../cli/config/config-file.ts';
 import { checkKeyText, commandName, KEY_TYPES, storedAs } from '../cli/config/keys.ts';

@@ -1,20 +1,11 @@
 import { readProblem, SvcError, systemCodeOf } from '../base/errors.ts';
 import { makeDirectory } from '../base/files/directory.ts';
-import { readRegularFileSync } from '../base/files/path.ts';
+import { readRegularFileSync } from '../base/files/read.ts';
 import type { Context } from '../cli/app/command.ts';
-import { sandboxDirectory } from '../cli/app/context.ts';
-import {
-  choice,
-  flag,
-  hostName,
-  type Input,
-  integer,
-  positiveDuration,
-  repeated,
-  resolvePath,
-  text,
-  value,
-} from '../cli/app/parameter.ts';
+import { sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
+import { choice, flag, type Input, repeated, value } from '../cli/app/parameter.ts';
+import { resolvePath } from '../cli/app/typed-path.ts';
+import { hostName, integer, positiveDuration, text } from '../cli/app/value-parsers.ts';
 import type { Interceptor, RunningSandbox } from '../emulator/options.ts';
 
 export const directoryParameter = value(

@@ -1,7 +1,8 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
-import { argument, flag, text, value } from '../../cli/app/parameter.ts';
+import { argument, flag, value } from '../../cli/app/parameter.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import type { ThreeDsSession } from '../../schema/three-ds/session.ts';

@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import { argument, flag, text } from '../../cli/app/parameter.ts';
+import { argument, flag } from '../../cli/app/parameter.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import type { Authentication } from '../../schema/three-ds/session.ts';
 import { isOpen } from '../explain.ts';
 import {

@@ -1,8 +1,9 @@
 import { SvcError } from '../../base/errors.ts';
 import { typedWord } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { optionalArgument, suggesting, text } from '../../cli/app/parameter.ts';
+import { optionalArgument, suggesting } from '../../cli/app/parameter.ts';
 import { formatOf, listPrinter, once } from '../../cli/app/print.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { hangingIndent, wrapWords } from '../../cli/output/text.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Meaning } from '../explain.ts';

@@ -1,9 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
-import { choice, type Input, suggesting, text, value, type ValueParser } from '../../cli/app/parameter.ts';
+import { choice, type Input, suggesting, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
+import { text, type ValueParser } from '../../cli/app/value-parsers.ts';
 import { AUTHENTICATION_STATUS_CODES, AUTHENTICATION_STATUSES, SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { bodyParameters } from '../body.ts';
 import {

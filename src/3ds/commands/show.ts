@@ -1,5 +1,6 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { argument, text } from '../../cli/app/parameter.ts';
+import { argument } from '../../cli/app/parameter.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { responsePrinter, warnOfDeprecated } from '../outcome.ts';
 import { sessionView } from '../view.ts';
 

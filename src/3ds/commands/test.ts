@@ -3,10 +3,12 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { readDataFile } from '../../cli/app/data-file.ts';
 import { warnOf } from '../../cli/app/hint.ts';
-import { flag, optionalArgument, requireFile, resolvePath, text, value } from '../../cli/app/parameter.ts';
+import { flag, optionalArgument, value } from '../../cli/app/parameter.ts';
 import { listPrinter, once } from '../../cli/app/print.ts';
 import { openSummary, type Summary, summaryParameter } from '../../cli/app/summary.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
+import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { escapeHtml } from '../../cli/output/page.ts';
 import type { Client } from '../../client/api/client.ts';
 import {

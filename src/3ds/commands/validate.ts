@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { argument, choice, text } from '../../cli/app/parameter.ts';
+import { argument, choice } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';

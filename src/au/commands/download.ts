@@ -1,9 +1,10 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { inspectTarget } from '../../base/files/path.ts';
+import { inspectTarget } from '../../base/files/target.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { argument, flag, text, value } from '../../cli/app/parameter.ts';
+import { argument, flag, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { copyOut, deliverResults, noteUncompared, openSpool, requireDestination } from '../results/deliver.ts';
 import { acceptUnproven, downloadResults, invalidateResults, refetchResults } from '../results/download.ts';

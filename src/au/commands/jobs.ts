@@ -1,6 +1,8 @@
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
-import { choice, moment, PAGING_PARAMETERS, value } from '../../cli/app/parameter.ts';
+import { PAGING_PARAMETERS } from '../../cli/app/paging.ts';
+import { choice, value } from '../../cli/app/parameter.ts';
 import { listPrinter, newListProgress, pageSizeFor, reportRest, wanted } from '../../cli/app/print.ts';
+import { moment } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Page } from '../../client/api/pages.ts';

@@ -1,9 +1,11 @@
 import { SvcError } from '../../base/errors.ts';
 import { Draft } from '../../base/files/draft.ts';
-import { isSamePath } from '../../base/files/path.ts';
+import { isSamePath } from '../../base/files/names.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { argument, flag, requireFile, resolvePath, text, value } from '../../cli/app/parameter.ts';
+import { argument, flag, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
+import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';

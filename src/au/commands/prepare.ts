@@ -2,18 +2,10 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { Draft, type Sealed } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import {
-  argument,
-  choice,
-  flag,
-  nameValue,
-  repeated,
-  requireFile,
-  resolvePath,
-  text,
-  value,
-} from '../../cli/app/parameter.ts';
+import { argument, choice, flag, repeated, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
+import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
+import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { recognizeFile } from '../request/file-kind.ts';

@@ -1,8 +1,9 @@
 import { isSvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import { argument, text } from '../../cli/app/parameter.ts';
+import { argument } from '../../cli/app/parameter.ts';
 import { listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { explainMissing, jobRequest, jobView } from '../run/job-view.ts';
 import { isUntouched } from '../run/record.ts';
 import { namedRun } from '../run/recorded-runs.ts';

@@ -1,10 +1,11 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../cli/app/command.ts';
 import { noteNext, option } from '../../cli/app/hint.ts';
-import { argument, flag, type Input, repeated, text, value, type ValueParser } from '../../cli/app/parameter.ts';
+import { argument, flag, type Input, repeated, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
+import { text, type ValueParser } from '../../cli/app/value-parsers.ts';
 import { countText, formatDuration, formatNumber } from '../../cli/output/time.ts';
 import { checkedFileRow, checkedFileView, openRequestFile, type RequestFile } from '../request/open-request-file.ts';
 import { finishRun } from '../results/deliver.ts';

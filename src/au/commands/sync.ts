@@ -1,10 +1,11 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
-import { flag, positiveDuration, value } from '../../cli/app/parameter.ts';
+import { flag, value } from '../../cli/app/parameter.ts';
 import { listPrinter, once } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { openSummary, type Summarize, summaryParameter } from '../../cli/app/summary.ts';
+import { positiveDuration } from '../../cli/app/value-parsers.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Client } from '../../client/api/client.ts';

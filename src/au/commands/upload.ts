@@ -1,6 +1,7 @@
 import { defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
-import { argument, text } from '../../cli/app/parameter.ts';
+import { argument } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { explainMissing, jobView } from '../run/job-view.ts';
 import { showRun } from '../run/show-progress.ts';
 

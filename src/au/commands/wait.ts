@@ -1,8 +1,9 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { argument, text } from '../../cli/app/parameter.ts';
+import { argument } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, type Summarize, summaryParameter } from '../../cli/app/summary.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import type { WakeUp } from '../../client/api/poll.ts';
 import { finishRun } from '../results/deliver.ts';
 import { failOnParameter, type Threshold } from '../results/fail-on.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Context } from '../../cli/app/command.ts';
-import { resolvePath } from '../../cli/app/parameter.ts';
+import { resolvePath } from '../../cli/app/typed-path.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import type { Problem, RequestFileCheck, Rule } from './request-file.ts';
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type ErrorDetails, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { resolvePath } from '../../cli/app/parameter.ts';
+import { resolvePath } from '../../cli/app/typed-path.ts';
 import { GROUPS } from '../results/result-codes.ts';
 import { type FileKind, KIND_NAMES, recognizeFile } from './file-kind.ts';
 

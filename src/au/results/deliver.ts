@@ -1,5 +1,5 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { inspectTarget } from '../../base/files/path.ts';
+import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext, option } from '../../cli/app/hint.ts';
 import type { WakeUp } from '../../client/api/poll.ts';

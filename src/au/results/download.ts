@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { LockHost } from '../../base/files/lock.ts';
-import { moveIntoPlace } from '../../base/files/path.ts';
+import { moveIntoPlace } from '../../base/files/target.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { downloadFile, type DownloadResult } from '../../client/transfer/download.ts';

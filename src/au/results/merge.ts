@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Draft, type Sealed } from '../../base/files/draft.ts';
-import { inspectTarget } from '../../base/files/path.ts';
+import { inspectTarget } from '../../base/files/target.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';

@@ -1,5 +1,6 @@
 import type { Context } from '../../cli/app/command.ts';
-import { hostName, integer, value } from '../../cli/app/parameter.ts';
+import { value } from '../../cli/app/parameter.ts';
+import { hostName, integer } from '../../cli/app/value-parsers.ts';
 import type { WakeUp } from '../../client/api/poll.ts';
 
 /** Where a wait listens for the events of its jobs. */

@@ -1,6 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { text, value } from '../../cli/app/parameter.ts';
+import { value } from '../../cli/app/parameter.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { countedResults } from '../results/submission.ts';
 import type { RunDirectory } from './run-directory.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { withLock } from '../../base/files/lock.ts';
-import { isSamePath } from '../../base/files/path.ts';
+import { isSamePath } from '../../base/files/names.ts';
 import { isOn } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';

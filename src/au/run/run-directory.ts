@@ -4,7 +4,7 @@ import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { removeOrphanedTemporaries, writeFileAtomicSync } from '../../base/files/draft.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
-import { readRegularFileSync } from '../../base/files/path.ts';
+import { readRegularFileSync } from '../../base/files/read.ts';
 import { parseRecord, recordText, type RunPart, type RunRecord } from './record.ts';
 
 /** Name of the file that a run directory is known by. */

@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
-import { refuseWindowsName, syncDirectory } from './path.ts';
+import { syncDirectory } from './durable.ts';
+import { refuseWindowsName } from './names.ts';
 
 /**
  * Makes a directory and its parents where they are missing, by default for their owner alone. One level at a time: the

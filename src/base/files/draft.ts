@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { type SvcError, writeFailure, wrongSize } from '../errors.ts';
-import { moveIntoPlace, syncDirectory, whileBusy, writeFlushed } from './path.ts';
+import { syncDirectory, whileBusy, writeFlushed } from './durable.ts';
+import { moveIntoPlace } from './target.ts';
 
 const OWNER_ONLY = 0o600;
 const BUFFERED = 64 * 1024;

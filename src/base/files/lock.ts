@@ -4,7 +4,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import type { System } from '../system.ts';
-import { NO_LINKS, readRegularFileSync, whileBusy, writeFlushed } from './path.ts';
+import { whileBusy, writeFlushed } from './durable.ts';
+import { readRegularFileSync } from './read.ts';
+import { NO_LINKS } from './target.ts';
 
 interface LockOptions {
   /** How long to wait, in milliseconds. */

@@ -8,7 +8,9 @@ import type { Settings } from '../config/settings.ts';
 import type { Query } from '../output/jq.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { View } from '../output/view.ts';
-import { flag, type Globals, type Input, names, type Parameters, suggesting, value } from './parameter.ts';
+import type { Globals } from './global-parameters.ts';
+import { flag, type Input, type Parameters, suggesting, value } from './parameter.ts';
+import { names } from './value-parsers.ts';
 
 /** A command line that works, and what it does. */
 export type Example = readonly [line: string, does: string];

@@ -1,24 +1,21 @@
-import { setMaxListeners } from 'node:events';
 import path from 'node:path';
-import { SvcError, systemCodeOf } from '../../base/errors.ts';
-import { makeDirectory } from '../../base/files/directory.ts';
+import { setMaxListeners } from 'node:events';
+import { SvcError } from '../../base/errors.ts';
 import type { Redactor } from '../../base/security/redact.ts';
-import type { Clock, Environment, System } from '../../base/system.ts';
+import type { System } from '../../base/system.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { ApiKey } from '../../client/http/core.ts';
-import type { Trace, TraceEvent } from '../../client/http/exchange.ts';
 import type { SendLogs } from '../../client/http/pacer.ts';
-import type { Interceptor } from '../../emulator/options.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { keyOrigin, resolveKey } from '../config/keys.ts';
-import { directoryOf, requireDirectory } from '../config/paths.ts';
+import { directoryOf } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
-import type { Messages } from '../output/messages.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { formatDuration } from '../output/time.ts';
 import type { ClientChoice, Context } from './command.ts';
-import { noteNext } from './hint.ts';
-import type { Globals } from './parameter.ts';
+import { type EmbeddedSandbox, openSandbox } from './embedded-sandbox.ts';
+import type { Globals } from './global-parameters.ts';
+import { traceTo } from './trace.ts';
 
 export interface ContextDeps {
   readonly system: System;
@@ -162,123 +159,8 @@ function usesEmbedded({ sandbox, baseUrl }: Settings): boolean {
   return sandbox && baseUrl === undefined;
 }
 
-interface EmbeddedSandbox {
-  readonly url: URL;
-  /** The variables with which its buckets are reached. */
-  readonly storeEnvironment: Environment;
-}
-
 // The embedded sandbox has buckets of its own, whatever bucket the credentials of the environment are for.
 async function storeEnvironment({ system: { env }, settings }: ContextDeps, sandbox: () => Promise<EmbeddedSandbox>) {
   if (!usesEmbedded(settings) || env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL']) return env;
   return { ...env, ...(await sandbox()).storeEnvironment };
-}
-
-/** Starts the sandbox inside this process, on a free loopback port, for as long as the command runs. */
-async function openSandbox(context: Context): Promise<EmbeddedSandbox> {
-  const intercept = await faultsFrom(context.system.env['SVC_SANDBOX_FAULTS']);
-  const { startSandbox } = await import('../../emulator/server.ts');
-  const directory = sandboxDirectory(context);
-  makeDirectory(directory);
-  const sandbox = await startSandbox({ directory, port: 0, clock: context.clock, intercept }).catch(
-    (error: unknown) => {
-      throw sandboxFailure(directory, error);
-    },
-  );
-  context.onClose(() => sandbox.close());
-  reportClock(context, sandbox.clockOffset);
-  const { accessKeyId, secretAccessKey, region } = sandbox.store;
-  return {
-    url: new URL(sandbox.url),
-    storeEnvironment: {
-      AWS_ENDPOINT_URL_S3: sandbox.url,
-      AWS_ACCESS_KEY_ID: accessKeyId,
-      AWS_SECRET_ACCESS_KEY: secretAccessKey,
-      AWS_SESSION_TOKEN: undefined,
-      AWS_REGION: region,
-    },
-  };
-}
-
-/** Where the embedded sandbox keeps its state, so that a job of one command is there for the next. */
-export function sandboxDirectory({ system }: Pick<Context, 'system'>): string {
-  return path.join(requireDirectory(system, 'state'), 'sandbox');
-}
-
-// Whoever forgot that the clock was moved would take what follows from it for a bug.
-function reportClock(context: Context, offset: number): void {
-  if (offset === 0) return;
-  const direction = offset > 0 ? 'ahead' : 'behind';
-  const ahead = `the sandbox's clock is ${formatDuration(Math.abs(offset))} ${direction}; to reset it`;
-  noteNext(context, ahead, ['sandbox', 'clock', '--reset']);
-}
-
-async function faultsFrom(text: string | undefined): Promise<Interceptor | undefined> {
-  if (text === undefined || text === '') return undefined;
-  const { FaultSyntaxError, readFaults } = await import('../../emulator/faults/fault.ts');
-  const { faultInterceptor } = await import('../../emulator/faults/intercept.ts');
-  try {
-    const { faults, seed } = readFaults(text);
-    return faultInterceptor(faults, seed);
-  } catch (error) {
-    if (!(error instanceof FaultSyntaxError)) throw error;
-    throw new SvcError('usage', `SVC_SANDBOX_FAULTS: ${error.message}`, { next: ['help', 'faults'] });
-  }
-}
-
-/** The error for a sandbox that did not start; one of the system means that its directory cannot be used. */
-function sandboxFailure(directory: string, error: unknown): unknown {
-  const code = systemCodeOf(error);
-  if (code === undefined || error instanceof SvcError) return error;
-  return new SvcError('local', `the sandbox cannot keep its state in ${directory} (${code})`, {
-    hint: 'Make the directory writable, or set SVC_STATE_DIR to one that is.',
-    cause: error,
-  });
-}
-
-const REPORT_PAUSE_FROM_MS = 3_000;
-// Long work at the rate limit pauses again and again.
-const REPORT_PACING_EVERY_MS = 60_000;
-
-const PAUSE_REASONS = {
-  retry: 'the service returned an error, retrying',
-  'rate limit': 'rate limited, retrying',
-  pacing: 'staying under the rate limit, next request',
-  store: 'the object store returned an error, retrying',
-};
-
-type Pause = Extract<TraceEvent, { kind: 'wait' }>;
-
-/** Reports what the HTTP core does: every exchange with `--debug`, and long pauses, each that many share only once. */
-function traceTo(notices: Messages, clock: Pick<Clock, 'now'>): Trace {
-  const quietUntil = new Map<Pause['why'], number>();
-  const isNews = ({ why, ms }: Pause): boolean => {
-    const now = clock.now();
-    if (now < (quietUntil.get(why) ?? -Infinity)) return false;
-    if (why !== 'retry' && why !== 'store')
-      quietUntil.set(why, now + Math.max(ms, why === 'pacing' ? REPORT_PACING_EVERY_MS : 0));
-    return true;
-  };
-  return (event) => {
-    if (event.kind !== 'wait') {
-      if (notices.shows('debug')) notices.debug(describeEvent(event));
-      return;
-    }
-    const reason = event.noResponse === undefined ? PAUSE_REASONS[event.why] : `${event.noResponse}, retrying`;
-    const text = `${reason} in ${formatDuration(event.ms)}`;
-    if (event.ms < REPORT_PAUSE_FROM_MS || !isNews(event)) notices.debug(text);
-    else notices.note(text);
-  };
-}
-
-function describeEvent(event: Exclude<TraceEvent, { kind: 'wait' }>): string {
-  const target = `${event.method} ${event.url.href}`;
-  switch (event.kind) {
-    case 'request':
-      return `> ${target}${event.attempt === 0 ? '' : ` (attempt ${event.attempt + 1})`}`;
-    case 'response':
-      return `< ${event.status} ${target} in ${event.ms} ms${event.requestId === undefined ? '' : `, request id ${event.requestId}`}`;
-    case 'failure':
-      return `x ${target} after ${event.ms} ms: ${event.reason}`;
-  }
 }

@@ -9,8 +9,8 @@ import { ReaderGone } from '../output/output.ts';
 import { openTerminal, type Terminal, type TerminalSettings } from '../output/terminal.ts';
 import { Preview } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
+import type { Globals } from './global-parameters.ts';
 import { nextCommand, optionAdvice } from './hint.ts';
-import type { Globals } from './parameter.ts';
 import { openQuery } from './print.ts';
 import type { RunRequest } from './run.ts';
 

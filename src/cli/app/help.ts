@@ -1,6 +1,7 @@
 import { wrapWords } from '../output/text.ts';
 import { type Command, commandsBehind, type Entry, type Example, type Group } from './command.ts';
-import { GLOBAL_PARAMETERS, type Parameter, type Parameters } from './parameter.ts';
+import { GLOBAL_PARAMETERS } from './global-parameters.ts';
+import type { Parameter, Parameters } from './parameter.ts';
 import type { About, HelpRequest } from './run.ts';
 import { exitCodeMeanings, type Page, type Row, type Section, topicPage, TOPICS } from './topics.ts';
 

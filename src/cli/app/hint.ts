@@ -2,7 +2,7 @@ import type { SvcError } from '../../base/errors.ts';
 import type { System } from '../../base/system.ts';
 import { SANDBOX_PROFILE } from '../config/values.ts';
 import type { Context } from './command.ts';
-import type { Globals } from './parameter.ts';
+import type { Globals } from './global-parameters.ts';
 
 const DAY_S = 86_400;
 

@@ -1,10 +1,11 @@
 import { readFailure, SvcError } from '../../base/errors.ts';
-import { readFileOrPipe } from '../../base/files/path.ts';
+import { readFileOrPipe } from '../../base/files/read.ts';
 import type { InputStream } from '../../base/system.ts';
 import { JsonFault, plainValue, positionOf, readJson } from '../config/json-text.ts';
 import { readInput } from '../output/prompt.ts';
 import type { Context } from './command.ts';
-import { nameValue, resolvePath, type ValueParser } from './parameter.ts';
+import { resolvePath } from './typed-path.ts';
+import { nameValue, type ValueParser } from './value-parsers.ts';
 
 const LARGEST_BODY = 1_000_000;
 

@@ -8,7 +8,8 @@ import { printList, printRecord } from '../output/output.ts';
 import { cleanText } from '../output/text.ts';
 import type { Renderer, RenderOptions, View } from '../output/view.ts';
 import type { Command, Context } from './command.ts';
-import type { Input, PAGING_PARAMETERS } from './parameter.ts';
+import type { PAGING_PARAMETERS } from './paging.ts';
+import type { Input } from './parameter.ts';
 
 /** The format in effect: as chosen, else a table on a terminal, and for programs the form that suits the data. */
 export function formatOf(context: Context, data: 'list' | 'record'): OutputFormat {

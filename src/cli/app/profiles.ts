@@ -8,7 +8,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { isObject, type View } from '../output/view.ts';
 import type { Command, Context, RowSink } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
-import type { Globals } from './parameter.ts';
+import type { Globals } from './global-parameters.ts';
 import { type CheckedRenderer, formatOf, openQuery, rendererFor } from './print.ts';
 
 interface ProfilesRun {

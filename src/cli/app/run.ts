@@ -4,7 +4,8 @@ import { nearest, typedOption, typedWord } from '../../base/security/typed-word.
 import type { System } from '../../base/system.ts';
 import { writePlain } from '../output/output.ts';
 import { type Command, type Entry, type Group, isGroup, type Program } from './command.ts';
-import { GLOBAL_PARAMETERS, type Globals, optionWords, type Parameter, type Parameters } from './parameter.ts';
+import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
+import { optionWords, type Parameter, type Parameters } from './parameter.ts';
 import { type TopicName, TOPICS } from './topics.ts';
 
 /** Reads the command line and does what it asks for. Help needs nothing but the stream that it is written to. */

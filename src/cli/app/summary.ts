@@ -3,7 +3,9 @@ import { isSvcError, type SvcError, writeFailure } from '../../base/errors.ts';
 import { cleanText } from '../output/text.ts';
 import type { Context } from './command.ts';
 import { nextCommand, warnOf, withHint } from './hint.ts';
-import { requireFile, resolvePath, text, value } from './parameter.ts';
+import { value } from './parameter.ts';
+import { requireFile, resolvePath } from './typed-path.ts';
+import { text } from './value-parsers.ts';
 
 export const summaryParameter = value(
   '--summary <file>',

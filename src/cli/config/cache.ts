@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { writeFileAtomicSync } from '../../base/files/draft.ts';
-import { readRegularFileSync } from '../../base/files/path.ts';
+import { readRegularFileSync } from '../../base/files/read.ts';
 import { isObject, objectOrUndefined } from '../../schema/json-value.ts';
 import type { TenantFacts } from '../../schema/tenant.ts';
 import { directoryOf, type PathsHost } from './paths.ts';

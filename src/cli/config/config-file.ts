@@ -8,7 +8,7 @@ import {
   readPrivateFile,
 } from '../../base/files/directory.ts';
 import type { LockHost } from '../../base/files/lock.ts';
-import { isExecutable } from '../../base/files/path.ts';
+import { isExecutable } from '../../base/files/names.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
 import { CONFIG_FILE_NAME, directoryOf, type PathsHost, requireDirectory } from './paths.ts';

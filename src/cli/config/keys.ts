@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { readProblem, SvcError } from '../../base/errors.ts';
-import { readFileOrPipe, type Waiting } from '../../base/files/path.ts';
+import { readFileOrPipe, type Waiting } from '../../base/files/read.ts';
 import { isShowable } from '../../base/security/typed-word.ts';
 import type { System } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';

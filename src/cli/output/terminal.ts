@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { WriteStream } from 'node:tty';
-import { isExecutable } from '../../base/files/path.ts';
+import { isExecutable } from '../../base/files/names.ts';
 import { type Environment, isOn, type OutputStream, type System } from '../../base/system.ts';
 import { LiveLine } from './live-line.ts';
 import { Messages, type NoticeLevel } from './messages.ts';

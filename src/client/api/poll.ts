@@ -1,4 +1,4 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
 import type { Client } from './client.ts';
 

@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
-import { inspectTarget, moveIntoPlace } from '../../base/files/path.ts';
+import { inspectTarget, moveIntoPlace } from '../../base/files/target.ts';
 import type { Clock } from '../../base/system.ts';
 import { displayHost } from '../../schema/address.ts';
 import { exchange, type HttpResponse } from '../http/exchange.ts';

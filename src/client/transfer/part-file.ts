@@ -4,7 +4,8 @@ import { constants } from 'node:fs';
 import { promisify } from 'node:util';
 import { writeFailure, wrongSize } from '../../base/errors.ts';
 import { removeOrphanedTemporaries, writeFileAtomicSync } from '../../base/files/draft.ts';
-import { readRegularFileSync, whileBusy } from '../../base/files/path.ts';
+import { whileBusy } from '../../base/files/durable.ts';
+import { readRegularFileSync } from '../../base/files/read.ts';
 
 const PIECE = 1024 * 1024;
 

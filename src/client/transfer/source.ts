@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
-import type { Target } from '../../base/files/path.ts';
+import type { Target } from '../../base/files/target.ts';
 import type { Clock } from '../../base/system.ts';
 
 /** A file to upload, or a part of one. It can be opened again: each attempt sends a fresh stream (R35). */

@@ -1,21 +1,10 @@
 import { once } from 'node:events';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import {
-  conflicting,
-  flag,
-  hostName,
-  type Input,
-  integer,
-  type Moment,
-  moment,
-  positiveDuration,
-  repeated,
-  resolvePath,
-  text,
-  value,
-} from '../../cli/app/parameter.ts';
+import { conflicting, flag, type Input, repeated, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
+import { resolvePath } from '../../cli/app/typed-path.ts';
+import { hostName, integer, type Moment, moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { parseTime } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { ReceiverOptions } from '../../client/webhooks/receiver.ts';

@@ -1,7 +1,9 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter } from '../../cli/app/command.ts';
-import { argument, type Input, moment, repeated, resolvePath, text, value } from '../../cli/app/parameter.ts';
+import { argument, type Input, repeated, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
+import { resolvePath } from '../../cli/app/typed-path.ts';
+import { moment, text } from '../../cli/app/value-parsers.ts';
 import { isUnsafe } from '../../cli/output/text.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';

@@ -10,8 +10,9 @@ import {
   type Result,
 } from '../../cli/app/command.ts';
 import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../cli/app/json-body.ts';
-import { argument, type Input, repeated, text, value } from '../../cli/app/parameter.ts';
+import { argument, type Input, repeated, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { isObject } from '../../schema/json-value.ts';
 import type { ForwardResult } from '../forward.ts';

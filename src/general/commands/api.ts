@@ -4,18 +4,9 @@ import { sourceFrom, sourceOf } from '../../base/json/source.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { type Context, defineCommand, dryRunParameter, Preview } from '../../cli/app/command.ts';
 import { assigned, jsonAssignment, readJsonBody, textAssignment } from '../../cli/app/json-body.ts';
-import {
-  argument,
-  choice,
-  flag,
-  type Input,
-  nameValue,
-  repeated,
-  suggesting,
-  text,
-  value,
-} from '../../cli/app/parameter.ts';
+import { argument, choice, flag, type Input, repeated, suggesting, value } from '../../cli/app/parameter.ts';
 import { batches, formatOf, listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
+import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { DEFAULT_ORIGIN } from '../../cli/config/values.ts';
 import { jsonLine } from '../../cli/output/formats.ts';
 import { type Column, columnFor, isObject, leafPaths, type View } from '../../cli/output/view.ts';

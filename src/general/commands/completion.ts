@@ -4,8 +4,8 @@ import { type CommandSpec, defineCommand, entry, type GroupSpec } from '../../cl
 import { choice, flag } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import type { View } from '../../cli/output/view.ts';
-import type { Shell } from '../completion/bash.ts';
 import { installTargetFor, put, type InstallStatus } from '../completion/installed.ts';
+import type { Shell } from '../completion/shell.ts';
 import { SHELL_NAMES, type ShellName, shellNamed, SHELLS } from '../completion/shells.ts';
 
 /** What installing completions did, and what is left to do. No file for a shell that has no directory for them. */

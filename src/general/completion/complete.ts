@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunRecord } from '../../au/run/record.ts';
-import { readRegularFileSync } from '../../base/files/path.ts';
+import { readRegularFileSync } from '../../base/files/read.ts';
 import { optionWords, type Parameter, type Suggest, type Suggestion, takesValue } from '../../cli/app/parameter.ts';
 import { CONFIG_FILE_NAME, directoryOf, type PathsHost } from '../../cli/config/paths.ts';
 import { profileNameProblem, SANDBOX_PROFILE } from '../../cli/config/values.ts';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { readFailure, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { writeFileAtomicSync } from '../../base/files/draft.ts';
-import { readRegularFileSync } from '../../base/files/path.ts';
+import { readRegularFileSync } from '../../base/files/read.ts';
 import type { PathsHost } from '../../cli/config/paths.ts';
 import { SHELL_NAMES, type ShellName } from './shells.ts';
 

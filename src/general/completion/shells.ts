@@ -3,12 +3,14 @@ import { text as fishScript } from '../../../completions/svc.fish';
 import { text as powershellScript } from '../../../completions/svc.ps1';
 import type { System } from '../../base/system.ts';
 import type { Entry } from '../../cli/app/command.ts';
-import { GLOBAL_PARAMETERS } from '../../cli/app/parameter.ts';
+import { GLOBAL_PARAMETERS } from '../../cli/app/global-parameters.ts';
 import { TOPICS } from '../../cli/app/topics.ts';
 import type { PathsHost } from '../../cli/config/paths.ts';
 import { writePlain } from '../../cli/output/output.ts';
-import { bash, described, header, lines, type Shell, unquote } from './bash.ts';
+import { unquote } from './bash-line.ts';
+import { bash } from './bash.ts';
 import { candidatesFor, NOTHING } from './complete.ts';
+import { described, header, lines, type Shell } from './shell.ts';
 import type { Completable } from './walk.ts';
 
 /** zsh with its completion system (compinit). */

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { readProblem, writeFailure } from '../../base/errors.ts';
 import { isShared, modeText } from '../../base/files/directory.ts';
-import { readRegularFileSync } from '../../base/files/path.ts';
+import { readRegularFileSync } from '../../base/files/read.ts';
 import type { System } from '../../base/system.ts';
 import { readConfig } from '../../cli/config/config-file.ts';
 import { keyFiles } from '../../cli/config/keys.ts';

@@ -3,8 +3,9 @@ import path from 'node:path';
 import { readFailure as unreadable, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { Draft } from '../../base/files/draft.ts';
+import { syncDirectory } from '../../base/files/durable.ts';
 import type { LockHost } from '../../base/files/lock.ts';
-import { linkUnlessTaken, moveIntoPlace, syncDirectory } from '../../base/files/path.ts';
+import { linkUnlessTaken, moveIntoPlace } from '../../base/files/target.ts';
 import { damaged } from './record.ts';
 import { type ArchiveStore, type LocalFile, MAX_TEXT_BYTES, type StoredFile, workAlone } from './store.ts';
 

@@ -1,7 +1,8 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { argument, text } from '../../cli/app/parameter.ts';
+import { argument } from '../../cli/app/parameter.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import type { TransferProgress } from '../../cli/output/progress.ts';
 import { S3_SECRETS } from '../s3/settings.ts';
 import type { CountOptions } from './count-lines.ts';

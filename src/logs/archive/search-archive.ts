@@ -1,21 +1,18 @@
 import type { Context } from '../../cli/app/command.ts';
-import { flag, type Input, integer, value } from '../../cli/app/parameter.ts';
+import { flag, type Input, value } from '../../cli/app/parameter.ts';
+import { integer } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
+import { filterOf, type EntryFilter } from '../commands/entries.ts';
+import type { TailPosition } from '../entry.ts';
+import { idsAmong, isAbout, matches, valuesAmong } from '../filter.ts';
 import {
   INTERVAL_PARAMETERS,
   ENTITY_PARAMETERS,
   UNMARKED_ENTRY_PARAMETERS,
   intervalOf,
-  filterOf,
-  idsAmong,
-  isAbout,
-  matches,
-  valuesAmong,
-  type EntryFilter,
   entityFilter,
-} from '../commands/entries.ts';
-import type { TailPosition } from '../entry.ts';
+} from '../options.ts';
 import { gapText, reportGaps } from '../sentences.ts';
 import type { Manifest } from './manifest.ts';
 import { archiveLocation, openArchive, withByteProgress } from './open-archive.ts';

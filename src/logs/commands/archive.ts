@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { flag, type Input, moment, optionalArgument, positiveDuration, text, value } from '../../cli/app/parameter.ts';
+import { flag, type Input, optionalArgument, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
+import { moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber, isoTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ArchiveRun } from '../archive/archive.ts';
@@ -13,8 +14,8 @@ import { openArchive, wholeMonths } from '../archive/open-archive.ts';
 import type { DroppedMonth } from '../archive/record.ts';
 import type { Dropped } from '../archive/retention.ts';
 import type { ArchiveStore } from '../archive/store.ts';
+import { OVERLAP_PARAMETER, RETENTION_PARAMETERS } from '../options.ts';
 import { gapSentence, rangeText, type Sentence, sentencesText, sumOfMonths } from '../sentences.ts';
-import { OVERLAP_PARAMETER, RETENTION_PARAMETERS } from './entries.ts';
 
 const parameters = {
   dir: optionalArgument('[dir]', 'the directory of the archive; created if it does not exist'),

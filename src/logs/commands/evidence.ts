@@ -1,8 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
 import { writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { flag, requireFile, resolvePath, text, value } from '../../cli/app/parameter.ts';
+import { flag, value } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Finding } from '../archive/chain.ts';
@@ -10,8 +12,8 @@ import type { EvidencePlan, WrittenEvidence } from '../archive/evidence.ts';
 import { archiveLocation, openArchive, withByteProgress, withProgress } from '../archive/open-archive.ts';
 import type { ArchiveStore } from '../archive/store.ts';
 import type { Verified } from '../archive/verify.ts';
+import { INTERVAL_PARAMETERS, intervalOf } from '../options.ts';
 import { gapSentence, sentencesText } from '../sentences.ts';
-import { INTERVAL_PARAMETERS, intervalOf } from './entries.ts';
 
 const parameters = {
   dir: archiveLocation,

@@ -1,13 +1,16 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { argument, text, value } from '../../cli/app/parameter.ts';
+import { argument, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { formatDuration, wholeSecond } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { searchArchive } from '../archive/search-archive.ts';
+import { matches } from '../filter.ts';
+import { ENTITY_PARAMETERS, entityFilter, RETENTION_PARAMETERS, firstRequest } from '../options.ts';
 import { logView } from '../view.ts';
-import { ENTITY_PARAMETERS, filterOf, matches, entityFilter, RETENTION_PARAMETERS, firstRequest } from './entries.ts';
+import { filterOf } from './entries.ts';
 
 const NO_FILTERS = {
   since: undefined,

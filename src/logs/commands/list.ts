@@ -2,7 +2,8 @@ import { SvcError } from '../../base/errors.ts';
 import { nearest, typedWord } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { option, typedCommand } from '../../cli/app/hint.ts';
-import { conflicting, flag, type Input, PAGING_PARAMETERS } from '../../cli/app/parameter.ts';
+import { PAGING_PARAMETERS } from '../../cli/app/paging.ts';
+import { conflicting, flag, type Input } from '../../cli/app/parameter.ts';
 import {
   listPrinter,
   type ListProgress,
@@ -16,27 +17,24 @@ import { countText, isoTime, parseTime, SECOND_MS, wholeSecond } from '../../cli
 import type { LogFilter } from '../../client/api/logs.ts';
 import type { Page } from '../../client/api/pages.ts';
 import type { Log } from '../../schema/log.ts';
+import { matches, clientFilters, reportFiltered, filterWords } from '../filter.ts';
 import type { TailInput } from '../follow/start.ts';
-import { logView } from '../view.ts';
+import { OddEntries } from '../odd-entries.ts';
 import {
   ENTITY_PARAMETERS,
   INTERVAL_PARAMETERS,
   ENTRY_PARAMETERS,
   RETENTION_PARAMETERS,
   intervalOf,
-  filterOf,
   actorNames,
-  OddEntries,
-  matches,
   firstRequest,
   MAX_LAST,
   entityFilter,
   type EntryInput,
   type EntityInput,
-  clientFilters,
-  reportFiltered,
-  filterWords,
-} from './entries.ts';
+} from '../options.ts';
+import { logView } from '../view.ts';
+import { filterOf } from './entries.ts';
 
 const parameters = {
   follow: conflicting(

@@ -1,8 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
 import { writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { flag, type Input, moment, requireFile, resolvePath, text, value } from '../../cli/app/parameter.ts';
+import { flag, type Input, value } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
+import { moment, text } from '../../cli/app/value-parsers.ts';
 import { countText, isoTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { archiveLocation, countEntries, openArchive } from '../archive/open-archive.ts';

@@ -1,27 +1,24 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
-import { type Input, optionalArgument, text } from '../../cli/app/parameter.ts';
+import { type Input, optionalArgument } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, once } from '../../cli/app/print.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { countText, isoTime, parseTime, wholeSecond } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
 import type { Interval, LogCounts, StatsRow } from '../count.ts';
+import { matches, reportFiltered, valuesAmong, isAbout } from '../filter.ts';
 import type { TailEvent } from '../follow/follow.ts';
-import { gapText, reportGaps } from '../sentences.ts';
 import {
   INTERVAL_PARAMETERS,
   ENTITY_PARAMETERS,
   ENTRY_PARAMETERS,
-  type EntryFilter,
-  filterOf,
   intervalOf,
   firstRequest,
   entityFilter,
-  matches,
-  reportFiltered,
-  valuesAmong,
-  isAbout,
-} from './entries.ts';
+} from '../options.ts';
+import { gapText, reportGaps } from '../sentences.ts';
+import { type EntryFilter, filterOf } from './entries.ts';
 
 const DAY_MS = 86_400_000;
 

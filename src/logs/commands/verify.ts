@@ -1,7 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { flag, moment, positiveDuration, sha256, value } from '../../cli/app/parameter.ts';
+import { flag, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter } from '../../cli/app/print.ts';
+import { moment, positiveDuration, sha256 } from '../../cli/app/value-parsers.ts';
 import { countText, formatBytes, formatDuration, isoTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { type Coverage, isoRange, type MissingRange } from '../archive/coverage.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { refuseNewer, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { writeFileAtomicSync } from '../../base/files/draft.ts';
-import { readRegularFileSync } from '../../base/files/path.ts';
+import { readRegularFileSync } from '../../base/files/read.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import type { TailPosition } from '../entry.ts';

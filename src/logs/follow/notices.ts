@@ -3,8 +3,8 @@ import type { Context } from '../../cli/app/command.ts';
 import type { WaitProgress } from '../../cli/output/progress.ts';
 import { countText, formatDuration, isoTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import { OddEntries } from '../commands/entries.ts';
 import type { TailPosition } from '../entry.ts';
+import { OddEntries } from '../odd-entries.ts';
 import { gapText } from '../sentences.ts';
 import type { TailEvent } from './follow.ts';
 

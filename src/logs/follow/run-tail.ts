@@ -1,14 +1,16 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { withLock } from '../../base/files/lock.ts';
 import type { Context, PreviewRequest } from '../../cli/app/command.ts';
-import { resolvePath } from '../../cli/app/parameter.ts';
 import { type ListPrinter, listPrinter } from '../../cli/app/print.ts';
+import { resolvePath } from '../../cli/app/typed-path.ts';
 import { countText, isoTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { isLoopback } from '../../schema/address.ts';
 import type { Log } from '../../schema/log.ts';
-import { actorNames, clientFilters, entityFilter, filterOf, firstRequest, matches } from '../commands/entries.ts';
+import { filterOf } from '../commands/entries.ts';
 import type { TailPosition } from '../entry.ts';
+import { clientFilters, matches } from '../filter.ts';
+import { actorNames, entityFilter, firstRequest } from '../options.ts';
 import { openShipping, type Shipping } from '../otlp/ship.ts';
 import { logView } from '../view.ts';
 import type { Subject } from './checkpoint.ts';

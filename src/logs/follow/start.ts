@@ -5,32 +5,22 @@ import { isSvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option, typedCommand } from '../../cli/app/hint.ts';
-import {
-  conflicting,
-  flag,
-  type Input,
-  integer,
-  moment,
-  positiveDuration,
-  suggesting,
-  text,
-  value,
-} from '../../cli/app/parameter.ts';
+import { conflicting, flag, type Input, suggesting, value } from '../../cli/app/parameter.ts';
+import { integer, moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import { countText, isoTime, parseTime, wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
+import type { EntryFilter } from '../commands/entries.ts';
+import { beginAt, type TailPosition } from '../entry.ts';
+import { filterWords, matches } from '../filter.ts';
 import {
   ENTITY_PARAMETERS,
   entityFilter,
-  type EntryFilter,
   ENTRY_PARAMETERS,
-  filterWords,
-  matches,
   MAX_LAST,
   OVERLAP_PARAMETER,
   RETENTION_PARAMETERS,
-} from '../commands/entries.ts';
-import { beginAt, type TailPosition } from '../entry.ts';
+} from '../options.ts';
 import { destinationText, parseDestination } from '../otlp/settings.ts';
 import type { TailOptions } from './follow.ts';
 import type { LastEntries } from './last-entries.ts';

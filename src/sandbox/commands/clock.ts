@@ -1,7 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
-import { flag, type Input, moment, optionalArgument, value } from '../../cli/app/parameter.ts';
+import { flag, type Input, optionalArgument, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
+import { moment } from '../../cli/app/value-parsers.ts';
 import { parseDuration } from '../../cli/config/values.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ClockMove } from '../../emulator/state/state.ts';

@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { integer, value } from '../../cli/app/parameter.ts';
+import { value } from '../../cli/app/parameter.ts';
 import { listPrinter, once } from '../../cli/app/print.ts';
+import { integer } from '../../cli/app/value-parsers.ts';
 import type { View } from '../../cli/output/view.ts';
 import { directoryFrom, directoryParameter } from '../server-options.ts';
 

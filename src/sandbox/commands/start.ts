@@ -1,8 +1,9 @@
 import { isSvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { shellFor } from '../../cli/app/hint.ts';
-import { integer, value } from '../../cli/app/parameter.ts';
+import { value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
+import { integer } from '../../cli/app/value-parsers.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from '../server-options.ts';
 

@@ -1,7 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
-import { flag, type Input, text, value } from '../../cli/app/parameter.ts';
+import { flag, type Input, value } from '../../cli/app/parameter.ts';
 import { describeTenant } from '../../cli/app/tenant-mark.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import type { Tenant } from '../../schema/tenant.ts';
 

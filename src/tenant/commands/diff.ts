@@ -1,9 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { readDataFile } from '../../cli/app/data-file.ts';
-import { argument, text } from '../../cli/app/parameter.ts';
+import { argument } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, once } from '../../cli/app/print.ts';
 import { headline } from '../../cli/app/tenant-mark.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { Tenant } from '../../schema/tenant.ts';
 import type { FieldDifference } from '../change.ts';

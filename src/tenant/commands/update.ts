@@ -1,9 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
 import { readDataFile } from '../../cli/app/data-file.ts';
-import { flag, type Input, nameValue, repeated, text, value } from '../../cli/app/parameter.ts';
+import { flag, type Input, repeated, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { describeTenant } from '../../cli/app/tenant-mark.ts';
+import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { Tenant, TenantBody } from '../../schema/tenant.ts';
 import type { TenantChange } from '../change.ts';

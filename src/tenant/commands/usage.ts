@@ -1,7 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
-import { percent, value } from '../../cli/app/parameter.ts';
+import { value } from '../../cli/app/parameter.ts';
 import { formatOf, isForPeople, listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
+import { percent } from '../../cli/app/value-parsers.ts';
 import { drawBar, drawGauge } from '../../cli/output/bars.ts';
 import { wrapWords } from '../../cli/output/text.ts';
 import { formatNumber, formatPercent } from '../../cli/output/time.ts';

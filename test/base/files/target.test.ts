@@ -4,7 +4,7 @@ import fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readFileOrPipe } from '../../../src/base/files/path.ts';
+import { readFileOrPipe } from '../../../src/base/files/read.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 let directory: string;

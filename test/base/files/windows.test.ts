@@ -4,16 +4,11 @@ import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isShared, makeDirectory, modeText } from '../../../src/base/files/directory.ts';
 import { writeFileAtomicSync } from '../../../src/base/files/draft.ts';
+import { syncDirectory, whileBusy } from '../../../src/base/files/durable.ts';
 import { withLock } from '../../../src/base/files/lock.ts';
-import {
-  inspectTarget,
-  isSamePath,
-  linkUnlessTaken,
-  refuseWindowsName,
-  syncDirectory,
-  whileBusy,
-} from '../../../src/base/files/path.ts';
-import { resolvePath } from '../../../src/cli/app/parameter.ts';
+import { isSamePath, refuseWindowsName } from '../../../src/base/files/names.ts';
+import { inspectTarget, linkUnlessTaken } from '../../../src/base/files/target.ts';
+import { resolvePath } from '../../../src/cli/app/typed-path.ts';
 import { temporaryDirectory, testSystem } from '../../cli/config/support/system.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duration, positiveDuration } from '../../../src/cli/app/parameter.ts';
+import { duration, positiveDuration } from '../../../src/cli/app/value-parsers.ts';
 
 describe('a duration', () => {
   it.each([

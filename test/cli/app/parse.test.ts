@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
 import { helpText } from '../../../src/cli/app/help.ts';
-import { GLOBAL_PARAMETERS, optionWords } from '../../../src/cli/app/parameter.ts';
+import { optionWords } from '../../../src/cli/app/parameter.ts';
 import { parse } from '../../../src/cli/app/run.ts';
 import { PROGRAM } from '../../../src/tree.ts';
 import { allCommands } from '../../support/tree.ts';

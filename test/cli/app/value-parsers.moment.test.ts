@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { moment } from '../../../src/cli/app/parameter.ts';
+import { moment } from '../../../src/cli/app/value-parsers.ts';
 
 const NOW = Date.parse('2026-11-21T12:30:00Z');
 

@@ -10,17 +10,9 @@ import {
   entry,
   type GroupSpec,
 } from '../../../src/cli/app/command.ts';
-import {
-  argument,
-  choice,
-  flag,
-  GLOBAL_PARAMETERS,
-  type Parameters,
-  repeated,
-  rest,
-  text,
-  value,
-} from '../../../src/cli/app/parameter.ts';
+import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
+import { argument, choice, flag, type Parameters, repeated, rest, value } from '../../../src/cli/app/parameter.ts';
+import { text } from '../../../src/cli/app/value-parsers.ts';
 import { rememberEntityTypes } from '../../../src/cli/config/cache.ts';
 import type { PathsHost } from '../../../src/cli/config/paths.ts';
 import { candidatesFor } from '../../../src/general/completion/complete.ts';

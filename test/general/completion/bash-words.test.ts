@@ -1,6 +1,6 @@
 import { assert, constantFrom, pre, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { quoted, readLine, unquote } from '../../../src/general/completion/bash.ts';
+import { quoted, readLine, unquote } from '../../../src/general/completion/bash-line.ts';
 
 describe('a bash line', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { GLOBAL_PARAMETERS } from '../../../src/cli/app/parameter.ts';
+import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
 import { complete } from '../../../src/general/completion/shells.ts';
 import { TREE } from '../../../src/tree.ts';
 import { Home } from '../../support/svc.ts';

@@ -1,8 +1,9 @@
 import { EXIT_CODES, isSvcError, SvcError } from '../../../base/errors.ts';
 import { type Context, defineCommand } from '../../../cli/app/command.ts';
 import { warnOf } from '../../../cli/app/hint.ts';
-import { flag, positiveDuration, value } from '../../../cli/app/parameter.ts';
+import { flag, value } from '../../../cli/app/parameter.ts';
 import { listPrinter, once } from '../../../cli/app/print.ts';
+import { positiveDuration } from '../../../cli/app/value-parsers.ts';
 import { countText, formatBytes, isoTime } from '../../../cli/output/time.ts';
 import type { View } from '../../../cli/output/view.ts';
 import { removeOrphanedSpool } from '../../results/spool.ts';

@@ -1,0 +1,50 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import { systemCodeOf } from '../errors.ts';
+
+/** Makes a new file whose content is on the disk before anything else gets to know of it. */
+export function writeFlushed(file: string, data: string | Uint8Array, mode = 0o600): void {
+  const descriptor = fs.openSync(file, 'wx', 0o600);
+  try {
+    fs.fchmodSync(descriptor, mode);
+    fs.writeFileSync(descriptor, data);
+    fs.fsyncSync(descriptor);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** Makes the names in a directory durable. Not every file system lets a directory be synced; that is no failure. */
+export function syncDirectory(directory: string): void {
+  let descriptor: number | undefined;
+  try {
+    descriptor = fs.openSync(directory, 'r');
+    fs.fsyncSync(descriptor);
+  } catch (error) {
+    if (systemCodeOf(error) === 'EIO') throw error;
+  } finally {
+    if (descriptor !== undefined) fs.closeSync(descriptor);
+  }
+}
+
+const BUSY: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'EBUSY']);
+const LONGEST_PAUSE_MS = 640;
+
+/**
+ * Runs what renames, links or removes a file. Windows refuses that while a virus scanner, an indexer or a reader has
+ * the file open, as a rule for a moment: there it is tried again for a second.
+ */
+export function whileBusy<T>(change: () => T, platform = os.platform(), pause = sleep): T {
+  for (let ms = 10; ; ms *= 2) {
+    try {
+      return change();
+    } catch (error) {
+      if (platform !== 'win32' || ms > LONGEST_PAUSE_MS || !BUSY.has(systemCodeOf(error) ?? '')) throw error;
+      pause(ms);
+    }
+  }
+}
+
+function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

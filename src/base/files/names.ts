@@ -1,0 +1,38 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import nodePath from 'node:path';
+import { SvcError } from '../errors.ts';
+
+/** Whether this user may run a file, or enter a directory. */
+export function isExecutable(path: string): boolean {
+  try {
+    fs.accessSync(path, fs.constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// A device, whatever its ending; a stream within a file, or a pattern; a dot or space at the end, which is dropped.
+const MISREAD = [
+  /^(?:con|prn|aux|nul(?= *\.)|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$) *(?:\.|$)/i,
+  /[<>:"|?*]|[^ -~\u00A0-\uFFFF]/,
+  /^(?!\.{1,2}$).*[. ]$/s,
+];
+
+/** @throws SvcError `usage` for a name that Windows takes for something else, except NUL, which discards. */
+export function refuseWindowsName(file: string, platform = os.platform()): void {
+  if (platform !== 'win32' || /^\\\\[?.]\\/.test(file)) return;
+  const names = file.replace(/^[a-z]:/i, '').split(/[\\/]/);
+  if (!names.some((name) => MISREAD.some((form) => form.test(name)))) return;
+  throw new SvcError('usage', `${file} cannot be the name of a file on Windows`, {
+    hint: 'Choose one without < > : " | ? *, with no dot or space at its end, and other than CON, PRN, AUX, NUL, COM1 or LPT1.',
+  });
+}
+
+/** Whether two paths name the same file: macOS and Windows ignore case, and how accents are composed. */
+export function isSamePath(one: string, other: string, platform = os.platform()): boolean {
+  const ignoresCase = platform === 'win32' || platform === 'darwin';
+  const [a, b] = [one, other].map((file) => nodePath.resolve(file));
+  return a === b || (ignoresCase && a?.normalize().toLowerCase() === b?.normalize().toLowerCase());
+}

@@ -1,0 +1,74 @@
+import fs from 'node:fs';
+import nodePath from 'node:path';
+import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
+import { whileBusy, syncDirectory } from './durable.ts';
+import { refuseWindowsName } from './names.ts';
+
+// What may be at the path of a file besides the file itself, and what a path may be called.
+
+/** What is found where a file is to be written. */
+export type Target =
+  /** A regular file, or nothing yet; `path` is free of links, so that a link stays one. */
+  | { readonly kind: 'file'; readonly path: string }
+  /** A named pipe, or a device: bytes pass straight through. */
+  | { readonly kind: 'pipe' | 'device'; readonly path: string };
+
+/** Inspects a target before any request. @throws SvcError `usage` when it exists and may not be overwritten */
+export async function inspectTarget(path: string, overwrite: boolean): Promise<Target> {
+  refuseWindowsName(path);
+  const stat = await fs.promises.stat(path).catch(() => undefined);
+  if (stat?.isFIFO()) return { kind: 'pipe', path };
+  if (stat?.isCharacterDevice()) return { kind: 'device', path };
+  if (stat && !stat.isFile()) throw new SvcError('usage', `${path} is not a file`, { hint: 'Give a file name.' });
+  if (!overwrite && (stat || isTaken(path))) throw existsError(path);
+  try {
+    await fs.promises.access(nodePath.dirname(path), fs.constants.W_OK);
+  } catch (error) {
+    throw writeFailure(path, error);
+  }
+  return { kind: 'file', path: stat ? await fs.promises.realpath(path) : path };
+}
+
+/**
+ * Gives a finished file its name, in one step. Without `overwrite` a file that appeared meanwhile stays.
+ * @throws SvcError `usage` when the name is taken, `local` when the disk refuses
+ */
+export function moveIntoPlace(draft: string, target: string, overwrite: boolean): void {
+  try {
+    if (!overwrite && !linkUnlessTaken(draft, target)) throw existsError(target);
+    if (overwrite) whileBusy(() => fs.renameSync(draft, target));
+    syncDirectory(nodePath.dirname(target));
+  } catch (error) {
+    throw writeFailure(target, error);
+  }
+}
+
+/** Codes of a file system without hard links; `EISDIR` is that of exFAT on Windows. */
+export const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'EISDIR']);
+
+/**
+ * Gives a flushed file its name if that is free, and takes the old one away; false when it is taken. Of several writers,
+ * on other machines too, one gets the name, which a rename would not let the others notice.
+ */
+export function linkUnlessTaken(from: string, to: string): boolean {
+  try {
+    fs.linkSync(from, to);
+  } catch (error) {
+    if (systemCodeOf(error) === 'EEXIST') return false;
+    if (!NO_LINKS.has(systemCodeOf(error) ?? '')) throw error;
+    // A file system without links: check and rename, with a moment in between.
+    if (isTaken(to)) return false;
+    whileBusy(() => fs.renameSync(from, to));
+  }
+  whileBusy(() => fs.rmSync(from, { force: true }));
+  return true;
+}
+
+// A link that leads nowhere is in the way too.
+function isTaken(path: string): boolean {
+  return fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function existsError(path: string): SvcError {
+  return new SvcError('usage', `${path} exists`, { hint: 'Give another name, or allow it to be replaced.' });
+}

@@ -1,0 +1,77 @@
+import path from 'node:path';
+import { SvcError, systemCodeOf } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/files/directory.ts';
+import type { Environment } from '../../base/system.ts';
+import type { Interceptor } from '../../emulator/options.ts';
+import { requireDirectory } from '../config/paths.ts';
+import { formatDuration } from '../output/time.ts';
+import type { Context } from './command.ts';
+import { noteNext } from './hint.ts';
+
+export interface EmbeddedSandbox {
+  readonly url: URL;
+  /** The variables with which its buckets are reached. */
+  readonly storeEnvironment: Environment;
+}
+
+/** Starts the sandbox inside this process, on a free loopback port, for as long as the command runs. */
+export async function openSandbox(context: Context): Promise<EmbeddedSandbox> {
+  const intercept = await faultsFrom(context.system.env['SVC_SANDBOX_FAULTS']);
+  const { startSandbox } = await import('../../emulator/server.ts');
+  const directory = sandboxDirectory(context);
+  makeDirectory(directory);
+  const sandbox = await startSandbox({ directory, port: 0, clock: context.clock, intercept }).catch(
+    (error: unknown) => {
+      throw sandboxFailure(directory, error);
+    },
+  );
+  context.onClose(() => sandbox.close());
+  reportClock(context, sandbox.clockOffset);
+  const { accessKeyId, secretAccessKey, region } = sandbox.store;
+  return {
+    url: new URL(sandbox.url),
+    storeEnvironment: {
+      AWS_ENDPOINT_URL_S3: sandbox.url,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+      AWS_SESSION_TOKEN: undefined,
+      AWS_REGION: region,
+    },
+  };
+}
+
+/** Where the embedded sandbox keeps its state, so that a job of one command is there for the next. */
+export function sandboxDirectory({ system }: Pick<Context, 'system'>): string {
+  return path.join(requireDirectory(system, 'state'), 'sandbox');
+}
+
+// Whoever forgot that the clock was moved would take what follows from it for a bug.
+function reportClock(context: Context, offset: number): void {
+  if (offset === 0) return;
+  const direction = offset > 0 ? 'ahead' : 'behind';
+  const ahead = `the sandbox's clock is ${formatDuration(Math.abs(offset))} ${direction}; to reset it`;
+  noteNext(context, ahead, ['sandbox', 'clock', '--reset']);
+}
+
+async function faultsFrom(text: string | undefined): Promise<Interceptor | undefined> {
+  if (text === undefined || text === '') return undefined;
+  const { FaultSyntaxError, readFaults } = await import('../../emulator/faults/fault.ts');
+  const { faultInterceptor } = await import('../../emulator/faults/intercept.ts');
+  try {
+    const { faults, seed } = readFaults(text);
+    return faultInterceptor(faults, seed);
+  } catch (error) {
+    if (!(error instanceof FaultSyntaxError)) throw error;
+    throw new SvcError('usage', `SVC_SANDBOX_FAULTS: ${error.message}`, { next: ['help', 'faults'] });
+  }
+}
+
+/** The error for a sandbox that did not start; one of the system means that its directory cannot be used. */
+function sandboxFailure(directory: string, error: unknown): unknown {
+  const code = systemCodeOf(error);
+  if (code === undefined || error instanceof SvcError) return error;
+  return new SvcError('local', `the sandbox cannot keep its state in ${directory} (${code})`, {
+    hint: 'Make the directory writable, or set SVC_STATE_DIR to one that is.',
+    cause: error,
+  });
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '../../base/system.ts';
+import type { Trace, TraceEvent } from '../../client/http/exchange.ts';
+import type { Messages } from '../output/messages.ts';
+import { formatDuration } from '../output/time.ts';
+
+const REPORT_PAUSE_FROM_MS = 3_000;
+// Long work at the rate limit pauses again and again.
+const REPORT_PACING_EVERY_MS = 60_000;
+
+const PAUSE_REASONS = {
+  retry: 'the service returned an error, retrying',
+  'rate limit': 'rate limited, retrying',
+  pacing: 'staying under the rate limit, next request',
+  store: 'the object store returned an error, retrying',
+};
+
+type Pause = Extract<TraceEvent, { kind: 'wait' }>;
+
+/** Reports what the HTTP core does: every exchange with `--debug`, and long pauses, each that many share only once. */
+export function traceTo(notices: Messages, clock: Pick<Clock, 'now'>): Trace {
+  const quietUntil = new Map<Pause['why'], number>();
+  const isNews = ({ why, ms }: Pause): boolean => {
+    const now = clock.now();
+    if (now < (quietUntil.get(why) ?? -Infinity)) return false;
+    if (why !== 'retry' && why !== 'store')
+      quietUntil.set(why, now + Math.max(ms, why === 'pacing' ? REPORT_PACING_EVERY_MS : 0));
+    return true;
+  };
+  return (event) => {
+    if (event.kind !== 'wait') {
+      if (notices.shows('debug')) notices.debug(describeEvent(event));
+      return;
+    }
+    const reason = event.noResponse === undefined ? PAUSE_REASONS[event.why] : `${event.noResponse}, retrying`;
+    const text = `${reason} in ${formatDuration(event.ms)}`;
+    if (event.ms < REPORT_PAUSE_FROM_MS || !isNews(event)) notices.debug(text);
+    else notices.note(text);
+  };
+}
+
+function describeEvent(event: Exclude<TraceEvent, { kind: 'wait' }>): string {
+  const target = `${event.method} ${event.url.href}`;
+  switch (event.kind) {
+    case 'request':
+      return `> ${target}${event.attempt === 0 ? '' : ` (attempt ${event.attempt + 1})`}`;
+    case 'response':
+      return `< ${event.status} ${target} in ${event.ms} ms${event.requestId === undefined ? '' : `, request id ${event.requestId}`}`;
+    case 'failure':
+      return `x ${target} after ${event.ms} ms: ${event.reason}`;
+  }
+}

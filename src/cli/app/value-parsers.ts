@@ -1,0 +1,117 @@
+import { SvcError } from '../../base/errors.ts';
+import { parseDuration } from '../config/values.ts';
+
+/** Reads the text of an option or argument; throws a usage error that never repeats the text (R05). */
+export type ValueParser<T> = (text: string) => T;
+
+export const text: ValueParser<string> = (value) => {
+  if (value === '') throw new SvcError('usage', 'must not be empty');
+  return value;
+};
+
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueParser<number> {
+  const words = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  return (value) => {
+    const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+    if (Number.isNaN(number) || number < min || number > max)
+      throw new SvcError('usage', `must be a whole number ${words}`);
+    return number;
+  };
+}
+
+export const pattern: ValueParser<RegExp> = (value) => {
+  try {
+    return new RegExp(value, 'u');
+  } catch {
+    throw new SvcError('usage', 'must be a regular expression');
+  }
+};
+
+/** A SHA-256 as hexadecimal digits, in lower case whichever was typed. */
+export const sha256: ValueParser<string> = (value) => {
+  if (!/^[0-9a-f]{64}$/i.test(value)) throw new SvcError('usage', 'must be a SHA-256: 64 hexadecimal digits');
+  return value.toLowerCase();
+};
+
+export const hostName: ValueParser<string> = (value) => {
+  if (!/^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\])$/i.test(value))
+    throw new SvcError('usage', 'must be the name of a host, without scheme and port');
+  return value;
+};
+
+/** One of several comma-separated words kept in order, as `--fields` takes them. */
+export const words: ValueParser<string> = (value) => {
+  if (value.split(',').some((word) => word.trim() === ''))
+    throw new SvcError('usage', 'must be a comma-separated list');
+  return value;
+};
+
+/** Comma-separated names, each once. */
+export const names: ValueParser<readonly string[]> = (value) => [...new Set(words(value.trim()).split(/\s*,\s*/))];
+
+export function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new SvcError('usage', 'must be a duration such as 90s, 15m, 1h30m, 7d or 2w');
+  return ms;
+}
+
+/** A duration longer than nothing. */
+export function positiveDuration(text: string): number {
+  const ms = duration(text);
+  if (ms === 0) throw new SvcError('usage', 'must be greater than zero');
+  return ms;
+}
+
+/** A point in time as typed; what it means can depend on now. Milliseconds since the epoch. */
+export type Moment = (now: number) => number;
+
+const DAY_MS = 86_400_000;
+const TIME = /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}:\d{2})(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
+// Whose midnight, or whose 10:00, cannot be known.
+const WITHOUT_OFFSET = /^(?:\d{4}-\d{2}-\d{2}[Tt ])?\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/;
+
+/** Reads RFC 3339 with an offset, a date (its start, UTC), a duration ago (`2h`), `now`, or the start of `today` or `yesterday` in UTC. */
+export function moment(text: string): Moment {
+  if (text === 'now') return (now) => now;
+  const daysAgo = ['today', 'yesterday'].indexOf(text);
+  if (daysAgo !== -1) return (now) => (Math.floor(now / DAY_MS) - daysAgo) * DAY_MS;
+  const ago = parseDuration(text);
+  if (ago !== undefined) return (now) => now - ago;
+  if (WITHOUT_OFFSET.test(text)) {
+    const forms = '2026-01-31T10:00:00Z (UTC) or 2026-01-31T10:00:00+02:00';
+    throw new SvcError('usage', `must be a time with its date and offset: ${forms}`);
+  }
+  if (!isRealTime(text)) {
+    const forms = '2026-01-31T09:00:00Z, 2026-01-31 (UTC), 2h (ago), now, today or yesterday';
+    throw new SvcError('usage', `must be a time: ${forms}`);
+  }
+  const at = Date.parse(text.replace(' ', 'T'));
+  return () => at;
+}
+
+// Date.parse turns 30 February into 2 March.
+function isRealTime(text: string): boolean {
+  const [, date = '', time = '00:00:00'] = TIME.exec(text) ?? [];
+  const at = Date.parse(`${date}T${time}Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(`${date}T${time}`);
+}
+
+/** Reads a percentage such as `80%` or `80`, as a number of hundredths: 80. More than 100 % is one too. */
+export function percent(text: string): number {
+  const digits = /^(\d{1,4}(?:\.\d{1,3})?)%$/.exec(text)?.[1] ?? /^\d{1,4}$/.exec(text)?.[0];
+  if (digits === undefined || Number(digits) === 0)
+    throw new SvcError('usage', 'must be a percentage above zero, such as 80%');
+  return Number(digits);
+}
+
+export interface NameValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Reads `name=value`; the value may be empty, and may hold further equals signs. */
+export const nameValue: ValueParser<NameValue> = (typed) => {
+  const at = typed.indexOf('=');
+  if (at < 1) throw new SvcError('usage', 'must be a name, =, and a value');
+  return { name: typed.slice(0, at), value: typed.slice(at + 1) };
+};

@@ -1,0 +1,98 @@
+import { SvcError } from '../base/errors.ts';
+import type { Context, PreviewRequest } from '../cli/app/command.ts';
+import { flag, type Input, type Parameter, repeated, suggesting, value } from '../cli/app/parameter.ts';
+import { isForPeople } from '../cli/app/print.ts';
+import { moment, pattern, positiveDuration, text } from '../cli/app/value-parsers.ts';
+import type { LogFilter } from '../client/api/logs.ts';
+import type { PageOptions } from '../client/api/pages.ts';
+
+/** Filters that the service applies. */
+export const ENTITY_PARAMETERS = {
+  entityType: suggesting(
+    'entity type',
+    value('--entity-type <type>', "only this type of entity ('svc logs entity-types' lists them)", text),
+  ),
+  entityId: value('--entity-id <id>', 'only the entity with this id', text),
+} as const;
+
+export const INTERVAL_PARAMETERS = {
+  since: value('--since <time>', 'only entries from this time on: 2h, 2026-01-31, 2026-01-31T09:00:00Z, today', moment),
+  until: value('--until <time>', 'only entries before this time', moment),
+} as const;
+
+/** Filters that svc applies. */
+export const ENTRY_PARAMETERS = {
+  operation: repeated('--operation <name>', 'only this operation, such as create; may be repeated *', text),
+  actor: repeated(
+    '--actor <id|name>',
+    'only what this actor did: its id, a beginning of it, or an application; may be repeated *',
+    text,
+  ),
+  actorType: repeated('--actor-type <type>', 'only this type of actor, such as user; may be repeated *', text),
+  grep: value('--grep <regex>', 'only entries whose message matches *', pattern),
+  excludeOperation: repeated('--exclude-operation <name>', 'not this operation; may be repeated *', text),
+  excludeEntityType: suggesting(
+    'entity type',
+    repeated('--exclude-entity-type <type>', 'not this type of entity; may be repeated *', text),
+  ),
+} as const;
+
+/** The same without the mark, for commands where svc applies every filter. */
+export const UNMARKED_ENTRY_PARAMETERS = {
+  operation: unmarked(ENTRY_PARAMETERS.operation),
+  actor: unmarked(ENTRY_PARAMETERS.actor),
+  actorType: unmarked(ENTRY_PARAMETERS.actorType),
+  grep: unmarked(ENTRY_PARAMETERS.grep),
+  excludeOperation: unmarked(ENTRY_PARAMETERS.excludeOperation),
+  excludeEntityType: unmarked(ENTRY_PARAMETERS.excludeEntityType),
+} as const;
+
+/** Options of what the service may no longer have. */
+export const RETENTION_PARAMETERS = {
+  retention: value('--retention <duration>', 'how long the service keeps entries (default 24h)', positiveDuration),
+  strict: flag('--strict', 'exit with 14 when entries may be missing'),
+} as const;
+
+/** So many entries at most a tail begins with. */
+export const MAX_LAST = 10_000;
+
+export const OVERLAP_PARAMETER = value(
+  '--overlap <duration>',
+  'how late an entry may arrive (default 2m)',
+  positiveDuration,
+);
+
+export type EntryInput = Input<typeof ENTRY_PARAMETERS>;
+export type EntityInput = Input<typeof ENTITY_PARAMETERS>;
+export type IntervalInput = Input<typeof INTERVAL_PARAMETERS>;
+
+export function entityFilter({ entityType, entityId }: EntityInput): EntityInput {
+  return { entityType, entityId };
+}
+
+/** The interval in epoch milliseconds, as far as it was given. @throws SvcError `usage` where it is empty */
+export function intervalOf({ since, until }: IntervalInput, now: number) {
+  const interval = { since: since?.(now), until: until?.(now) };
+  if (interval.since !== undefined && interval.until !== undefined && interval.since >= interval.until)
+    throw new SvcError('usage', '--since must be before --until', { hint: 'Swap them, or widen the range.' });
+  return interval;
+}
+
+/** Names of actors, where a person reads a table on a terminal whose columns nobody chose. */
+export async function actorNames(context: Context) {
+  if (!context.out.isTerminal || !isForPeople(context) || context.globals.fields !== undefined) return undefined;
+  return new (await import('./actor-names.ts')).ActorNames(context);
+}
+
+/** The request for the first page of entries, for `--curl`. */
+export async function firstRequest(filter: LogFilter, page: PageOptions = { pageSize: 100 }): Promise<PreviewRequest> {
+  const [{ listLogsRequest }, { pageRequest }] = await Promise.all([
+    import('../client/api/logs.ts'),
+    import('../client/api/pages.ts'),
+  ]);
+  return pageRequest(listLogsRequest(filter), page);
+}
+
+function unmarked<T>(parameter: Parameter<T>): Parameter<T> {
+  return { ...parameter, description: parameter.description.replace(/ \*$/, '') };
+}
