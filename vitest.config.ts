@@ -5,7 +5,7 @@ import manifest from './package.json' with { type: 'json' };
 import { heldImports } from './test/simulator/held-imports.config.ts';
 
 /** Tests that put modules of their own in place of some: nothing may have loaded those before. */
-const REPLACING_MODULES = ['test/au/run/model.test.ts'];
+const REPLACING_MODULES = ['test/au/run/upload-parts.model.test.ts'];
 
 /** What every command does, and what none may do whatever it reads: long, and the same on every Node. */
 const SWEEPS = ['test/sweeps/*.test.ts', 'test/fuzz/*.test.ts'];

@@ -3,7 +3,7 @@ import { option } from '../cli/app/hint.ts';
 import type { ListProgress } from '../cli/app/print.ts';
 import { countText } from '../cli/output/time.ts';
 import type { Log } from '../schema/log.ts';
-import type { EntryFilter } from './commands/entries.ts';
+import type { EntryFilter } from './entry-filter.ts';
 import { mayBeBeginning } from './near-ids.ts';
 import type { EntryInput, EntityInput } from './options.ts';
 

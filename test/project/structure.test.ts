@@ -1,8 +1,13 @@
+import { readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readSourceFiles } from '../support/source-file.ts';
 
 const root = fileURLToPath(new URL('../../src/', import.meta.url));
+
+/** What users do, what holds for every command, and what holds for the repository. */
+const TESTS_OF_THE_WHOLE = /^(browser|e2e|fuzz|project|simulator|sweeps)\//;
 
 describe('the imports of src/', () => {
   it('run in no circle, types included', () => {
@@ -22,3 +27,22 @@ describe('the imports of src/', () => {
     expect(left.map(({ file }) => file)).toEqual([]);
   });
 });
+
+describe('the tests', () => {
+  it('have the name of the source file that they test, and perhaps that of an aspect of it', () => {
+    const files = new Set(listFiles(root).map((file) => file.replace(/\.\w+$/, '')));
+    const tests = listFiles(fileURLToPath(new URL('../', import.meta.url))).filter((file) => file.endsWith('.test.ts'));
+    const strays = tests.filter((test) => {
+      // `client/http/retry.retry-after.test.ts` tests `client/http/retry.ts`.
+      const subject = test.replace(/([^/.]+)\.[^/]*$/, '$1');
+      return !TESTS_OF_THE_WHOLE.test(test) && !files.has(subject);
+    });
+    expect(tests.length).toBeGreaterThan(200);
+    expect(strays).toEqual([]);
+  });
+});
+
+function listFiles(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { systemCodeOf } from '../errors.ts';
 import type { Clock } from '../system.ts';
-import { READ_WITHOUT_WAITING, withRegularFile } from './path.ts';
+import { READ_WITHOUT_WAITING, withRegularFile } from './own-file.ts';
 
 // A person may have to unlock what writes into a pipe.
 const LONGEST_SILENCE_MS = 60_000;

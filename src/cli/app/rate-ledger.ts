@@ -4,7 +4,7 @@ import path from 'node:path';
 import { systemCodeOf } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { writeFlushed } from '../../base/files/durable.ts';
-import { appendToOwnFileSync, readOwnFileSync } from '../../base/files/path.ts';
+import { appendToOwnFileSync, readOwnFileSync } from '../../base/files/own-file.ts';
 import { linkUnlessTaken } from '../../base/files/target.ts';
 import type { Clock } from '../../base/system.ts';
 import { type PacedRequest, SendLogs, type Slot, SLOT_LIFE_MS } from '../../client/http/pacer.ts';

@@ -3,7 +3,7 @@ import { flag, type Input, value } from '../../cli/app/parameter.ts';
 import { integer } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import { filterOf, type EntryFilter } from '../commands/entries.ts';
+import { filterOf, type EntryFilter } from '../entry-filter.ts';
 import type { TailPosition } from '../entry.ts';
 import { idsAmong, isAbout, matches, valuesAmong } from '../filter.ts';
 import {

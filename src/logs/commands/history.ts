@@ -7,10 +7,10 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { formatDuration, wholeSecond } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { searchArchive } from '../archive/search-archive.ts';
+import { filterOf } from '../entry-filter.ts';
 import { matches } from '../filter.ts';
 import { ENTITY_PARAMETERS, entityFilter, RETENTION_PARAMETERS, firstRequest } from '../options.ts';
 import { logView } from '../view.ts';
-import { filterOf } from './entries.ts';
 
 const NO_FILTERS = {
   since: undefined,

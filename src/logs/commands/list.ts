@@ -17,6 +17,7 @@ import { countText, isoTime, parseTime, SECOND_MS, wholeSecond } from '../../cli
 import type { LogFilter } from '../../client/api/logs.ts';
 import type { Page } from '../../client/api/pages.ts';
 import type { Log } from '../../schema/log.ts';
+import { filterOf } from '../entry-filter.ts';
 import { matches, clientFilters, reportFiltered, filterWords } from '../filter.ts';
 import type { TailInput } from '../follow/start.ts';
 import { OddEntries } from '../odd-entries.ts';
@@ -34,7 +35,6 @@ import {
   type EntityInput,
 } from '../options.ts';
 import { logView } from '../view.ts';
-import { filterOf } from './entries.ts';
 
 const parameters = {
   follow: conflicting(

@@ -7,6 +7,7 @@ import { countText, isoTime, parseTime, wholeSecond } from '../../cli/output/tim
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
 import type { Interval, LogCounts, StatsRow } from '../count.ts';
+import { type EntryFilter, filterOf } from '../entry-filter.ts';
 import { matches, reportFiltered, valuesAmong, isAbout } from '../filter.ts';
 import type { TailEvent } from '../follow/follow.ts';
 import {
@@ -18,7 +19,6 @@ import {
   entityFilter,
 } from '../options.ts';
 import { gapText, reportGaps } from '../sentences.ts';
-import { type EntryFilter, filterOf } from './entries.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -7,7 +7,7 @@ import { countText, isoTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { isLoopback } from '../../schema/address.ts';
 import type { Log } from '../../schema/log.ts';
-import { filterOf } from '../commands/entries.ts';
+import { filterOf } from '../entry-filter.ts';
 import type { TailPosition } from '../entry.ts';
 import { clientFilters, matches } from '../filter.ts';
 import { actorNames, entityFilter, firstRequest } from '../options.ts';

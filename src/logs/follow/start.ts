@@ -10,7 +10,7 @@ import { integer, moment, positiveDuration, text } from '../../cli/app/value-par
 import { directoryOf } from '../../cli/config/paths.ts';
 import { countText, isoTime, parseTime, wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import type { EntryFilter } from '../commands/entries.ts';
+import type { EntryFilter } from '../entry-filter.ts';
 import { beginAt, type TailPosition } from '../entry.ts';
 import { filterWords, matches } from '../filter.ts';
 import {

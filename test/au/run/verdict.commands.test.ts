@@ -1,0 +1,419 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { RunDirectory } from '../../../src/au/run/run-directory.ts';
+import type { Interceptor } from '../../../src/emulator/options.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { FakeClock } from '../../support/clock.ts';
+import type { Finished } from '../../support/svc.ts';
+import { type Desk, openDesk } from '../commands/support.ts';
+
+// Several processes a test, on a machine that others use too.
+vi.setConfig({ testTimeout: 120_000 });
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const RUNS = '.local/state/svc/runs';
+
+/** A desk with one open run, whose job the service is still processing. */
+async function openRun(intercept?: Interceptor): Promise<{ desk: Desk; run: string; job: string }> {
+  const desk = await openDesk({ processingMs: HOUR, pickupMs: 0, ...(intercept && { intercept }) });
+  expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+  const [run = ''] = desk.runIds();
+  return { desk, run, job: desk.record(run).parts[0]?.job ?? '' };
+}
+
+/** Another open run, of a file with one more row. */
+async function anotherRun(desk: Desk, name: string): Promise<string> {
+  const before = new Set(desk.runIds());
+  writeFileSync(desk.home.file(name), `${exampleRequestFile()}${name.replace('.csv', '')},,,\n`);
+  expect(await desk.svc(`au submit ${name}`)).toMatchObject({ code: 0 });
+  return desk.runIds().find((id) => !before.has(id)) ?? '';
+}
+
+/** Lets the run be of other addresses too, as if it had been begun there. */
+function alsoAt(desk: Desk, run: string, base: string): void {
+  desk.change(run, (record) => Object.assign(record, { base_url: base }));
+}
+
+/** The lock of a run, which is named after its directory's inode. */
+function lockOf(desk: Desk, run: string): string {
+  const directory = desk.home.file(join(RUNS, run));
+  return join(directory, `run.${statSync(directory).ino}.lock`);
+}
+
+function outcomes({ stdout }: Finished): Record<string, unknown> {
+  const rows = stdout.trimEnd().split('\n').filter(Boolean);
+  const parsed = rows.map((row) => JSON.parse(row) as { run: string; outcome: unknown });
+  return Object.fromEntries(parsed.map(({ run, outcome }) => [run, outcome]));
+}
+
+const NO_PORT = 'http://127.0.0.1:1';
+const NO_HOST = 'https://no-such-host.invalid';
+
+/** What can be wrong with every request, as variables, with the exit code that it has everywhere. */
+const TROUBLES: readonly (readonly [name: string, env: Record<string, string>, code: number])[] = [
+  ['a dead key', { SVC_PRIVATE_API_KEY: 'no-such-key' }, 4],
+  ['no key', { SVC_PRIVATE_API_KEY: '' }, 3],
+  ['a refused port', { SVC_BASE_URL: NO_PORT }, 8],
+  ['an unknown host', { SVC_BASE_URL: NO_HOST }, 8],
+];
+
+/** A time limit that ends the wait for a service that does not respond; anything else ends earlier. */
+function limitFor(code: number): string {
+  return code === 8 ? '--timeout 3s' : '--timeout 1m';
+}
+
+describe('what a command with a run says when no response said anything', () => {
+  it.each(TROUBLES)(
+    'R72 %s is its own exit code in sync, wait, status and download, never 11',
+    async (_, env, code) => {
+      const { desk, run } = await openRun();
+      if (env['SVC_BASE_URL'] !== undefined) alsoAt(desk, run, env['SVC_BASE_URL']);
+      const lines = ['au sync', `au wait ${run} ${limitFor(code)}`, `au status ${run}`, `au download ${run}`];
+      const ended = await Promise.all(
+        lines.map(async (line) => {
+          // Each has a copy of its own: otherwise they would keep each other out.
+          const state = desk.home.file(`state-${lines.indexOf(line)}`);
+          cpSync(desk.home.file('.local/state/svc'), state, { recursive: true });
+          const { code: found, stderr } = await desk.svc(line, { ...env, SVC_STATE_DIR: state });
+          expect(stderr).not.toContain('pending');
+          return [line, found];
+        }),
+      );
+      expect(ended).toEqual(lines.map((line) => [line, code]));
+      expect(desk.uploads()).toBe(1);
+    },
+  );
+
+  it.each(TROUBLES)('R72 %s is its own exit code in submit, with --wait and with --timeout', async (_, env, code) => {
+    const desk = await openDesk();
+    for (const options of [limitFor(code), `--wait ${limitFor(code)}`, '--wait'])
+      expect([options, (await desk.svc(`au submit tokens.csv ${options}`, env)).code]).toEqual([options, code]);
+    expect(desk.uploads()).toBe(0);
+  });
+
+  it('R72 a key without the permission is 4, and what it may do is done', async () => {
+    let mayCreate = true;
+    const { desk, run } = await openRun((incoming, outgoing, proceed) => {
+      if (mayCreate || incoming.method !== 'POST') return proceed();
+      outgoing.writeHead(403, { 'content-type': 'application/json' }).end('{"title":"Forbidden"}');
+    });
+    mayCreate = false;
+    // The second part has no job yet.
+    desk.change(run, ({ parts }) => {
+      const [first] = parts;
+      if (!first) throw new Error('there is no part');
+      const { job: _, ...rest } = first;
+      parts.push({ ...rest, number: 2, state: 'planned' });
+    });
+    const polled = desk.sandbox.ledger().length;
+    const { code, stdout, stderr } = await desk.svc('au sync');
+    expect(code, stderr).toBe(4);
+    expect(outcomes({ code, stdout, stderr, signal: null })).toEqual({ [run]: 'forbidden' });
+    // The first part is polled after the refusal.
+    expect(
+      desk.sandbox
+        .ledger()
+        .slice(polled)
+        .map(({ method }) => method)
+        .slice(-2),
+    ).toEqual(['POST', 'GET']);
+    writeFileSync(desk.home.file('other.csv'), `${exampleRequestFile()}other,,,\n`);
+    expect(await desk.svc('au submit other.csv --timeout 20s')).toMatchObject({ code: 4 });
+  });
+});
+
+describe('a download of a run whose upload was cut off', () => {
+  it('R72 is 4 with a key that has expired, and 8 where nothing responds', async () => {
+    const { desk, run } = await openRun();
+    desk.change(run, ({ parts }) => {
+      for (const part of parts) part.state = 'uploading';
+    });
+    const expired = await desk.svc(`au download ${run}`, { SVC_PRIVATE_API_KEY: 'no-such-key' });
+    expect(expired.code, expired.stderr).toBe(4);
+    alsoAt(desk, run, NO_PORT);
+    const unreachable = await desk.svc(`au download ${run} --timeout 3s`, { SVC_BASE_URL: NO_PORT });
+    expect(unreachable.code, unreachable.stderr).toBe(8);
+    expect(desk.record(run).parts).toMatchObject([{ state: 'uploading' }]);
+    alsoAt(desk, run, desk.sandbox.url);
+    // The service has the file.
+    expect(await desk.svc(`au download ${run}`)).toMatchObject({ code: 11 });
+    expect(desk.record(run).parts).toMatchObject([{ state: 'uploaded', seen: 'processing' }]);
+    expect(desk.uploads()).toBe(1);
+  });
+});
+
+describe('a run in a --run-dir', () => {
+  it('R72 is polled by sync as any other, and never counts as no run', async () => {
+    const desk = await openDesk({ processingMs: HOUR, pickupMs: 0 });
+    await desk.svc('au submit tokens.csv --run-dir kept');
+    const { id } = desk.record('kept');
+    const polled = await desk.svc('au sync');
+    expect([polled.code, outcomes(polled)]).toEqual([11, { [id]: 'pending' }]);
+    expect(polled.stderr).not.toContain('no open runs');
+    expect(await desk.svc('au sync', { SVC_PRIVATE_API_KEY: 'no-such-key' })).toMatchObject({ code: 4 });
+    expect((await desk.svc('au sync --dry-run')).stderr).toContain(`${id}: would poll its jobs`);
+    rmSync(desk.home.file('kept'), { recursive: true });
+    const gone = await desk.svc('au sync');
+    expect(gone.code, gone.stderr).toBe(3);
+    expect(gone.stderr).toContain(`svc au abandon ${desk.home.file('kept')}`);
+    expect(gone.stderr).not.toContain('no open runs');
+  });
+
+  it('R72 is completed by sync, and is one run when it was copied or moved into the state directory', async () => {
+    const desk = await openDesk();
+    await desk.svc('au submit tokens.csv --run-dir kept --out results.csv');
+    const { id } = desk.record('kept');
+    const usual = desk.home.file(join(RUNS, id));
+    cpSync(desk.home.file('kept'), usual, { recursive: true });
+    expect(outcomes(await desk.svc('au sync --dry-run'))).toEqual({ [id]: null });
+    expect((await desk.svc('au sync --dry-run')).stdout.trimEnd().split('\n')).toHaveLength(1);
+    rmSync(usual, { recursive: true });
+    const completed = await desk.svc('au sync');
+    expect([completed.code, outcomes(completed)]).toEqual([0, { [id]: 'done' }]);
+    expect(readFileSync(desk.home.file('results.csv'), 'utf8')).toContain('\n');
+    renameSync(desk.home.file('kept'), usual);
+    const nothing = await desk.svc('au sync');
+    expect(nothing.code, nothing.stderr).toBe(0);
+    expect(nothing.stderr).toContain('no open runs');
+    expect(desk.uploads()).toBe(1);
+  });
+});
+
+describe('what several runs and parts come to', () => {
+  it('R72 a run whose record is damaged, one without its file and a refused key stop no other, and the worst counts', async () => {
+    const { desk, run } = await openRun();
+    const gone = await anotherRun(desk, 'gone.csv');
+    expect(await desk.svc('au sync')).toMatchObject({ code: 11 });
+    desk.change(gone, ({ parts }) => {
+      for (const part of parts) {
+        part.state = 'planned';
+        delete part.job;
+      }
+    });
+    rmSync(desk.home.file('gone.csv'));
+    const mixed = await desk.svc('au sync');
+    expect([mixed.code, outcomes(mixed)]).toEqual([1, { [run]: 'pending', [gone]: 'local' }]);
+    const damaged = desk.home.file(join(RUNS, 'run-20260101-00000000-0000'));
+    mkdirSync(damaged);
+    writeFileSync(join(damaged, 'run.json'), '{');
+    expect(await desk.svc('au sync')).toMatchObject({ code: 1 });
+    await desk.svc(`au abandon ${gone} --yes`);
+    const unreadable = await desk.svc('au sync');
+    expect([unreadable.code, outcomes(unreadable)]).toEqual([3, { [run]: 'pending' }]);
+  });
+
+  it('R72 the refused request of one run does not stop the others, one of which is pending', async () => {
+    let refused = '';
+    const { desk, run, job } = await openRun((incoming, outgoing, proceed) => {
+      if (refused === '' || !incoming.url?.includes(refused)) return proceed();
+      outgoing.writeHead(401, { 'content-type': 'application/json' }).end('{"title":"Unauthorized"}');
+    });
+    const other = await anotherRun(desk, 'other.csv');
+    for (const id of [job, desk.record(other).parts[0]?.job ?? '']) {
+      refused = id;
+      const ended = await desk.svc('au sync');
+      const isFirst = id === job;
+      expect([ended.code, outcomes(ended)]).toEqual([
+        4,
+        { [run]: isFirst ? 'unauthorized' : 'pending', [other]: isFirst ? 'pending' : 'unauthorized' },
+      ]);
+    }
+  });
+
+  it('R72 a part that failed outweighs one that is pending, and one that needs its file', async () => {
+    const { desk, run } = await openRun();
+    desk.change(run, ({ parts }) => {
+      const [first] = parts;
+      if (!first) throw new Error('there is no part');
+      parts.push({ ...first, number: 2, state: 'failed', errors: ['made up'] });
+    });
+    for (const line of ['au sync', `au wait ${run} --timeout 4s`, `au download ${run}`]) {
+      const { code, stderr } = await desk.svc(line);
+      expect([line, code]).toEqual([line, 10]);
+      expect(stderr).toContain('1 of 2 jobs');
+    }
+  });
+
+  it('R72 refused results of one part are 12, although another is pending', async () => {
+    let broken = '';
+    const { desk, run, job } = await openRun((incoming, outgoing, proceed) => {
+      if (broken === '' || incoming.method !== 'GET' || !incoming.url?.includes(broken)) return proceed();
+      if (incoming.url.includes('/account-updater/')) {
+        const address = `${desk.sandbox.url}/broken/${broken}`;
+        const body = JSON.stringify({ id: broken, status: 'completed', download_url: address });
+        return outgoing.writeHead(200, { 'content-type': 'application/json' }).end(body);
+      }
+      outgoing.writeHead(200, { 'content-type': 'text/csv' }).end('not,a,result\n');
+    });
+    desk.change(run, ({ parts }) => {
+      const [first] = parts;
+      if (!first) throw new Error('there is no part');
+      parts.push({ ...first, number: 2, state: 'completed', job: 'other-job' });
+    });
+    broken = 'other-job';
+    const { code, stdout, stderr } = await desk.svc('au sync');
+    expect(code, stderr).toBe(12);
+    expect(outcomes({ code, stdout, stderr, signal: null })).toEqual({ [run]: 'checksum_mismatch' });
+    expect(desk.record(run).parts[0]).toMatchObject({ job, state: 'uploaded', seen: 'processing' });
+  });
+});
+
+describe('a response that said pending', () => {
+  it('R72 is 11 with the service off from then on, when the time limit is reached', async () => {
+    let polls = 0;
+    const { desk, run, job } = await openRun((incoming, outgoing, proceed) => {
+      const isPoll = incoming.method === 'GET' && /jobs\/[^/]+$/.test(incoming.url ?? '');
+      if (isPoll) polls += 1;
+      if (isPoll && polls > 1) outgoing.destroy();
+      else proceed();
+    });
+    for (const of of [run, job]) {
+      polls = 0;
+      const { code, stderr } = await desk.svc(`au wait ${of} --timeout 5s`);
+      expect(code, stderr).toBe(11);
+      expect(stderr).toContain('the time limit (--timeout 5s) was reached; ');
+      expect(stderr).toContain(`svc au wait ${of}`);
+      // This time no poll is answered.
+      expect((await desk.svc(`au wait ${of} --timeout 3s`)).code).toBe(8);
+    }
+  });
+
+  it('R72 with the command of --exec, which the resumed wait runs too', async () => {
+    const { desk, run } = await openRun();
+    const { code, stderr } = await desk.svc(`au wait ${run} --exec mail-results --timeout 3s`);
+    expect(code, stderr).toBe(11);
+    expect(stderr).toContain(`svc au wait ${run} --exec mail-results`);
+  });
+
+  it('R72 is not what a job is that the service does not find, although its file was stored', async () => {
+    let isGone = false;
+    const { desk, run } = await openRun((incoming, outgoing, proceed) => {
+      if (!isGone || incoming.method !== 'GET') return proceed();
+      outgoing.writeHead(404, { 'content-type': 'application/json' }).end('{"title":"Not Found"}');
+    });
+    isGone = true;
+    const { code, stderr } = await desk.svc('au sync');
+    expect(code, stderr).toBe(9);
+    expect(stderr).toContain('is not found, though it has its file');
+    isGone = false;
+    expect(await desk.svc('au sync')).toMatchObject({ code: 11 });
+    expect(desk.record(run).parts[0]?.missing_since).toBeUndefined();
+  });
+});
+
+/** Holds a run as another process would, until the test is over. */
+async function heldRun(): Promise<{ desk: Desk; run: string; pid: number }> {
+  const { desk, run } = await openRun();
+  const holder = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)']);
+  onTestFinished(() => void holder.kill('SIGKILL'));
+  const pid = holder.pid ?? 0;
+  const directory = RunDirectory.open(desk.home.file(join(RUNS, run)));
+  const host = { pid, isAlive: () => true, clock: new FakeClock(), signal: new AbortController().signal };
+  const over = new AbortController();
+  onTestFinished(() => over.abort());
+  await new Promise<void>((resolve) => {
+    const untilOver = async (): Promise<void> => {
+      resolve();
+      await once(over.signal, 'abort');
+    };
+    void directory?.hold(host, untilOver);
+  });
+  // The lock says when this process began, and not the one that it names.
+  const lock = lockOf(desk, run);
+  const owner = JSON.parse(readFileSync(lock, 'utf8')) as Record<string, unknown>;
+  delete owner['birth'];
+  writeFileSync(lock, JSON.stringify(owner));
+  return { desk, run, pid };
+}
+
+describe('a run that another process holds', () => {
+  it('R72 is 11 in a round where it lives, and its status is what the service says', async () => {
+    const { desk, run, pid } = await heldRun();
+    const round = await desk.svc('au sync');
+    expect([round.code, outcomes(round)]).toEqual([11, { [run]: 'held' }]);
+    for (const line of [`au wait ${run} --timeout 5s`, 'au submit tokens.csv --wait', `au download ${run}`]) {
+      const { code, stderr } = await desk.svc(line);
+      expect([line, code]).toEqual([line, 3]);
+      expect(stderr).toContain(`"held_by":${pid}`);
+    }
+    const before = desk.record(run);
+    const polled = desk.sandbox.ledger().length;
+    const { code, stdout } = await desk.svc(`au status ${run}`);
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { status: 'pending', progress: 'processing' }]);
+    expect(desk.sandbox.ledger().length).toBeGreaterThan(polled);
+    expect(desk.record(run)).toEqual(before);
+    expect(await desk.svc(`au status ${run}`, { SVC_PRIVATE_API_KEY: 'no-such-key' })).toMatchObject({ code: 4 });
+  });
+
+  it('R72 is 3 in a round where nobody can know whether it lives', async () => {
+    const { desk, run } = await openRun();
+    const lock = desk.home.file(join(RUNS, run, 'run.lock'));
+    const directory = RunDirectory.open(desk.home.file(join(RUNS, run)));
+    const host = { pid: 1, isAlive: () => true, clock: new FakeClock(), signal: new AbortController().signal };
+    await directory?.hold(host, async () => {
+      const owner = JSON.parse(readFileSync(lockOf(desk, run), 'utf8')) as Record<string, unknown>;
+      writeFileSync(lock, JSON.stringify({ ...owner, place: 'another machine' }));
+      cpSync(lock, lockOf(desk, run));
+      expect(await desk.svc('au sync')).toMatchObject({ code: 3 });
+      expect(await desk.svc(`au status ${run}`)).toMatchObject({ code: 0 });
+    });
+  });
+});
+
+describe('svc au sync --stale', () => {
+  it('R72 is 10 once an open run was uploaded longer ago, whatever else there is', async () => {
+    const { desk, run } = await openRun();
+    expect(await desk.svc('au sync --stale 8d')).toMatchObject({ code: 11 });
+    desk.change(run, ({ parts }) => {
+      for (const part of parts) part.sent_at = new Date(Date.now() - 9 * DAY).toISOString();
+    });
+    const { code, stdout, stderr } = await desk.svc('au sync --stale 8d');
+    expect(code, stderr).toBe(10);
+    expect(outcomes({ code, stdout, stderr, signal: null })).toEqual({ [run]: 'stale' });
+    expect(stderr).toContain('is still open after 9d');
+    expect(await desk.svc('au sync --stale 8d', { SVC_PRIVATE_API_KEY: 'no-such-key' })).toMatchObject({ code: 10 });
+    expect(await desk.svc('au sync --stale 10d')).toMatchObject({ code: 11 });
+    expect(await desk.svc('au sync')).toMatchObject({ code: 11 });
+  });
+});
+
+describe('svc au sync --timeout', () => {
+  it('R72 shows what was learned, and is 8 for the runs that were not polled', async () => {
+    let slow = '';
+    const { desk, run } = await openRun((incoming, _outgoing, proceed) => {
+      if (slow === '' || !incoming.url?.includes(slow)) proceed();
+    });
+    const other = await anotherRun(desk, 'other.csv');
+    slow = desk.record(other).parts[0]?.job ?? '';
+    const { code, stdout, stderr } = await desk.svc('au sync --timeout 5s');
+    expect(code, stderr).toBe(8);
+    expect(Object.keys(outcomes({ code, stdout, stderr, signal: null })).toSorted()).toEqual([run, other].toSorted());
+    expect(outcomes({ code, stdout, stderr, signal: null })[other]).toBe('timeout');
+  });
+});
+
+describe('an upload that is interrupted', () => {
+  it('R53 R72 names the whole command that goes on with it', async () => {
+    let isSlow = false;
+    const desk = await openDesk({
+      intercept: (incoming, _outgoing, proceed) => {
+        if (incoming.method === 'PUT') isSlow = true;
+        else proceed();
+      },
+    });
+    const child = desk.start(
+      'au submit tokens.csv --cycle 2026-12 --wait --out r.csv --fail-on err --exec cat --again',
+    );
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    await vi.waitUntil(() => isSlow, { timeout: 60_000 });
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+    expect(said).toContain('svc au submit tokens.csv --cycle 2026-12 --wait --out r.csv --fail-on err --exec cat"');
+  });
+});

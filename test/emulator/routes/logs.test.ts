@@ -1,0 +1,279 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ENTITY_TYPES } from '../../../src/cli/config/cache.ts';
+import { statePaths } from '../../../src/emulator/state/journal.ts';
+import { SandboxState } from '../../../src/emulator/state/state.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import type { Log, LogPage } from '../../../src/schema/log.ts';
+import { problemSchema } from '../../../src/schema/response.ts';
+import type { Tenant } from '../../../src/schema/tenant.ts';
+import { type JobPage, MANAGEMENT, PRIVATE, sandbox, START } from '../harness.ts';
+
+type Sandbox = Awaited<ReturnType<typeof sandbox>>;
+
+async function page(on: Sandbox, query: Record<string, string>): Promise<LogPage> {
+  return on.json<LogPage>(`/logs?${new URLSearchParams(query).toString()}`, { headers: MANAGEMENT });
+}
+
+async function walk(on: Sandbox, size: number, query: Record<string, string> = {}): Promise<Log[]> {
+  const logs: Log[] = [];
+  for (let start: string | null | undefined; start !== null;) {
+    const { pagination, data } = await page(on, { size: String(size), ...query, ...(start && { start }) });
+    expect(data.length).toBeLessThanOrEqual(size);
+    expect(pagination?.page_size).toBe(size);
+    logs.push(...data);
+    start = pagination?.next ?? null;
+  }
+  return logs;
+}
+
+// What the walks of a test leave themselves.
+const withoutReads = (logs: readonly Log[]) => logs.filter((log) => log.entity_type !== 'log');
+
+const requests = (on: Sandbox) => on.ledger().length;
+
+const times = (logs: readonly Log[]) => logs.map((log) => Date.parse(log.created_at));
+
+describe('logs', () => {
+  it('R26 walks all logs exactly once, whatever the page size', async () => {
+    const on = await sandbox({ logCount: 131 });
+    const all = await walk(on, 100);
+    expect(all).toHaveLength(131);
+    for (const size of [99, 33, 7, 2]) {
+      const before = requests(on);
+      const seen = await walk(on, size);
+      // Everything from before the walk, and nothing that it added itself.
+      expect(seen).toHaveLength(131 + before);
+      expect(withoutReads(seen)).toEqual(all);
+    }
+  });
+
+  it('can leave reads of the logs out of the logs, so that pages do not shift', async () => {
+    const on = await sandbox({ logCount: 50, auditReads: false });
+    const all = await walk(on, 100);
+    expect(await walk(on, 100)).toEqual(all);
+    await on.call('/logs/entity-types', { headers: MANAGEMENT });
+    await on.call('/tenants/self', { headers: MANAGEMENT });
+    expect(await walk(on, 100)).toEqual([expect.objectContaining({ message: 'Tenant read' }), ...all]);
+  });
+
+  it('have entity types of letters and underscores, every one of them listed', async () => {
+    const on = await sandbox({ logCount: 500 });
+    const types = await on.json<{ value: string }[]>('/logs/entity-types', { headers: MANAGEMENT });
+    for (const { value } of types) expect(value).toMatch(/^[A-z]+$/);
+    const used = new Set((await walk(on, 100)).map((log) => log.entity_type));
+    expect([...used].filter((type) => !types.some(({ value }) => value === type))).toEqual([]);
+  });
+
+  it('continues where it was while requests add logs', async () => {
+    const on = await sandbox({ logCount: 50 });
+    await on.call('/tenants/self', { headers: MANAGEMENT });
+    const all = await walk(on, 100);
+    const before = requests(on);
+    const seen: Log[] = [];
+    for (let start: string | undefined, more = true; more;) {
+      const { pagination, data } = await page(on, { size: '7', ...(start && { start }) });
+      seen.push(...data);
+      start = pagination?.next ?? undefined;
+      more = start !== undefined;
+      await on.call('/tenants/self', { headers: MANAGEMENT });
+    }
+    expect(seen).toHaveLength(50 + before);
+    expect(withoutReads(seen)).toEqual(all);
+  });
+
+  it('lists newest first, in whole seconds, over the last day, with equal twins among them', async () => {
+    const logs = await walk(await sandbox({ logCount: 2000 }), 100);
+    const at = times(logs);
+    expect(at).toEqual(at.toSorted((a, b) => b - a));
+    expect(at.every((time) => time % 1000 === 0)).toBe(true);
+    expect(at[0]).toBeLessThanOrEqual(START);
+    expect(at[0]).toBeGreaterThan(START - 5 * 60_000);
+    expect(at.at(-1)).toBeLessThan(START - 23 * 3_600_000);
+    expect(new Set(logs.map((log) => JSON.stringify(log))).size).toBeLessThan(logs.length);
+    expect(new Set(at).size).toBeLessThan(logs.length);
+    expect(new Set(logs.map((log) => log.entity_type))).toEqual(new Set([...ENTITY_TYPES, 'webhook']));
+    expect(logs.some((log) => log.actor_id === undefined)).toBe(true);
+  });
+
+  it('makes the same logs of the same seed, and others of another', async () => {
+    const [one, same, other] = await Promise.all(
+      [7, 7, 8].map(async (seed) => walk(await sandbox({ seed, logCount: 40 }), 100)),
+    );
+    expect(one).toEqual(same);
+    expect(one).not.toEqual(other);
+  });
+
+  it('filters by type, by entity, and by a half-open window of time', async () => {
+    const on = await sandbox({ logCount: 400 });
+    const all = await walk(on, 100);
+    for (const type of ENTITY_TYPES)
+      expect(await walk(on, 30, { entity_type: type })).toEqual(all.filter((log) => log.entity_type === type));
+    const { entity_type, entity_id } = all.find((log) => log.entity_type === 'card')!;
+    const about = await walk(on, 30, { entity_type: entity_type!, entity_id: entity_id! });
+    expect(about).toEqual(all.filter((log) => log.entity_id === entity_id));
+    expect(about.length).toBeGreaterThan(0);
+    const [from, to] = [all[300]!.created_at, all[100]!.created_at];
+    expect(await walk(on, 30, { start_date: from, end_date: to })).toEqual(
+      all.filter((log) => log.created_at >= from && log.created_at < to),
+    );
+    expect(await walk(on, 30, { entity_type: 'nothing' })).toEqual([]);
+  });
+
+  it('cuts the list at any window without loss', async () => {
+    const on = await sandbox({ logCount: 200 });
+    await on.call('/tenants/self', { headers: MANAGEMENT });
+    const all = await walk(on, 100);
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: -1500, max: 10 }), async (minutes) => {
+        const seam = new Date(START + minutes * 60_000).toISOString();
+        const newer = await walk(on, 100, { start_date: seam });
+        const older = await walk(on, 100, { end_date: seam });
+        expect(withoutReads([...newer, ...older])).toEqual(all);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('forgets logs after 24 hours', async () => {
+    const on = await sandbox({ logCount: 200 });
+    const all = await walk(on, 100);
+    on.clock.ms += 12 * 3_600_000;
+    const left = await walk(on, 100);
+    expect(withoutReads(left)).toEqual(all.filter((log) => Date.parse(log.created_at) >= START - 12 * 3_600_000));
+    on.clock.ms += 12 * 3_600_000 + 1000;
+    expect(withoutReads(await walk(on, 100))).toEqual([]);
+  });
+
+  it('also goes by page number, until an empty page', async () => {
+    const on = await sandbox({ logCount: 45 });
+    const all = await walk(on, 100);
+    for (const size of [1, 7, 20]) {
+      const before = requests(on);
+      const seen: Log[] = [];
+      let end: LogPage | undefined;
+      for (let number = 1; end === undefined; number += 1) {
+        const found = await page(on, { size: String(size), page: String(number) });
+        seen.push(...found.data);
+        if (found.data.length === 0) end = found;
+      }
+      expect(end.pagination).toEqual({ next: null, page_size: size });
+      expect(seen).toHaveLength(45 + before);
+      expect(withoutReads(seen)).toEqual(all);
+    }
+  });
+
+  it('ends with a null cursor also when the last page is full, and is empty without logs', async () => {
+    const full = await page(await sandbox({ logCount: 20 }), {});
+    expect(full.data).toHaveLength(20);
+    expect(full.pagination).toEqual({ next: null, page_size: 20 });
+    expect(await page(await sandbox({ logCount: 0 }), {})).toEqual({
+      pagination: { next: null, page_size: 20 },
+      data: [],
+    });
+  });
+
+  it('refuses cursors that are not sent byte for byte', async () => {
+    const on = await sandbox({ logCount: 30 });
+    const next = (await page(on, { size: '5' })).pagination!.next!;
+    const status = async (start: string) => (await on.call(`/logs?start=${start}`, { headers: MANAGEMENT })).status;
+    expect(await status(encodeURIComponent(next))).toBe(200);
+    expect(await status(next)).toBe(400);
+    expect(await status(encodeURIComponent(`${next}x`))).toBe(400);
+    expect(await status(encodeURIComponent(next.slice(0, -3)))).toBe(400);
+    expect(await status('garbage')).toBe(400);
+    const jobs = await on.json<JobPage>('/account-updater/jobs', { headers: { 'svc-api-key': 'sandbox-private-key' } });
+    expect(jobs.pagination.next).toBeNull();
+  });
+
+  it('names the parameter that is wrong', async () => {
+    const on = await sandbox();
+    const wrong = { size: ['0', '101', '1.5', 'x', ''], page: ['0', 'x'], start_date: ['yesterday', '2026-13-01'] };
+    for (const [name, values] of Object.entries(wrong))
+      for (const value of values) {
+        const answer = await on.call(`/logs?${name}=${value}`, { headers: MANAGEMENT });
+        expect([name, value, answer.status]).toEqual([name, value, 400]);
+        expect(Object.keys(problemSchema.parse(await answer.json()).errors ?? {})).toEqual([name]);
+      }
+  });
+
+  it('records what is asked of the sandbox, under the application of the key', async () => {
+    const on = await sandbox({ logCount: 5 });
+    const tenant = await on.json<Tenant>('/tenants/self', { headers: MANAGEMENT });
+    const job = await on.createJob();
+    const { data } = await page(on, { size: '2' });
+    expect(data).toMatchObject([
+      { entity_type: 'account_updater_job', entity_id: job.id, operation: 'create', actor_id: job.created_by },
+      { entity_type: 'tenant', entity_id: tenant.id, operation: 'read', actor_type: 'application' },
+    ]);
+  });
+
+  it('has a log for every request with a known key, lists, downloads and refusals among them', async () => {
+    const on = await sandbox({ logCount: 0, limits: 'on' });
+    const job = await on.process(exampleRequestFile());
+    await fetch(job.download_url);
+    await fetch(`${job.download_url}x`);
+    await on.call('/account-updater/jobs', { headers: PRIVATE });
+    await on.call('/account-updater/jobs/nobody', { headers: PRIVATE });
+    await on.call('/logs?size=0', { headers: MANAGEMENT });
+    await on.call('/logs/entity-types', { headers: MANAGEMENT });
+    await on.call('/tenants/self', { headers: { 'svc-api-key': 'sandbox-management-key-logs-only' } });
+    await on.call('/tenants/self/reports/usage', { headers: MANAGEMENT });
+    await on.call('/nothing', { method: 'DELETE', headers: PRIVATE });
+    await on.call('/logs', { headers: { 'svc-api-key': 'guess' } });
+    await on.call('/logs');
+    for (let count = 0; count < 7; count += 1) await on.call('/account-updater/jobs', { headers: PRIVATE });
+    const logs = await walk(on, 100);
+    expect(logs.map(({ operation, message }) => `${operation}: ${message}`).toReversed()).toEqual([
+      'create: Job created',
+      'update: Request file uploaded',
+      'read: Job read',
+      'read: Result file downloaded',
+      'read: Result file download refused',
+      'read: Jobs read',
+      'read: Job read refused',
+      'read: Logs read refused',
+      'read: Entity types read',
+      'read: Tenant read refused',
+      'read: Usage report read',
+      'delete: Unknown endpoint refused',
+      ...Array<string>(6).fill('read: Jobs read'),
+      'read: Jobs read refused',
+    ]);
+    expect(logs.find((log) => log.message === 'Job read refused')?.entity_id).toBe('nobody');
+    expect(await walk(on, 100)).toHaveLength(logs.length + 1);
+  });
+
+  it('lists newest first although processes write out of turn, and holds what a clock set back left ahead', async () => {
+    const on = await sandbox({ logCount: 100 });
+    const state = new SandboxState(statePaths(on.directory), {}, () => START);
+    const add = (at: number, message: string) =>
+      state.record({ type: 'audit', at, entityType: 'token', entityId: 'x', operation: 'read', message });
+    add(START + 2000, 'second');
+    add(START + 1000, 'late');
+    const late = times(await walk(on, 100));
+    expect(late).toEqual(late.toSorted((a, b) => b - a));
+    add(START + 3 * 86_400_000, 'ahead');
+    add(START + 1000, 'back');
+    state.close();
+    const found = (await walk(on, 7)).map((log) => log.message);
+    expect(found.filter((text) => /^(second|late|ahead|back)$/.test(text ?? ''))).toEqual([
+      'back',
+      'ahead',
+      'late',
+      'second',
+    ]);
+    expect((await page(on, { start_date: new Date(START + 86_400_000).toISOString() })).data).toMatchObject([
+      { message: 'ahead' },
+    ]);
+  });
+
+  it('makes only the logs of the page that it serves', async () => {
+    // More than memory could hold.
+    const on = await sandbox({ logCount: 1_000_000_000 });
+    await page(on, { size: '100' });
+    const middle = new Date(START - 12 * 3_600_000).toISOString();
+    const { data } = await page(on, { size: '100', end_date: middle });
+    expect(data).toHaveLength(100);
+  });
+});

@@ -1,0 +1,157 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { sandboxCards, sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
+import { networkOf, TEST_CARDS, THREE_DS_CARDS } from '../../../src/emulator/vault/test-cards.ts';
+import { cardTokenSchema } from '../../../src/schema/vault.ts';
+import { type Problem, threeDsSandbox } from '../three-ds/three-ds-harness.ts';
+
+// Right check digits, and no test cards.
+const VISA = '4242424242424242';
+const JCB = '3530111333300000';
+const DINERS = '30569309025904';
+
+interface Token {
+  id: string;
+  type: string;
+  data: { number: string; expiration_month?: number; expiration_year?: number };
+}
+
+async function tokens() {
+  const on = await threeDsSandbox();
+  const create = async (number: string, rest: Record<string, unknown> = {}): Promise<Token> => {
+    const answer = await on.post('/tokens', { type: 'card', data: { number, ...rest } });
+    expect(answer.status).toBe(201);
+    return (await answer.json()) as Token;
+  };
+  const outcome = async (token_id: string): Promise<string> => {
+    const { id } = await on.created({ token_id, type: 'customer' });
+    return (await on.authenticated(id)).authentication_status;
+  };
+  return { ...on, create, outcome };
+}
+
+describe('the seeded cards of 3-D Secure', () => {
+  it('have a token and a token intent each, unlike any other, and show no whole number', () => {
+    const cards = sandboxThreeDsCards();
+    expect(cards).toHaveLength(THREE_DS_CARDS.length);
+    const ids = cards.flatMap((card) => [card.token, card.token_intent]);
+    const others = sandboxCards().map((card) => card.token);
+    expect(new Set([...ids, ...others]).size).toBe(ids.length + others.length);
+    expect(sandboxThreeDsCards(2)[0]?.token).not.toBe(cards[0]?.token);
+    for (const { number, network } of cards) {
+      expect(number).toMatch(/^\d{6}\*{5,6}\d{4}$/);
+      expect(networkOf(number)).toBe(network);
+    }
+  });
+
+  it('are known to the Account Updater by what their number means there', async () => {
+    const on = await tokens();
+    const cards = sandboxThreeDsCards();
+    const tokenOf = (number: string) => cards[THREE_DS_CARDS.findIndex((card) => card.number === number)]?.token;
+    const [both, plain] = [tokenOf('4111111111111111'), tokenOf('4000020000000000')];
+    const header = 'token,expiration_year,expiration_month,merchant_id';
+    const job = await on.process(`${header}\n${both},,,\n${plain},,,\nunknown,26,01,\n`);
+    const lines = (await (await fetch(job.download_url)).text()).trimEnd().split('\n').slice(1);
+    expect(lines.map((line) => [line.split(',')[0], line.split(',').at(-1)])).toEqual([
+      [both, 'UPD_PAN'],
+      ['unknown', 'ERR_INVALID_TOKEN'],
+    ]);
+    expect(await on.outcome(lines[0]?.split(',')[3] ?? '')).toBe('successful');
+  });
+});
+
+describe('a card token', () => {
+  it('is created with its number masked', async () => {
+    const on = await tokens();
+    const token = await on.create(VISA, { expiration_month: 3, expiration_year: 2030, cvc: '123' });
+    expect(cardTokenSchema.safeParse(token).success).toBe(true);
+    expect(token).toMatchObject({
+      type: 'card',
+      data: { number: '424242******4242', expiration_month: 3, expiration_year: 2030 },
+    });
+    expect(token.data).not.toHaveProperty('cvc');
+    const text = await on.create(VISA, { expiration_month: '03', expiration_year: '2030' });
+    expect(text.data).toEqual(token.data);
+    expect(text.id).not.toBe(token.id);
+    expect((await on.create(VISA)).data).toEqual({ number: '424242******4242' });
+  });
+
+  it('of a test card does what that card does, for both features', async () => {
+    const on = await tokens();
+    for (const { number, scenario } of THREE_DS_CARDS) {
+      const { id } = await on.create(number);
+      const session = await on.created({ token_id: id, type: 'customer' });
+      const twin = sandboxThreeDsCards().find((card) => card.scenario === scenario);
+      const other = await on.created({ token_id: twin?.token, type: 'customer' });
+      expect(session.method_url === undefined).toBe(other.method_url === undefined);
+    }
+    const rejected = await on.create('5405001111111116');
+    expect(await on.outcome(rejected.id)).toBe('rejected');
+    const optedOut = await on.create('4035501000000008', { expiration_month: 12, expiration_year: 2027 });
+    const undated = await on.create('4035501000000008');
+    const renewed = await on.create('4012888888881881', { expiration_month: 12, expiration_year: 2023 });
+    const header = 'token,expiration_year,expiration_month,merchant_id';
+    const job = await on.process(`${header}\n${optedOut.id},,,\n${undated.id},,,\n${renewed.id},,,\n`);
+    const lines = (await (await fetch(job.download_url)).text()).trimEnd().split('\n').slice(1);
+    expect(lines.map((line) => line.split(',').at(-1))).toEqual(['WRN_OPT_OUT', 'ERR_INVALID_EXP_DATE', 'UPD_PAN']);
+  });
+
+  it('of any other card is authenticated without a challenge, and never updated', async () => {
+    const on = await tokens();
+    const visa = await on.create(VISA, { expiration_month: 1, expiration_year: 2031 });
+    const jcb = await on.create(JCB);
+    expect([await on.outcome(visa.id), await on.outcome(jcb.id)]).toEqual(['successful', 'successful']);
+    const job = await on.process(`token,expiration_year,expiration_month,merchant_id\n${visa.id},,,\n`);
+    expect(await (await fetch(job.download_url)).text()).toMatch(/^token,[^\n]*\n$/);
+    const diners = await on.create(DINERS);
+    const answer = await on.post('/3ds/sessions', { token_id: diners.id, type: 'customer' });
+    expect(answer.status).toBe(422);
+  });
+
+  it('is refused by field when its body is wrong, and nothing of it is repeated', async () => {
+    const on = await tokens();
+    const cases: [unknown, string[]][] = [
+      [{}, ['type']],
+      [undefined, ['type']],
+      [[], ['type']],
+      [{ type: 'token', data: { number: VISA } }, ['type']],
+      [{ type: 'card' }, ['data.number']],
+      [{ type: 'card', data: VISA }, ['data.number']],
+      [{ type: 'card', data: { number: Number(VISA) } }, ['data.number']],
+      [{ type: 'card', data: { number: '4242 4242 4242 4242' } }, ['data.number']],
+      [{ type: 'card', data: { number: '4242424242424241' } }, ['data.number']],
+      [{ type: 'card', data: { number: '42424242424' } }, ['data.number']],
+      [{ type: 'card', data: { number: '0'.repeat(20) } }, ['data.number']],
+      [
+        { type: 'card', data: { number: '1', expiration_month: 13, expiration_year: 30 } },
+        ['data.expiration_month', 'data.expiration_year', 'data.number'],
+      ],
+      [{ type: 'card', data: { number: VISA, expiration_month: {} } }, ['data.expiration_month']],
+      [{ type: 'card', data: { number: VISA, expiration_month: '0' } }, ['data.expiration_month']],
+    ];
+    for (const [body, fields] of cases) {
+      const answer = await on.post('/tokens', body);
+      const problem = (await answer.json()) as Problem;
+      expect([body, answer.status, Object.keys(problem.errors ?? {}).toSorted()]).toEqual([body, 400, fields]);
+      expect(JSON.stringify(problem)).not.toContain('4242');
+    }
+  });
+
+  it('R06 leaves no card number in any file of the sandbox', async () => {
+    const on = await tokens();
+    for (const { number } of [...THREE_DS_CARDS, ...TEST_CARDS, { number: VISA }, { number: JCB }]) {
+      const token = await on.create(number, { expiration_month: 12, expiration_year: 2030 });
+      expect(JSON.stringify(token)).not.toContain(number);
+    }
+    const { id } = await on.created({ token_id: (await on.create(VISA)).id, type: 'customer' });
+    await on.authenticated(id);
+    const texts = readdirSync(on.directory)
+      .map((name) => join(on.directory, name))
+      .filter((path) => statSync(path).isFile())
+      .map((path) => readFileSync(path, 'utf8'));
+    expect(texts.join('')).toContain('"firstSix":"424242"');
+    for (const { number } of [...THREE_DS_CARDS, ...TEST_CARDS, { number: VISA }, { number: JCB }])
+      expect(texts.some((text) => text.includes(number))).toBe(false);
+  });
+});

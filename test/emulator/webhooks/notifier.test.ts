@@ -1,0 +1,160 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readLedger } from '../../../src/emulator/ledger.ts';
+import { resetSandbox } from '../../../src/emulator/state/journal.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { type WebhookDelivery, webhookDeliverySchema } from '../../../src/schema/account-updater.ts';
+import { MANAGEMENT, sandbox, START, until } from '../harness.ts';
+
+interface Receiver {
+  readonly url: string;
+  readonly got: WebhookDelivery[];
+  readonly types: () => string[];
+  /** Statuses of the next answers; 200 after them, `hang` for none. */
+  readonly answers: (number | 'hang')[];
+}
+
+async function receiver(answers: (number | 'hang')[] = []): Promise<Receiver> {
+  const got: WebhookDelivery[] = [];
+  const server = createServer((incoming, outgoing) => {
+    let text = '';
+    incoming.setEncoding('utf8').on('data', (part: string) => (text += part));
+    incoming.on('end', () => {
+      got.push(webhookDeliverySchema.parse(JSON.parse(text)));
+      const status = answers.shift() ?? 200;
+      if (status === 'hang') return;
+      outgoing.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  return { url, got, types: () => got.map(({ event }) => event.type), answers };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('webhooks', () => {
+  it('hear of a job that is created and completed, in the shape of the interface', async () => {
+    const to = await receiver();
+    const on = await sandbox({ webhooks: [`${to.url}?secret=canary`], processingMs: 60_000 });
+    const job = await on.createJob();
+    await until(() => to.got.length === 1);
+    await on.upload(job, exampleRequestFile());
+    on.clock.ms += 60_000;
+    await until(() => to.got.length === 2);
+    expect(to.got).toMatchObject([
+      { event: { type: 'account-updater.job.created', data: { job: { id: job.id, status: 'pending' } } } },
+      {
+        event: {
+          type: 'account-updater.job.completed',
+          timestamp: new Date(START + 60_000).toISOString(),
+          tenant_id: job.tenant_id,
+          data: { job: { id: job.id, status: 'completed' } },
+        },
+        delivered_at: new Date(START + 60_000).toISOString(),
+      },
+    ]);
+    for (const { event } of to.got) for (const id of [event.id, event.trace_id]) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    const deliveries = () => readLedger(on.directory).filter((entry) => entry.event !== undefined);
+    // A delivery is noted when its answer came, a moment after the other side had it.
+    await until(() => deliveries().length === 2);
+    const sent = deliveries();
+    expect(sent).toMatchObject([
+      { method: 'POST', path: to.url, event: 'account-updater.job.created', status: 200 },
+      { event: 'account-updater.job.completed', status: 200 },
+    ]);
+    expect(sent[0]?.sent).toBeGreaterThan(200);
+    expect(JSON.stringify(sent)).not.toContain('canary');
+  });
+
+  it('hear of a job that failed, of a changed and of a deleted tenant', async () => {
+    const to = await receiver();
+    const on = await sandbox({ webhooks: [to.url] });
+    await on.process('wrong');
+    await on.call('/tenants/self', { method: 'PUT', headers: MANAGEMENT, body: '{"name":"x"}' });
+    await on.call('/tenants/self', { method: 'DELETE', headers: MANAGEMENT });
+    await until(() => to.got.length === 4);
+    expect(to.types().toSorted()).toEqual([
+      'account-updater.job.created',
+      'account-updater.job.failed',
+      'tenant.deleted',
+      'tenant.updated',
+    ]);
+  });
+
+  it('are tried again after growing pauses of the sandbox, five times in all, with the same event', async () => {
+    const to = await receiver([500, 302, 404, 'hang', 503, 200]);
+    const on = await sandbox({ webhooks: [to.url], webhookTimeoutMs: 1000 });
+    await on.createJob();
+    for (const [attempts, ms] of [1000, 5000, 30_000, 120_000].entries()) {
+      await until(() => to.got.length === attempts + 1 && delivered(on).length === attempts + 1);
+      on.clock.ms += ms - 1;
+      await pause(150);
+      expect(to.got).toHaveLength(attempts + 1);
+      on.clock.ms += 1;
+    }
+    await until(() => delivered(on).length === 5);
+    on.clock.ms += 86_400_000;
+    await pause(250);
+    expect(to.got).toHaveLength(5);
+    expect(new Set(to.got.map(({ event }) => event.id)).size).toBe(1);
+    expect(new Set(to.got.map((delivery) => delivery.delivered_at)).size).toBe(5);
+    expect(delivered(on).map(({ status }) => status)).toEqual([500, 302, 404, 0, 503]);
+  });
+
+  it('come twice where that is asked for, and once else', async () => {
+    const [once, twice] = [await receiver(), await receiver()];
+    const on = await sandbox({ webhooks: [twice.url], webhookDuplicates: true });
+    const other = await sandbox({ webhooks: [once.url], directory: on.directory });
+    await other.createJob();
+    await until(() => twice.got.length === 2 && once.got.length === 1);
+    await pause(250);
+    expect([twice.got.length, once.got.length]).toEqual([2, 1]);
+    expect(twice.got[0]?.event).toEqual(twice.got[1]?.event);
+  });
+
+  it('hear of what another process did, also before a restart, and anew after a reset', async () => {
+    const to = await receiver();
+    const first = await sandbox({ webhooks: [to.url] });
+    await first.close();
+    const other = await sandbox({ directory: first.directory, clock: first.clock });
+    await other.createJob();
+    expect(to.got).toHaveLength(0);
+    const again = await sandbox({ webhooks: [to.url], directory: first.directory });
+    await until(() => to.got.length === 1);
+    again.clock.ms += 5;
+    resetSandbox(first.directory);
+    await again.createJob();
+    await until(() => to.got.length === 2);
+    expect(to.got[0]?.event.id).not.toBe(to.got[1]?.event.id);
+  });
+
+  it('does not wait for one that hangs', async () => {
+    const [slow, quick] = [await receiver(['hang', 'hang']), await receiver()];
+    const on = await sandbox({ webhooks: [slow.url, quick.url] });
+    await on.createJob();
+    await on.createJob();
+    await until(() => quick.got.length === 2 && slow.got.length === 2);
+    expect(slow.got).toHaveLength(2);
+    await on.close();
+  });
+
+  it.each([
+    'https://example.com/hook',
+    'http://example.com/',
+    'http://127.0.0.1.example.com/',
+    'ftp://localhost/',
+    'x',
+  ])('are on loopback only: %s', async (url) => {
+    await expect(sandbox({ webhooks: [url] })).rejects.toThrow('loopback');
+  });
+});
+
+function delivered(on: Awaited<ReturnType<typeof sandbox>>) {
+  return on.ledger().filter((entry) => entry.event !== undefined);
+}

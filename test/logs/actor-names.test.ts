@@ -1,0 +1,154 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/system.ts';
+import { FakeClock } from '../support/clock.ts';
+import { svcHere } from '../support/run-here.ts';
+import { logAgo, type LogServer, startLogServer } from './commands/log-server.ts';
+
+const ACTOR = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
+const HOUR = 3_600_000;
+let server: LogServer;
+let home: string;
+let asked: number;
+
+beforeEach(async () => {
+  home = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-names-'));
+  server = await startLogServer();
+  asked = 0;
+  const actor = { tenant_id: 'tenant-1', actor_id: ACTOR, actor_type: 'application' };
+  server.logs.push(
+    logAgo(2_000, 'one', actor),
+    logAgo(1_000, 'two', { ...actor, actor_id: 'a-person', actor_type: 'user' }),
+  );
+  answer([{ id: ACTOR, name: 'Nightly refresh' }]);
+});
+afterEach(async () => {
+  await server.close();
+  fs.rmSync(home, { recursive: true, force: true });
+});
+
+function answer(found: readonly unknown[] | number, before: () => void = () => undefined): void {
+  server.onApplications = () => {
+    asked += 1;
+    before();
+    return found;
+  };
+}
+
+/** A terminal of 120 columns, and what it shows. */
+class Screen extends Writable {
+  readonly isTTY = true;
+  readonly columns = 120;
+  text = '';
+
+  override _write(chunk: Buffer, _encoding: string, taken: () => void): void {
+    this.text += chunk.toString();
+    taken();
+  }
+}
+
+async function onScreen(
+  argv: readonly string[],
+  { screen = new Screen(), later = 0, more = {} } = {},
+): Promise<string> {
+  const clock = { now: () => Date.now() + later, sleep: systemClock.sleep.bind(systemClock) };
+  const env = { SVC_PAGER: '', ...more };
+  const result = await svcHere(argv, { baseUrl: new URL(server.url), home, env, clock, stdout: screen });
+  expect(result.code).toBe(0);
+  expect(result.stderr).not.toMatch(/application|403|500|permission/);
+  return screen.text;
+}
+
+describe('names of actors in a table on a terminal', () => {
+  it('are requested once the first page is on screen, at most once, and kept for a day', async () => {
+    const screen = new Screen();
+    let shown = '';
+    answer([{ id: ACTOR, name: 'Nightly refresh' }], () => (shown = screen.text));
+    expect(await onScreen(['logs'], { screen })).not.toContain('Nightly');
+    expect(shown).toContain(ACTOR.slice(0, 8));
+    expect(await onScreen(['logs'])).toMatch(/ Nightly refresh \(4707c78a\) .*\n/);
+    expect(await onScreen(['logs', 'tail', '-n', '2', '--max', '2'])).toContain('Nightly refresh (4707c78a)');
+    expect(await onScreen(['logs'])).toMatch(/ user .*\n/);
+    expect(asked).toBe(1);
+    expect(fs.statSync(path.join(home, '.cache/svc/applications.json')).mode & 0o777).toBe(0o600);
+    await onScreen(['logs'], { later: 25 * HOUR });
+    expect(asked).toBe(2);
+  });
+
+  it('stay out of machine formats, chosen columns and pipes, which request nothing', async () => {
+    await onScreen(['logs']);
+    for (const argv of [
+      ['-o', 'json'],
+      ['-o', 'jsonl'],
+      ['-o', 'csv'],
+      ['-o', 'yaml'],
+      ['--fields', 'actor_id,actor_type'],
+    ])
+      expect(await onScreen(['logs', ...argv])).not.toContain('Nightly');
+    fs.rmSync(path.join(home, '.cache'), { recursive: true });
+    await onScreen(['logs', '-o', 'json']);
+    const piped = await svcHere(['logs', '-o', 'table'], { baseUrl: new URL(server.url), home });
+    expect(piped).toMatchObject({ code: 0, stdout: expect.stringContaining(ACTOR) });
+    expect(asked).toBe(1);
+  });
+
+  it.each([
+    [403, 1],
+    [404, 1],
+    [500, 2],
+    [200, 1],
+  ])(
+    'are passed over in silence after a %i, which is remembered where it will not change',
+    async (status, requests) => {
+      answer(status === 200 ? [{ id: ACTOR }, null, { name: 'Nobody' }] : status);
+      for (let run = 0; run < 2; run += 1) expect(await onScreen(['logs'])).toMatch(/ application .*\n/);
+      expect(asked).toBe(requests);
+    },
+  );
+
+  it('belong to one service and one tenant', async () => {
+    await onScreen(['logs']);
+    for (const log of server.logs) log.tenant_id = 'tenant-2';
+    expect(await onScreen(['logs'])).not.toContain('Nightly');
+    expect(asked).toBe(2);
+    const other = await startLogServer();
+    other.logs.push(...server.logs);
+    expect(await onScreen(['logs'], { more: { SVC_BASE_URL: other.url } })).not.toContain('Nightly');
+    await other.close();
+  });
+
+  it('R49 are cleaned, cut to their place and without a card number', async () => {
+    server.logs.push({ ...server.logs[0], actor_id: 'other-id', created_at: new Date().toISOString() });
+    const names = [`\u001B[31mEvil\u202E\n${'x'.repeat(50)}`, '4242 4242 4242 4242'];
+    answer(names.map((name, at) => ({ id: [ACTOR, 'other-id'][at], name })));
+    await onScreen(['logs']);
+    expect(fs.readFileSync(path.join(home, '.cache/svc/applications.json'), 'utf8')).not.toContain('4242 4242 4242');
+    const text = await onScreen(['logs']);
+    expect(text).toContain('Evil');
+    expect(text).toMatch(/… \(4707c78a\)/);
+    for (const unsafe of ['\u001B[31m', '\u202E']) expect(text).not.toContain(unsafe);
+  });
+
+  it('do not hold up the end of a command when they do not come', async () => {
+    server.onApplications = () => undefined;
+    const screen = new Screen();
+    const options = { baseUrl: new URL(server.url), home, env: { SVC_PAGER: '' }, stdout: screen };
+    expect(await svcHere(['logs'], { ...options, clock: new FakeClock({ start: Date.now() }) })).toMatchObject({
+      code: 0,
+    });
+    expect(screen.text).toContain('one');
+  });
+
+  it('a damaged cache counts as none', async () => {
+    fs.mkdirSync(path.join(home, '.cache/svc'), { recursive: true });
+    const file = path.join(home, '.cache/svc/applications.json');
+    for (const text of ['', '[]', '{"tenants":{"a":{"at":1}}}', '{"tenants":[{"at":1,"names":[[1,2]]}]}']) {
+      fs.writeFileSync(file, text);
+      await onScreen(['logs']);
+    }
+    expect(asked).toBe(4);
+  });
+});

@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SvcError } from '../../../src/base/errors.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { type HereResult, svcHere } from '../../support/run-here.ts';
+import { logAgo, type LogServer, startLogServer } from '../commands/log-server.ts';
+
+const ROUNDS = 50;
+let server: LogServer;
+let state: string;
+
+beforeEach(async () => {
+  state = mkdtempSync(join(tmpdir(), 'svc-tails-'));
+  server = await startLogServer();
+});
+afterEach(async () => {
+  await server.close();
+  rmSync(state, { recursive: true, force: true });
+});
+
+/** A clock in whose every pause something happens. */
+class BusyClock extends FakeClock {
+  onSleep: () => void = () => undefined;
+
+  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    this.onSleep();
+    await super.sleep(ms, signal);
+  }
+}
+
+function run(argv: readonly string[], clock: FakeClock, signal?: AbortSignal): Promise<HereResult> {
+  const env = { SVC_STATE_DIR: state };
+  return svcHere(argv, { baseUrl: new URL(server.url), env, clock, ...(signal && { signal }) });
+}
+
+function daysAgo(days: number): Date {
+  return new Date(Date.now() - days * 86_400_000);
+}
+
+/** The words of a command line, as a shell reads them. */
+function wordsOf(command: string): string[] {
+  const printed = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' });
+  return printed.split('\0').slice(1, -1);
+}
+
+function printedCommand({ stderr }: HereResult): string | undefined {
+  return /resume with\n {2}(svc logs tail .*)\n/.exec(stderr)?.[1];
+}
+
+function messagesOf({ stdout }: HereResult): string[] {
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  return lines.map((line) => (JSON.parse(line) as { message: string }).message);
+}
+
+describe('the command that svc logs tail prints at its end', () => {
+  it(`R65 typed literally ${ROUNDS} times while late entries come, neither loses nor repeats one`, async () => {
+    const clock = new BusyClock({ start: Date.now() });
+    const expected: string[] = [];
+    let count = 0;
+    const produce = (): void => {
+      server.aheadMs = clock.now() - Date.now();
+      for (let index = 0; index < 4; index += 1) {
+        count += 1;
+        const ageMs = index === 0 ? 0 : (count * 7_919) % 110_000;
+        const message = `it's ${count - (count % 5 === 1 ? 1 : 0)}`;
+        server.logs.push(logAgo(ageMs - server.aheadMs, message), logAgo(ageMs - server.aheadMs, 'other'));
+        expected.push(message);
+      }
+    };
+    const filters = ['--entity-type', 'token', '--grep', "it's", '--fields', 'created_at,message'];
+    let words = ['logs', 'tail', '--since', '10m', ...filters, '-o', 'jsonl'];
+    const found: string[] = [];
+    const unresumable: string[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const ended = new AbortController();
+      const stop = (): void => ended.abort(new SvcError('interrupted', 'interrupted'));
+      let pauses = 0;
+      clock.onSleep = () => {
+        produce();
+        if ((pauses += 1) > round % 4) stop();
+      };
+      // Every third ends after some entries, the others when they are interrupted: in a pause, or anywhere.
+      const most = round % 3 === 0 ? ['--max', String(1 + (round % 7))] : [];
+      const timer = round % 3 === 1 ? setTimeout(stop, (round * 7) % 60) : undefined;
+      const result = await run([...words, ...most], clock, ended.signal);
+      clearTimeout(timer);
+      found.push(...messagesOf(result));
+      const command = printedCommand(result);
+      if (command !== undefined) words = wordsOf(command);
+      else unresumable.push(result.stdout);
+      produce();
+    }
+    clock.onSleep = () => (server.aheadMs = clock.now() - Date.now());
+    found.push(...messagesOf(await run([...words, '--idle-exit', '30s'], clock)));
+    expect(unresumable.join('')).toBe('');
+    expect(found.toSorted()).toEqual(expected.toSorted());
+    expect(found.length).toBeGreaterThan(ROUNDS * 5);
+  });
+
+  it('R65 names a time a full overlap back where no state can be written, and says that entries may repeat', async () => {
+    const clock = new FakeClock({ start: Date.now() });
+    writeFileSync(join(state, 'tails'), '');
+    server.logs.push(logAgo(500_000, 'old'), logAgo(60_000, 'new'));
+    const result = await run(['logs', 'tail', '--since', '1h', '--max', '2'], clock);
+    expect(result.code).toBe(0);
+    expect(result.stderr).toContain('no checkpoint could be kept: entries may repeat; resume with');
+    const since = /--since (\S+)/.exec(printedCommand(result) ?? '')?.[1] ?? '';
+    expect(Date.parse(since)).toBeLessThanOrEqual(Date.now() - 180_000 + 1_000);
+  });
+
+  it('keeps the checkpoint for seven days after it was last used', async () => {
+    const clock = new FakeClock({ start: Date.now() });
+    const tails = join(state, 'tails');
+    mkdirSync(tails);
+    for (const [name, days] of [['used.json', 6] as const, ['unused.json', 8] as const]) {
+      for (const file of [join(tails, name), join(tails, `${name}.lock`)]) writeFileSync(file, '{}');
+      utimesSync(join(tails, name), daysAgo(days), daysAgo(days));
+      utimesSync(join(tails, `${name}.lock`), daysAgo(9), daysAgo(9));
+    }
+    server.logs.push(logAgo(60_000, 'one'));
+    const result = await run(['logs', 'tail', '--since', '1h', '--max', '1'], clock);
+    const kept = readdirSync(tails).filter((name) => name.startsWith('2'));
+    expect(readdirSync(tails).toSorted()).toEqual([...kept, 'used.json', 'used.json.lock'].toSorted());
+    expect(kept).toHaveLength(1);
+    expect(printedCommand(result)).toBe(`svc logs tail --checkpoint ${join(tails, kept[0] ?? '')}`);
+  });
+});

@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SvcError } from '../../../src/base/errors.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { type HereResult, svcHere } from '../../support/run-here.ts';
+import { Home, LAUNCHER } from '../../support/svc.ts';
+import { TerminalSession } from '../../support/terminal.ts';
+import { logAgo, type LogServer, startLogServer } from '../commands/log-server.ts';
+
+const home = new Home();
+let server: LogServer;
+let state: string;
+
+beforeEach(async () => {
+  state = mkdtempSync(join(tmpdir(), 'svc-last-'));
+  server = await startLogServer();
+  for (let index = 40; index >= 1; index -= 1)
+    server.logs.push(logAgo(index * 60_000, `entry ${index}`, { operation: index % 4 === 0 ? 'delete' : 'read' }));
+});
+afterEach(async () => {
+  await server.close();
+  rmSync(state, { recursive: true, force: true });
+});
+afterAll(() => home.remove());
+
+/** A clock that ends the command in its first pauses. */
+class EndingClock extends FakeClock {
+  readonly ended = new AbortController();
+  pauses = 0;
+
+  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if ((this.pauses += 1) > 3) this.ended.abort(new SvcError('interrupted', 'interrupted'));
+    await super.sleep(ms, signal);
+  }
+}
+
+function run(...argv: string[]): Promise<HereResult> {
+  const clock = new EndingClock({ start: Date.now() });
+  const env = { SVC_STATE_DIR: state };
+  return svcHere(argv, { baseUrl: new URL(server.url), env, clock, cwd: state, signal: clock.ended.signal });
+}
+
+function messages({ stdout }: HereResult): string[] {
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  return lines.map((line) => (JSON.parse(line) as { message: string }).message);
+}
+
+describe('svc logs tail -n', () => {
+  it('writes the last entries by time, oldest first, and without a terminal ends after them', async () => {
+    const last = await run('logs', 'tail', '-n', '3');
+    expect([last.code, messages(last)]).toEqual([0, ['entry 3', 'entry 2', 'entry 1']]);
+    const matching = await run('logs', 'tail', '-n', '3', '--operation', 'delete');
+    expect([matching.code, messages(matching)]).toEqual([0, ['entry 12', 'entry 8', 'entry 4']]);
+    const all = await run(
+      'logs',
+      'tail',
+      '--last',
+      '100',
+      '--exclude-operation',
+      'read',
+      '--exclude-entity-type',
+      'card',
+    );
+    expect(messages(all)).toHaveLength(10);
+  });
+
+  it.each([
+    [['-f'], 130],
+    [['--for', '10m'], 0],
+    [['--idle-exit', '10m'], 130],
+  ])('follows after them with %j', async (more, code) => {
+    const result = await run('logs', 'tail', '-n', '2', ...more);
+    expect([result.code, messages(result)]).toEqual([code, ['entry 2', 'entry 1']]);
+  });
+
+  it('is what svc logs -f does, with the same filters', async () => {
+    const result = await run('logs', '-f', '-n', '2', '--operation', 'delete');
+    expect(result.code).toBe(130);
+    expect(messages(result)).toEqual(['entry 8', 'entry 4']);
+    expect(messages(await run('logs', '--follow', '--since', '150s'))).toEqual(['entry 2', 'entry 1']);
+    expect(messages(await run('logs', '-f'))).toEqual([]);
+  });
+
+  it('R65 prints the command that resumes right after them', async () => {
+    server.logs.push(logAgo(30_000, 'twin'), logAgo(30_000, 'twin'), logAgo(90_000, 'before'));
+    const first = await run('logs', 'tail', '-n', '2');
+    expect(messages(first)).toEqual(['twin', 'twin']);
+    server.logs.push(logAgo(30_000, 'twin'), logAgo(10_000, 'news'));
+    const words = /resume with\n {2}svc (.*)\n/.exec(first.stderr)?.[1]?.split(' ') ?? [];
+    expect(messages(await run(...words))).toEqual(['twin', 'news']);
+  });
+
+  it('keeps its position in a checkpoint, from which the next run takes what came since and ends', async () => {
+    const argv = ['logs', 'tail', '-n', '2', '--checkpoint', 'last.json'];
+    expect(messages(await run(...argv))).toEqual(['entry 2', 'entry 1']);
+    server.logs.push(logAgo(10_000, 'one'), logAgo(9_000, 'two'), logAgo(8_000, 'three'));
+    const second = await run(...argv);
+    expect([second.code, messages(second)]).toEqual([0, ['one', 'two', 'three']]);
+    expect(second.stderr).toContain('(--last ignored)');
+  });
+
+  it('ends after --max entries, those of the beginning counted', async () => {
+    const ended = await run('logs', 'tail', '-n', '2', '-f', '--max', '2');
+    expect([ended.code, messages(ended)]).toEqual([0, ['entry 2', 'entry 1']]);
+  });
+
+  it.each([
+    [['tail', '-n', '3', '--max', '2'], '--max must not be less than --last'],
+    [['tail', '-n', '3', '--since', '1h'], 'cannot be used with'],
+    [['tail', '-n', '10001'], 'from 1 to 10000'],
+    [['-f', '-n', '10001'], 'at most 10000'],
+    [['-f', '-n', '3', '--since', '1h'], 'where --follow begins'],
+    [['-f', '--until', '1h'], 'cannot be used with'],
+    [['-f', '--all'], 'cannot be used with'],
+    [['tail', '--hide-own-reads', '--checkpoint', 'a.json'], 'cannot be used with'],
+    [['tail', '--hide-own-reads', '--to', 'otlp+http://127.0.0.1:1'], 'cannot be used with'],
+    [['search', 'a', '--hide-own-reads'], 'unknown option'],
+    [['stats', '--hide-own-reads'], 'unknown option'],
+    [['archive', 'a', '--hide-own-reads'], 'unknown option'],
+  ])('refuses %j before any request', async (argv, words) => {
+    expect(await run('logs', ...argv)).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
+    expect(server.requests).toBe(0);
+  });
+});
+
+describe('svc logs -f on a terminal', () => {
+  it('uses no pager, and suggests once to hide reads of its own', async () => {
+    const options = { cwd: home.path, columns: 110, env: { HOME: home.path, SVC_PAGER: 'cat' } };
+    const screen = new TerminalSession(process.execPath, [LAUNCHER, '--sandbox', 'logs', '-f', '-n', '2'], options);
+    try {
+      await screen.waitFor(/'svc logs tail --hide-own-reads' hides them/, 60_000);
+      screen.type('\u0003');
+      expect(await screen.exited).toEqual({ exitCode: 130 });
+      expect(screen.screen().match(/--hide-own-reads/g)).toHaveLength(1);
+    } finally {
+      screen.kill();
+    }
+  });
+});
+
+describe('svc logs tail --hide-own-reads', () => {
+  it('says at the end how many reads it hid', async () => {
+    const argv = ['--sandbox', 'logs', 'tail', '--interval', '200ms', '--for', '6s', '--hide-own-reads'];
+    const { code, stdout, stderr } = await home.svc(argv);
+    expect(code).toBe(0);
+    const hidden = Number(/^hidden: (\d+) reads? by this command itself$/m.exec(stderr)?.[1]);
+    expect(hidden).toBeGreaterThan(2);
+    expect(stdout.match(/"entity_type":"log"/g)?.length ?? 0).toBeLessThan(hidden);
+  });
+});

@@ -1,0 +1,188 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../support/clock.ts';
+import { errorIn, svcHere } from '../support/run-here.ts';
+import { buildArchive } from './archive/build.ts';
+import { logAgo, type LogServer, startLogServer } from './commands/log-server.ts';
+
+const NIGHTLY = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
+const TWIN = '4707c78a-0000-4000-8000-000000000001';
+const PERSON = 'b1a0f1a3-0d2f-4f7e-9d1c-0a4f6c7f2f11';
+const CARD = '3a04dacf-51c2-4a0e-8d7a-6f4a7b8c9d10';
+
+let server: LogServer;
+let home: string;
+let asked: number;
+
+beforeEach(async () => {
+  home = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-near-'));
+  server = await startLogServer();
+  asked = 0;
+  const card = { tenant_id: 't-1', entity_type: 'card', entity_id: CARD };
+  server.logs.push(
+    logAgo(3_000, 'by the application', { ...card, actor_id: NIGHTLY }),
+    logAgo(2_000, 'by a person', { ...card, actor_id: PERSON }),
+    logAgo(1_000, 'by nobody', { ...card, entity_id: 'order-2026-77' }),
+  );
+  answer([{ id: NIGHTLY, name: 'Nightly refresh' }]);
+});
+afterEach(async () => {
+  await server.close();
+  fs.rmSync(home, { recursive: true, force: true });
+});
+
+function answer(found: readonly unknown[] | number): void {
+  server.onApplications = () => {
+    asked += 1;
+    return found;
+  };
+}
+
+function svc(...argv: string[]) {
+  return svcHere(['logs', ...argv], { baseUrl: new URL(server.url), home, env: { SVC_PACING: 'off' } });
+}
+
+const COMMANDS = {
+  list: ['list'],
+  tail: ['tail', '--last', '10'],
+  stats: ['stats', '--since', '1h', '-o', 'jsonl'],
+} as const;
+
+/** How many entries a command found. */
+function countIn(stdout: string): number {
+  const rows = stdout.split('\n').filter((line) => line !== '');
+  const first = JSON.parse(rows[0] ?? '{}') as { by?: string; count?: number };
+  return first.by === 'all' ? Number(first.count) : rows.length;
+}
+
+describe('--actor', () => {
+  it.each(Object.keys(COMMANDS) as (keyof typeof COMMANDS)[])(
+    'R78 %s takes an id, a beginning of it or a name, and reads the logs once',
+    async (command) => {
+      const others = [NIGHTLY, NIGHTLY.toUpperCase(), '4707c78a', 'b1a0f1a3-0'];
+      // Stats and tail read until the present, which takes them longer.
+      for (const typed of ['4707c7', 'nightly REFRESH', ...(command === 'list' ? others : [])]) {
+        const { code, stdout, stderr } = await svc(...COMMANDS[command], '--actor', typed);
+        expect([typed, code, stderr.includes('error')]).toEqual([typed, 0, false]);
+        expect([typed, countIn(stdout)]).toEqual([typed, 1]);
+      }
+    },
+  );
+
+  it.each(Object.keys(COMMANDS) as (keyof typeof COMMANDS)[])(
+    'R78 %s refuses what is no actor with the candidates, before an entry is read',
+    async (command) => {
+      for (const typed of ['Nightly', '4707c', 'nobody']) {
+        const lists = server.requests;
+        const refused = await svc(...COMMANDS[command], '--actor', typed);
+        expect([typed, refused.code, refused.stdout]).toEqual([typed, 2, '']);
+        expect(errorIn(refused)).toMatchObject({
+          hint: expect.stringContaining(`Nightly refresh (${NIGHTLY})`),
+          candidates: [NIGHTLY],
+        });
+        expect(server.requests).toBe(lists + 1);
+      }
+    },
+  );
+
+  it('R78 a beginning or a name of two actors is refused with both', async () => {
+    answer([
+      { id: NIGHTLY, name: 'Twin' },
+      { id: TWIN, name: 'Twin' },
+    ]);
+    const named = await svc('list', '--actor', 'Twin');
+    expect([named.code, errorIn(named)['candidates']]).toEqual([2, [NIGHTLY, TWIN]]);
+    server.logs.push(logAgo(500, 'by the twin', { tenant_id: 't-1', actor_id: TWIN }));
+    const begun = await svc('list', '--actor', '4707c78a');
+    expect([begun.code, errorIn(begun)['candidates']]).toEqual([2, [TWIN, NIGHTLY]]);
+  });
+
+  it('R78 a name that cannot be looked up is refused with the reason', async () => {
+    answer(403);
+    const { code, stderr } = await svc('list', '--actor', 'Nightly refresh');
+    expect(code).toBe(2);
+    expect(stderr).toContain('could not be read');
+    expect((await svc('list', '--actor', '4707c78a')).code).toBe(0);
+    expect(asked).toBe(1);
+  });
+
+  it('R78 a whole id that nobody has finds nothing and is no error', async () => {
+    const { code, stdout } = await svc('list', '--actor', TWIN);
+    expect([code, stdout]).toEqual([0, '']);
+  });
+});
+
+describe('an entity id', () => {
+  it.each([['list', '--entity-id'], ['tail', '--last', '10', '--entity-id'], ['stats', '--entity-id'], ['history']])(
+    'R78 that is the beginning of ids read ends with them and with 2, in %s',
+    async (...words) => {
+      const { code, stderr } = await svc(...words, '3a04dacf');
+      expect([code, errorIn({ stderr: stderr.trimEnd().split('\n').at(-1) ?? '' })]).toEqual([
+        2,
+        expect.objectContaining({ hint: expect.stringContaining(CARD), near: [CARD] }),
+      ]);
+    },
+  );
+
+  it('R78 that is no hexadecimal number is used as typed, and near ids are named in the last line', async () => {
+    const found = await svc('history', 'order-2026-77');
+    expect([found.code, countIn(found.stdout)]).toEqual([0, 1]);
+    const near = await svc('list', '--entity-id', 'order-2026');
+    expect([near.code, near.stdout]).toEqual([0, '']);
+    expect(near.stderr.trimEnd().split('\n').at(-1)).toContain('order-2026-77');
+    const none = await svc('list', '--entity-id', 'another');
+    expect([none.code, none.stderr.trimEnd().split('\n').at(-1)]).toEqual([0, 'no log entries']);
+  });
+
+  it('R78 a whole UUID is found in either case', async () => {
+    expect(countIn((await svc('history', CARD.toUpperCase())).stdout)).toBe(2);
+  });
+});
+
+/** A list of entity types in the cache, beside that of another service. */
+function typesOf(own: object): string {
+  return JSON.stringify({ version: 1, services: { 'https://other.example': [['reactor', '']], ...own } });
+}
+
+describe('an unknown entity type', () => {
+  it('R78 is compared with the types of this service only, and with those of the interface where none were listed', async () => {
+    server.logs.length = 0;
+    const cache = path.join(home, '.cache/svc');
+    fs.mkdirSync(cache, { recursive: true });
+    fs.writeFileSync(path.join(cache, 'entity-types.json'), typesOf({}));
+    expect((await svc('list', '--entity-type', 'reaction')).stderr).toContain(
+      'known: application, bank, card, proxy, tenant, token',
+    );
+    fs.writeFileSync(
+      path.join(cache, 'entity-types.json'),
+      typesOf({
+        [server.url]: [
+          ['webhook', ''],
+          ['card', ''],
+        ],
+      }),
+    );
+    expect((await svc('list', '--entity-type', 'reaction')).stderr).toContain('known: card, webhook');
+  });
+});
+
+describe('an archive', () => {
+  const START = Date.parse('2026-03-01T00:00:00Z');
+  const HOUR = 3_600_000;
+
+  it('R78 finds a beginning of an actor, and names the ids that begin as the requested one', async () => {
+    const entry = { tenant_id: 't-1', entity_type: 'card', entity_id: CARD, actor_id: PERSON, operation: 'read' };
+    const entries = [{ ...entry, message: 'm', created_at: new Date(START + 1).toISOString() }];
+    const { top } = await buildArchive(START, [{ to: START + HOUR, entries }]);
+    const search = (...words: string[]) =>
+      svcHere(['logs', 'search', top, ...words], { home, clock: new FakeClock({ start: START + 2 * HOUR }) });
+    expect(countIn((await search('--actor', 'b1a0f1')).stdout)).toBe(1);
+    const near = await search('--entity-id', '3a04dacf');
+    expect([near.code, near.stderr.includes(CARD)]).toEqual([2, true]);
+    const unknown = await search('--actor', 'Nightly refresh');
+    expect([unknown.code, unknown.stdout]).toEqual([2, '']);
+    expect((await search('--entity-id', CARD)).code).toBe(0);
+  });
+});
