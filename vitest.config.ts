@@ -21,7 +21,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Most tests wait for processes and sockets: more of them than cores can be under way.
     maxWorkers: 4,
-    setupFiles: ['test/support/no-warnings.ts'],
+    setupFiles: ['test/support/no-warnings.ts', 'test/support/same-seed.ts'],
     projects: [
       // Files share their workers and what these have loaded: loading it for each again was a fifth of the work.
       {

@@ -51,6 +51,10 @@ export class FakeService {
     this.#clock = clock;
   }
 
+  get requests(): number {
+    return this.#requests;
+  }
+
   /** What was there before the history begins does not count. */
   seeded(): void {
     this.#requests = 0;

@@ -226,13 +226,14 @@ async function createJob(work: PartWork): Promise<AccountUpdaterJob> {
 async function restoreJob(work: PartWork): Promise<boolean> {
   for (const { job: id, ended } of work.part.earlier_jobs ?? []) {
     const job = ended === 'gone' ? await findJob(work.client, id) : undefined;
-    if (job && restore(work, job)) return true;
+    if (restoreIfSeen(work, job)) return true;
   }
   return false;
 }
 
-function restore({ part, save }: PartWork, { id, status }: AccountUpdaterJob): boolean {
-  if (status === 'pending' || status === 'failed') return false;
+function restoreIfSeen({ part, save }: PartWork, job: AccountUpdaterJob | undefined): boolean {
+  if (job === undefined || job.status === 'pending' || job.status === 'failed') return false;
+  const { id } = job;
   // A job that was made in its place has no file, and stays on record as one that is gone.
   detachJob(part, 'gone');
   const earlier = part.earlier_jobs ?? [];
@@ -246,31 +247,38 @@ function restore({ part, save }: PartWork, { id, status }: AccountUpdaterJob): b
 }
 
 /**
- * Checks earlier jobs that were sent all of the file once more, in the list. A false 404 and, hours later, a replica
- * that is hours behind make such a job seem gone; but a list that shows the new job shows an earlier one with a file.
+ * Checks earlier jobs that seemed to be gone once more, in the list. A false 404 and, hours later, a replica that is
+ * hours behind make such a job seem gone, and a restored record may know less of its upload than happened; but a list
+ * that shows the new job shows an earlier one with a file.
  * @returns whether there was one, so that nothing is to be uploaded
- * @throws SvcError `bad_response` when the list does not show the new job, or shows an earlier one as pending
+ * @throws SvcError `bad_response` when the list does not show the new job, or shows one that was sent all as pending
  */
 async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promise<boolean> {
-  const doubtful = work.part.earlier_jobs?.filter(({ sent_at: at }) => at !== undefined) ?? [];
-  if (doubtful.length === 0) return false;
+  const gone = work.part.earlier_jobs?.filter(({ ended }) => ended === 'gone') ?? [];
+  if (gone.length === 0) return false;
+  const doubtful = gone.filter(({ sent_at: at }) => at !== undefined);
+  // The newest page shows those that were sent only a part, as far as anybody knows.
   const since = Math.min(...doubtful.map(({ sent_at: at = '' }) => Date.parse(at))) - 2 * UPLOAD_LIFE_MS;
-  const ids = new Set([current.id, ...doubtful.map(({ job }) => job)]);
+  const ids = new Set([current.id, ...gone.map(({ job }) => job)]);
   const { seen: listed } = await pollUntil(work.client, {
     poll: () => listOf(work.client, ids, since),
     isDone: (found) => found.has(current.id),
     limitMs: () => MISSING_MS,
     random: work.random,
   });
+  if (gone.some(({ job }) => restoreIfSeen(work, listed.get(job)))) return true;
   const earlier = doubtful.flatMap(({ job }) => listed.get(job) ?? []);
-  if (earlier.some((job) => restore(work, job))) return true;
   if (listed.has(current.id) && earlier.every(({ status }) => status === 'failed')) return false;
-  throw new SvcError('bad_response', `the list of jobs does not show whether job ${doubtful[0]?.job} is gone`, {
-    hint: 'Nothing was uploaded. Upload the rest in a few minutes:',
-    next: ['au', 'sync'],
-    retryable: true,
-    facts: { run: work.record.id, jobs: [...ids] },
-  });
+  throw new SvcError(
+    'bad_response',
+    `the list of jobs does not show whether job ${(doubtful[0] ?? gone[0])?.job} is gone`,
+    {
+      hint: 'Nothing was uploaded. Upload the rest in a few minutes:',
+      next: ['au', 'sync'],
+      retryable: true,
+      facts: { run: work.record.id, jobs: [...ids] },
+    },
+  );
 }
 
 /** What the list shows of some jobs, back to the time `since`. */

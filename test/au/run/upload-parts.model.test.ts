@@ -266,6 +266,19 @@ describe('a run through kills, false responses, other keys and damaged records',
     expect(world.record.parts).toMatchObject([{ state: 'completed', job: world.service.taken[0]?.job }]);
   });
 
+  it('R74: uploads no part again of a restored record whose job another key and then a false 404 made seem gone', async () => {
+    const world = await World.begin({ rows: 1, rowsInPart: 1, lives: [], troubles: [], failing: 0, seed: 1 }, true);
+    await world.live(OK);
+    await world.clock.advance(60_000);
+    // The fourth save said that the upload had begun. The key of a tenant without jobs does not see the job.
+    await expect(world.live({ ...OK, key: 'new', record: { restored: 3 } })).rejects.toThrow('belongs to tenant ours');
+    expect(world.record.parts).toMatchObject([{ state: 'planned', earlier_jobs: [{ ended: 'gone' }] }]);
+    world.service.troubles = new Map([[world.service.requests + 1, '404']]);
+    await world.live(OK);
+    expect(world.service.taken).toHaveLength(1);
+    expect(world.record.parts).toMatchObject([{ state: 'completed', job: world.service.taken[0]?.job }]);
+  });
+
   it(`R74: has at most one upload of each part stored in ${HISTORIES / 5} histories with restored copies of its record`, async () => {
     let number = 0;
     await fc.assert(
