@@ -4,14 +4,17 @@ import { embeddedText } from './embed-text.config.ts';
 import manifest from './package.json' with { type: 'json' };
 import { heldImports } from './test/simulator/held-imports.config.ts';
 
-/** Tests that put modules of their own in place of some: nothing may have loaded those before. */
-const REPLACING_MODULES = ['test/au/run/upload-parts.model.test.ts'];
+/** What takes long, beside its subject. */
+const SLOW = 'test/**/*.slow.test.ts';
 
-/** What every command does, and what none may do whatever it reads: long, and the same on every Node. */
-const SWEEPS = ['test/sweeps/*.test.ts', 'test/fuzz/*.test.ts'];
+/** Tests that put modules of their own in place of some: nothing may have loaded those before. */
+const REPLACING_MODULES = 'test/au/run/upload-parts.model.slow.test.ts';
+
+/** What every command does, and what none may do whatever it reads: the same on every Node. */
+const SWEEPS = 'test/{sweeps,fuzz}/*.slow.test.ts';
 
 /** Tests in worlds of their own. */
-const SIMULATOR = ['test/simulator/*.test.ts'];
+const SIMULATOR = 'test/simulator/*.slow.test.ts';
 
 export default defineConfig({
   define: { SVC_VERSION: JSON.stringify(manifest.version) },
@@ -24,18 +27,14 @@ export default defineConfig({
     setupFiles: ['test/support/no-warnings.ts', 'test/support/same-seed.ts'],
     projects: [
       // Files share their workers and what these have loaded: loading it for each again was a fifth of the work.
+      { extends: true, test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [SLOW], isolate: false } },
       {
         extends: true,
-        test: {
-          name: 'shared',
-          include: ['test/**/*.test.ts'],
-          exclude: [...REPLACING_MODULES, ...SIMULATOR, ...SWEEPS],
-          isolate: false,
-        },
+        test: { name: 'slow', include: [SLOW], exclude: [REPLACING_MODULES, SIMULATOR, SWEEPS], isolate: false },
       },
-      { extends: true, test: { name: 'sweeps', include: SWEEPS, isolate: false } },
-      { extends: true, test: { name: 'alone', include: [...REPLACING_MODULES], isolate: true } },
-      { extends: true, plugins: [heldImports()], test: { name: 'simulator', include: SIMULATOR, isolate: true } },
+      { extends: true, test: { name: 'sweeps', include: [SWEEPS], isolate: false } },
+      { extends: true, test: { name: 'alone', include: [REPLACING_MODULES], isolate: true } },
+      { extends: true, plugins: [heldImports()], test: { name: 'simulator', include: [SIMULATOR], isolate: true } },
     ],
   },
 });

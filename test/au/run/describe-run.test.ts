@@ -26,10 +26,10 @@ describe('the summary of a run', () => {
     const desk = await openDesk({ processingMs: 3_600_000 });
     writeFileSync(desk.home.file('summary.md'), 'from an earlier step\n');
     copyFileSync(desk.home.file('tokens.csv'), desk.home.file('to|k`<b>.csv'));
-    expect(await desk.svc('au submit to|k`<b>.csv --wait --timeout 2s', SUMMARY)).toMatchObject({ code: 11 });
+    expect(await desk.svc('au submit to|k`<b>.csv --wait --timeout 6s', SUMMARY)).toMatchObject({ code: 11 });
     const [run = ''] = desk.runIds();
     const job = desk.record(run).parts[0]?.job ?? '';
-    expect(await desk.svc(`au wait ${job} --timeout 1s --summary job.md`, SUMMARY)).toMatchObject({ code: 11 });
+    expect(await desk.svc(`au wait ${job} --timeout 4s --summary job.md`, SUMMARY)).toMatchObject({ code: 11 });
     expect(await desk.svc('au sync', SUMMARY)).toMatchObject({ code: 11 });
     const [head, submitted = '', synced = ''] = readFileSync(desk.home.file('summary.md'), 'utf8').split('### ');
     expect(head).toBe('from an earlier step\n');

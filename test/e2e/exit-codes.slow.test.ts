@@ -154,7 +154,7 @@ describe('exit codes', () => {
 
   it('R55 11: still pending when the time is up, with the command that continues', async () => {
     const created = JSON.parse((await atSandbox(['au', 'create'])).stdout) as { id: string };
-    const run = await atSandbox(['au', 'wait', created.id, '--timeout', '1s']);
+    const run = await atSandbox(['au', 'wait', created.id, '--timeout', '3s']);
     expect(run.code).toBe(11);
     expect(errorOf(run)).toMatchObject({ code: 'pending', next: expect.stringContaining(`svc au wait ${created.id}`) });
   });
