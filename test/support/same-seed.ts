@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { configureGlobal, readConfigureGlobal } from 'fast-check';
 
 // What a test says depends on the change that it tests, not on luck. `npm run soak` looks for new cases.
-if (process.env['SOAK'] === undefined) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 20_270_131 });
+if (process.env['SOAK'] === undefined) configureGlobal({ ...readConfigureGlobal(), seed: 20_270_131 });
