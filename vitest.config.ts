@@ -10,8 +10,12 @@ const SLOW = 'test/**/*.slow.test.ts';
 /** Tests that put modules of their own in place of some: nothing may have loaded those before. */
 const REPLACING_MODULES = 'test/au/run/upload-parts.model.slow.test.ts';
 
-/** What every command does, and what none may do whatever it reads: the same on every Node. */
-const SWEEPS = 'test/{sweeps,fuzz}/*.slow.test.ts';
+/** What tries the tool's own rules, not Node's: one version of Node is enough. */
+const OWN_RULES = [
+  'test/{browser,fuzz,sweeps}/*.slow.test.ts',
+  'test/logs/archive/**/*.slow.test.ts',
+  'test/project/{docs,executables,operations,readme}.slow.test.ts',
+];
 
 /** Tests in worlds of their own. */
 const SIMULATOR = 'test/simulator/*.slow.test.ts';
@@ -30,9 +34,9 @@ export default defineConfig({
       { extends: true, test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [SLOW], isolate: false } },
       {
         extends: true,
-        test: { name: 'slow', include: [SLOW], exclude: [REPLACING_MODULES, SIMULATOR, SWEEPS], isolate: false },
+        test: { name: 'slow', include: [SLOW], exclude: [REPLACING_MODULES, SIMULATOR, ...OWN_RULES], isolate: false },
       },
-      { extends: true, test: { name: 'sweeps', include: [SWEEPS], isolate: false } },
+      { extends: true, test: { name: 'rules', include: OWN_RULES, isolate: false } },
       { extends: true, test: { name: 'alone', include: [REPLACING_MODULES], isolate: true } },
       { extends: true, plugins: [heldImports()], test: { name: 'simulator', include: [SIMULATOR], isolate: true } },
     ],
