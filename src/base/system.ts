@@ -3,7 +3,6 @@ import { setTimeout } from 'node:timers/promises';
 
 /** An output stream as the process has it: a terminal, a pipe or a file. */
 export interface OutputStream {
-  readonly fd?: number;
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(data: string | Uint8Array, taken: (error?: Error | null) => void): unknown;

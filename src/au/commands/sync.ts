@@ -51,7 +51,6 @@ export const sync = defineCommand({
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13],
   changes: true,
-  worksElsewhere: true,
   fields: syncView.fields,
   parameters: {
     dryRun: flag('--dry-run', 'show what would be done with each run, and do nothing'),

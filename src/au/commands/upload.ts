@@ -11,7 +11,6 @@ export const upload = defineCommand({
   permissions: ['account-updater:job:read'],
   exitCodes: [9, 12, 13],
   changes: true,
-  worksElsewhere: true,
   fields: jobView.fields,
   parameters: {
     job: argument('<job>', 'id of a pending job', text),

@@ -32,7 +32,6 @@ export const wait = defineCommand({
   ],
   permissions: ['account-updater:job:read'],
   exitCodes: [9, 10, 11, 12, 130],
-  worksElsewhere: true,
   fields: [...new Set([...jobView.fields, ...submissionView.fields])],
   parameters: {
     for: argument('<job|run>', 'id of a job, or id or directory of a run', text),

@@ -26,8 +26,6 @@ export interface CommandFacts {
   readonly anySettings?: boolean;
   /** Exit codes beyond the ordinary ones that this command can end with. */
   readonly exitCodes?: readonly number[];
-  /** What it does counts, not what it prints: a closed standard output (`>&-`) does not stop it. */
-  readonly worksElsewhere?: boolean;
   /** What it prints can be long and comes to an end (its input may decide): a terminal shows it in a pager. */
   readonly paged?: boolean | ((input: Readonly<Record<string, unknown>>) => boolean);
   readonly newProfile?: boolean;

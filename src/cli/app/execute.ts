@@ -100,7 +100,6 @@ function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): T
     noInput: globals?.noInput ?? false,
     yes: globals?.yes ?? false,
     plain: globals?.plain || isOn(system.env['SVC_PLAIN']) || system.env['TERM'] === 'dumb',
-    mayBeClosed: parsed.kind === 'run' && parsed.command.worksElsewhere === true,
     pages: parsed.kind === 'run' && !parsed.globals.noPager && isPaged(parsed),
     redact: (text) => redactor.redact(text),
   };

@@ -1,4 +1,4 @@
-import { constants, fstatSync, openSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
 import type { OutputStream, System } from '../../base/system.ts';
 import type { Renderer } from './view.ts';
@@ -23,8 +23,6 @@ interface OutputOptions {
   readonly after?: (() => Promise<unknown> | undefined) | undefined;
   /** Turns the pager off that the stream leads to, if any and if it does not show yet. */
   readonly bypassPager?: (() => void) | undefined;
-  /** Whether what is written may go nowhere because the stream was closed (`>&-`) before the process began. */
-  readonly mayBeClosed?: boolean;
   /** Called around each write to a terminal, so that a live line makes room. */
   readonly around?: { hide(): void; redraw(): void } | undefined;
 }
@@ -35,7 +33,6 @@ export class Output {
   readonly #options: OutputOptions;
   #gone: AbortController | undefined;
   #failure: Error | undefined;
-  #isClosed: boolean | undefined;
 
   constructor(stream: OutputStream, options: OutputOptions) {
     this.#stream = stream;
@@ -84,12 +81,6 @@ export class Output {
   async #write(data: string | Uint8Array): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     if (data.length === 0) return;
-    if ((this.#isClosed ??= this.#options.mayBeClosed !== true && isClosed(this.#stream)))
-      throw this.#fail(
-        new SvcError('output', `${this.#options.name} is closed`, {
-          hint: 'Open it, or redirect it with >/dev/null to discard the data.',
-        }),
-      );
     const before = this.#options.after?.();
     if (before !== undefined) await before;
     this.#options.around?.hide();
@@ -106,7 +97,6 @@ export class Output {
 
   // The first failure counts: a stream that was destroyed by it says only that it is destroyed.
   #fail(error: unknown): Error {
-    if (error instanceof SvcError) return (this.#failure ??= error);
     this.#failure ??= CLOSED_PIPE.has(systemCodeOf(error)) ? new ReaderGone() : writeError(this.#options.name, error);
     if (this.#failure instanceof ReaderGone) this.#gone?.abort(this.#failure);
     return this.#failure;
@@ -169,38 +159,6 @@ function directFile(fd: number): number | undefined {
   }
 }
 
-// Where a standard stream is closed, Node opens /dev/null in its place, for reading too. Only Linux shows this. Programs
-// that discard the output (Python's DEVNULL, Node's 'ignore') open it the same way, so only a shell is taken at its word:
-// it closes with `>&-`, and discards with `>/dev/null`, which opens for writing alone.
-function isClosed(stream: OutputStream): boolean {
-  if (stream.fd === undefined || stream.isTTY === true) return false;
-  try {
-    if (readlinkSync(`/proc/self/fd/${stream.fd}`) !== '/dev/null') return false;
-    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${stream.fd}`, 'utf8'))?.[1];
-    const isReadable = flags !== undefined && (Number.parseInt(flags, 8) & 0o3) === constants.O_RDWR;
-    return isReadable && isStartedByShell(stream.fd);
-  } catch {
-    return false;
-  }
-}
-
-const SHELLS = /^-?(?:ba|da|z|k|a|fi|mk|tc|c)?sh$|^busybox$|^cron$|^crond$/i;
-
-/** Whether the parent is a shell whose own output goes somewhere else. */
-function isStartedByShell(fd: number): boolean {
-  const parent = /^\d+ \(.*\) \S (\d+)/s.exec(readFileSync('/proc/self/stat', 'utf8'))?.[1];
-  if (parent === undefined || !SHELLS.test(readFileSync(`/proc/${parent}/comm`, 'utf8').trim())) return false;
-  return outputOf(parent, fd) !== '/dev/null';
-}
-
-function outputOf(pid: string, fd: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/fd/${fd}`);
-  } catch {
-    return undefined;
-  }
-}
-
 function writeError(name: string, error: unknown): SvcError {
   const code = systemCodeOf(error);
   const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
@@ -246,7 +204,7 @@ export async function writePlain(system: Pick<System, 'stdout' | 'stderr'>, text
   } catch (error) {
     if (error instanceof ReaderGone) return 0;
     if (!isSvcError(error)) throw error;
-    await new Output(system.stderr, { name: 'standard error', redact: identity, mayBeClosed: true })
+    await new Output(system.stderr, { name: 'standard error', redact: identity })
       .write(`error: ${error.message}\n`)
       .catch(() => undefined);
     return error.exitCode;

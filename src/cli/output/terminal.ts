@@ -19,8 +19,6 @@ export interface TerminalSettings {
   readonly plain: boolean;
   /** Whether a terminal shows what is written through a pager. */
   readonly pages: boolean;
-  /** Whether the command does its work also when standard output is closed. */
-  readonly mayBeClosed: boolean;
   /** Removes secrets from all that leaves. */
   readonly redact: (text: string) => string;
 }
@@ -52,20 +50,19 @@ export interface Terminal {
 /** Puts the pieces together over the process's streams. */
 export async function openTerminal(system: System, settings: TerminalSettings): Promise<Terminal> {
   const { env, stdout, stderr, clock, signal, platform } = system;
-  const { redact, level, color, noInput, yes, plain, mayBeClosed } = settings;
+  const { redact, level, color, noInput, yes, plain } = settings;
   const command = settings.pages && !plain ? pagerFor(system) : undefined;
   const pager = command === undefined ? undefined : new (await import('./pager.ts')).Pager(command, system);
   const after = (): Promise<void> | undefined => pager?.showing;
-  const bare = new Output(stderr, { name: 'standard error', redact, after, mayBeClosed: true });
+  const bare = new Output(stderr, { name: 'standard error', redact, after });
   const unicode = !plain && showsUnicode(env, platform);
   const live = isTerminalStream(stderr) && !plain ? new LiveLine(stderr, redact, unicode) : undefined;
-  const err = new Output(stderr, { name: 'standard error', redact, after, mayBeClosed: true, around: live });
+  const err = new Output(stderr, { name: 'standard error', redact, after, around: live });
   // Only when both show on the same screen does data on stdout disturb the live line.
   const around = stdout.isTTY === true ? live : undefined;
   const out = new Output(pager ?? stdout, {
     name: 'standard output',
     redact,
-    mayBeClosed,
     around,
     bypassPager: () => pager?.bypass(),
   });

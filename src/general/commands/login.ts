@@ -48,7 +48,6 @@ export const login = defineCommand({
   ],
   newProfile: true,
   exitCodes: [4, 8],
-  worksElsewhere: true,
   parameters,
   async run(context, input) {
     if (context.settings.sandbox) {

@@ -87,7 +87,6 @@ export const archive = defineCommand({
   ],
   permissions: ['log:read', 'tenant:read'],
   exitCodes: [10, 12, 14, 130, 143],
-  worksElsewhere: true,
   fields: archiveView.fields,
   parameters,
   async run(context, input) {

@@ -35,7 +35,6 @@ export const update = defineCommand({
   permissions: ['tenant:read', 'tenant:update'],
   exitCodes: [9, 12, 13],
   changes: true,
-  worksElsewhere: true,
   fields: tenantView.fields,
   parameters,
   async run(context, input) {

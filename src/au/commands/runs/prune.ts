@@ -34,7 +34,6 @@ export const prune = defineCommand({
   ],
   exitCodes: [3],
   fields: prunedRunView.fields,
-  worksElsewhere: true,
   parameters: {
     olderThan: value('--older-than <duration>', 'how long ago the run must have ended, such as 90d', positiveDuration),
     dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),

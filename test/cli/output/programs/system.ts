@@ -23,16 +23,7 @@ export async function runProgram(body: (terminal: Terminal, system: System) => P
     isAlive: () => false,
   };
   const plain = process.env['TERM'] === 'dumb';
-  const settings = {
-    level: 'normal',
-    color: 'auto',
-    noInput: false,
-    yes: false,
-    plain,
-    pages: false,
-    mayBeClosed: false,
-    redact,
-  } as const;
+  const settings = { level: 'normal', color: 'auto', noInput: false, yes: false, plain, pages: false, redact } as const;
   const terminal = await openTerminal(system, settings);
   try {
     await body(terminal, system);
