@@ -35,7 +35,7 @@ export async function readDataFile(context: Context, typed: string): Promise<Dat
 }
 
 function valueOf(document: Yaml.Document.Parsed, lines: Yaml.LineCounter, name: string): unknown {
-  const [problem] = [...document.errors, ...document.warnings];
+  const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined)
     throw notYaml(name, PROBLEMS[problem.code] ?? 'not valid YAML', lines.linePos(problem.pos[0]).line);
   try {

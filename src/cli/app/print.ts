@@ -55,7 +55,9 @@ export async function recordPrinter<T>(context: Context, view: View<T>, usual?: 
   const { rows } = context;
   if (rows) {
     const print = await rows.open(view);
-    return async (record: T): Promise<void> => void (await print(once([record])));
+    return async (record: T): Promise<void> => {
+      await print(once([record]));
+    };
   }
   const isAsked = context.query !== undefined || context.settings.output.origin.kind === 'flag';
   const renderer = await rendererFor(context, view, 'record', isAsked ? undefined : usual);
@@ -185,7 +187,8 @@ function queryRenderer<T>(
   const text = rowText(options);
   const texts = (batch: readonly T[]): string[] => batch.map((row) => text(row));
   const kept: string[] = [];
-  let [seen, failed] = [0, 0];
+  let seen = 0;
+  let failed = 0;
   let first: string | undefined;
   const run = async (entries: readonly string[]): Promise<string> => {
     if (entries.length === 0) return '';
@@ -232,12 +235,7 @@ function failure(first: string, failed: number, seen: number): SvcError {
 /** Opens what `--jq` asks for before the command begins. @throws SvcError `usage` for a wrong expression or combination */
 export async function openQuery(context: Context, command: Command): Promise<Query | undefined> {
   const { globals, settings, signal } = context;
-  const asked = globals.jq === undefined ? (globals.fields === undefined ? undefined : '--fields') : '--jq';
-  if (asked !== undefined && command.fields === undefined) {
-    throw new SvcError('usage', `${asked} is for commands that print data; this one prints none`, {
-      hint: 'Leave it out.',
-    });
-  }
+  if (command.fields === undefined) refuseOutputOptions(globals);
   if (globals.jq === undefined) return undefined;
   const { output } = settings;
   if (output.origin.kind === 'flag' && output.value !== 'json' && output.value !== 'jsonl') {
@@ -249,6 +247,15 @@ export async function openQuery(context: Context, command: Command): Promise<Que
   const query = await JqQuery.open(globals.jq, signal);
   context.onClose(() => query.close());
   return query;
+}
+
+/** Fails when `--jq` or `--fields` was typed, for a command that prints no data. */
+function refuseOutputOptions({ jq, fields }: Context['globals']): void {
+  if (jq === undefined && fields === undefined) return;
+  const option = jq === undefined ? '--fields' : '--jq';
+  throw new SvcError('usage', `${option} is for commands that print data; this one prints none`, {
+    hint: 'Leave it out.',
+  });
 }
 
 // Only the chosen format's code is loaded.

@@ -174,7 +174,8 @@ class ProfileRows {
   }
 
   async #flush(): Promise<void> {
-    const [rows, head] = [this.#held, this.#begun ? '' : (this.#renderer?.begin?.() ?? '')];
+    const rows = this.#held;
+    const head = this.#begun ? '' : (this.#renderer?.begin?.() ?? '');
     this.#held = [];
     this.#begun = true;
     await this.#context.out.write(head + ((await this.#renderer?.rows(rows)) ?? ''));

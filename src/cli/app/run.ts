@@ -66,7 +66,9 @@ export async function parse(argv: readonly string[], program: Program): Promise<
   const position: Position = { root, globals, words: 'svc', parser: root, about, run: undefined };
   let helpWords: readonly string[] | undefined;
   const help = root.command('help', { hidden: true }).argument('[words...]');
-  help.action((words: readonly string[]) => void (helpWords = words));
+  help.action((words: readonly string[]) => {
+    helpWords = words;
+  });
   for (const { name } of tree) root.command(name);
   root.hook('preSubcommand', (_, child) => (child === help ? undefined : enter(child, tree, [], position)));
   try {
@@ -95,7 +97,8 @@ async function enter(
   const node = await entry.load();
   const path = [...before, entry.name];
   const words = path.join(' ');
-  Object.assign(position, { parser, words: `svc ${words}` });
+  position.parser = parser;
+  position.words = `svc ${words}`;
   if (isGroup(node)) {
     position.about = { kind: 'group', group: node, words };
     for (const { name, hidden } of node.commands)
@@ -105,7 +108,9 @@ async function enter(
   }
   position.about = { kind: 'command', command: node, words };
   const input = declare(parser, node.parameters);
-  parser.action(() => void (position.run = runOf(node, words, input(), position.globals)));
+  parser.action(() => {
+    position.run = runOf(node, words, input(), position.globals);
+  });
 }
 
 function runOf(

@@ -101,7 +101,8 @@ export function keyFiles({ env, cwd }: Pick<System, 'env' | 'cwd'>): (readonly [
 
 /** The variable that curl takes the key from: the one that is set, else the one of this kind. */
 export function keyVariable({ env }: Pick<System, 'env'>, kind: KeyType): string {
-  const [own, either] = [KEY_VARIABLES[kind][0] ?? '', 'SVC_API_KEY'];
+  const own = KEY_VARIABLES[kind][0] ?? '';
+  const either = 'SVC_API_KEY';
   return !env[own] && env[either] ? either : own;
 }
 
@@ -117,7 +118,8 @@ function isKept(stored: StoredKey | undefined): stored is StoredKey {
 
 async function environmentKey({ env, cwd, clock }: KeyHost, variable: string, signal: AbortSignal | undefined) {
   const fileVariable = `${variable}_FILE`;
-  const [text, file] = [env[variable], env[fileVariable]];
+  const text = env[variable];
+  const file = env[fileVariable];
   if (text && file) {
     const problem = `both ${variable} and ${fileVariable} are set`;
     throw new SvcError('config', problem, { hint: 'Unset one of them.' });

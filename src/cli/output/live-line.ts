@@ -39,9 +39,11 @@ export class LiveLine {
     const kind = bar === undefined ? 'spinner' : 'bar';
     if (kind !== this.#kind) {
       this.end();
-      const painter = await (kind === 'bar' ? createBar : createSpinner)(this.#stream, this.#unicode);
+      const create = kind === 'bar' ? createBar : createSpinner;
+      const painter = await create(this.#stream, this.#unicode);
       if (stop.aborted) return;
-      [this.#kind, this.#painter] = [kind, painter];
+      this.#kind = kind;
+      this.#painter = painter;
       painter.update({ text: this.#fitted(text), bar });
       if (this.#hidden === 0) painter.start();
       return;
@@ -52,7 +54,8 @@ export class LiveLine {
   /** Takes the line away and gives the cursor back. Safe to call at any time and more than once. */
   end(): void {
     if (this.#hidden === 0) this.#painter?.stop();
-    [this.#kind, this.#painter] = [undefined, undefined];
+    this.#kind = undefined;
+    this.#painter = undefined;
   }
 
   /** Takes the line away while other text is written or a question is open. Each call needs a {@link redraw}. */
@@ -84,7 +87,9 @@ async function createSpinner(stream: WriteStream, unicode: boolean): Promise<Pai
   });
   return {
     start: () => void spinner.start(),
-    update: ({ text }) => void (spinner.text = text),
+    update: ({ text }) => {
+      spinner.text = text;
+    },
     stop: () => void spinner.stop(),
   };
 }

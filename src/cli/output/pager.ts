@@ -48,7 +48,10 @@ export class Pager extends Writable {
   }
 
   override _write(chunk: Buffer, _encoding: string, taken: (error?: Error | null) => void): void {
-    if (this.#bypassed) return void this.#system.stdout.write(chunk, taken);
+    if (this.#bypassed) {
+      this.#system.stdout.write(chunk, taken);
+      return;
+    }
     const { stdin } = this.#start();
     if (stdin === null) taken(gone());
     else stdin.write(chunk, taken);
