@@ -86,7 +86,8 @@ export class Draft {
     } catch (error) {
       throw writeFailure(this.#target, error);
     }
-    return (this.#sealed = { bytes: this.#bytes, sha256: this.#hash.digest('hex') });
+    this.#sealed = { bytes: this.#bytes, sha256: this.#hash.digest('hex') };
+    return this.#sealed;
   }
 
   /** Gives the file its name. @throws SvcError `usage` when it is taken and may not be overwritten, else `local` */
@@ -147,9 +148,11 @@ export function writeFileAtomicSync(
  */
 export function removeOrphanedTemporaries(file: string): void {
   const prefix = `.${path.basename(file)}.`;
-  for (const name of fs.readdirSync(path.dirname(file)))
-    if (name.startsWith(prefix) && /^[0-9a-f]{16}\.tmp$/.test(name.slice(prefix.length)))
-      removeQuietly(path.join(path.dirname(file), name));
+  const directory = path.dirname(file);
+  for (const name of fs.readdirSync(directory)) {
+    const isTemporary = name.startsWith(prefix) && /^[0-9a-f]{16}\.tmp$/.test(name.slice(prefix.length));
+    if (isTemporary) removeQuietly(path.join(directory, name));
+  }
 }
 
 function temporaryName(file: string): string {

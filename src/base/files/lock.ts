@@ -114,14 +114,16 @@ function clearDead(file: string, owner: LockOwner, host: LockHost): void {
   }
 }
 
-// What killed takers left. While we hold `file` no claim on an earlier owner means anything any more, and who loses
-// a draft only tries again.
+// Removes what killed processes left while they took the lock. While we hold `file`, claims on earlier owners are void,
+// and a live process whose draft is removed tries again.
 function sweep(file: string): void {
   const orphans = /^(\.[0-9a-f]{16})+(\.new)?$/;
   const name = path.basename(file);
-  for (const entry of fs.readdirSync(path.dirname(file)))
-    if (entry.startsWith(name) && orphans.test(entry.slice(name.length)))
-      fs.rmSync(path.join(path.dirname(file), entry), { force: true });
+  const directory = path.dirname(file);
+  for (const entry of fs.readdirSync(directory)) {
+    const isOrphan = entry.startsWith(name) && orphans.test(entry.slice(name.length));
+    if (isOrphan) fs.rmSync(path.join(directory, entry), { force: true });
+  }
 }
 
 // The content is written and flushed first and linked into place, so that nobody meets a lock without its owner: after
@@ -243,7 +245,8 @@ function processFacts(pid: number): { state: string; birth: string } | undefined
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is the command in parentheses and may hold spaces; the state is field 3, the start time 22.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [state, birth] = [fields[0], fields[19]];
+    const state = fields[0];
+    const birth = fields[19];
     return state === undefined || birth === undefined ? undefined : { state, birth };
   } catch {
     return undefined;

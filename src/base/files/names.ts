@@ -33,6 +33,7 @@ export function refuseWindowsName(file: string, platform = os.platform()): void 
 /** Whether two paths name the same file: macOS and Windows ignore case, and how accents are composed. */
 export function isSamePath(one: string, other: string, platform = os.platform()): boolean {
   const ignoresCase = platform === 'win32' || platform === 'darwin';
-  const [a, b] = [one, other].map((file) => nodePath.resolve(file));
-  return a === b || (ignoresCase && a?.normalize().toLowerCase() === b?.normalize().toLowerCase());
+  const a = nodePath.resolve(one);
+  const b = nodePath.resolve(other);
+  return a === b || (ignoresCase && a.normalize().toLowerCase() === b.normalize().toLowerCase());
 }

@@ -23,7 +23,8 @@ export async function readFileOrPipe(file: string, most: number, { clock, signal
   try {
     const isPipe = (await handle.stat()).isFIFO();
     const chunks: Buffer[] = [];
-    let [length, silentSince] = [0, clock.now()];
+    let length = 0;
+    let silentSince = clock.now();
     while (length < most) {
       signal?.throwIfAborted();
       const chunk = await readNow(handle, most - length);
@@ -31,7 +32,8 @@ export async function readFileOrPipe(file: string, most: number, { clock, signal
       if (chunk?.length === 0 && !(isPipe && length === 0)) break;
       if (chunk !== undefined && chunk.length > 0) {
         chunks.push(chunk);
-        [length, silentSince] = [length + chunk.length, clock.now()];
+        length += chunk.length;
+        silentSince = clock.now();
         continue;
       }
       if (clock.now() - silentSince >= LONGEST_SILENCE_MS) break;

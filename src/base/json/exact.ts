@@ -97,8 +97,14 @@ export function indentJson(text: string): string {
   return text.replace(LAYOUT, (token) => {
     if (token === ':') return ': ';
     if (token === ',') return `,${indent}`;
-    if (token === '{' || token === '[') return `${token}${(indent += '  ')}`;
-    if (token === '}' || token === ']') return `${(indent = indent.slice(0, -2))}${token}`;
+    if (token === '{' || token === '[') {
+      indent += '  ';
+      return token + indent;
+    }
+    if (token === '}' || token === ']') {
+      indent = indent.slice(0, -2);
+      return indent + token;
+    }
     return token;
   });
 }

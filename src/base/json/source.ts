@@ -41,9 +41,10 @@ export function listSource(text: string): { items: readonly JsonSource[]; depth:
   let depth = 2;
   for (const name of scanner.names()) {
     const isList = name === 'data' && scanner.peek() === '[';
-    // Of members with the same name the last one counts, as with `JSON.parse`.
-    if (isList) items = scanner.items(() => scanner.value());
-    else {
+    if (isList) {
+      items = scanner.items(() => scanner.value());
+    } else {
+      // If a member appears twice, the last one counts, as with `JSON.parse`.
       if (name === 'data') items = undefined;
       depth = Math.max(depth, 1 + scanner.value().depth);
     }
@@ -58,8 +59,13 @@ export function endOfValue(text: string, start: number): number {
   return scanner.at;
 }
 
-const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
-const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
 /** All whitespace of JSON is at or below the space. */
 const SPACE = 0x20;
 const ENDS_WORD = new Set([COMMA, CLOSE_ARRAY, CLOSE_OBJECT, 0x20, 0x0a, 0x0d, 0x09]);
@@ -119,7 +125,10 @@ export class Scanner {
 
   #nested(start: number): JsonSource {
     const text = this.#text;
-    let [at, open, deepest, hasSpace] = [start, 0, 0, false];
+    let at = start;
+    let open = 0;
+    let deepest = 0;
+    let hasSpace = false;
     do {
       const code = text.charCodeAt(at);
       if (code === QUOTE) at = endOfString(text, at) - 1;

@@ -50,7 +50,8 @@ export function maskCardNumbers(text: string): string {
   return copied === 0 ? text : masked + text.slice(copied);
 }
 
-const [FEWEST, MOST] = [13, 19];
+const FEWEST = 13;
+const MOST = 19;
 const LONGEST_WORD = 64;
 /** The longest separator between two groups of digits, in characters that are seen. */
 const WIDEST_GAP = 3;
@@ -92,7 +93,8 @@ function search(text: string, run: readonly Group[], strictness: Strictness): Ca
   const found: CardNumberMatch[] = [];
   for (let first = 0; first < run.length; first += 1) {
     const groups = run.slice(first, first + longest(text, run, first, strictness));
-    const [start, end] = [groups[0]?.start, groups.at(-1)?.end];
+    const start = groups[0]?.start;
+    const end = groups.at(-1)?.end;
     if (start === undefined || end === undefined) continue;
     found.push({ start, end, masked: mask(groups.map((group) => group.digits).join('')) });
     first += groups.length - 1;
@@ -131,7 +133,9 @@ function withoutZeros(padded: string): string {
   return padded.replace(/^0+/, '');
 }
 
-const [YEAR, MONTH, DAY] = ['[2-4][0-9]', '(?:0[1-9]|1[0-2])', '(?:0[1-9]|[12][0-9]|3[01])'];
+const YEAR = '[2-4][0-9]';
+const MONTH = '(?:0[1-9]|1[0-2])';
+const DAY = '(?:0[1-9]|[12][0-9]|3[01])';
 /** MMYY, YYMM, MMYYYY or YYYYMM. */
 const DATE_BEHIND = new RegExp(`^(?:${MONTH}(?:20)?${YEAR}|(?:20)?${YEAR}${MONTH})$`);
 /** YYYYMM or YYYYMMDD. */
@@ -160,9 +164,10 @@ function beginsOrEndsWithCard(padded: string): boolean {
 function isAllCardNumbers(digits: string): boolean {
   // Positions at which card numbers without a rest between them end.
   const ends = new Set([0]);
-  for (const start of ends)
+  for (const start of ends) {
     for (let length = FEWEST; length <= MOST; length += 1)
       if (isCardNumber(digits.slice(start, start + length))) ends.add(start + length);
+  }
   return digits !== '' && ends.has(digits.length);
 }
 
@@ -200,7 +205,7 @@ function isUsualGrouping(groups: readonly Group[]): boolean {
   return equal || UNEQUAL_GROUPINGS.has(sizes.join('-'));
 }
 
-const UNEQUAL_GROUPINGS: ReadonlySet<string> = new Set('4-6-5 4-6-4 4-4-5 4-12 6-10 6-9 6-13'.split(' '));
+const UNEQUAL_GROUPINGS: ReadonlySet<string> = new Set(['4-6-5', '4-6-4', '4-4-5', '4-12', '6-10', '6-9', '6-13']);
 
 /** The groups of a card have the same separator between them: one character, or a dash with spaces around it. */
 function areUsualGaps([, ...rest]: readonly Group[]): boolean {
@@ -226,8 +231,10 @@ const issuedLengths = new Uint32Array(10_000);
 
 function lengthsFor(digits: string): number {
   let lengths = 1;
-  for (const [fewest, most, prefix] of RANGES)
-    if (prefix.test(digits)) for (let length = fewest; length <= most; length += 1) lengths |= 1 << length;
+  for (const [fewest, most, prefix] of RANGES) {
+    if (!prefix.test(digits)) continue;
+    for (let length = fewest; length <= most; length += 1) lengths |= 1 << length;
+  }
   return lengths;
 }
 
@@ -364,7 +371,10 @@ function digitGroups(text: string, chain: Span): Group[] {
     if (kind === INVISIBLE) {
       if (open !== undefined) open.end = index + 1;
     } else if (kind >= DIGIT) {
-      if (open === undefined) groups.push((open = { start: index, end: index, digits: '', gap }));
+      if (open === undefined) {
+        open = { start: index, end: index, digits: '', gap };
+        groups.push(open);
+      }
       open.digits += String(kind - DIGIT);
       open.end = index + 1;
       gap = '';

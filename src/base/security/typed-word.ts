@@ -28,7 +28,10 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let bestDistance = Math.min(3, Math.ceil(word.length / 3)) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
   }
   return best;
 }

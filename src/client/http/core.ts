@@ -158,7 +158,10 @@ export class HttpCore {
       trace?.({ kind: 'wait', why: 'pacing', ms }),
     );
     let sent = false;
-    const work = (): Promise<ReadResponse> => this.#read(facts, { ...outgoing, onSent: () => (sent = true) });
+    const onSent = (): void => {
+      sent = true;
+    };
+    const work = (): Promise<ReadResponse> => this.#read(facts, { ...outgoing, onSent });
     try {
       return await traced(outgoing, { clock, trace, attempt }, requestIdOf, work);
     } catch (error) {

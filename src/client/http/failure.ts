@@ -256,8 +256,13 @@ function refusalOf(
         ? 'Check the id, and that the key belongs to the tenant that owns it.'
         : 'This error is not from the service itself: check the base URL, and what stands in between.',
     };
-  const [code, words, hint] = status === 429 ? LIMITED : status === 408 || status >= 500 ? FAILED : REJECTED;
+  const { code, words, hint } = usualAdvice(status);
   return { code, words: `${words} (${status}): ${subject}`, hint };
+}
+
+function usualAdvice(status: number): typeof LIMITED | typeof FAILED | typeof REJECTED {
+  if (status === 429) return LIMITED;
+  return status === 408 || status >= 500 ? FAILED : REJECTED;
 }
 
 /** Paths that every service has: where one is missing, the address is wrong and not an id. */
@@ -271,21 +276,21 @@ function keyAdvice(keyOrigin: string, what: string): Advice {
   return { hint: `Check that it is ${what}; ${change}.`, next: ['login'] };
 }
 
-const LIMITED = [
-  'rate_limited',
-  'the service is limiting requests',
-  'Wait a little and run the command again.',
-] as const;
-const FAILED = [
-  'server',
-  'the service failed',
-  'Nothing was changed by this request; run the command again later.',
-] as const;
-const REJECTED = [
-  'rejected',
-  'the service rejected the request',
-  'Fix what the message names, then run the command again.',
-] as const;
+const LIMITED = {
+  code: 'rate_limited',
+  words: 'the service is limiting requests',
+  hint: 'Wait a little and run the command again.',
+} as const;
+const FAILED = {
+  code: 'server',
+  words: 'the service failed',
+  hint: 'Nothing was changed by this request; run the command again later.',
+} as const;
+const REJECTED = {
+  code: 'rejected',
+  words: 'the service rejected the request',
+  hint: 'Fix what the message names, then run the command again.',
+} as const;
 
 function networkAdvice({ kind, stage }: TransportFailure): Advice {
   if (kind === 'tls') return { hint: TRUST_HINT };

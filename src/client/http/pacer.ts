@@ -191,7 +191,8 @@ export class Pacer {
   }
 
   #nextId(): string {
-    return `${this.#process}.${(this.#count += 1)}`;
+    this.#count += 1;
+    return `${this.#process}.${this.#count}`;
   }
 
   #applying({ key, path }: PacedRequest): readonly RateRule[] {

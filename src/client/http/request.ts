@@ -51,8 +51,11 @@ export function buildUrl(base: URL, requestPath: string, query: ApiRequest<unkno
   const url = new URL(base);
   url.pathname = base.pathname.replace(/\/+$/, '') + requestPath;
   for (const [name, value] of Object.entries(query)) {
-    if (Array.isArray(value)) for (const one of value) url.searchParams.append(name, String(one));
-    else if (value !== undefined) url.searchParams.set(name, String(value));
+    if (Array.isArray(value)) {
+      for (const one of value) url.searchParams.append(name, String(one));
+    } else if (value !== undefined) {
+      url.searchParams.set(name, String(value));
+    }
   }
   return url;
 }

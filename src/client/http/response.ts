@@ -130,9 +130,8 @@ export function readProblem(body: string, contentType: string | undefined): Prob
     name === '' ? texts.join('; ') : `${name}: ${texts.join('; ')}`,
   );
   const said = [...lines, ...messages];
-  const summary = cut(
-    (said.length > 0 ? said : linesOf(levels.flatMap((level) => NAMING.map((name) => level[name])))).join(' – '),
-  );
+  const names = linesOf(levels.flatMap((level) => NAMING.map((name) => level[name])));
+  const summary = cut((said.length > 0 ? said : names).join(' – '));
   return {
     summary: summary === '' ? undefined : summary,
     fields,

@@ -80,7 +80,9 @@ class PooledConnection implements Lease {
     this.#direct = direct;
     const connect = preferResponse(
       (options, callback) => this.#connect(options, callback),
-      (error) => (this.#brokenBy = error),
+      (error) => {
+        this.#brokenBy = error;
+      },
     );
     // Our own watchdog bounds every stage exactly; the library's coarse timers stay out of the way.
     this.dispatcher = new Client(origin, { connect, headersTimeout: 0, bodyTimeout: 0, pipelining: fresh ? 0 : 1 });

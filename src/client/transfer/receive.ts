@@ -64,10 +64,14 @@ function judge(
   if (isOther) flaws.push({ rule: 'checksum', problem: 'does not have the MD5 that its ETag gives' });
   const type = wrongTypeOf(response);
   if (type !== undefined) flaws.push({ rule: 'content_type', problem: `was sent as ${type}` });
-  const isChunked = /\bchunked\b/i.test(response.header('transfer-encoding') ?? '');
-  const framed = isChunked ? 'framing' : 'none';
-  const proof = expected === undefined ? (total === undefined ? framed : 'length') : 'md5';
+  const proof = expected === undefined ? proofWithoutHash(response, total) : 'md5';
   return { bytes: part.length, sha256: part.digests.sha256(), proof, flaws };
+}
+
+function proofWithoutHash(response: HttpResponse, total: number | undefined): Proof {
+  if (total !== undefined) return 'length';
+  const isChunked = /\bchunked\b/i.test(response.header('transfer-encoding') ?? '');
+  return isChunked ? 'framing' : 'none';
 }
 
 function startOver(part: PartFile, url: URL, what: string): RetryableFailure {

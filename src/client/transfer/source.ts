@@ -129,10 +129,11 @@ function notRegular(path: string): SvcError {
   });
 }
 
+const READ_PROBLEMS: Readonly<Record<string, string>> = { ENOENT: 'does not exist', EACCES: 'may not be read' };
+
 function unreadable(path: string, error: unknown): SvcError {
   const code = systemCodeOf(error) ?? 'unknown';
-  const problem = code === 'ENOENT' ? 'does not exist' : code === 'EACCES' ? 'may not be read' : 'could not be read';
-  return new SvcError('local', `${path} ${problem} (${code})`, {
+  return new SvcError('local', `${path} ${READ_PROBLEMS[code] ?? 'could not be read'} (${code})`, {
     hint: 'Check the path and that you may read it.',
     cause: error,
   });

@@ -23,8 +23,10 @@ export function requireStoreAddress(text: string, job: string, source: AddressSo
     throw new SvcError('bad_response', `the store address in the service's response ${problem}`, {
       hint: 'Check the base URL; addresses must be https. Nothing was sent.',
     });
-  for (const [, value = ''] of url.search.matchAll(/=([^&]+)/g))
-    for (const form of [value, decodedUri(value) ?? value]) if (form !== job) source.addSecret(form);
+  for (const [, value = ''] of url.search.matchAll(/=([^&]+)/g)) {
+    const forms = [value, decodedUri(value) ?? value];
+    for (const form of forms) if (form !== job) source.addSecret(form);
+  }
   return url;
 }
 

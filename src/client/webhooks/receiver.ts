@@ -53,13 +53,10 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     broken.add(socket);
     options.onRefused?.(refusal);
   };
-  const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void =>
-    void respond(
-      incoming,
-      outgoing,
-      { ...options, onRefused: (refusal) => onRefused(refusal, incoming.socket) },
-      limits,
-    ).catch(() => outgoing.destroy());
+  const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const requestOptions = { ...options, onRefused: (refusal: Refusal) => onRefused(refusal, incoming.socket) };
+    respond(incoming, outgoing, requestOptions, limits).catch(() => outgoing.destroy());
+  };
   server.on('request', receive).on('checkContinue', receive);
   server.on('clientError', (error, socket) => refuseConnection(error, socket, (refusal) => onRefused(refusal, socket)));
   const port = await listen(server, host, options.port);
