@@ -39,7 +39,8 @@ function hourLines(context: Show, rows: readonly StatsRow[]): string[] {
     const at = parseTime(value ?? '');
     return at === undefined ? [] : [{ at, count }];
   });
-  const [first, last] = [hours[0], hours.at(-1)];
+  const first = hours[0];
+  const last = hours.at(-1);
   if (first === undefined || last === undefined) return [];
   const most = hours.reduce((one, other) => (other.count > one.count ? other : one), first);
   const room = Math.max(10, context.out.width - 2);

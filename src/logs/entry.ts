@@ -77,7 +77,8 @@ function sortedNames(log: Log): Names {
   const names = Object.keys(log);
   if (names.length === known.names.length && names.every((name, at) => name === known.names[at])) return known;
   const sorted = names.toSorted();
-  return (known = { names, sorted, text: JSON.stringify(sorted) });
+  known = { names, sorted, text: JSON.stringify(sorted) };
+  return known;
 }
 
 function withSortedMembers(_name: string, value: unknown): unknown {
@@ -135,9 +136,12 @@ class Second {
   #lines = new Map<string, TallyLine>();
   #read = 0;
 
-  /** How many there are of each among the first so many that were added. */
+  /** How many there are of each entry among the first `length` that were added. */
   lines(length = this.added.length): ReadonlyMap<string, TallyLine> {
-    if (length < this.#read) [this.#lines, this.#read] = [new Map(), 0];
+    if (length < this.#read) {
+      this.#lines = new Map();
+      this.#read = 0;
+    }
     for (const added of this.added.slice(this.#read, length)) {
       const line = typeof added === 'string' ? lineOf(entryOf(logFromLine(added))) : added;
       this.added[this.#read] = line;

@@ -124,7 +124,8 @@ export async function readReliably(
 async function readHalves({ from, to }: TimeRange, failure: SvcError, read: (half: TimeRange) => Promise<Found>) {
   const middle = wholeSecond((from + to) / 2);
   if (middle <= from) throw failure;
-  const [early, late] = [await read({ from, to: middle }), await read({ from: middle, to })];
+  const early = await read({ from, to: middle });
+  const late = await read({ from: middle, to });
   // An entry without a time may have come with both.
   const rest = tallyOf(early.entries).surplus(late.entries);
   return {

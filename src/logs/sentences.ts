@@ -57,7 +57,8 @@ export function reportGaps(
   for (const gap of gaps.slice(0, MAX_GAPS)) notices.warn(gapText(gap));
   if (gaps.length > MAX_GAPS) notices.warn(`and in ${gaps.length - MAX_GAPS} further gaps`);
   const covered = coverage.covered();
-  const [begin, end] = [covered[0]?.from, covered.at(-1)?.to];
+  const begin = covered[0]?.from;
+  const end = covered.at(-1)?.to;
   if (begin === undefined || end === undefined) return notices.note('the archive covers no time yet');
   if (since !== -Infinity && since < begin)
     notices.note(

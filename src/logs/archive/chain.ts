@@ -201,7 +201,8 @@ export async function* readRecordsFrom(store: ArchiveStore, first: number, last:
   const numbers = Array.from({ length: last.record.sequence + 1 - first }, (_, index) => first + index);
   let before: Link | undefined;
   for await (const link of sideBySide(numbers, READ_AHEAD, (number) => readRecord(store, number))) {
-    yield (before = checked(link, before, before === undefined ? first : next(before)));
+    before = checked(link, before, before === undefined ? first : next(before));
+    yield before;
   }
   if (before?.sha256 !== last.sha256) throw damaged(last.path, 'it was changed meanwhile');
 }
@@ -227,7 +228,8 @@ export async function readFirst(store: ArchiveStore): Promise<Link | undefined> 
 export async function appendRecord(store: ArchiveStore, last: Link | undefined, draft: RecordDraft): Promise<Link> {
   const sequence = next(last);
   const record: ArchiveRecord = { version: NEWEST_VERSION, sequence, previous: last?.sha256 ?? null, ...draft };
-  const [path, text] = [recordPath(sequence), recordText(record)];
+  const path = recordPath(sequence);
+  const text = recordText(record);
   // In a store without conditional writes, another writer may have been last.
   if (last && sha256Of((await store.readText(last.path)) ?? '') !== last.sha256)
     throw otherWriter(store, last.record.sequence);

@@ -52,9 +52,10 @@ export async function checkSegment(
   else if (file.irregular !== undefined) add('changed', `it is ${file.irregular}, not the file that was written`);
   else if (file.bytes !== segment.bytes)
     add(file.bytes < segment.bytes ? 'cut' : 'grown', `it has ${file.bytes} bytes, and ${segment.bytes} were written`);
-  else if (options.isListedOnly !== true)
-    for (const [problem, message] of await checkContent(store, { segment, tenantId, index }, options))
-      add(problem, message);
+  else if (options.isListedOnly !== true) {
+    const problems = await checkContent(store, { segment, tenantId, index }, options);
+    for (const [problem, message] of problems) add(problem, message);
+  }
   return findings;
 }
 
@@ -78,7 +79,13 @@ const FOLDERS = /^tenant=[^/]+\/date=[^/]+\/[^/]+$/;
 
 const DAY_MS = 86_400_000;
 const NAMES = [...COUNTED, 'created_at', 'tenant_id', 'entity_id'];
-const [TIME, TENANT_ID, ENTITY, ENTITY_AND_ACTOR] = [4, 5, [6], [6, 3]] as const;
+// Where the scanner puts the value of each name.
+const ACTOR_ID = NAMES.indexOf('actor_id');
+const TIME = NAMES.indexOf('created_at');
+const TENANT_ID = NAMES.indexOf('tenant_id');
+const ENTITY_ID = NAMES.indexOf('entity_id');
+const ENTITY = [ENTITY_ID];
+const ENTITY_AND_ACTOR = [ENTITY_ID, ACTOR_ID];
 
 /** The entries of a segment, checked by the bytes of their lines; any line that is not plain is parsed. */
 class Content {
@@ -126,7 +133,8 @@ class Content {
         this.#indexed?.add(time, log.entity_id, log.actor_id);
         this.#counter?.addEntry(log);
       } else {
-        const [start = -1, tenant = -1] = [starts[TIME], starts[TENANT_ID]];
+        const start = starts[TIME] ?? -1;
+        const tenant = starts[TENANT_ID] ?? -1;
         const time = start === -1 ? undefined : withinYears(this.#clock.read(block, start, ends[TIME] ?? -1));
         this.#take(time, this.#isForeignAt(block, tenant, ends[TENANT_ID] ?? -1));
         if (this.#indexed) this.#compare(this.#indexed, block, time);
@@ -150,7 +158,8 @@ class Content {
     const group = at === undefined ? undefined : this.#counter?.countLine(block, at);
     // A column needs an actor once, and most entries are of a few: their groups are found without making texts.
     for (const slot of indexed.hasActorOf(group) ? ENTITY : ENTITY_AND_ACTOR) {
-      const [start = -1, end = -1] = [starts[slot], ends[slot]];
+      const start = starts[slot] ?? -1;
+      const end = ends[slot] ?? -1;
       if (start !== -1) indexed.addId(keyIn(block, start, end) ?? keyOf(block.toString('utf8', start, end)));
     }
     indexed.add(at);

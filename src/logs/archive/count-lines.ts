@@ -68,7 +68,8 @@ export class LineCounter {
   }
 
   #count(block: Buffer): void {
-    const [start, end] = [this.#scanner.starts[TIME] ?? -1, this.#scanner.ends[TIME] ?? -1];
+    const start = this.#scanner.starts[TIME] ?? -1;
+    const end = this.#scanner.ends[TIME] ?? -1;
     const at = start === -1 ? undefined : this.#clock.read(block, start, end);
     if (at !== undefined && this.#isWithin(at)) this.countLine(block, at);
   }
@@ -97,9 +98,11 @@ export class LineCounter {
   #hasValues(block: Buffer, { values }: Group): boolean {
     const { starts, ends } = this.#scanner;
     for (let index = 0; index < TIME; index += 1) {
-      const [value, start, end] = [values[index], starts[index] ?? -1, ends[index] ?? -1];
-      if (value === undefined ? start !== -1 : value.length !== end - start || !holdsAt(block, start, value))
-        return false;
+      const value = values[index];
+      const start = starts[index] ?? -1;
+      const end = ends[index] ?? -1;
+      const isSame = value === undefined ? start === -1 : value.length === end - start && holdsAt(block, start, value);
+      if (!isSame) return false;
     }
     return true;
   }

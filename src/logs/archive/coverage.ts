@@ -80,7 +80,8 @@ function join(ranges: TimeRange[], added: TimeRange): void {
     const before = ranges[at - 1];
     if (before === undefined || before.to < from) break;
     if (before.from > to) continue;
-    [from, to] = [Math.min(from, before.from), Math.max(to, before.to)];
+    from = Math.min(from, before.from);
+    to = Math.max(to, before.to);
     ranges.splice(at - 1, 1);
   }
   ranges.splice(at, 0, { from, to });

@@ -43,9 +43,11 @@ export async function planEvidence(store: ArchiveStore, { since, until }: Bounds
   const records: Pick<Link, 'path' | 'sha256'>[] = [];
   let segments: Segment[] = [];
   const coverage = new Coverage();
-  let [first, last]: [BeginRecord | undefined, Link | undefined] = [undefined, undefined];
+  let first: BeginRecord | undefined;
+  let last: Link | undefined;
   for await (const link of readRecords(store)) {
-    const { record, path, sha256 } = (last = link);
+    last = link;
+    const { record, path, sha256 } = link;
     records.push({ path, sha256 });
     coverage.add(record);
     if (record.kind === 'begin') first = record;
@@ -58,8 +60,12 @@ export async function planEvidence(store: ArchiveStore, { since, until }: Bounds
   }
   if (first === undefined || last === undefined) throw await noArchive(store);
   segments = segments.filter(({ path }) => isOf(dayIn(path), from, to));
-  const days = segments.map(({ path }) => dayIn(path)).filter((day) => day !== UNKNOWN_DAY);
-  const [earliest = from, latest = to] = [days.toSorted()[0], days.toSorted().at(-1)];
+  const days = segments
+    .map(({ path }) => dayIn(path))
+    .filter((day) => day !== UNKNOWN_DAY)
+    .toSorted();
+  const earliest = days[0] ?? from;
+  const latest = days.at(-1) ?? to;
   const range = { from: since === undefined ? earliest : from, to: until === undefined ? latest : to };
   const entries = segments.reduce((sum, segment) => sum + segment.entries, 0);
   return { first, last, ...range, records, segments, entries, coverage };
@@ -148,8 +154,10 @@ class BundleFiles {
   }
 
   async #countCardNumbers(segment: Segment): Promise<void> {
-    for await (const block of readLines(this.#store, segment, { signal: this.#options.signal }))
-      for (const line of block.toString().split('\n')) if (holdsCardNumber(line)) this.cardNumbers += 1;
+    for await (const block of readLines(this.#store, segment, { signal: this.#options.signal })) {
+      const lines = block.toString().split('\n');
+      for (const line of lines) if (holdsCardNumber(line)) this.cardNumbers += 1;
+    }
   }
 }
 
@@ -166,7 +174,8 @@ async function* checked(store: ArchiveStore, { path, bytes, sha256 }: Segment, o
   for await (const piece of store.read(path)) {
     hash.update(piece);
     onBytes(piece.byteLength);
-    if ((read += piece.byteLength) <= bytes) yield piece;
+    read += piece.byteLength;
+    if (read <= bytes) yield piece;
   }
   if (read !== bytes || hash.digest('hex') !== sha256) throw damaged(path, 'it is not the file that was written');
 }

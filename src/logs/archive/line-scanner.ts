@@ -1,7 +1,16 @@
 import { parseTime } from '../../cli/output/time.ts';
 
-const [QUOTE, COMMA, COLON, OPEN, CLOSE, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x7b, 0x7d, 0x5c];
-const [SPACE, POINT, ZERO, NINE, ZULU] = [0x20, 0x2e, 0x30, 0x39, 0x5a];
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const ZULU = 0x5a;
 const NULL = Buffer.from('null');
 const LINE_END = 0x0a;
 /** Of names that are remembered, and the length of each. */
@@ -92,7 +101,8 @@ export class LineClock {
 
   /** Two digits, a fraction of any length or none, and Z; undefined for anything else. */
   #within(block: Buffer, start: number, end: number): number | undefined {
-    const [tens, ones] = [digit(block, start), digit(block, start + 1)];
+    const tens = digit(block, start);
+    const ones = digit(block, start + 1);
     let at = start + 2;
     let ms = 0;
     if (block[at] === POINT) {

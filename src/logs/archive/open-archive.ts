@@ -56,7 +56,12 @@ export async function withByteProgress<T>(
   const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
   let done = 0;
   try {
-    return await withProgress(context, label, (update) => work((bytes) => update((done += bytes), total)));
+    return await withProgress(context, label, (update) =>
+      work((bytes) => {
+        done += bytes;
+        update(done, total);
+      }),
+    );
   } catch (error) {
     if (!isSvcError(error, 'checksum_mismatch') || error.next) throw error;
     const { code, message, hint, facts } = error;
@@ -93,9 +98,11 @@ export async function countEntries(context: Context, counting: Counting): Promis
   await withByteProgress(context, { dir, label, segments }, async (onBytes) => {
     const reading = { signal: context.signal, onBytes, among };
     const done = sideBySide(segments, READERS, async (segment) => {
-      if (among)
+      if (among) {
         for await (const logs of readSegment(store, segment, reading)) logs.forEach((log) => counter.addEntry(log));
-      else for await (const block of readLines(store, segment, reading)) counter.add(block, segment.path);
+      } else {
+        for await (const block of readLines(store, segment, reading)) counter.add(block, segment.path);
+      }
     });
     for await (const _ of done);
   });

@@ -137,7 +137,8 @@ export class Pending {
 }
 
 function inOrder(one: Kept, other: Kept): number {
-  const [first, second] = [orderOf(one.kind), orderOf(other.kind)];
+  const first = orderOf(one.kind);
+  const second = orderOf(other.kind);
   if (first !== second) return first < second ? -1 : 1;
   return (one.at ?? 0) - (other.at ?? 0);
 }

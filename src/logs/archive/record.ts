@@ -206,7 +206,8 @@ export function damaged(path: string, problem: string): SvcError {
 export const UNKNOWN_DAY = 'unknown';
 
 const LONGEST_NAME = 200;
-const [EARLIEST, LATEST] = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
+const EARLIEST = Date.parse('0000-01-01T00:00:00Z');
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** When an entry was created, in epoch milliseconds; undefined where that is unreadable or its year has not four digits. */
 export function entryTime({ created_at }: Pick<Log, 'created_at'>): number | undefined {

@@ -68,7 +68,9 @@ export async function searchArchive(
         more,
         signal: context.signal,
         onBytes,
-        onRead: (entries) => (read += entries),
+        onRead: (entries) => {
+          read += entries;
+        },
       }),
     ),
   );

@@ -128,7 +128,10 @@ export class SegmentFile {
     const bytes = Buffer.concat(this.#output);
     await (await this.#begun()).write(bytes);
     this.#columns.push(this.#column.built(bytes));
-    [this.#column, this.#deflate, this.#output, this.#characters] = [new ColumnContent(), undefined, [], 0];
+    this.#column = new ColumnContent();
+    this.#deflate = undefined;
+    this.#output = [];
+    this.#characters = 0;
   }
 
   #newDeflate(): DeflateRaw {

@@ -91,9 +91,10 @@ export async function* readContents(store: ArchiveStore, last: Link): AsyncGener
 export async function removeOutdated(store: ArchiveStore, last: Link, before: Link): Promise<void> {
   const named = new Set([last, before].flatMap(({ record }) => filesOf(record).map(({ path }) => path)));
   try {
-    for (const kind of ['position', 'checkpoint'])
+    for (const kind of ['position', 'checkpoint']) {
       for await (const { path } of store.list(`${MANIFEST}${kind}-`))
         if (sideNumber(path) <= last.record.sequence && !named.has(path)) await store.remove(path);
+    }
   } catch (error) {
     // They harm nobody, and the credentials of an archive need not be good for removing files.
     if (!isSvcError(error, 'forbidden')) throw error;

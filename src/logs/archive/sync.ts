@@ -44,7 +44,9 @@ export class ArchiveSync {
       retentionMs,
       untilPresent: !follow,
       onEvent: (event) => this.#onEvent(event),
-      onPosition: (position) => void (this.#position = position),
+      onPosition: (position) => {
+        this.#position = position;
+      },
     });
   }
 

@@ -115,7 +115,10 @@ export class Verification {
     const options = {
       signal: this.#options.signal,
       isListedOnly: this.#options.manifestOnly,
-      onBytes: (bytes: number) => this.#options.onProgress?.((done += bytes), total),
+      onBytes: (bytes: number) => {
+        done += bytes;
+        this.#options.onProgress?.(done, total);
+      },
     };
     const checks = sideBySide(this.#listed(), READERS, (listed) => checkSegment(this.#store, listed, options));
     for await (const found of checks) yield [...this.#take(), ...found.filter((each) => !this.#isMissing(each))];
@@ -262,7 +265,8 @@ export class Verification {
   async #fileOf(path: string): Promise<StoredFile | undefined> {
     let found = this.#unlisted.get(path);
     this.#unlisted.delete(path);
-    if (found === undefined) for await (const file of this.#store.list(path)) if (file.path === path) found = file;
+    if (found !== undefined) return found;
+    for await (const file of this.#store.list(path)) if (file.path === path) found = file;
     return found;
   }
 

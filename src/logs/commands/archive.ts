@@ -251,7 +251,7 @@ function isLost({ missing, changed }: LostFiles): boolean {
 }
 
 function lostText({ missing, changed }: LostFiles): string {
-  const [path] = [...missing, ...changed];
+  const path = missing[0] ?? changed[0];
   if (path === undefined) return 'all files of the archive are there';
   const parts = [
     ...(missing.length === 0 ? [] : [`${countText(missing.length, 'file')} ${beVerb(missing)} missing`]),
@@ -278,7 +278,8 @@ const GRACE_MS = 10_000;
 
 /** A signal that follows the command's own at once or, after `begin`, late enough to finish what was begun. */
 function graceOf(context: Pick<Context, 'signal' | 'clock' | 'onClose'>): { signal: AbortSignal; begin: () => void } {
-  const [ended, over] = [new AbortController(), new AbortController()];
+  const ended = new AbortController();
+  const over = new AbortController();
   let hasBegun = false;
   setMaxListeners(0, ended.signal);
   context.onClose(() => over.abort());
@@ -289,5 +290,8 @@ function graceOf(context: Pick<Context, 'signal' | 'clock' | 'onClose'>): { sign
   };
   if (context.signal.aborted) end();
   else context.signal.addEventListener('abort', follow, { once: true });
-  return { signal: ended.signal, begin: () => void (hasBegun = true) };
+  const begin = (): void => {
+    hasBegun = true;
+  };
+  return { signal: ended.signal, begin };
 }

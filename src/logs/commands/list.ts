@@ -81,7 +81,9 @@ export const list = defineCommand({
       start: input.start,
       pageSize: pageSizeFor(input, searched.isFiltered),
       isAhead: input.all,
-      onRestart: () => void (isNarrower = true),
+      onRestart: () => {
+        isNarrower = true;
+      },
     });
     const seen = newListProgress();
     const odd = new OddEntries();
@@ -130,8 +132,8 @@ function listChecks(input: ListInput, { since, until = Infinity }: Interval) {
   return {
     async *noted(pages: AsyncIterable<Page<Log>>): AsyncGenerator<Page<Log>> {
       for await (const page of pages) {
-        if (input.operation.length > 0)
-          for (const { operation: name } of page.items) if (typeof name === 'string') seenOperations.add(name);
+        const names = input.operation.length > 0 ? page.items.map(({ operation }) => operation) : [];
+        for (const name of names) if (typeof name === 'string') seenOperations.add(name);
         yield page;
       }
     },
@@ -281,7 +283,8 @@ class Searched {
   }
 
   #restOf({ next }: ListProgress): string[] | undefined {
-    const [first, last] = [this.#first, this.#last];
+    const first = this.#first;
+    const last = this.#last;
     let { since, until } = this.#interval;
     if (next === undefined) {
       // The cursors were those of a shorter list: a time has to do, and its second may come again.

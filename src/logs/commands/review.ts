@@ -29,8 +29,20 @@ function day(typed: string): (now: number) => number {
 const reviewView: View<Review> = {
   name: 'review',
   fields: [
-    ...(['archive', 'service', 'tenant_id', 'day', 'entries', 'missing', 'past_days'] as const),
-    ...(['deletions', 'changes', 'new_actors', 'new_operations', 'hours', 'median', 'busy_hours'] as const),
+    'archive',
+    'service',
+    'tenant_id',
+    'day',
+    'entries',
+    'missing',
+    'past_days',
+    'deletions',
+    'changes',
+    'new_actors',
+    'new_operations',
+    'hours',
+    'median',
+    'busy_hours',
   ],
   columns: simpleColumns({ day: 'id', entries: 'number' }),
 };

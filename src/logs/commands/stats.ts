@@ -91,7 +91,9 @@ async function statsPrinter(context: Context): Promise<(counted: Counted) => Pro
     return ({ counts, interval }) => context.out.write(drawStats(context, counts.rows(interval), interval));
   }
   const print = await listPrinter<StatsRow>(context, statsView);
-  return async ({ counts, interval }) => void (await print(once(counts.rows(interval))));
+  return async ({ counts, interval }) => {
+    await print(once(counts.rows(interval)));
+  };
 }
 
 /** Counts the service's entries, each once however the log moves meanwhile, and warns of what it no longer had. */
@@ -165,7 +167,9 @@ async function countArchive(context: Context, input: CountFilter, dir: string): 
   await countEntries(context, {
     ...reading,
     among,
-    onGroup: (log, bucket) => isAbout(log, input) && matches(log, input) && counts.add(log, bucket),
+    onGroup: (log, bucket) => {
+      if (isAbout(log, input) && matches(log, input)) counts.add(log, bucket);
+    },
   });
   return { counts, interval };
 }

@@ -39,7 +39,7 @@ export class CatchUpReader {
     const { overlapMs } = this.#options;
     const near = overlapMs + Math.max(overlapMs / 2, 60_000);
     const isBehind = this.#backfill?.isReading || this.#source.now() - (this.#reached ?? this.#state.readTo) > near;
-    if (!isBehind && !this.isDelayed) this.#backfill = this.#reached = undefined;
+    if (!isBehind && !this.isDelayed) this.#dropBackfill();
     return isBehind;
   }
 
@@ -47,7 +47,12 @@ export class CatchUpReader {
   delay(isDelayed: boolean): void {
     this.isDelayed = isDelayed;
     this.stop();
-    this.#backfill = this.#reached = undefined;
+    this.#dropBackfill();
+  }
+
+  #dropBackfill(): void {
+    this.#backfill = undefined;
+    this.#reached = undefined;
   }
 
   /** Milliseconds until there is enough to read for one that is delayed. */
@@ -218,13 +223,15 @@ export class Backfill {
   #begin(slot: Slot): void {
     const startedAt = this.#source.now();
     const isStable = (): boolean => this.#source.now() - slot.from < this.#keptMs - LEEWAY_MS;
-    const narrowest = slot.to - slot.from <= SECOND_MS;
     // Where entries may vanish between two pages, a range has to be one page, which is of one moment.
-    const maxPages = narrowest ? Infinity : isStable() ? this.#shape.wanted / WANTED_PER_PAGE : 1;
+    const usualPages = isStable() ? this.#shape.wanted / WANTED_PER_PAGE : 1;
+    const maxPages = slot.to - slot.from <= SECOND_MS ? Infinity : usualPages;
     slot.reading = readSettled(this.#source, slot, { maxPages, isStable, stop: this.#stop.signal });
     slot.reading.then(
       ({ entries }) => this.#learn(slot, entries, startedAt),
-      (error: unknown) => void (slot.failure = error),
+      (error: unknown) => {
+        slot.failure = error;
+      },
     );
   }
 

@@ -112,7 +112,8 @@ export class Tail {
     this.#live = new LiveWindow(source, this.#state, { overlapMs, mostPerSecond, isOnce });
     this.#rate = new PollRate(options.intervalMs);
     this.#entryRate = new EntryRate(mostPerSecond);
-    this.#startedAt = this.#lastNewsAt = source.clock.now();
+    this.#startedAt = source.clock.now();
+    this.#lastNewsAt = this.#startedAt;
     this.#begunAt = source.now();
     this.#selfEvents = new SelfEventFilter(options.requestsBefore);
   }
@@ -141,7 +142,9 @@ export class Tail {
       const poll = await this.#poll(isBehind);
       if (poll === 'over') return;
       if (poll === 'failed') continue;
-      const [counted, news, { readTo }] = [this.#counted, this.#news, this.#state];
+      const counted = this.#counted;
+      const news = this.#news;
+      const { readTo } = this.#state;
       const isWhole = yield* this.#pass(poll);
       this.#selfEvents.requested(poll.requests);
       this.#polled.requests += poll.requests;
@@ -165,12 +168,16 @@ export class Tail {
     try {
       const poll = await this.#whileTimeLasts(work);
       this.#hasRead = true;
-      this.#failures = this.#incomplete = 0;
+      this.#failures = 0;
+      this.#incomplete = 0;
       return poll;
     } catch (error) {
       this.#source.signal.throwIfAborted();
       if (!this.#isOutage(error)) throw error;
-      if (isSvcError(error, 'truncated') && (this.#incomplete += 1) >= MAX_INCOMPLETE) throw error;
+      if (isSvcError(error, 'truncated')) {
+        this.#incomplete += 1;
+        if (this.#incomplete >= MAX_INCOMPLETE) throw error;
+      }
       await this.#waitOut(error.message);
       return 'failed';
     }
@@ -196,7 +203,8 @@ export class Tail {
     const { passed } = this.#state;
     let logs: Log[] = [];
     let isWhole = true;
-    let [own, kept] = [0, 0];
+    let own = 0;
+    let kept = 0;
     for (const entry of passed.surplus(poll.entries.toSorted(byTime))) {
       if (logs.length >= batchSize) {
         yield logs;

@@ -118,7 +118,8 @@ class BackwardReader {
       const found = await readOnce(this.#source, range, { maxPages: 1 });
       this.#isFirst = false;
       if (Math.abs(this.#source.now() - clock.now() - offset) <= CLOCK_LEEWAY_MS) return found;
-      this.#end = this.#to = wholeSecond(this.#source.now());
+      this.#end = wholeSecond(this.#source.now());
+      this.#to = this.#end;
       return undefined;
     }
     const { overlapMs, retentionMs } = this.#options;

@@ -17,21 +17,27 @@ export interface Poll {
 const PAGE = 100;
 /** Uncertain seconds that a poll reads again at once; the others come again with the next polls. */
 const MAX_DOUBTS = 5;
-/** How far before the last poll a short one begins: most late entries are late by less. Less far on a very busy log. */
-const [SHORT_MS, SHORTEST_MS] = [5_000, 2_000];
-/** So many pages of unsettled entries are very many. */
+/** A short poll begins this long before the last one: most late entries are late by less. */
+const SHORT_MS = 5_000;
+/** Used instead on a very busy log, with more than {@link VERY_MANY_PAGES} unsettled pages. */
+const SHORTEST_MS = 2_000;
 const VERY_MANY_PAGES = 80;
-/** From this share of what can be read twice on, each request counts: nothing is read twice but what is settled. */
+/** Above this share of the readable rate, the overlap is not read again: only what is settled is read twice. */
 const NEARLY_MOST = 0.75;
-/** So many entries are worth to be settled; where more than so many are due, new ones have to wait for them. */
-const [WORTH_SETTLING, LATE_SETTLING] = [500, 4_500];
-/** What one command gets of a management key's limit in a minute, and the most that is settled at once, in pages. */
-const [MOST_REQUESTS, MOST_SETTLED, MINUTE_MS] = [187, 15, 60_000];
-/** The next poll begins so long after this one, and ends so long after its end, or a little earlier. */
+/** Fewer entries than this are not worth settling. */
+const WORTH_SETTLING = 500;
+/** When more entries than this are due, they are settled even if new ones have to wait. */
+const LATE_SETTLING = 4_500;
+const MINUTE_MS = 60_000;
+/** The requests that one command may send in a minute: its share of a management key's limit. */
+const MOST_REQUESTS = 187;
+/** The most pages that are settled at once. */
+const MOST_SETTLED = 15;
+/** The next poll begins at most this long after this one began, and ends at most this long after this one ended. */
 const NEXT_MS = 6_250;
 /** A poll of the whole overlap may follow this long after the last, for each of its pages: 24 a minute. */
 const MS_PER_PAGE = 2_500;
-/** So many equal entries are no page that shifted. */
+/** From this many equal entries on, a short poll reads their second again at once: a shifted page repeats fewer. */
 const MANY_EQUAL = 10;
 
 export interface LiveOptions {
@@ -70,14 +76,13 @@ export class LiveWindow {
 
   /** Reads what is new, or settles. Not to be called again before all that it found was passed on. */
   async poll(): Promise<Poll> {
-    const { settled, readTo, passed } = this.#state;
+    const { settled, readTo } = this.#state;
     const settleTo = this.#settleTo;
     this.#settleTo = -Infinity;
     if (settleTo > settled) return this.#settle(settleTo);
     const now = this.#source.now();
     const isWhole = this.#options.isOnce || this.#isWholeDue(now);
-    const shortMs = this.#isNearlyMost ? 0 : passed.total > VERY_MANY_PAGES * PAGE ? SHORTEST_MS : SHORT_MS;
-    const poll = await this.#read(isWhole ? settled : Math.max(settled, readTo - shortMs));
+    const poll = await this.#read(isWhole ? settled : Math.max(settled, readTo - this.#shortMs));
     if (isWhole) this.#wholeAt = now;
     return poll;
   }
@@ -87,7 +92,8 @@ export class LiveWindow {
    * read again, now or with the next polls.
    */
   async #read(from: number): Promise<Poll> {
-    const [source, state] = [this.#source, this.#state];
+    const source = this.#source;
+    const state = this.#state;
     const { settled } = state;
     const range = { from, to: wholeSecond(source.now()) };
     if (range.to <= range.from)
@@ -106,7 +112,13 @@ export class LiveWindow {
     return { entries, requests: pages, readTo, newest, settleTo: settled };
   }
 
-  /** Reads once more, as a whole, what nothing is added to any more. */
+  /** How far before the last poll a short one begins. */
+  get #shortMs(): number {
+    if (this.#isNearlyMost) return 0;
+    return this.#state.passed.total > VERY_MANY_PAGES * PAGE ? SHORTEST_MS : SHORT_MS;
+  }
+
+  /** Reads again, as a whole, a range to which nothing is added any more. */
   async #settle(to: number): Promise<Poll> {
     const { settled, readTo, newest } = this.#state;
     const { entries, pages } = await readSettled(this.#source, { from: settled, to });
@@ -115,7 +127,7 @@ export class LiveWindow {
     return { entries, requests: pages, readTo, newest, settleTo: to };
   }
 
-  /** So many requests that the next poll, if it needs as many as this one, waits neither for settling nor for the limit. */
+  /** Requests left for settling, keeping enough for a next poll as large as this one. */
   #leftToSettle(begunAt: number, pages: number): number {
     const now = this.#source.clock.now();
     this.#sent = this.#sent.filter(({ at }) => at > now - MINUTE_MS);
@@ -150,12 +162,17 @@ export class LiveWindow {
     if (this.#options.isOnce || !this.#isNearlyMost) return dueTo;
     const most = Math.max(left * PAGE, (due - LATE_SETTLING) / 8);
     if (most < WORTH_SETTLING) return settled;
-    let [best, least, count] = [dueTo, Infinity, 0];
+    let best = dueTo;
+    let least = Infinity;
+    let count = 0;
     for (let to = settled + SECOND_MS; to <= dueTo; to += SECOND_MS) {
       count += passed.countOf(to - SECOND_MS);
       if (count > most && least < Infinity) break;
       const free = Math.ceil(count / PAGE) * PAGE - count;
-      if (free <= least && count >= Math.min(due, most) / 2) [best, least] = [to, free];
+      if (free <= least && count >= Math.min(due, most) / 2) {
+        best = to;
+        least = free;
+      }
     }
     return best;
   }
@@ -190,7 +207,8 @@ function newestOf(state: TailState, entries: readonly Entry[], now: number): num
 
 /** The seconds to read again for more of an entry; a short poll leaves a few possible duplicates to the next ones. */
 function uncertainSeconds({ passed }: TailState, { entries, uncertain }: Found, isWhole: boolean): TimeRange[] {
-  const [met, doubted] = [countByKey(entries), countByKey(uncertain)];
+  const met = countByKey(entries);
+  const doubted = countByKey(uncertain);
   const few = isWhole ? 1 : MANY_EQUAL;
   const news = uncertain.filter(
     (entry) => (doubted.get(entry.key) ?? 0) >= few && (met.get(entry.key) ?? 0) > passed.count(entry),
@@ -203,8 +221,10 @@ const SLOWEST_MS = 15_000;
 const LONGEST_MS = 60_000;
 /** With nothing new, this long a pause for each request: 30 a minute; a sixth of a management key's 200 is 33. */
 const IDLE_MS_PER_REQUEST = 2_000;
-/** With much news, half of a management key's limit; where the next poll would be later than this, as much as it needs. */
-const [BUSY_MS_PER_REQUEST, SOON_MS] = [600, 6_000];
+/** With much news, this long a pause for each request: half of a management key's limit. */
+const BUSY_MS_PER_REQUEST = 600;
+/** The longest of these pauses, counted from the beginning of the last poll. */
+const SOON_MS = 6_000;
 
 /** How long to wait between two polls: 1 s to 15 s by what the last ones found, or always the same. */
 export class PollRate {

@@ -108,8 +108,9 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
     import('../read-range.ts'),
     import('../entry.ts'),
   ]);
-  // To hide them could be suggested to a person, who reads along.
-  const maySuggest = context.out.isTerminal && input.checkpoint === undefined && input.to === undefined;
+  // A person who reads along may be told of --hide-own-reads.
+  const isWatched = context.out.isTerminal && input.checkpoint === undefined && input.to === undefined;
+  const suggested = isWatched ? 'report' : undefined;
   const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined;
   return new Following(serviceLogs(client, entityFilter(input)), {
     ...options,
@@ -120,7 +121,7 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
     idleMs: input.idleExit,
     limit: input.max === undefined ? undefined : input.max - (last?.logs.length ?? 0),
     untilPresent: endsAtPresent(context, input),
-    ownReads: input.hideOwnReads ? 'hide' : maySuggest ? 'report' : undefined,
+    ownReads: input.hideOwnReads ? 'hide' : suggested,
     requestsBefore: last?.requests,
     batchSize: shipping?.batchSize,
     onPass: shipping?.identify,
@@ -129,11 +130,15 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
 }
 
 // `--since` stays in a command that runs again and again, and counts for its first run.
-function reportStart({ notices }: Context, { to, checkpoint, since, last }: TailInput, kept: TailPosition | undefined) {
-  const ignored = since !== undefined ? ' (--since ignored)' : last !== undefined ? ' (--last ignored)' : '';
-  if (kept) notices.note(`resuming from the checkpoint: read up to ${isoTime(kept.readTo)}${ignored}`);
-  if (to && checkpoint === undefined)
+function reportStart({ notices }: Context, input: TailInput, kept: TailPosition | undefined) {
+  if (kept) notices.note(`resuming from the checkpoint: read up to ${isoTime(kept.readTo)}${ignoredText(input)}`);
+  if (input.to && input.checkpoint === undefined)
     notices.warn('without --checkpoint a crash loses the position: entries are then sent again or missed');
+}
+
+function ignoredText({ since, last }: TailInput): string {
+  if (since !== undefined) return ' (--since ignored)';
+  return last === undefined ? '' : ' (--last ignored)';
 }
 
 // Being interrupted is how a tail ends: no error, but the exit code names the signal.

@@ -25,7 +25,8 @@ export function* exportRequests(logs: readonly Log[], options: RequestOptions): 
     const size = Buffer.byteLength(record);
     if (part.length > 0 && bytes + size > MOST_BYTES) {
       yield requestOf(part, options);
-      [part, bytes] = [[], 0];
+      part = [];
+      bytes = 0;
     }
     part.push([log, record]);
     bytes += size;

@@ -28,8 +28,10 @@ export async function openShipping(context: Context, to: URL, forMs: number | un
   const { system, globals, clock, signal, trace, out } = context;
   const settings = otlpSettings(system.env);
   // A scheme such as Bearer is no secret, and what follows it may turn up alone.
-  for (const value of Object.values(settings.headers))
-    for (const secret of [value, value.replace(/^\w+ /, '')]) context.addSecret(secret);
+  for (const value of Object.values(settings.headers)) {
+    context.addSecret(value);
+    context.addSecret(value.replace(/^\w+ /, ''));
+  }
   const transport = createTransport(system.env);
   context.onClose(() => transport.close());
   let rejected = 0;
@@ -68,8 +70,8 @@ async function deliver(exporter: OtlpExporter, batches: AsyncIterable<readonly L
 }
 
 function refuseShaping({ globals, query }: Context): void {
-  const option = globals.fields !== undefined ? '--fields' : query === undefined ? undefined : '--jq';
-  if (option === undefined) return;
+  if (globals.fields === undefined && query === undefined) return;
+  const option = globals.fields === undefined ? '--jq' : '--fields';
   throw new SvcError('usage', `${option} cannot be combined with --to: entries are sent whole`, {
     hint: `Leave out ${option}, or choose attributes in the collector.`,
   });
@@ -77,7 +79,8 @@ function refuseShaping({ globals, query }: Context): void {
 
 function timeUpAfter(context: Context, ms: number | undefined): AbortSignal | undefined {
   if (ms === undefined) return undefined;
-  const [timeUp, done] = [new AbortController(), new AbortController()];
+  const timeUp = new AbortController();
+  const done = new AbortController();
   context.onClose(() => done.abort());
   const sleep = context.clock.sleep(ms, AbortSignal.any([done.signal, context.signal]));
   sleep.then(

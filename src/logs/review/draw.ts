@@ -48,7 +48,8 @@ function rowLines({ out }: Show, rows: readonly ReviewRow[]): string[] {
   const lines = shown.map(({ row, name }) => {
     const { count, first_at: first, last_at: last } = row;
     const lead = `  ${formatNumber(count).padStart(countWidth)}  ${name.padEnd(nameWidth)}${nameWidth > 0 ? '  ' : ''}`;
-    const [from, to] = [first.slice(11, 16), last.slice(11, 16)];
+    const from = first.slice(11, 16);
+    const to = last.slice(11, 16);
     const timed = `${lead}${(from === to ? from : `${from}-${to}`).padEnd('00:00-23:59'.length)}  `;
     return hangingIndent(timed, timed.length, cleanText(actorText(row)), out.width).trimEnd();
   });

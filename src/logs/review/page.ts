@@ -42,13 +42,12 @@ function coverageText({ missing }: Review): string {
 }
 
 function rowSection(title: string, rows: readonly ReviewRow[] | null, nothing: string, review: Review): string {
-  const content =
-    rows === null
-      ? `<p>${skippedText(review)}</p>`
-      : rows.length === 0
-        ? `<p class="soft">${nothing}</p>`
-        : tableOf(title, rows);
+  const content = rows === null ? `<p>${skippedText(review)}</p>` : rowContent(title, rows, nothing);
   return `<section class="long"><h2>${title}</h2>\n${content}\n</section>\n`;
+}
+
+function rowContent(title: string, rows: readonly ReviewRow[], nothing: string): string {
+  return rows.length === 0 ? `<p class="soft">${nothing}</p>` : tableOf(title, rows);
 }
 
 const COLUMNS = ['Operation', 'Entity', 'Actor', 'Entries', 'Time (UTC)'] as const;
@@ -63,7 +62,8 @@ function tableOf(caption: string, rows: readonly ReviewRow[]): string {
 
 function rowText(row: ReviewRow): string {
   const { operation, entity_type: type, count, first_at: first, last_at: last } = row;
-  const [from, to] = [first.slice(11, 19), last.slice(11, 19)];
+  const from = first.slice(11, 19);
+  const to = last.slice(11, 19);
   const time = from === to ? from : `${from} to ${to}`;
   const cells = [operation ?? '', type ?? '', actorText(row), formatNumber(count), time];
   const tags = cells.map((cell, at) => `<td role="cell" data-label="${COLUMNS[at] ?? ''}">${escapeHtml(cell)}</td>`);

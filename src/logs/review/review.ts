@@ -188,6 +188,7 @@ function isGuarded({ entity_type: type }: Log): boolean {
 
 function medianOf(counts: readonly number[]): number {
   const sorted = counts.toSorted((one, other) => one - other);
-  const [low = 0, high = 0] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  const low = sorted[(sorted.length - 1) >> 1] ?? 0;
+  const high = sorted[sorted.length >> 1] ?? 0;
   return (low + high) / 2;
 }

@@ -48,8 +48,13 @@ const REJECTED: Explanation = {
 const EXPLANATIONS = new Map(rows.flatMap((row) => row.for.map((one) => [one, row as Explanation] as const)));
 
 function explanationOf({ status, error, region }: S3Refusal): Explanation {
-  const isElsewhere = region !== undefined && [301, 307, 400].includes(status);
-  const own = [error.code ?? '', String(status), status >= 500 ? 'failed' : ''];
-  const names = isElsewhere ? ['other region'] : status < 400 ? ['redirect'] : own;
+  const names = explanationNames(status, error.code, region);
   return names.map((name) => EXPLANATIONS.get(name)).find((found) => found !== undefined) ?? REJECTED;
+}
+
+function explanationNames(status: number, code = '', region?: string): string[] {
+  const isElsewhere = region !== undefined && [301, 307, 400].includes(status);
+  if (isElsewhere) return ['other region'];
+  if (status < 400) return ['redirect'];
+  return [code, String(status), status >= 500 ? 'failed' : ''];
 }

@@ -18,8 +18,10 @@ export async function* readObject(
   path: string,
   { from, to } = { from: 0, to: Infinity },
 ): AsyncGenerator<Uint8Array> {
-  let [at, breaks] = [from, 0];
-  let [etag, total]: [string | undefined, number] = [undefined, Infinity];
+  let at = from;
+  let breaks = 0;
+  let etag: string | undefined;
+  let total = Infinity;
   while (at < Math.min(total, to)) {
     const response = await openRange(requests, path, { from: at, to: Math.min(at + RANGE, to) }, etag);
     if (response === undefined) return;

@@ -20,7 +20,8 @@ const DEFAULT_REGION = 'us-east-1';
 export function s3Settings(environment: Environment): S3Settings {
   const read = (...names: string[]): string | undefined =>
     names.map((name) => environment[name]?.trim()).find((value) => value !== undefined && value !== '');
-  const [accessKeyId, secretAccessKey] = [read('AWS_ACCESS_KEY_ID'), read('AWS_SECRET_ACCESS_KEY')];
+  const accessKeyId = read('AWS_ACCESS_KEY_ID');
+  const secretAccessKey = read('AWS_SECRET_ACCESS_KEY');
   if (accessKeyId === undefined || secretAccessKey === undefined) throw missing(accessKeyId === undefined);
   const region = read('AWS_REGION', 'AWS_DEFAULT_REGION') ?? DEFAULT_REGION;
   if (!/^[\w-]+$/.test(region))

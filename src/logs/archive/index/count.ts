@@ -41,10 +41,12 @@ export async function countTallies(
 /** The sizes of the regular files where segments are: 50 ms for 3,650 in a directory, four requests in a bucket. */
 async function sizesOf(store: ArchiveStore, segments: readonly Segment[]): Promise<ReadonlyMap<string, number>> {
   const paths = segments.map(({ path }) => path).toSorted();
-  const [first = '', last = ''] = [paths[0], paths.at(-1)];
+  const first = paths[0] ?? '';
+  const last = paths.at(-1) ?? '';
   const [, prefix] = /^(.*).*\n\1/.exec(`${first}\n${last}`) ?? [];
   const sizes = new Map<string, number>();
-  if (prefix) for await (const { path, bytes, irregular } of store.list(prefix)) if (!irregular) sizes.set(path, bytes);
+  if (!prefix) return sizes;
+  for await (const { path, bytes, irregular } of store.list(prefix)) if (!irregular) sizes.set(path, bytes);
   return sizes;
 }
 
@@ -52,7 +54,8 @@ async function sizesOf(store: ArchiveStore, segments: readonly Segment[]): Promi
 async function readTallies(store: ArchiveStore, ref: IndexRef, wanted: ReadonlyMap<string, number>) {
   const file = await IndexFile.open(store, ref);
   const isWanted = ({ sha256 }: IndexedSegment): boolean => wanted.has(sha256);
-  const [first, last] = [file.segments.findIndex(isWanted), file.segments.findLastIndex(isWanted)];
+  const first = file.segments.findIndex(isWanted);
+  const last = file.segments.findLastIndex(isWanted);
   const tallies = await file.tallies(Math.max(0, first), last + 1);
   return tallies.map((tally, at) => [file.segments[first + at]?.sha256 ?? '', tally] as const);
 }

@@ -120,7 +120,8 @@ export class IndexFile {
   async rows(group: Group, from: number, to: number): Promise<Uint8Array> {
     const perPage = rowsPerPage(group);
     const pageBytes = perPage * group.columns.length * BLOCK_BYTES;
-    const [first, end] = [Math.floor(from / perPage), Math.ceil(to / perPage)];
+    const first = Math.floor(from / perPage);
+    const end = Math.ceil(to / perPage);
     const start = this.#startOf(group) + first * pageBytes;
     const bytes = await this.#store.readRange(this.#ref.path, start, (end - first) * pageBytes);
     for (let page = first; page < end; page += 1) {
@@ -142,7 +143,9 @@ export class IndexFile {
     let at = 0;
     return this.segments.slice(from, to).map((_, place) => {
       const info = this.tallyInfos[from + place];
-      const bytes = all.subarray(at, (at += info?.[0] ?? 0));
+      const begin = at;
+      at += info?.[0] ?? 0;
+      const bytes = all.subarray(begin, at);
       return info && shortHash(bytes) === info[1] ? { info, bytes } : undefined;
     });
   }

@@ -25,7 +25,8 @@ export interface IdKey {
 
 export function keyOf(id: string): IdKey {
   const text = id.toLowerCase();
-  let [one, other] = [BEGIN, text.length];
+  let one = BEGIN;
+  let other = text.length;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     one = Math.imul(one ^ unit, 0x01_00_01_93);
@@ -34,9 +35,10 @@ export function keyOf(id: string): IdKey {
   return { place: mixed(one ^ (other >>> 15)), bits: mixed(other + one) };
 }
 
-/** The same of an id by its bytes; undefined where one of them is no ASCII. */
+/** Like {@link keyOf}, from the bytes of an id; undefined where one of them is no ASCII. */
 export function keyIn(block: Uint8Array, start: number, end: number): IdKey | undefined {
-  let [one, other] = [BEGIN, end - start];
+  let one = BEGIN;
+  let other = end - start;
   for (let at = start; at < end; at += 1) {
     const byte = block[at] ?? 0;
     if (byte > 0x7f) return undefined;

@@ -71,10 +71,11 @@ async function mergeRun(store: ArchiveStore, refs: readonly IndexRef[]): Promise
   const parts: IndexPart[] = [];
   for await (const file of sideBySide(refs, READ_AHEAD, (ref) => unlessDamaged(IndexFile.open(store, ref), 'local')))
     if (file) parts.push(file);
-  const [from, to] = [refs[0]?.from ?? 0, refs.at(-1)?.to ?? 0];
-  return parts.length < 2
-    ? []
-    : [await writeIndex(store, { from, to, day: newestDay(refs.map(({ path }) => path)) }, parts)];
+  if (parts.length < 2) return [];
+  const from = refs[0]?.from ?? 0;
+  const to = refs.at(-1)?.to ?? 0;
+  const day = newestDay(refs.map(({ path }) => path));
+  return [await writeIndex(store, { from, to, day }, parts)];
 }
 
 function indexIn(record: ArchiveRecord): readonly IndexRef[] | undefined {

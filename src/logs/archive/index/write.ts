@@ -109,11 +109,12 @@ export async function writeIndex(
     const pages: string[][] = [];
     for (const group of groupsOf(segments)) pages.push(await writeGroup(draft, group, parts));
     const tallies: (BuiltTally['info'] | null)[] = [];
-    for (const part of parts)
+    for (const part of parts) {
       for (const tally of await part.tallies()) {
         tallies.push(tally?.info ?? null);
         if (tally) await draft.write(tally.bytes);
       }
+    }
     const head = headOf({ segments, pages, tallies });
     await draft.write(head);
     const sealed = await draft.seal();
