@@ -3,8 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { captureResponse } from '../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
-import { type Desk, openDesk } from '../au/commands/support.ts';
-import type { Finished } from '../support/svc.ts';
+import { openQuickDesk, type QuickDesk } from '../au/commands/support.ts';
 
 /** Sends something else than the result file, with status 200. The head of the right response is set. */
 type FalseResponse = (outgoing: ServerResponse, body: Buffer) => void;
@@ -75,7 +74,7 @@ function storeThatSends(sendFalse: FalseResponse): Store {
 interface Command {
   readonly submit: string;
   /** The words of the command, for the run or the job that was submitted. */
-  readonly command: (desk: Desk) => readonly string[];
+  readonly command: (desk: QuickDesk) => readonly string[];
   readonly results: string;
 }
 
@@ -108,15 +107,14 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 /** What became of one false response. */
 async function play(sendFalse: FalseResponse, { submit, command, results }: Command): Promise<unknown> {
   const store = storeThatSends(sendFalse);
-  const desk = await openDesk({ intercept: store.intercept, pickupMs: 0 });
-  const done = (words: readonly string[]): Promise<Finished> => desk.home.svc(words, { env: desk.env });
+  const desk = await openQuickDesk({ intercept: store.intercept, pickupMs: 0 });
   await desk.svc(submit);
-  const refused = await done(command(desk));
+  const refused = await desk.svc(command(desk));
   const isThere = existsSync(desk.home.file(results));
   const states = desk.runIds().flatMap((run) => desk.record(run).parts.map(({ state }) => state));
   const fetched = desk.sandbox.ledger().filter(({ path }) => path.startsWith('/store/results/')).length;
   store.isFalse = false;
-  const repaired = await done(command(desk));
+  const repaired = await desk.svc(command(desk));
   const isRight = readFileSync(desk.home.file(results)).equals(store.file);
   const isRecorded = states.includes('downloaded');
   return {
@@ -134,9 +132,6 @@ describe('a result that is not the file', () => {
   it.each(Object.entries(COMMANDS))(
     'R59 R46 R47 is refused by %s with exit code 12, and the right one is taken later, paid once',
     async (_, command) => {
-      const played = await Promise.all(
-        Object.entries(FALSE_RESPONSES).map(async ([name, send]) => [name, await play(send, command)]),
-      );
       const outcome = {
         refused: 12,
         isThere: false,
@@ -146,9 +141,8 @@ describe('a result that is not the file', () => {
         isRight: true,
         uploads: 1,
       };
-      expect(Object.fromEntries(played)).toEqual(
-        Object.fromEntries(Object.keys(FALSE_RESPONSES).map((name) => [name, outcome])),
-      );
+      for (const [name, send] of Object.entries(FALSE_RESPONSES))
+        expect(await play(send, command), name).toEqual(outcome);
     },
     90_000,
   );

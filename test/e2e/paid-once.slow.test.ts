@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readFaults } from '../../src/emulator/faults/fault.ts';
 import { faultInterceptor } from '../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
-import { type Desk, openDesk } from '../au/commands/support.ts';
+import { openQuickDesk, type QuickDesk } from '../au/commands/support.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const DAY = 86_400_000;
@@ -32,16 +32,16 @@ const CASES = STORES.flatMap(([store, put, isKept]) =>
 );
 
 /** A desk whose sandbox has these faults until they are lifted. */
-async function faultyDesk(faults: readonly string[], clock?: FakeClock): Promise<Desk & { lift: () => void }> {
+async function faultyDesk(faults: readonly string[], clock?: FakeClock): Promise<QuickDesk & { lift: () => void }> {
   let current: Interceptor = faultInterceptor(readFaults(faults.join('\n')).faults);
-  const desk = await openDesk({
+  const desk = await openQuickDesk({
     intercept: (incoming, outgoing, proceed) => current(incoming, outgoing, proceed),
     ...(clock && { clock }),
   });
   return { ...desk, lift: () => (current = (_incoming, _outgoing, proceed) => proceed()) };
 }
 
-function jobsCreated({ sandbox }: Desk): number {
+function jobsCreated({ sandbox }: QuickDesk): number {
   return sandbox.ledger().filter(({ method }) => method === 'POST').length;
 }
 

@@ -57,6 +57,11 @@ export class FakeClock implements Clock {
     this.#now = Math.max(this.#now, until);
   }
 
+  /** Moves to the first moment that somebody sleeps until. */
+  toNext(): void {
+    this.#next();
+  }
+
   #earliest(): number | undefined {
     return this.#sleepers.length === 0 ? undefined : Math.min(...this.#sleepers.map(({ due }) => due));
   }

@@ -3,13 +3,13 @@ import { describe, expect, it, vi } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
-import { type Desk, openDesk } from './support.ts';
+import { openQuickDesk, type QuickDesk } from './support.ts';
 
 // Several processes a test, on a machine that others use too.
 vi.setConfig({ testTimeout: 60_000 });
 
 /** A run whose only part has still to be uploaded, and whose input file is gone. */
-async function stuckRun(desk: Desk): Promise<string> {
+async function stuckRun(desk: QuickDesk): Promise<string> {
   await desk.svc('au submit tokens.csv');
   const [run = ''] = desk.runIds();
   desk.change(run, ({ parts }) => {
@@ -24,7 +24,7 @@ async function stuckRun(desk: Desk): Promise<string> {
 
 describe('svc au abandon', () => {
   it('lets au sync succeed again, and can be undone', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     const run = await stuckRun(desk);
     const stuck = await desk.svc('au sync');
     expect(stuck.code).toBe(1);
@@ -45,7 +45,7 @@ describe('svc au abandon', () => {
   });
 
   it('R36 does not let the same file be uploaded and paid for again unasked', async () => {
-    const desk = await openDesk({ processingMs: 60_000 });
+    const desk = await openQuickDesk({ processingMs: 60_000 });
     await desk.svc('au submit tokens.csv');
     const [run = ''] = desk.runIds();
     const abandoned = await desk.svc(`au abandon ${run} --yes`);
@@ -61,7 +61,7 @@ describe('svc au abandon', () => {
   });
 
   it('leaves the results to be downloaded, without those of parts that were never uploaded', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     await desk.svc('au submit tokens.csv');
     const [run = ''] = desk.runIds();
     desk.change(run, ({ parts }) => {
@@ -80,7 +80,7 @@ describe('svc au abandon', () => {
   });
 
   it('R36 downloads results of an upload that was cut off, once the job says that it has the file', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     await desk.svc('au submit tokens.csv --run-dir kept');
     desk.change('kept', ({ parts }) => {
       for (const part of parts) part.state = 'uploading';
@@ -92,7 +92,7 @@ describe('svc au abandon', () => {
   });
 
   it('says that a run that was never uploaded has no results, and that others are not done', async () => {
-    const desk = await openDesk({ processingMs: 60_000 });
+    const desk = await openQuickDesk({ processingMs: 60_000 });
     const run = await stuckRun(desk);
     await desk.svc(`au abandon ${run} --yes`);
     const nothing = await desk.svc(`au download ${run} --out r.csv`);
@@ -109,12 +109,12 @@ describe('svc au abandon', () => {
     ['a job', '5f0c', 5],
     ['a run that is not recorded', 'run-20260101-00000000-0000', 5],
   ])('knows %s from a run', async (_, name, code) => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     expect(await desk.svc(`au abandon ${name} --yes`)).toMatchObject({ code });
   });
 
   it('leaves a complete run alone', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     await desk.svc('au submit tokens.csv --wait');
     const { code, stderr } = await desk.svc(`au abandon ${desk.runIds()[0]} --yes`);
     expect(code).toBe(6);
@@ -122,7 +122,7 @@ describe('svc au abandon', () => {
   });
 
   it('R54 asks, takes no for an answer, and without a terminal names --yes', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     const run = await stuckRun(desk);
     const refused = await desk.svc(`au abandon ${run}`);
     expect(refused.code).toBe(2);
@@ -142,7 +142,7 @@ describe('svc au abandon', () => {
 
 describe('svc au sync with a part that cannot go on', () => {
   it('brings the results of the other parts, which may not be there for ever', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     await desk.svc('au submit tokens.csv');
     const [run = ''] = desk.runIds();
     desk.change(run, ({ parts }) => {

@@ -5,21 +5,39 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { RunRecord } from '../../../src/au/run/record.ts';
-import type { RunningSandbox, SandboxOptions } from '../../../src/emulator/options.ts';
+import type { Interceptor, RunningSandbox, SandboxOptions } from '../../../src/emulator/options.ts';
 import { startSandbox } from '../../../src/emulator/server.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { passTime } from '../../support/passing-time.ts';
+import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { type Finished, Home } from '../../support/svc.ts';
 import { uploadsTaken } from '../support.ts';
 
 /** The tool with a home of its own, a sandbox of its own, and a request file in the home; all go with the test. */
-export interface Desk {
-  readonly home: Home;
-  readonly sandbox: RunningSandbox;
-  readonly env: Readonly<Record<string, string>>;
-  /** Runs a command line, split at its spaces. */
+export interface Desk extends Workplace {
+  /** Runs a command line, split at its spaces, as a process. */
   readonly svc: (line: string, env?: Readonly<Record<string, string>>) => Promise<Finished>;
   /** Starts a command line and leaves it running. */
   readonly start: (line: string) => ChildProcessByStdio<Writable, Readable, Readable>;
+}
+
+/** A desk that runs commands in the process of the test, one after the other, and whose pauses take no time. */
+export interface QuickDesk extends Workplace {
+  readonly clock: FakeClock;
+  /** Runs the words of a command line; a text is split at its spaces. */
+  readonly svc: (
+    line: string | readonly string[],
+    env?: Readonly<Record<string, string>>,
+    input?: string | Uint8Array,
+  ) => Promise<HereResult>;
+}
+
+/** What the commands of a test work with. */
+export interface Workplace {
+  readonly home: Home;
+  readonly sandbox: RunningSandbox;
+  readonly env: Readonly<Record<string, string>>;
   /** How many files the store took. */
   readonly uploads: () => number;
   readonly runIds: () => string[];
@@ -32,7 +50,45 @@ export interface Desk {
 /** Where runs are recorded below a home. */
 const RUNS = '.local/state/svc/runs';
 
+/** A desk that runs commands as processes, in real time: for signals, pipes, and what other programs do. */
 export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}): Promise<Desk> {
+  const workplace = await openWorkplace(options);
+  const { home, env } = workplace;
+  return {
+    ...workplace,
+    svc: (line, more = {}) => home.svc(line.split(' '), { env: { ...env, ...more } }),
+    start: (line) => home.start(line.split(' '), { env }),
+  };
+}
+
+/** The clock of the sandbox is that of the tool, unless the options have another. */
+export async function openQuickDesk(options: Omit<SandboxOptions, 'directory'> = {}): Promise<QuickDesk> {
+  const clock = new FakeClock({ start: Date.now(), auto: false });
+  const { intercept = (_incoming, _outgoing, proceed) => proceed() } = options;
+  let exchanges = 0;
+  const counted: Interceptor = (incoming, outgoing, proceed) => {
+    exchanges += 1;
+    outgoing.on('close', () => (exchanges += 1));
+    return intercept(incoming, outgoing, proceed);
+  };
+  const workplace = await openWorkplace({ clock, ...options, intercept: counted });
+  const { home, env } = workplace;
+  const svc: QuickDesk['svc'] = async (line, more = {}, input = '') => {
+    const words = typeof line === 'string' ? line.split(' ') : line;
+    // The tool reads relative paths from where its process is.
+    const before = process.cwd();
+    process.chdir(home.path);
+    try {
+      const here = { clock, home: home.path, env: home.environment({ ...env, ...more }), input };
+      return await passTime(clock, svcHere(words, here), () => exchanges);
+    } finally {
+      process.chdir(before);
+    }
+  };
+  return { ...workplace, clock, svc };
+}
+
+async function openWorkplace(options: Omit<SandboxOptions, 'directory'>): Promise<Workplace> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-desk-'));
   const sandbox = await startSandbox({ directory, logCount: 0, processingMs: 0, ...options });
   const home = new Home();
@@ -50,8 +106,6 @@ export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}):
     home,
     sandbox,
     env,
-    svc: (line, more = {}) => home.svc(line.split(' '), { env: { ...env, ...more } }),
-    start: (line) => home.start(line.split(' '), { env }),
     uploads: () => uploadsTaken(directory).length,
     runIds: () => readdirSync(home.file(RUNS)).filter((name) => name.startsWith('run-')),
     record,

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { CAN_OBEY_MODES } from '../../support/svc.ts';
-import { type Desk, openDesk } from '../commands/support.ts';
+import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
 
 const RUNS = '.local/state/svc/runs';
 const RESULTS = 'tokens.results.csv';
@@ -15,15 +15,15 @@ const BAD = '<html><body>Welcome to our network</body></html>\n';
 /** A desk whose run is complete, with the results as they are at the service. */
 async function completed(
   options: { intercept?: Interceptor } = {},
-): Promise<{ desk: Desk; run: string; right: string }> {
-  const desk = await openDesk({ pickupMs: 0, ...options });
+): Promise<{ desk: QuickDesk; run: string; right: string }> {
+  const desk = await openQuickDesk({ pickupMs: 0, ...options });
   const { code, stderr } = await desk.svc('au submit tokens.csv --wait');
   expect(code, stderr).toBe(0);
   return { desk, run: desk.runIds()[0] ?? '', right: readFileSync(desk.home.file(RESULTS), 'utf8') };
 }
 
 /** Leaves a run as an earlier version did that took a false response for the results. */
-function spoil(desk: Desk, run: string): void {
+function spoil(desk: QuickDesk, run: string): void {
   const bad = { bytes: BAD.length, sha256: createHash('sha256').update(BAD).digest('hex') };
   writeFileSync(desk.home.file(join(RUNS, run, 'results-0001.csv')), BAD);
   writeFileSync(desk.home.file(RESULTS), BAD);
@@ -94,7 +94,7 @@ const otherTag: Interceptor = (incoming, outgoing, proceed) => {
 
 describe('results whose checksum alone is another, each time', () => {
   it('R59 are kept beside the run, for its owner alone, until the operator takes them', async () => {
-    const desk = await openDesk({ pickupMs: 0, intercept: otherTag });
+    const desk = await openQuickDesk({ pickupMs: 0, intercept: otherTag });
     const refused = await desk.svc('au submit tokens.csv --wait');
     const [run = ''] = desk.runIds();
     const kept = desk.home.file(join(RUNS, run, 'results-0001.csv.unproven'));
@@ -114,7 +114,7 @@ describe('results whose checksum alone is another, each time', () => {
   }, 40_000);
 
   it('R59 are taken for a job alone in the same way', async () => {
-    const desk = await openDesk({ pickupMs: 0, intercept: otherTag });
+    const desk = await openQuickDesk({ pickupMs: 0, intercept: otherTag });
     await desk.svc('au submit tokens.csv');
     const job = desk.record(desk.runIds()[0] ?? '').parts[0]?.job ?? '';
     const refused = await desk.svc(`au download ${job}`);
@@ -165,7 +165,7 @@ describe('--out -', () => {
   }, 40_000);
 
   it('is refused where standard output has the summary', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     expect(await desk.svc('au submit tokens.csv --wait --out -')).toMatchObject({ code: 2 });
     expect(desk.sandbox.ledger()).toEqual([]);
   });

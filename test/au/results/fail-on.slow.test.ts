@@ -1,20 +1,20 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { svcHere } from '../../support/run-here.ts';
-import { type Desk, openDesk } from '../commands/support.ts';
+import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 const QUESTION = /ended in ERR_INVALID_TOKEN at .*: is the profile wrong, or the export\?/;
 
 /** A desk whose request file has these many tokens that its tenant does not know, and no other. */
-async function wrongDesk(rows: number): Promise<Desk> {
-  const desk = await openDesk({ pickupMs: 0 });
+async function wrongDesk(rows: number): Promise<QuickDesk> {
+  const desk = await openQuickDesk({ pickupMs: 0 });
   const lines = Array.from({ length: rows }, (_, row) => `token-${row},27,01,`);
   writeFileSync(desk.home.file('tokens.csv'), [HEADER, ...lines, ''].join('\n'));
   return desk;
 }
 
-const runOf = (desk: Desk): string => desk.runIds()[0] ?? '';
+const runOf = (desk: QuickDesk): string => desk.runIds()[0] ?? '';
 
 /** The first line of a warning on stderr, and whether it stands before the results. */
 function firstWarning(stderr: string): string {
@@ -22,7 +22,7 @@ function firstWarning(stderr: string): string {
 }
 
 describe('a job in which one error code has over half of the rows', () => {
-  it.each<[string, string | undefined, (desk: Desk) => string]>([
+  it.each<[string, string | undefined, (desk: QuickDesk) => string]>([
     ['au submit --wait', undefined, () => 'au submit tokens.csv --wait'],
     ['au wait', 'au submit tokens.csv', (desk) => `au wait ${runOf(desk)}`],
     ['au sync', 'au submit tokens.csv', () => 'au sync'],
@@ -70,7 +70,7 @@ describe('a job in which one error code has over half of the rows', () => {
 });
 
 describe('--fail-on with a share', () => {
-  it.each<[string, string | undefined, (desk: Desk) => string]>([
+  it.each<[string, string | undefined, (desk: QuickDesk) => string]>([
     ['au submit --wait', undefined, () => 'au submit tokens.csv --wait'],
     ['au wait', 'au submit tokens.csv', (desk) => `au wait ${runOf(desk)}`],
     ['au sync', 'au submit tokens.csv', () => 'au sync'],

@@ -7,8 +7,8 @@ import { RunDirectory } from '../../../src/au/run/run-directory.ts';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
-import type { Finished } from '../../support/svc.ts';
-import { type Desk, openDesk } from '../commands/support.ts';
+import type { HereResult } from '../../support/run-here.ts';
+import { openDesk, openQuickDesk, type QuickDesk } from '../commands/support.ts';
 
 // Several processes a test, on a machine that others use too.
 vi.setConfig({ testTimeout: 120_000 });
@@ -18,15 +18,15 @@ const DAY = 24 * HOUR;
 const RUNS = '.local/state/svc/runs';
 
 /** A desk with one open run, whose job the service is still processing. */
-async function openRun(intercept?: Interceptor): Promise<{ desk: Desk; run: string; job: string }> {
-  const desk = await openDesk({ processingMs: HOUR, pickupMs: 0, ...(intercept && { intercept }) });
+async function openRun(intercept?: Interceptor): Promise<{ desk: QuickDesk; run: string; job: string }> {
+  const desk = await openQuickDesk({ processingMs: HOUR, pickupMs: 0, ...(intercept && { intercept }) });
   expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
   const [run = ''] = desk.runIds();
   return { desk, run, job: desk.record(run).parts[0]?.job ?? '' };
 }
 
 /** Another open run, of a file with one more row. */
-async function anotherRun(desk: Desk, name: string): Promise<string> {
+async function anotherRun(desk: QuickDesk, name: string): Promise<string> {
   const before = new Set(desk.runIds());
   writeFileSync(desk.home.file(name), `${exampleRequestFile()}${name.replace('.csv', '')},,,\n`);
   expect(await desk.svc(`au submit ${name}`)).toMatchObject({ code: 0 });
@@ -34,17 +34,17 @@ async function anotherRun(desk: Desk, name: string): Promise<string> {
 }
 
 /** Lets the run be of other addresses too, as if it had been begun there. */
-function alsoAt(desk: Desk, run: string, base: string): void {
+function alsoAt(desk: QuickDesk, run: string, base: string): void {
   desk.change(run, (record) => Object.assign(record, { base_url: base }));
 }
 
 /** The lock of a run, which is named after its directory's inode. */
-function lockOf(desk: Desk, run: string): string {
+function lockOf(desk: QuickDesk, run: string): string {
   const directory = desk.home.file(join(RUNS, run));
   return join(directory, `run.${statSync(directory).ino}.lock`);
 }
 
-function outcomes({ stdout }: Finished): Record<string, unknown> {
+function outcomes({ stdout }: Pick<HereResult, 'stdout'>): Record<string, unknown> {
   const rows = stdout.trimEnd().split('\n').filter(Boolean);
   const parsed = rows.map((row) => JSON.parse(row) as { run: string; outcome: unknown });
   return Object.fromEntries(parsed.map(({ run, outcome }) => [run, outcome]));
@@ -73,23 +73,17 @@ describe('what a command with a run says when no response said anything', () => 
       const { desk, run } = await openRun();
       if (env['SVC_BASE_URL'] !== undefined) alsoAt(desk, run, env['SVC_BASE_URL']);
       const lines = ['au sync', `au wait ${run} ${limitFor(code)}`, `au status ${run}`, `au download ${run}`];
-      const ended = await Promise.all(
-        lines.map(async (line) => {
-          // Each has a copy of its own: otherwise they would keep each other out.
-          const state = desk.home.file(`state-${lines.indexOf(line)}`);
-          cpSync(desk.home.file('.local/state/svc'), state, { recursive: true });
-          const { code: found, stderr } = await desk.svc(line, { ...env, SVC_STATE_DIR: state });
-          expect(stderr).not.toContain('pending');
-          return [line, found];
-        }),
-      );
-      expect(ended).toEqual(lines.map((line) => [line, code]));
+      for (const line of lines) {
+        const { code: found, stderr } = await desk.svc(line, env);
+        expect(stderr).not.toContain('pending');
+        expect([line, found]).toEqual([line, code]);
+      }
       expect(desk.uploads()).toBe(1);
     },
   );
 
   it.each(TROUBLES)('R72 %s is its own exit code in submit, with --wait and with --timeout', async (_, env, code) => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     for (const options of [limitFor(code), `--wait ${limitFor(code)}`, '--wait'])
       expect([options, (await desk.svc(`au submit tokens.csv ${options}`, env)).code]).toEqual([options, code]);
     expect(desk.uploads()).toBe(0);
@@ -112,7 +106,7 @@ describe('what a command with a run says when no response said anything', () => 
     const polled = desk.sandbox.ledger().length;
     const { code, stdout, stderr } = await desk.svc('au sync');
     expect(code, stderr).toBe(4);
-    expect(outcomes({ code, stdout, stderr, signal: null })).toEqual({ [run]: 'forbidden' });
+    expect(outcomes({ stdout })).toEqual({ [run]: 'forbidden' });
     // The first part is polled after the refusal.
     expect(
       desk.sandbox
@@ -148,7 +142,7 @@ describe('a download of a run whose upload was cut off', () => {
 
 describe('a run in a --run-dir', () => {
   it('R72 is polled by sync as any other, and never counts as no run', async () => {
-    const desk = await openDesk({ processingMs: HOUR, pickupMs: 0 });
+    const desk = await openQuickDesk({ processingMs: HOUR, pickupMs: 0 });
     await desk.svc('au submit tokens.csv --run-dir kept');
     const { id } = desk.record('kept');
     const polled = await desk.svc('au sync');
@@ -164,7 +158,7 @@ describe('a run in a --run-dir', () => {
   });
 
   it('R72 is completed by sync, and is one run when it was copied or moved into the state directory', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     await desk.svc('au submit tokens.csv --run-dir kept --out results.csv');
     const { id } = desk.record('kept');
     const usual = desk.home.file(join(RUNS, id));
@@ -257,7 +251,7 @@ describe('what several runs and parts come to', () => {
     broken = 'other-job';
     const { code, stdout, stderr } = await desk.svc('au sync');
     expect(code, stderr).toBe(12);
-    expect(outcomes({ code, stdout, stderr, signal: null })).toEqual({ [run]: 'checksum_mismatch' });
+    expect(outcomes({ stdout })).toEqual({ [run]: 'checksum_mismatch' });
     expect(desk.record(run).parts[0]).toMatchObject({ job, state: 'uploaded', seen: 'processing' });
   });
 });
@@ -306,7 +300,7 @@ describe('a response that said pending', () => {
 });
 
 /** Holds a run as another process would, until the test is over. */
-async function heldRun(): Promise<{ desk: Desk; run: string; pid: number }> {
+async function heldRun(): Promise<{ desk: QuickDesk; run: string; pid: number }> {
   const { desk, run } = await openRun();
   const holder = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)']);
   onTestFinished(() => void holder.kill('SIGKILL'));
@@ -373,7 +367,7 @@ describe('svc au sync --stale', () => {
     });
     const { code, stdout, stderr } = await desk.svc('au sync --stale 8d');
     expect(code, stderr).toBe(10);
-    expect(outcomes({ code, stdout, stderr, signal: null })).toEqual({ [run]: 'stale' });
+    expect(outcomes({ stdout })).toEqual({ [run]: 'stale' });
     expect(stderr).toContain('is still open after 9d');
     expect(await desk.svc('au sync --stale 8d', { SVC_PRIVATE_API_KEY: 'no-such-key' })).toMatchObject({ code: 10 });
     expect(await desk.svc('au sync --stale 10d')).toMatchObject({ code: 11 });
@@ -391,8 +385,8 @@ describe('svc au sync --timeout', () => {
     slow = desk.record(other).parts[0]?.job ?? '';
     const { code, stdout, stderr } = await desk.svc('au sync --timeout 5s');
     expect(code, stderr).toBe(8);
-    expect(Object.keys(outcomes({ code, stdout, stderr, signal: null })).toSorted()).toEqual([run, other].toSorted());
-    expect(outcomes({ code, stdout, stderr, signal: null })[other]).toBe('timeout');
+    expect(Object.keys(outcomes({ stdout })).toSorted()).toEqual([run, other].toSorted());
+    expect(outcomes({ stdout })[other]).toBe('timeout');
   });
 });
 

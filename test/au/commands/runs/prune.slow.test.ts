@@ -1,28 +1,28 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Desk, openDesk } from '../support.ts';
+import { openDesk, openQuickDesk, type QuickDesk } from '../support.ts';
 
 const OLD = '2020-01-01T00:00:00.000Z';
 const PRUNE = 'au runs prune --older-than 90d';
 
 /** Makes a run look as if it had ended long ago. */
-function age(desk: Desk, run: string): void {
+function age(desk: QuickDesk, run: string): void {
   desk.change(run, (record) => {
     Object.assign(record, { created_at: OLD, ...(record.abandoned_at === undefined ? {} : { abandoned_at: OLD }) });
     for (const part of record.parts) Object.assign(part, part.done_at === undefined ? {} : { done_at: OLD });
   });
 }
 
-async function submitted(desk: Desk, line: string): Promise<string> {
+async function submitted(desk: QuickDesk, line: string): Promise<string> {
   const { code, stdout, stderr } = await desk.svc(line);
   if (code !== 0) throw new Error(stderr);
   return (JSON.parse(stdout) as { run: string }).run;
 }
 
-const directoryOf = (desk: Desk, run: string): string => desk.home.file(join('.local/state/svc/runs', run));
+const directoryOf = (desk: QuickDesk, run: string): string => desk.home.file(join('.local/state/svc/runs', run));
 
-function tokensOf(desk: Desk): string[] {
+function tokensOf(desk: QuickDesk): string[] {
   return readFileSync(desk.home.file('tokens.csv'), 'utf8')
     .trimEnd()
     .split('\n')
@@ -39,7 +39,7 @@ function contentOf(directory: string): string {
 
 describe('svc au runs prune', () => {
   it('R58 removes the results of an old run, and submitting its file again still does not pay twice', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     const run = await submitted(desk, 'au submit tokens.csv --wait --out mine.csv');
     age(desk, run);
     const mine = readFileSync(desk.home.file('mine.csv'), 'utf8');
@@ -71,7 +71,7 @@ describe('svc au runs prune', () => {
   });
 
   it('R58 a pruned run of a cycle is still the run of that cycle, and downloads its results once more', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     const run = await submitted(desk, 'au submit tokens.csv --cycle 2020-01 --wait --out mine.csv');
     const first = readFileSync(desk.home.file('mine.csv'), 'utf8');
     age(desk, run);
@@ -85,7 +85,7 @@ describe('svc au runs prune', () => {
   });
 
   it('leaves alone runs that are open, unknown, still wanted, young, or cannot be read', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     const text = readFileSync(desk.home.file('tokens.csv'), 'utf8');
     const file = (name: string): void => writeFileSync(desk.home.file(name), `${text}${name}-0123456789abcdef,,,\n`);
     for (const name of ['open.csv', 'unknown.csv', 'due.csv', 'unwritten.csv', 'young.csv', 'damaged.csv']) file(name);
@@ -111,7 +111,7 @@ describe('svc au runs prune', () => {
   });
 
   it('prunes failed and abandoned runs, and those in a --run-dir, where nothing else is touched', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     mkdirSync(desk.home.file('here'));
     writeFileSync(desk.home.file('here/results.csv'), 'mine');
     const line = 'au submit tokens.csv --wait --run-dir here --out here/results-0001.csv.mine';
@@ -138,7 +138,7 @@ describe('svc au runs prune', () => {
   });
 
   it('does not report success where a run could not be pruned', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     const run = await submitted(desk, 'au submit tokens.csv --wait');
     age(desk, run);
     const directory = directoryOf(desk, run);
@@ -160,7 +160,7 @@ describe('svc au runs prune', () => {
   });
 
   it('needs to be told how old, before anything else', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     const { code, stderr } = await desk.svc('au runs prune --yes');
     expect(code).toBe(2);
     expect(stderr).toContain('--older-than');
@@ -169,7 +169,7 @@ describe('svc au runs prune', () => {
 
 describe('svc au jobs', () => {
   it('shows the run beside each job, and finds jobs by status and age', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     const run = await submitted(desk, 'au submit tokens.csv --wait');
     const created = JSON.parse((await desk.svc('au create')).stdout) as { id: string };
     const rows = async (line: string): Promise<Record<string, unknown>[]> => {
@@ -190,7 +190,7 @@ describe('svc au jobs', () => {
 
 describe('svc au runs', () => {
   it('lists the runs of this machine with profile, cycle and age', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     const run = await submitted(desk, 'au submit tokens.csv --cycle 2030-01 --run-dir there');
     const { stdout } = await desk.svc('au runs');
     expect(JSON.parse(stdout)).toMatchObject({
