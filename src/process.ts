@@ -97,7 +97,9 @@ function prepareForLongWork(): void {
 
 function yieldTerminal(over: Promise<unknown>): void {
   inFront += 1;
-  const back = (): void => void (inFront -= 1);
+  const back = (): void => {
+    inFront -= 1;
+  };
   over.then(back, back);
 }
 

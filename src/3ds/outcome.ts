@@ -75,7 +75,9 @@ export async function reportOutcome(context: Context, client: Client, id: string
     !isOpen(last) && last.authentication_status !== 'successful' ? await sessionOutcome(client, id) : undefined;
   const [first = '', ...lines] = outcomeLines({ ...reasonsOf(more), ...reasonsOf(last), ...last });
   const tone = statusTone(last.authentication_status);
-  notices[tone === 'good' ? 'success' : tone === 'bad' ? 'failure' : 'note'](first);
+  if (tone === 'good') notices.success(first);
+  else if (tone === 'bad') notices.failure(first);
+  else notices.note(first);
   for (const line of lines) notices.note(line);
   if (!more?.cardholder_info) return;
   const words = ['3ds', 'show', id, '-o', 'json', '--fields', 'authentication.cardholder_info'];

@@ -182,7 +182,9 @@ async function* linesOf(stream: nodeFs.ReadStream): AsyncGenerator<string> {
 
 function readLine(text: string): { entry: JournalEntry } | { problem: string } {
   const value = parsedJson(text);
-  const [id, type, body] = ['id', 'type', 'body'].map((name) => textIn(value, name));
+  const id = textIn(value, 'id');
+  const type = textIn(value, 'type');
+  const body = textIn(value, 'body');
   const receivedAt = textIn(value, 'received_at') ?? '';
   if (id === undefined || type === undefined || body === undefined || Number.isNaN(Date.parse(receivedAt)))
     return { problem: value === undefined ? 'it is truncated or not JSON' : 'it is not an event of a journal' };

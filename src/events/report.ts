@@ -29,7 +29,8 @@ export function reportEvent({ notices }: Context): (event: ListenerEvent) => voi
       }
       case 'forwarded': {
         const { target, reason, attempts, status } = event;
-        const [what, where] = [`event ${shownId(event)}`, displayTarget(target)];
+        const what = `event ${shownId(event)}`;
+        const where = displayTarget(target);
         if (reason === undefined) return notices.debug(`${what} forwarded to ${where} (${status})`);
         const tried = attempts > 1 ? `, ${attempts} attempts` : '';
         return notices.warn(`${what} did not reach ${where}: ${reason}${tried}`);

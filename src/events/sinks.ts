@@ -178,14 +178,21 @@ export class EventQueue<T extends { readonly size: number }> {
     for await (const batch of this.batches(1)) yield* batch;
   }
 
-  /** All that waits, at most so many items at a time, up to the end. */
+  /** Yields the waiting items in batches of at most `most`, until the queue ends. */
   async *batches(most = MAX_ITEMS): AsyncGenerator<readonly T[]> {
     for (;;) {
       const batch = this.#waiting.splice(0, most);
       for (const { size } of batch) this.#bytes -= size;
       if (batch.length > 0) yield batch;
       else if (this.#ended) return;
-      else await new Promise<void>((resolve) => (this.#wake = resolve));
+      else await this.#added();
     }
+  }
+
+  /** Resolves when the next item is added, or the queue ends. */
+  #added(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
   }
 }

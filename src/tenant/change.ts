@@ -71,7 +71,8 @@ function mergedBody(tenant: Tenant, change: TenantChange): TenantBody {
 
 /** The fields in which two tenants or bodies differ, each setting on its own, whatever the order of their members. */
 export function differences(before: TenantBody | Tenant, after: TenantBody | Tenant): FieldDifference[] {
-  const [had, has] = [fieldsOf(before), fieldsOf(after)];
+  const had = fieldsOf(before);
+  const has = fieldsOf(after);
   return [...new Set([...had.keys(), ...has.keys()])]
     .map((path) => ({ path, before: had.get(path), after: has.get(path) }))
     .filter((field) => !isDeepStrictEqual(field.before, field.after));

@@ -31,11 +31,14 @@ export function fieldsText(fields: readonly FieldDifference[], palette: Palette,
 }
 
 function fieldLines({ path, before, after }: FieldDifference, palette: Palette, plain: boolean): string[] {
-  const [was, is] = [before, after].map((value) => (value === undefined ? 'nothing' : jsonLine(value)));
-  if (plain) return [`${cleanText(path)}: from ${was} to ${is}`];
+  if (plain) return [`${cleanText(path)}: from ${valueText(before)} to ${valueText(after)}`];
   return [
     `  ${cleanText(path)}`,
     ...(before === undefined ? [] : [palette.bad(`  - ${jsonLine(before)}`)]),
     ...(after === undefined ? [] : [palette.good(`  + ${jsonLine(after)}`)]),
   ];
+}
+
+function valueText(value: unknown): string {
+  return value === undefined ? 'nothing' : jsonLine(value);
 }

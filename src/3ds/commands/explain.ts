@@ -38,8 +38,10 @@ export const explain = defineCommand({
     const { explain: meaningsFor, MEANINGS } = await import('../explain.ts');
     const found = word === undefined ? MEANINGS : meaningsFor(word);
     if (found.length === 0) throw await unknownWord(word ?? '');
-    if (word === undefined || formatOf(context, 'list') !== 'table' || context.globals.fields !== undefined)
-      return void (await print(once(found)));
+    if (word === undefined || formatOf(context, 'list') !== 'table' || context.globals.fields !== undefined) {
+      await print(once(found));
+      return;
+    }
     await context.out.write(found.map((meaning) => describe(context, meaning)).join('\n'));
   },
 });

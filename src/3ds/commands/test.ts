@@ -110,7 +110,10 @@ async function runAll(
       try {
         results[at] = await runScenario(context, client, one, timeoutMs);
       } catch (error) {
-        if (!isSvcError(error) || ENDING.has(error.code)) return void fatal.push(error);
+        if (!isSvcError(error) || ENDING.has(error.code)) {
+          fatal.push(error);
+          return;
+        }
         warnOf(context, one.name, error);
         results[at] = failedResult(one, error);
       }
@@ -123,9 +126,18 @@ async function runAll(
   context.signal.throwIfAborted();
 }
 
-const ENDING = new Set<string>(
-  'config usage key_missing key_refused unauthorized forbidden timeout hangup interrupted terminated'.split(' '),
-);
+const ENDING = new Set<string>([
+  'config',
+  'usage',
+  'key_missing',
+  'key_refused',
+  'unauthorized',
+  'forbidden',
+  'timeout',
+  'hangup',
+  'interrupted',
+  'terminated',
+]);
 
 async function writeReport({ out }: Context, file: string, results: ScenarioResult[], ms: number): Promise<void> {
   const { writeFileAtomicSync } = await import('../../base/files/draft.ts');

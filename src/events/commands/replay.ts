@@ -94,7 +94,8 @@ async function* replayedEvents(context: Context, input: ReplayInput, target: URL
 function rowOf({ entry, result }: Extract<Replayed, { kind: 'sent' }>) {
   const { received_at, id, type } = entry;
   const { status, attempts, reason } = result;
-  const outcome = reason !== undefined ? 'failed' : attempts === 0 ? 'not sent' : 'sent';
+  const sent = attempts === 0 ? 'not sent' : 'sent';
+  const outcome = reason === undefined ? sent : 'failed';
   return { id, type, received_at, outcome, status, attempts, reason };
 }
 

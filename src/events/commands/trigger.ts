@@ -140,9 +140,13 @@ function unknownType(type: string, known: readonly string[]): SvcError {
   });
 }
 
+function failureCode(status: number | undefined): 'network' | 'rejected' | 'server' {
+  if (status === undefined) return 'network';
+  return status < 500 ? 'rejected' : 'server';
+}
+
 function notAccepted(target: URL, { status, reason }: ForwardResult): SvcError {
-  const code = status === undefined ? 'network' : status < 500 ? 'rejected' : 'server';
-  return new SvcError(code, `${displayTarget(target)} did not accept the event: ${reason}`, {
+  return new SvcError(failureCode(status), `${displayTarget(target)} did not accept the event: ${reason}`, {
     status,
     ...(status === undefined && {
       hint: 'Name another target with --forward-to, or start a listener.',

@@ -105,7 +105,8 @@ async function checkPath({ system, settings, clock, signal }: Context): Promise<
 
 function summary(findings: readonly Finding[]): readonly [counts: string, isGood: boolean] {
   const count = (result: Finding['result']): number => findings.filter((finding) => finding.result === result).length;
-  const [failures, warnings] = [count('failed'), count('warning')];
+  const failures = count('failed');
+  const warnings = count('warning');
   if (failures + warnings === 0) return ['no problems found', true];
   return [`${failures} failed, ${countText(warnings, 'warning')}`, failures === 0];
 }

@@ -21,7 +21,8 @@ export function readLine(line: string): Line {
   const ends = last !== undefined && last.start + last.text.length === line.length;
   if (!ends || OPERATOR.test(last.text)) found.push({ text: '', start: line.length });
   const words: string[] = [];
-  let [raw, redirected] = ['', false];
+  let raw = '';
+  let redirected = false;
   for (const [index, { text, start }] of found.entries()) {
     const before = found[index - 1];
     redirected = before !== undefined && OPERATOR.test(before.text);
@@ -34,7 +35,8 @@ export function readLine(line: string): Line {
 
 /** The text that a typed word stands for, and the quotation that is open at its end. */
 export function unquote(raw: string): { readonly text: string; readonly open: OpenQuote } {
-  let [text, open]: [string, OpenQuote] = ['', ''];
+  let text = '';
+  let open: OpenQuote = '';
   for (const [part] of raw.matchAll(PART)) {
     const quote = part[0] === '"' || part[0] === "'" ? part[0] : '';
     const closed = CLOSED.test(part);

@@ -62,7 +62,9 @@ async function reportPrinter(context: Context, warnAt: number): Promise<(report:
   if (formatOf(context, 'record') !== 'csv' || fields?.includes('token_report') === true)
     return recordPrinter(context, usageView);
   const print = await listPrinter(context, usageCsvView);
-  return async (report) => void (await print(once(usageRows(report))));
+  return async (report) => {
+    await print(once(usageRows(report)));
+  };
 }
 
 function checkThreshold({ active, included, share }: MonthlyActive, warnAt: number): void {
