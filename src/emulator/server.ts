@@ -117,7 +117,10 @@ const WHOLE_BYTES = 256 * 1024;
 async function respond(app: Hono<SandboxEnv>, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const { remoteAddress } = incoming.socket;
   const response = await app.fetch(toRequest(incoming, outgoing), { remoteAddress });
-  if (outgoing.destroyed) return void response.body?.cancel();
+  if (outgoing.destroyed) {
+    void response.body?.cancel();
+    return;
+  }
   outgoing.statusCode = response.status;
   outgoing.setHeaders(response.headers);
   const { body } = response;

@@ -33,7 +33,8 @@ export async function processRequestFile(
 ): Promise<ProcessedFile> {
   const file = await open(resultPath, 'wx', 0o600);
   const md5 = createHash('md5');
-  let [bytes, newTokens] = [0, 0];
+  let bytes = 0;
+  let newTokens = 0;
   const used = new Set<string>();
   const watched: Vault = {
     find(token) {

@@ -117,7 +117,7 @@ function readOccasion(text: string | undefined): Occasion {
   const [, from, dash, to] = /^#(\d+)(-)?(\d+)?$/.exec(text) ?? [];
   if (from !== undefined && (dash !== undefined || to === undefined)) {
     const first = Number(from);
-    const last = dash === undefined ? first : to === undefined ? Infinity : Number(to);
+    const last = dash === undefined ? first : Number(to ?? Infinity);
     if (first >= 1 && last >= first) return { ...always, first, last };
   }
   const probability = /^(\d+|\d*\.\d+)$/.test(text) ? Number(text) : Number.NaN;
@@ -167,9 +167,11 @@ const EFFECTS: Readonly<Record<string, (value: string | undefined) => Effect>> =
 
 function milliseconds(text = ''): number {
   const [, number, unit] = /^(\d{1,6})(ms|s|m)$/.exec(text) ?? [];
-  if (number === undefined) throw new FaultSyntaxError('must give a duration such as 20ms or 2s');
-  return Number(number) * (unit === 'm' ? 60_000 : unit === 's' ? 1000 : 1);
+  if (number === undefined || unit === undefined) throw new FaultSyntaxError('must give a duration such as 20ms or 2s');
+  return Number(number) * (UNIT_MS[unit] ?? 1);
 }
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 
 function bytes(text = ''): number {
   if (!/^\d{1,9}$/.test(text)) throw new FaultSyntaxError('must give a number of bytes');

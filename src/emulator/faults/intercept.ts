@@ -34,9 +34,15 @@ function apply(effect: Effect, struck: Struck): void {
 
 function strikeNow(effect: Effect, { incoming, outgoing, proceed }: Struck): void {
   const { socket } = incoming;
-  if (effect.malformed) return void socket.end('HTTP/1.1 two-hundred fine\r\nno colon here\r\n\r\n{');
+  if (effect.malformed) {
+    socket.end('HTTP/1.1 two-hundred fine\r\nno colon here\r\n\r\n{');
+    return;
+  }
   if (effect.hang === 'head') return;
-  if (effect.reset === 'head') return void socket.resetAndDestroy();
+  if (effect.reset === 'head') {
+    socket.resetAndDestroy();
+    return;
+  }
   const send = (body: Buffer): void => {
     for (const [name, value] of Object.entries(effect.headers ?? {})) outgoing.setHeader(name, value);
     sendDamaged(outgoing, effect, incoming.method === 'HEAD' ? Buffer.alloc(0) : body);
@@ -147,7 +153,10 @@ function begin(outgoing: ServerResponse, part: Buffer, then?: () => void): void 
 
 function trickle(outgoing: ServerResponse, body: Buffer, pause: number, sent = 0): void {
   if (outgoing.destroyed) return;
-  if (sent === body.length) return void outgoing.end();
+  if (sent === body.length) {
+    outgoing.end();
+    return;
+  }
   outgoing.write(body.subarray(sent, sent + 1));
   later(() => trickle(outgoing, body, pause, sent + 1), pause).unref();
 }

@@ -75,7 +75,9 @@ async function handle(service: Service, route: ApiRoute, c: Context<ApiEnv>): Pr
     key,
     now: service.state.now(),
     json: async () => parseJson(await c.req.text()),
-    created: (newId) => (id = newId),
+    created: (newId) => {
+      id = newId;
+    },
   });
   if (service.auditReads || route.audit.entityType !== 'log')
     recordAudit(service, key, auditNote(service, route.audit, false, id));

@@ -158,7 +158,9 @@ function activeTokens(world: World, finished: readonly Job[], now: number): numb
   const active = seededActivity(world, Date.parse(month), now);
   for (const { id, created } of world.tokens.all) if (isNow(created.at)) active.add(id);
   const jobs = finished.filter((job) => isNow(renewedBy(job).at));
-  for (const { result } of jobs) for (const token of result?.used ?? []) active.add(token);
+  for (const { result } of jobs) {
+    for (const token of result?.used ?? []) active.add(token);
+  }
   return jobs.reduce((sum, job) => sum + renewedBy(job).count, active.size);
 }
 

@@ -96,6 +96,7 @@ export function sign(text: string, secret: string): string {
 
 /** Whether two texts are equal, in a time that does not depend on where they differ. */
 export function isEqual(left: string, right: string): boolean {
-  const [a, b] = [Buffer.from(left), Buffer.from(right)];
+  const a = Buffer.from(left);
+  const b = Buffer.from(right);
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -65,7 +65,8 @@ export function checkFraming({ headers }: Request): void {
 
 /** Writes a body to a new file, from a position on, and returns its hashes in hex. Checks Content-MD5. */
 export async function receiveBody({ body, headers }: Request, path: string, start = 0) {
-  const [md5, sha256] = [createHash('md5'), createHash('sha256')];
+  const md5 = createHash('md5');
+  const sha256 = createHash('sha256');
   const digest = new Transform({
     transform(chunk: Buffer, _encoding, done): void {
       md5.update(chunk);

@@ -44,7 +44,8 @@ const MAX_DECOUPLED_MINUTES = 10_080;
 
 /** What a body says of the device. The interface shows these members only in responses. */
 export function postedDevice(body: unknown): PostedDevice | undefined {
-  const [device, info] = [ownValue(body, ['device']), ownValue(body, ['device_info'])];
+  const device = ownValue(body, ['device']);
+  const info = ownValue(body, ['device_info']);
   const posted = {
     ...(typeof device === 'string' && { device }),
     ...(typeof info === 'object' && info !== null && !Array.isArray(info) && { device_info: { ...info } }),
