@@ -86,10 +86,12 @@ async function* untilOlder(pages: AsyncIterable<Page<AccountUpdaterJob>>, since:
 
 async function* withRuns(context: Context, batches: AsyncIterable<readonly AccountUpdaterJob[]>) {
   const known = new Map<string, { readonly run: string; readonly part: number }>();
-  for (const { record } of everyRun(context).runs)
-    for (const { job, number, earlier_jobs: earlier = [] } of record.parts)
-      for (const id of [job, ...earlier.map((each) => each.job)])
-        if (id !== undefined) known.set(id, { run: record.id, part: number });
+  for (const { record } of everyRun(context).runs) {
+    for (const { job, number, earlier_jobs: earlier = [] } of record.parts) {
+      const ids = [job, ...earlier.map((each) => each.job)];
+      for (const id of ids) if (id !== undefined) known.set(id, { run: record.id, part: number });
+    }
+  }
   const listed = (job: AccountUpdaterJob): ListedJob => ({
     ...job,
     ...(known.get(job.id) ?? { run: null, part: null }),

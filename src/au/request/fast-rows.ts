@@ -130,7 +130,9 @@ function areHex(view: DataView, start: number, end: number): boolean {
 
 const hexDigits = Array.from('0123456789abcdefABCDEF', (digit) => digit.charCodeAt(0));
 const notHexPair = new Uint8Array(0x1_0000).fill(1);
-for (const first of hexDigits) for (const second of hexDigits) notHexPair[first | (second << 8)] = 0;
+for (const first of hexDigits) {
+  for (const second of hexDigits) notHexPair[first | (second << 8)] = 0;
+}
 
 /** The offset behind two digits, or `start`: the cell is empty or wrong, and what is there shows which. */
 function plainYearEnd(bytes: Uint8Array, start: number): number {

@@ -18,7 +18,17 @@ export type ColumnPlaces = Readonly<Partial<Record<PreparedColumn, number>>>;
 /** Names in use for each column, without case and signs. `card_id` and the like could be anything: they must be named. */
 const SYNONYMS: Readonly<Record<PreparedColumn, readonly string[]>> = {
   token: ['token', 'tokenid', 'cardtoken', 'cardtokenid'],
-  expiration: 'expiration expirationdate expiry expirydate exp expdate cardexpiry validthru goodthru'.split(' '),
+  expiration: [
+    'expiration',
+    'expirationdate',
+    'expiry',
+    'expirydate',
+    'exp',
+    'expdate',
+    'cardexpiry',
+    'validthru',
+    'goodthru',
+  ],
   expiration_year: ['expirationyear', 'expiryyear', 'expyear', 'cardexpyear'],
   expiration_month: ['expirationmonth', 'expirymonth', 'expmonth', 'cardexpmonth'],
   merchant_id: ['merchantid', 'mid'],
@@ -64,10 +74,9 @@ export function findColumns(names: readonly string[], choices: readonly ColumnCh
 }
 
 function chosenPlace(names: readonly string[], column: PreparedColumn, name: string): number {
-  const same = [name, plain(name)].map((wanted, at) =>
-    names.flatMap((each, place) => ((at === 0 ? each : plain(each)) === wanted ? [place] : [])),
-  );
-  const found = same.find((places) => places.length > 0) ?? [];
+  const exact = names.flatMap((each, place) => (each === name ? [place] : []));
+  const similar = names.flatMap((each, place) => (plain(each) === plain(name) ? [place] : []));
+  const found = exact.length > 0 ? exact : similar;
   const [place] = found;
   if (place === undefined) throw unclear('the column named does not exist', column, names);
   if (found.length > 1) throw unclear('the column named exists more than once', column, names);
@@ -155,6 +164,7 @@ function pairsIn(cell: string): (readonly [string, string])[] {
 }
 
 function addReading(readings: Map<string, Expiration>, monthText: string, yearText: string): void {
-  const [month, year] = [twoDigitMonth(monthText), twoDigitYear(yearText)];
+  const month = twoDigitMonth(monthText);
+  const year = twoDigitYear(yearText);
   if (month !== undefined && year !== undefined) readings.set(year + month, { year, month });
 }

@@ -111,7 +111,8 @@ async function* watched(
     signal?.throwIfAborted();
     hash.update(piece);
     yield piece;
-    onProgress?.((bytes += piece.length));
+    bytes += piece.length;
+    onProgress?.(bytes);
   }
 }
 

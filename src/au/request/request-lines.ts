@@ -94,7 +94,9 @@ export function splitCells(line: string): SplitCells {
 }
 
 function closingQuote(line: string, from: number): number {
-  for (let at = line.indexOf('"', from); at !== -1; at = line.indexOf('"', at + 2)) if (line[at + 1] !== '"') return at;
+  for (let at = line.indexOf('"', from); at !== -1; at = line.indexOf('"', at + 2)) {
+    if (line[at + 1] !== '"') return at;
+  }
   return -1;
 }
 
@@ -105,8 +107,9 @@ const SMALL = 4 * 1024;
  * gone again before they are moved among the lasting objects.
  */
 async function* inSmallPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  for await (const chunk of source)
+  for await (const chunk of source) {
     for (let at = 0; at < chunk.length; at += SMALL) yield chunk.subarray(at, at + SMALL);
+  }
 }
 
 export interface RequestRow {

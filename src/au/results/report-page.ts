@@ -35,19 +35,22 @@ ${requestSection(report)}${classSection(report)}${stepSection(report)}${codeSect
 function requestSection(report: Report): string {
   const { request } = report;
   if (request === null) return '';
-  const odd = request.not_requested + request.duplicates;
-  const counts = `${formatNumber(request.not_requested)} with a token that was not requested, ${formatNumber(request.duplicates)} with a token that already had its result`;
-  const verdict =
-    odd > 0
-      ? `<p class="odd"><strong>Rows that match no request row:</strong> ${counts}.</p>`
-      : request.matched_by === 'count'
-        ? '<p class="odd">The rows were counted only: there are too many tokens to compare.</p>'
-        : '<p class="fine">Every row of the results matches a row of the request.</p>';
   return `<section><h2>Against the request</h2>
 <p>${escapeHtml(request.file)}: ${escapeHtml(sumOf(report, request))}</p>
-${verdict}
+${verdictOf(request)}
 </section>
 `;
+}
+
+function verdictOf(request: NonNullable<Report['request']>): string {
+  const { not_requested: notRequested, duplicates } = request;
+  if (notRequested + duplicates > 0) {
+    const counts = `${formatNumber(notRequested)} with a token that was not requested, ${formatNumber(duplicates)} with a token that already had its result`;
+    return `<p class="odd"><strong>Rows that match no request row:</strong> ${counts}.</p>`;
+  }
+  if (request.matched_by === 'count')
+    return '<p class="odd">The rows were counted only: there are too many tokens to compare.</p>';
+  return '<p class="fine">Every row of the results matches a row of the request.</p>';
 }
 
 function codeSection(report: Report): string {

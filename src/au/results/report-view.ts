@@ -98,7 +98,8 @@ function stepLines(report: Report, { plain }: ChartOptions): string[] {
   const width = Math.max(...counts.map(({ name }) => name.length));
   const most = Math.max(...counts.map(({ count }) => formatNumber(count).length));
   const lines = counts.map(({ name, count }) => {
-    const [number, percent] = [formatNumber(count), percentOf(count, report)];
+    const number = formatNumber(count);
+    const percent = percentOf(count, report);
     if (plain) return `${name}: ${number} (${percent})`;
     return `  ${name.padEnd(width)}  ${number.padStart(most)}  ${percent.padStart(6)}`;
   });

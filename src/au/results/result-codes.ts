@@ -48,8 +48,9 @@ export async function* readResults(source: AsyncIterable<Uint8Array>): AsyncGene
 
 /** The parser reads ahead, and the memory of what comes is used again. */
 export async function* copiedPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  for await (const chunk of source)
+  for await (const chunk of source) {
     for (let at = 0; at < chunk.length; at += PIECE) yield Uint8Array.from(chunk.subarray(at, at + PIECE));
+  }
 }
 
 function unreadable(problem: string, facts?: Readonly<Record<string, unknown>>): SvcError {
@@ -280,7 +281,8 @@ export async function* splitResults(
 ): AsyncGenerator<readonly { group: RowGroup; header: string; line: string }[], void> {
   let names: readonly string[] | undefined;
   for await (const rows of readResults(source)) {
-    const columns = (names ??= [...RESULT_COLUMNS, ...Object.keys(rows[0]?.extra ?? {})]);
+    names ??= [...RESULT_COLUMNS, ...Object.keys(rows[0]?.extra ?? {})];
+    const columns = names;
     const lineOf = (cells: readonly string[]): string => (excelSafe ? excelSafeRows(columns, [cells]) : csvRow(cells));
     const header = lineOf(columns);
     yield rows.map((row) => ({

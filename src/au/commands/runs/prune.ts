@@ -82,10 +82,11 @@ function prunedRun({ run: { record }, ended, files, bytes }: OldRun) {
   };
 }
 
-/** One that another process holds stops no other. */
+/** Removes each run that it can: one that another process is using is reported, and the others are removed. */
 async function pruneAll(context: Context, old: readonly OldRun[], before: number): Promise<number> {
   const { notices, system, clock, signal } = context;
-  let [pruned, failed] = [0, 0];
+  let pruned = 0;
+  let failed = 0;
   for (const each of old) {
     signal.throwIfAborted();
     try {
