@@ -3,40 +3,28 @@ import { bodyLimit } from 'hono/body-limit';
 import type { HTTPException } from 'hono/http-exception';
 import { Hono } from 'hono/tiny';
 import { isCrossSite, isForThisMachine, type RequestHeaders } from '../schema/address.ts';
-import { serveBuckets } from './buckets/serve.ts';
-import { isSigned } from './buckets/signature.ts';
 import { findKey } from './keys.ts';
 import { problem } from './problem.ts';
 import { apiRoutes } from './routes/api.ts';
 import { tenantId } from './seed/logs.ts';
 import { recordAudit, type SandboxEnv, type Service } from './service.ts';
-import { STORE_PATH, storeRoutes } from './store/routes.ts';
+import { storeRoutes } from './store/routes.ts';
 import { collectMethod, notifyMethod, showChallenge, showMethod, submitChallenge } from './three-ds/pages/challenge.ts';
 import { errorPage, failurePage, type Visit } from './three-ds/pages/page.ts';
 
 /** The emulated service, as a function from request to response. */
 export function createApp(service: Service, allowHosts: readonly string[] = []): Hono<SandboxEnv> {
   const app = new Hono<SandboxEnv>();
-  const refuseCrossSite = (c: Context): void => {
-    if (isCrossSite(originHeaders(c), allowHosts)) throw problem(403, 'The request comes from a page of another site.');
-  };
-
   // The keys of a sandbox are published: a page in a browser must not be able to use them.
   app.use((c, next) => {
     if (isForThisMachine(originHeaders(c), allowHosts)) return next();
     throw problem(403, 'The Host header names another machine. Start the sandbox with --allow-host to allow a name.');
   });
-  // The path of a request to a bucket can be any, so its signature decides.
-  app.use(async (c, next) => {
-    if (!isSigned(c.req.header('authorization')) || c.req.path.startsWith(STORE_PATH)) return next();
-    refuseCrossSite(c);
-    return serveBuckets(service, c.req.raw);
-  });
   // Pages of other sites may link here: these addresses cannot be guessed, and take no key.
   app.route('/', pageRoutes(service)).route('/', storeRoutes(service));
   app.use((c, next) => {
-    refuseCrossSite(c);
-    return next();
+    if (!isCrossSite(originHeaders(c), allowHosts)) return next();
+    throw problem(403, 'The request comes from a page of another site.');
   });
   app.route('/', apiRoutes(service));
   for (const [path, methods] of methodsByPath(app))

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { STORE } from './buckets/signature.ts';
 import type { SandboxKey } from './keys.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { TenantType } from '../schema/tenant.ts';
@@ -48,8 +47,6 @@ export interface RunningSandbox {
   readonly url: string;
   readonly port: number;
   readonly keys: readonly SandboxKey[];
-  /** How to reach its S3-compatible buckets, at the same address. */
-  readonly store: typeof STORE;
   /** How far its clock was ahead of the machine's at the start, in milliseconds. */
   readonly clockOffset: number;
   /** The requests that this process received. */

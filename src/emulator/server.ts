@@ -8,8 +8,6 @@ import type { Hono } from 'hono/tiny';
 import { isLoopbackHost } from '../schema/address.ts';
 import { Processing } from './account-updater/processing.ts';
 import { createApp } from './app.ts';
-import { ObjectFiles } from './buckets/objects.ts';
-import { STORE } from './buckets/signature.ts';
 import { SANDBOX_KEYS } from './keys.ts';
 import { Ledger } from './ledger.ts';
 import { RateLimits } from './limits.ts';
@@ -48,7 +46,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     const port = await listen(server, host, options.port ?? 0);
     origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
     const { clockOffset } = service.state.world;
-    const running = { url: origin, port, keys: SANDBOX_KEYS, store: STORE, clockOffset, close };
+    const running = { url: origin, port, keys: SANDBOX_KEYS, clockOffset, close };
     return { ...running, ledger: () => ledger.entries() };
   } catch (error) {
     // A server that goes on listening would keep the process alive.
@@ -65,9 +63,8 @@ export function createService(options: SandboxOptions, now: () => number, origin
   const files = storeFiles(paths.files);
   const limits = options.limits === 'on' ? new RateLimits(options.retryAfter ?? true) : undefined;
   const speed = { pickup: Math.min(pickupMs, processingMs), processing: processingMs };
-  const objects = new ObjectFiles(paths.objects);
   const processing = new Processing(state, files);
-  return { state, files, objects, processing, limits, speed, auditReads, origin };
+  return { state, files, processing, limits, speed, auditReads, origin };
 }
 
 function listenTo(server: Server, service: Service, ledger: Ledger, { intercept, allowHosts }: SandboxOptions): void {

@@ -1,7 +1,6 @@
 import type { Env } from 'hono';
 import type { Shape } from '../schema/response.ts';
 import type { Processing } from './account-updater/processing.ts';
-import type { ObjectFiles } from './buckets/objects.ts';
 import type { Permission, SandboxKey } from './keys.ts';
 import type { RateLimits } from './limits.ts';
 import { tenantId } from './seed/logs.ts';
@@ -13,7 +12,6 @@ import type { StoreFiles } from './store/files.ts';
 export interface Service {
   readonly state: SandboxState;
   readonly files: StoreFiles;
-  readonly objects: ObjectFiles;
   readonly processing: Processing;
   readonly limits: RateLimits | undefined;
   /** Milliseconds from the upload until processing begins, and until the result is ready. */

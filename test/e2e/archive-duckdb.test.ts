@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
-import { STORE } from '../../src/emulator/buckets/signature.ts';
-import { startSandbox } from '../../src/emulator/server.ts';
 import { openArchiveStore } from '../../src/logs/archive/store.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { buildArchive, filesIn, TENANT } from '../logs/archive/build.ts';
+import { BucketServer } from '../support/bucket-server.ts';
+import { BUCKET } from '../support/bucket-signature.ts';
 import { type Block, readBlocks } from '../support/readme-blocks.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/archive-sql.md', import.meta.url));
@@ -141,18 +141,12 @@ describe('an archive is queried in place with the SQL in docs', () => {
 
   it.skipIf(!httpfs)(`by DuckDB, over a bucket${noBucket}`, async () => {
     const [top, connection] = [await archive(), await connect()];
-    const sandbox = await startSandbox({ directory: path.join(top, '.sandbox'), logCount: 0 });
-    onTestFinished(() => sandbox.close());
-    const { accessKeyId, secretAccessKey } = STORE;
-    const env = {
-      AWS_ACCESS_KEY_ID: accessKeyId,
-      AWS_SECRET_ACCESS_KEY: secretAccessKey,
-      AWS_ENDPOINT_URL_S3: sandbox.url,
-      SVC_STATE_DIR: path.join(top, '.state'),
-    };
+    const bucket = await BucketServer.start();
+    onTestFinished(() => bucket.close());
+    const env = { ...bucket.environment, SVC_STATE_DIR: path.join(top, '.state') };
     const signal = new AbortController().signal;
     const process = { home: top, cwd: top, pid: 1, isAlive: () => true, clock: systemClock, signal } as const;
-    const store = await openArchiveStore({ env, platform: 'linux', ...process }, 's3://sandbox/audit');
+    const store = await openArchiveStore({ env, platform: 'linux', ...process }, `s3://${BUCKET.name}/audit`);
     for (const file of filesIn(top).filter((name) => name.endsWith('.jsonl.gz'))) {
       const bytes = fs.readFileSync(path.join(top, file));
       const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -162,11 +156,11 @@ describe('an archive is queried in place with the SQL in docs', () => {
       connection,
       marked('bucket'),
       ['INSTALL httpfs;', ''],
-      ['the-key-id', accessKeyId],
-      ['the-secret', secretAccessKey],
-      [`'store.example'`, `'${new URL(sandbox.url).host}'`],
+      ['the-key-id', BUCKET.accessKeyId],
+      ['the-secret', BUCKET.secretAccessKey],
+      [`'store.example'`, `'${new URL(bucket.url).host}'`],
       ['USE_SSL true', 'USE_SSL false'],
-      ['s3://bucket/', 's3://sandbox/'],
+      ['s3://bucket/', `s3://${BUCKET.name}/`],
     );
     expect(tallied(rows).get('2026-01-06 read')).toBe(60);
     connection.closeSync();

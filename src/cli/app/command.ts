@@ -1,4 +1,4 @@
-import type { Clock, Environment, System } from '../../base/system.ts';
+import type { Clock, System } from '../../base/system.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { ApiKey } from '../../client/http/core.ts';
 import type { Trace } from '../../client/http/exchange.ts';
@@ -181,8 +181,6 @@ export interface Context extends Omit<Terminal, 'close'> {
   readonly key: (kind: KeyType) => Promise<ApiKey>;
   /** Marks on stderr where a command changes something, once; `read` is the tenant where the command has just read it. */
   reportTenant(read?: TenantFacts): Promise<void>;
-  /** Where buckets and their credentials are read from: the environment, or the embedded sandbox with buckets of its own. */
-  storeEnvironment(): Promise<Environment>;
   /** With `--profiles`: takes rows in the place of standard output. */
   readonly rows?: RowSink | undefined;
   /** Runs when the command is over, however it ends, last registered first. */

@@ -13,7 +13,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { formatDuration } from '../output/time.ts';
 import type { ClientChoice, Context } from './command.ts';
-import { type EmbeddedSandbox, openSandbox } from './embedded-sandbox.ts';
+import { openSandbox } from './embedded-sandbox.ts';
 import type { Globals } from './global-parameters.ts';
 import { traceTo } from './trace.ts';
 
@@ -37,8 +37,8 @@ export function createContext(deps: ContextDeps): OpenContext {
   const closers: (() => Promise<void> | void)[] = [];
   let client: Promise<Client> | undefined;
   let reported: Promise<void> | undefined;
-  let embedded: Promise<EmbeddedSandbox> | undefined;
-  const sandbox = (): Promise<EmbeddedSandbox> => (embedded ??= openSandbox(context));
+  let embedded: Promise<URL> | undefined;
+  const sandbox = (): Promise<URL> => (embedded ??= openSandbox(context));
   const open = (choice: ClientChoice): Promise<Client> => openClient(context, deps, sandbox, choice);
   const context: OpenContext = {
     system,
@@ -53,7 +53,6 @@ export function createContext(deps: ContextDeps): OpenContext {
     key: (kind) => key(kind),
     client: (choice) => (choice ? open(choice) : (client ??= open({}))),
     reportTenant: (read) => (reported ??= import('./tenant-mark.ts').then((mark) => mark.reportTenant(context, read))),
-    storeEnvironment: () => storeEnvironment(deps, sandbox),
     onClose: (close) => void closers.push(close),
     async close() {
       for (const close of closers.toReversed()) await close();
@@ -120,13 +119,13 @@ function keysOf(context: Context, { system, settings, redactor }: ContextDeps): 
 async function openClient(
   context: Context,
   { system, settings, readOnly }: ContextDeps,
-  sandbox: () => Promise<EmbeddedSandbox>,
+  sandbox: () => Promise<URL>,
   choice: ClientChoice,
 ): Promise<Client> {
   system.prepareForWork?.();
   const { Client: ApiClient } = await import('../../client/api/client.ts');
-  const isEmbedded = usesEmbedded(settings) && choice.baseUrl === undefined;
-  const baseUrl = isEmbedded ? (await sandbox()).url : (choice.baseUrl ?? settings.requireBaseUrl());
+  const isEmbedded = settings.sandbox && settings.baseUrl === undefined && choice.baseUrl === undefined;
+  const baseUrl = isEmbedded ? await sandbox() : (choice.baseUrl ?? settings.requireBaseUrl());
   // The embedded sandbox is in this very process: no proxy leads to it, and nobody else uses its key.
   const isPaced = !isEmbedded && system.env['SVC_PACING'] !== 'off';
   const client = new ApiClient({
@@ -153,14 +152,4 @@ async function sharedLogs({ clock }: Context, system: System, baseUrl: string | 
   if (state === undefined) return undefined;
   const { SharedLogs } = await import('./rate-ledger.ts');
   return new SharedLogs(path.join(state, 'pacing'), clock, new URL(baseUrl));
-}
-
-function usesEmbedded({ sandbox, baseUrl }: Settings): boolean {
-  return sandbox && baseUrl === undefined;
-}
-
-// The embedded sandbox has buckets of its own, whatever bucket the credentials of the environment are for.
-async function storeEnvironment({ system: { env }, settings }: ContextDeps, sandbox: () => Promise<EmbeddedSandbox>) {
-  if (!usesEmbedded(settings) || env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL']) return env;
-  return { ...env, ...(await sandbox()).storeEnvironment };
 }

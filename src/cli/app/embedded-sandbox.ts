@@ -1,21 +1,17 @@
 import path from 'node:path';
 import { SvcError, systemCodeOf } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
-import type { Environment } from '../../base/system.ts';
 import type { Interceptor } from '../../emulator/options.ts';
 import { requireDirectory } from '../config/paths.ts';
 import { formatDuration } from '../output/time.ts';
 import type { Context } from './command.ts';
 import { noteNext } from './hint.ts';
 
-export interface EmbeddedSandbox {
-  readonly url: URL;
-  /** The variables with which its buckets are reached. */
-  readonly storeEnvironment: Environment;
-}
-
-/** Starts the sandbox inside this process, on a free loopback port, for as long as the command runs. */
-export async function openSandbox(context: Context): Promise<EmbeddedSandbox> {
+/**
+ * Starts the sandbox inside this process, on a free loopback port, for as long as the command runs.
+ * @returns its base URL
+ */
+export async function openSandbox(context: Context): Promise<URL> {
   const intercept = await faultsFrom(context.system.env['SVC_SANDBOX_FAULTS']);
   const { startSandbox } = await import('../../emulator/server.ts');
   const directory = sandboxDirectory(context);
@@ -27,17 +23,7 @@ export async function openSandbox(context: Context): Promise<EmbeddedSandbox> {
   );
   context.onClose(() => sandbox.close());
   reportClock(context, sandbox.clockOffset);
-  const { accessKeyId, secretAccessKey, region } = sandbox.store;
-  return {
-    url: new URL(sandbox.url),
-    storeEnvironment: {
-      AWS_ENDPOINT_URL_S3: sandbox.url,
-      AWS_ACCESS_KEY_ID: accessKeyId,
-      AWS_SECRET_ACCESS_KEY: secretAccessKey,
-      AWS_SESSION_TOKEN: undefined,
-      AWS_REGION: region,
-    },
-  };
+  return new URL(sandbox.url);
 }
 
 /** Where the embedded sandbox keeps its state, so that a job of one command is there for the next. */

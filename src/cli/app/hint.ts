@@ -8,7 +8,9 @@ const DAY_S = 86_400;
 
 /** The option that would help against an error of the library, which knows of none. */
 export function optionAdvice({ code, facts }: SvcError): string | undefined {
-  if (code === 'key_missing' || facts?.['missing'] === 'base_url') return 'To try svc without keys, add --sandbox.';
+  const missing = facts?.['missing'] ?? (code === 'key_missing' ? 'key' : undefined);
+  // The sandbox has no bucket, so it is no help against missing credentials of a store.
+  if (missing === 'key' || missing === 'base_url') return 'To try svc without keys, add --sandbox.';
   if (code === 'bug') return 'Run the command again with --debug and include what it prints.';
   // In a body that is not JSON, a column is a number.
   if (code === 'refused_input' && typeof facts?.['column'] === 'string')

@@ -1,6 +1,5 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as later } from 'node:timers';
-import { isSigned } from '../buckets/signature.ts';
 import type { Interceptor } from '../options.ts';
 import { problemBody } from '../problem.ts';
 import { ACCEPT_SECOND_PUT, type Effect, type Fault, FaultChooser } from './fault.ts';
@@ -74,33 +73,13 @@ function ownResponse(effect: Effect, incoming: IncomingMessage, outgoing: Server
   const status = effect.status ?? 307;
   outgoing.statusCode = status;
   if (effect.redirect !== undefined) outgoing.setHeader('location', effect.redirect);
-  const standard = standardBody(status, incoming);
-  if (effect.body === undefined) outgoing.setHeader('content-type', standard.type);
-  const body = Buffer.from(effect.body ?? standard.text);
+  if (effect.body === undefined) outgoing.setHeader('content-type', 'application/problem+json');
+  const body = Buffer.from(effect.body ?? JSON.stringify(problemBody(status, 'A fault that was asked for.')));
   if (status !== 204 && status !== 304) outgoing.setHeader('content-length', body.length);
   // What the client still sends is dropped, so that it is not read as its next request.
   incoming.resume();
   return status === 204 || status === 304 ? Buffer.alloc(0) : body;
 }
-
-// A request to a bucket expects XML, with the word of stores for it.
-function standardBody(status: number, incoming: IncomingMessage): { type: string; text: string } {
-  const words = STATUS_CODES[status] ?? 'Fault';
-  const why = 'A fault that was asked for.';
-  if (!isSigned(incoming.headers.authorization)) {
-    return { type: 'application/problem+json', text: JSON.stringify(problemBody(status, why)) };
-  }
-  const code = STORE_CODES[status] ?? words.replaceAll(' ', '');
-  return { type: 'application/xml', text: `<Error><Code>${code}</Code><Message>${why}</Message></Error>` };
-}
-
-const STORE_CODES: Readonly<Record<number, string>> = {
-  403: 'AccessDenied',
-  409: 'ConditionalRequestConflict',
-  412: 'PreconditionFailed',
-  500: 'InternalError',
-  503: 'SlowDown',
-};
 
 /** Holds a response back: what the sandbox writes is collected, and passed on once it has ended. */
 export function captureResponse(outgoing: ServerResponse, done: (body: Buffer) => void): void {

@@ -52,14 +52,13 @@ export class Journal {
   }
 }
 
-/** Gives a complete draft its name, and returns false if there is such a file: of several processes one succeeds. */
-export function linkNew(draft: string, path: string): boolean {
+/** Gives a complete draft its name unless there is such a file: of several processes one succeeds. */
+function linkNew(draft: string, path: string): void {
   try {
     fs.linkSync(draft, path);
-    return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw error;
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    if (!exists) throw error;
   } finally {
     fs.rmSync(draft, { force: true });
   }
@@ -77,7 +76,7 @@ function completeLines(descriptor: number, from: number): { text: string; end: n
 
 export type StatePaths = ReturnType<typeof statePaths>;
 
-/** The paths below a state directory; `files` are those of jobs, `objects` those of buckets. */
+/** The paths below a state directory; `files` are those of jobs, `objects` those of the buckets of earlier versions. */
 export function statePaths(directory: string) {
   return {
     directory,

@@ -30,16 +30,13 @@ export function refusalResponse(error: unknown, request: Request): Response {
   const requestId = request.headers.get('x-request-id') ?? randomUUID();
   const elements = { Code: code, Message: message, ...details, RequestId: requestId };
   const inner = Object.entries(elements).map(([name, text]) => xmlElement(name, text));
-  return xmlResponse(`<?xml version="1.0" encoding="UTF-8"?>\n<Error>${inner.join('')}</Error>`, status, headers);
+  const text = `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${inner.join('')}</Error>`;
+  return textResponse(status, text, { 'content-type': 'application/xml', ...headers });
 }
 
 const FAILURE = new StoreRefusal(500, 'InternalError', 'The sandbox failed. Please try again.');
 
-export function xmlResponse(text: string, status = 200, headers: Texts = {}): Response {
-  return textResponse(status, text, { 'content-type': 'application/xml', ...headers });
-}
-
-export function xmlElement(name: string, text: string): string {
+function xmlElement(name: string, text: string): string {
   const escaped = text.replaceAll(/[&<>"\r\n]/g, (sign) => XML_ESCAPES[sign] ?? `&#${sign.charCodeAt(0)};`);
   return `<${name}>${escaped}</${name}>`;
 }
@@ -63,29 +60,25 @@ export function checkFraming({ headers }: Request): void {
     throw new StoreRefusal(411, 'MissingContentLength', 'The Content-Length header is required.');
 }
 
-/** Writes a body to a new file, from a position on, and returns its hashes in hex. Checks Content-MD5. */
-export async function receiveBody({ body, headers }: Request, path: string, start = 0) {
+/** Writes a body to a new file, and returns its MD5 in hex. Checks Content-MD5. */
+export async function receiveBody({ body, headers }: Request, path: string): Promise<string> {
   const md5 = createHash('md5');
-  const sha256 = createHash('sha256');
   const digest = new Transform({
     transform(chunk: Buffer, _encoding, done): void {
       md5.update(chunk);
-      sha256.update(chunk);
       done(null, chunk);
     },
   });
-  await pipeline(body ?? [], digest, createWriteStream(path, { flags: 'wx', mode: 0o600, start }));
-  const hashes = { md5: md5.digest('hex'), sha256: sha256.digest('hex') };
+  await pipeline(body ?? [], digest, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+  const hash = md5.digest('hex');
   const given = headers.get('content-md5');
-  if (given !== null && Buffer.from(given, 'base64').toString('hex') !== hashes.md5)
+  if (given !== null && Buffer.from(given, 'base64').toString('hex') !== hash)
     throw new StoreRefusal(400, 'BadDigest', 'The Content-MD5 does not match what was received.');
-  return hashes;
+  return hash;
 }
 
 export interface SentFile {
   readonly path: string;
-  /** Where the content begins in the file, and its length. */
-  readonly start: number;
   readonly bytes: number;
   readonly type: string;
   readonly etag: string;
@@ -95,7 +88,7 @@ export interface SentFile {
 
 /** A response with a file, or with the range of it that the request asks for. HEAD has no body. */
 export function fileResponse({ headers, method }: Request, file: SentFile): Response {
-  const { path, start, bytes, type, etag, modified } = file;
+  const { path, bytes, type, etag, modified } = file;
   const range = bytes === 0 ? undefined : readRange(headers.get('range') ?? undefined, bytes);
   if (range === 'unsatisfiable') {
     const contentRange = { 'content-range': `bytes */${bytes}` };
@@ -105,7 +98,7 @@ export function fileResponse({ headers, method }: Request, file: SentFile): Resp
   const content =
     method === 'HEAD' || last < first
       ? null
-      : createReadStream(path, { start: start + first, end: start + last, highWaterMark: 1 << 18 });
+      : createReadStream(path, { start: first, end: last, highWaterMark: 1 << 18 });
   return new Response(content && Readable.toWeb(content), {
     status: range === undefined ? 200 : 206,
     headers: {

@@ -14,15 +14,12 @@ import {
   StoreRefusal,
 } from './responses.ts';
 
-/** What every path of the store begins with. */
-export const STORE_PATH = '/store/';
-
 /** Uploads and downloads of job files, at pre-signed addresses, which need no key. */
 export function storeRoutes(service: Service): Hono<SandboxEnv> {
   const store = new Hono<SandboxEnv>();
   store.put('/store/requests/:object', (c) => putRequest(service, c.req.raw));
   store.get('/store/results/:object', (c) => getResult(service, c.req.raw));
-  store.all(`${STORE_PATH}*`, () => {
+  store.all('/store/*', () => {
     // Each address is signed for one method, so any other looks like an altered one.
     throw new StoreRefusal(403, 'SignatureDoesNotMatch', 'The signature does not match the request.');
   });
@@ -43,7 +40,7 @@ async function putRequest(service: Service, request: Request): Promise<Response>
   const bytes = checkLength(request);
   const draft = service.files.draft();
   try {
-    const { md5 } = await receiveBody(request, draft);
+    const md5 = await receiveBody(request, draft);
     service.state.refresh();
     openJob(service, path, isSecondAllowed);
     renameSync(draft, service.files.path(path));
@@ -92,7 +89,7 @@ function getResult(service: Service, request: Request): Response {
   const etag = `"${result.md5}"`;
   checkCondition(request, etag);
   const { bytes, at: modified } = result;
-  const file = { path: service.files.path(path), start: 0, bytes, type: 'text/csv', etag, modified };
+  const file = { path: service.files.path(path), bytes, type: 'text/csv', etag, modified };
   const response = fileResponse(request, file);
   recordAccess(service, job, 'read', 'Result file downloaded');
   return response;

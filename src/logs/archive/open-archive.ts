@@ -1,5 +1,4 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import type { Environment } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { argument } from '../../cli/app/parameter.ts';
 import { text } from '../../cli/app/value-parsers.ts';
@@ -26,22 +25,20 @@ export function wholeMonths(typed: string): number {
 export async function openArchive(context: Context, location: string, signal = context.signal): Promise<ArchiveStore> {
   const { openArchiveStore } = await import('./store.ts');
   const { clock, system, notices, trace } = context;
-  const { platform, home, cwd, pid } = system;
-  const env = /^s3:/i.test(location) ? await bucketEnvironment(context) : system.env;
+  const { env, platform, home, cwd, pid } = system;
+  if (/^s3:/i.test(location)) prepareForBucket(context);
   const isAlive = (one: number): boolean => system.isAlive(one);
   const onWarning = (words: string): void => notices.warn(words);
   const host = { env, platform, home, cwd, pid, isAlive, clock, signal, onWarning, trace };
   return openArchiveStore(host, location);
 }
 
-async function bucketEnvironment(context: Context): Promise<Environment> {
+function prepareForBucket(context: Context): void {
   if (context.globals.curl)
     throw new SvcError('usage', '--curl does not show requests to a bucket, and they come first', {
       hint: 'Leave --curl out.',
     });
-  const env = await context.storeEnvironment();
-  for (const name of S3_SECRETS) context.addSecret(env[name]?.trim() ?? '');
-  return env;
+  for (const name of S3_SECRETS) context.addSecret(context.system.env[name]?.trim() ?? '');
 }
 
 /**

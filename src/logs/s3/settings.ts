@@ -58,6 +58,7 @@ function missing(isId: boolean): SvcError {
   const variable = isId ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY';
   return new SvcError('key_missing', `no credentials for the store: ${variable} is not set`, {
     hint: `Set ${S3_SECRETS[0]} and ${S3_SECRETS[1]}, and AWS_SESSION_TOKEN if they are temporary. AWS tools can print those of a profile as environment variables.`,
+    facts: { missing: variable },
   });
 }
 

@@ -21,7 +21,7 @@ const COMPARE: Readonly<Record<Expectation['operator'], (seen: number, wanted: n
 };
 
 export const exec = defineCommand({
-  description: `Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, and the AWS_ variables of its bucket, s3://sandbox, where none are set; runs it, and ends the sandbox. Its state is new and removed afterwards, unless --directory is given. The exit code is the command's own (127: not found), or 10 when --expect or --max-rate is not met. For faults see 'svc help faults'.`,
+  description: `Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, runs it, and ends the sandbox. Its state is new and removed afterwards, unless --directory is given. The exit code is the command's own (127: not found), or 10 when --expect or --max-rate is not met. For faults see 'svc help faults'.`,
   examples: [
     ['svc sandbox exec -- ./nightly-job.sh', 'run a job against a sandbox instead of the service'],
     ["svc sandbox exec --expect 'GET /logs>=1' --max-rate 10/10s -- ./export.sh", 'a gate for CI'],
@@ -122,11 +122,8 @@ function endChild(child: ChildProcess, reason: unknown, onTerminal: boolean): vo
   if (name === 'timeout') setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
 }
 
-/**
- * Variables for a command that uses a sandbox: its address and keys, and nothing that leads elsewhere. Keys of a store
- * that are set already stay: they may be for something else that the command does.
- */
-function sandboxVariables(env: Environment, { url, keys, store }: RunningSandbox): Environment {
+/** Variables for a command that uses a sandbox: its address and keys, and nothing that leads elsewhere. */
+function sandboxVariables(env: Environment, { url, keys }: RunningSandbox): Environment {
   const [management, privateKey] = keys;
   if (management === undefined || privateKey === undefined) throw new SvcError('bug', 'the sandbox has no keys');
   const direct = ['127.0.0.1', 'localhost'];
@@ -138,11 +135,6 @@ function sandboxVariables(env: Environment, { url, keys, store }: RunningSandbox
     SVC_BASE_URL: url,
     SVC_MANAGEMENT_API_KEY: management.value,
     SVC_PRIVATE_API_KEY: privateKey.value,
-    ...(env['AWS_ACCESS_KEY_ID'] === undefined && {
-      AWS_ENDPOINT_URL_S3: url,
-      AWS_ACCESS_KEY_ID: store.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: store.secretAccessKey,
-    }),
   };
 }
 

@@ -9,10 +9,7 @@ import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from
 
 const sandboxReadyView: View = {
   name: 'sandbox',
-  fields: fieldPaths(`
-    url management_key private_key store_access_key_id store_secret_access_key store_bucket
-    directory
-  `),
+  fields: fieldPaths('url management_key private_key directory'),
   columns: [{ path: 'url', kind: 'id' }],
 };
 
@@ -36,25 +33,18 @@ export const start = defineCommand({
     const directory = directoryFrom(context, input.directory);
     const sandbox = await openServer(context, { directory, port: input.port ?? 4010 }, input);
     const [management, privateKey] = sandbox.keys;
-    const { accessKeyId, secretAccessKey, bucket } = sandbox.store;
     await print({
       url: sandbox.url,
       management_key: management?.value ?? '',
       private_key: privateKey?.value ?? '',
-      store_access_key_id: accessKeyId,
-      store_secret_access_key: secretAccessKey,
-      store_bucket: bucket,
       directory,
     });
     const { notices, system } = context;
-    notices.note(`to use it, and its bucket s3://${bucket}, in another shell:`);
+    notices.note('to use it in another shell:');
     const variables = {
       SVC_BASE_URL: sandbox.url,
       SVC_MANAGEMENT_API_KEY: management?.value ?? '',
       SVC_PRIVATE_API_KEY: privateKey?.value ?? '',
-      AWS_ENDPOINT_URL_S3: sandbox.url,
-      AWS_ACCESS_KEY_ID: accessKeyId,
-      AWS_SECRET_ACCESS_KEY: secretAccessKey,
     };
     const shell = shellFor(system);
     for (const [name, text] of Object.entries(variables)) notices.command(shell.setVariable(name, text));

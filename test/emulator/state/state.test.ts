@@ -1,4 +1,13 @@
-import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -139,6 +148,14 @@ describe('the state directory', () => {
     writeFileSync(join(directory, 'letter.txt'), 'dear');
     await expect(sandbox({ directory })).rejects.toThrow('holds other files');
     expect(readdirSync(directory)).toEqual(['letter.txt']);
+  });
+
+  it('may have the buckets of an earlier version, which a reset removes', async () => {
+    const directory = stateDirectory();
+    mkdirSync(join(directory, 'objects', 'sandbox'), { recursive: true });
+    await (await sandbox({ directory })).close();
+    resetSandbox(directory);
+    expect(readdirSync(directory)).not.toContain('objects');
   });
 
   it('keeps the seed and the number of logs that it began with', async () => {

@@ -1,39 +1,30 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { buffer } from 'node:stream/consumers';
+import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import type { Interceptor, RunningSandbox } from '../../../src/emulator/options.ts';
-import { startSandbox } from '../../../src/emulator/server.ts';
 import { openArchiveStore } from '../../../src/logs/archive/store.ts';
 import type { Log } from '../../../src/schema/log.ts';
-import { toBucket } from '../../emulator/buckets/bucket-request.ts';
+import { type BucketHook, BucketServer } from '../../support/bucket-server.ts';
 import { type Finished, finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { type Archived, readArchive } from '../archive/archived.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 
 const KILLS = process.env['SOAK'] === '1' ? 60 : 6;
 const TENANT = 't-1';
-const PLACE = 's3://sandbox/audit';
+const PLACE = 's3://logs/audit';
 const RECORD = /_manifest\/\d+\.json$/;
 /** Three machines: none sees the locks of the other. */
 const homes = [new Home(), new Home(), new Home()] as const;
 let server: LogServer;
-let buckets: RunningSandbox;
-let intercept: Interceptor;
+let bucket: BucketServer;
 
 beforeEach(async () => {
-  intercept = (_, __, proceed) => proceed();
   server = await startLogServer();
-  buckets = await startSandbox({
-    directory: homes[0].file(`buckets-${Math.random()}`),
-    logCount: 0,
-    intercept: (...exchange) => intercept(...exchange),
-  });
+  bucket = await BucketServer.start();
 });
 afterEach(async () => {
-  await Promise.all([server.close(), buckets.close()]);
+  await Promise.all([server.close(), bucket.close()]);
 });
 afterAll(() => homes.forEach((home) => home.remove()));
 
@@ -42,9 +33,7 @@ function env(): Record<string, string> {
     SVC_MANAGEMENT_API_KEY: 'a-management-key',
     SVC_BASE_URL: server.url,
     SVC_PACING: 'off',
-    AWS_ENDPOINT_URL_S3: buckets.url,
-    AWS_ACCESS_KEY_ID: buckets.store.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: buckets.store.secretAccessKey,
+    ...bucket.environment,
   };
 }
 
@@ -60,14 +49,14 @@ async function killedAt(nth: number, when: 'before' | 'after'): Promise<boolean>
     stdio: 'ignore',
   });
   let writes = 0;
-  intercept = ({ method }, outgoing, proceed) => {
+  bucket.hook = ({ method }, outgoing, proceed) => {
     const isDue = method === 'PUT' && (writes += 1) === nth;
     if (isDue && when === 'before') return void child.kill('SIGKILL');
     if (isDue) outgoing.once('finish', () => child.kill('SIGKILL'));
     proceed();
   };
   const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-  intercept = (_, __, proceed) => proceed();
+  bucket.hook = undisturbed;
   return signal === 'SIGKILL';
 }
 
@@ -133,12 +122,12 @@ describe('svc logs archive in a bucket', () => {
     expect(await archive(homes[0])).toMatchObject({ code: 0 });
     for (let round = 0; round < 2; round += 1) {
       produce(50, 3_000);
-      intercept = meetAtRecords();
+      bucket.hook = meetAtRecords();
       const ends = await Promise.all(homes.slice(0, 2).map((home) => archive(home)));
-      intercept = (_, __, proceed) => proceed();
+      bucket.hook = undisturbed;
       expect(ends.map(({ code }) => code).toSorted((one, other) => (one ?? 0) - (other ?? 0))).toEqual([0, 6]);
       const loser = ends.find(({ code }) => code === 6);
-      expect(loser?.stderr).toMatch(/another writer has committed record \d+ of s3:\/\/sandbox\/audit/);
+      expect(loser?.stderr).toMatch(/another writer has committed record \d+ of s3:\/\/logs\/audit/);
     }
     await systemClock.sleep(1_100);
     expect(await archive(homes[1])).toMatchObject({ code: 0 });
@@ -150,9 +139,10 @@ describe('svc logs archive in a bucket', () => {
     { timeout: 300_000 },
     async (manner) => {
       produce(50, 3_600_000);
-      intercept = withoutConditions(manner, homes.length);
+      bucket.conditions = manner === 'ignores' ? 'ignored' : { status: 501, code: 'NotImplemented' };
+      bucket.hook = meetAtAcceptedRecords(homes.length);
       const ends = await Promise.all(homes.map((home) => archive(home)));
-      intercept = withoutConditions(manner, 0);
+      bucket.hook = undisturbed;
       const codes = ends.map(({ code }) => code ?? 0).toSorted((one, other) => one - other);
       expect(ends.map(({ stderr }) => stderr).join('')).not.toContain('damaged');
       expect(codes).toEqual([0, 6, 6]);
@@ -167,7 +157,7 @@ describe('svc logs archive in a bucket', () => {
     const isBegun = once(progress, 'begun');
     const isShared = once(progress, 'shared');
     let lists = 0;
-    intercept = ({ method, url = '' }, outgoing, proceed) => {
+    bucket.hook = ({ method, url = '' }, outgoing, proceed) => {
       if (method === 'PUT' && url.endsWith('/00000000.json')) outgoing.once('finish', () => progress.emit('begun'));
       // Each looks whether the place is empty before it begins. The first waits for another look, and the others until
       // the first has begun.
@@ -193,21 +183,36 @@ describe('svc logs archive in a bucket', () => {
     expect(refused.code).toBe(4);
     expect(refused.stderr).toContain('SignatureDoesNotMatch');
     expect(refused.stderr).toMatch(/^< 403 GET http.*request id [\w-]+$/m);
-    intercept = echo;
+    bucket.hook = echo;
     const echoed = await homes[0].svc(argv, { env: { ...env(), ...canaries } });
     expect(echoed.code).toBe(6);
     expect(refused.stdout + refused.stderr + echoed.stdout + echoed.stderr).not.toMatch(/canary|Signature=/);
   });
 
-  it('stays in the sandbox with --sandbox, whatever bucket the environment has credentials for', async () => {
-    const real = { AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE', AWS_SECRET_ACCESS_KEY: 'a-real-secret' };
+  it('archives the logs of the sandbox with --sandbox, in the bucket that the environment names', async () => {
     const argv = ['--sandbox', 'logs'];
-    const made = await homes[1].svc([...argv, 'archive', '--to', PLACE, '-o', 'json'], { env: real });
+    const { AWS_ENDPOINT_URL_S3, ...credentials } = bucket.environment;
+    const nowhere = await homes[1].svc([...argv, 'archive', '--to', PLACE]);
+    expect(nowhere).toMatchObject({ code: 3, stderr: expect.stringContaining('AWS_ACCESS_KEY_ID is not set') });
+    expect(nowhere.stderr).not.toContain('--sandbox');
+    const elsewhere = { AWS_ENDPOINT_URL: AWS_ENDPOINT_URL_S3, ...credentials };
+    const made = await homes[1].svc([...argv, 'archive', '--to', PLACE, '-o', 'json'], { env: elsewhere });
     expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining(`"archive": "${PLACE}"`) });
-    const verified = await homes[1].svc([...argv, 'verify', PLACE], { env: real });
+    const verified = await homes[1].svc([...argv, 'verify', PLACE], { env: bucket.environment });
     expect(verified).toMatchObject({ code: 0 });
-    const curl = await homes[1].svc([...argv, 'archive', '--to', PLACE, '--curl'], { env: real });
+    const curl = await homes[1].svc([...argv, 'archive', '--to', PLACE, '--curl'], { env: bucket.environment });
     expect(curl).toMatchObject({ code: 2, stderr: expect.stringContaining('--curl') });
+  });
+
+  it('adds no logs of the sandbox to the archive of a real tenant', async () => {
+    produce(5, 60_000);
+    expect(await archive(homes[0])).toMatchObject({ code: 0 });
+    const argv = ['--sandbox', 'logs', 'archive', '--to', PLACE, '--keep', '1M'];
+    const mixed = await homes[1].svc(argv, { env: bucket.environment });
+    expect(mixed).toMatchObject({ code: 3, stderr: expect.stringContaining('not of sandbox') });
+    await systemClock.sleep(1_100);
+    expect(await archive(homes[0])).toMatchObject({ code: 0 });
+    await expectWhole();
   });
 
   it('commits what it has to the bucket when it is interrupted', { timeout: 60_000 }, async () => {
@@ -237,8 +242,10 @@ describe('svc logs archive in a bucket', () => {
   });
 });
 
+const undisturbed: BucketHook = (_, __, proceed) => proceed();
+
 /** A store that shows in its error what it was sent. */
-const echo: Interceptor = (incoming, outgoing) => {
+const echo: BucketHook = (incoming, outgoing) => {
   outgoing.writeHead(400, { 'x-amz-request-id': 'canary-secret-1' });
   outgoing.end(`<Error><Code>Odd</Code><Message>${shown(incoming)}</Message></Error>`);
 };
@@ -248,7 +255,7 @@ function shown({ headers }: IncomingMessage): string {
 }
 
 /** Lets the first write of a record go on when the other machine comes with its own. */
-function meetAtRecords(): Interceptor {
+function meetAtRecords(): BucketHook {
   let first: (() => void) | undefined;
   let hasMet = false;
   return ({ method, url = '' }, _, proceed) => {
@@ -263,27 +270,15 @@ function meetAtRecords(): Interceptor {
   };
 }
 
-/** A store without conditional writes, whose first write of a record waits until so many writers come with theirs. */
-function withoutConditions(manner: 'refuses' | 'ignores', writers: number): Interceptor {
+/** The first write of a record that the store does not refuse waits until this many writers send theirs. */
+function meetAtAcceptedRecords(writers: number): BucketHook {
   let waiting: (() => void)[] | undefined = [];
-  return (incoming, outgoing, proceed) => {
-    const { method, url = '', headers } = incoming;
-    if (headers['if-none-match'] !== undefined) {
-      if (manner === 'ignores') return void putAnyway(incoming, outgoing);
-      outgoing.writeHead(501, { 'content-type': 'application/xml' });
-      outgoing.end('<Error><Code>NotImplemented</Code></Error>');
-      return;
-    }
-    if (method !== 'PUT' || !RECORD.test(url) || waiting === undefined) return proceed();
+  return ({ method, url = '', headers }, _, proceed) => {
+    const isRefused = bucket.conditions !== 'ignored' && headers['if-none-match'] !== undefined;
+    if (method !== 'PUT' || !RECORD.test(url) || isRefused || waiting === undefined) return proceed();
     waiting.push(proceed);
     if (waiting.length < writers) return;
     for (const go of waiting) go();
     waiting = undefined;
   };
-}
-
-async function putAnyway(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const request = { method: 'PUT', path: incoming.url ?? '', body: await buffer(incoming) };
-  const { status } = await toBucket(buckets.url, { ...request, signer: buckets.store });
-  outgoing.writeHead(status).end();
 }

@@ -2,10 +2,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { type ArchiveStore, openArchiveStore } from '../../../src/logs/archive/store.ts';
-import { toBucket } from '../../emulator/buckets/bucket-request.ts';
+import { toBucket } from '../../support/bucket-request.ts';
+import { readBlocks } from '../../support/readme-blocks.ts';
+import { openShellHome } from '../../support/shell-home.ts';
 import { Home } from '../../support/svc.ts';
 import { logAgo, startLogServer } from '../commands/log-server.ts';
 import { hasSwift, startSwift, type Swift } from './swift.ts';
@@ -42,6 +45,14 @@ async function read(store: ArchiveStore, file: string): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of store.read(file)) chunks.push(chunk);
   return Buffer.concat(chunks);
+}
+
+/** A recipe with values in place of its placeholders. */
+function filledIn(recipe: string, values: Readonly<Record<string, string>>): string {
+  return Object.entries(values).reduce((text, [placeholder, value]) => {
+    expect(text).toContain(placeholder);
+    return text.replaceAll(placeholder, value);
+  }, recipe);
 }
 
 const why = hasSwift ? '' : ' (skipped: python3-swift is not installed)';
@@ -110,6 +121,22 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
       tamper: (sent) => (sent.body = 'hellO'),
     });
     expect(tampered.status).toBeGreaterThanOrEqual(400);
+  });
+
+  it.each(['shipping-logs.md', 'log-archive.md'])('is what the recipe in docs/%s needs', (page) => {
+    const home = openShellHome();
+    onTestFinished(() => home.remove());
+    const file = fileURLToPath(new URL(`../../../docs/${page}`, import.meta.url));
+    const recipes = readBlocks(fs.readFileSync(file, 'utf8')).filter(({ marks }) => marks.includes('bucket'));
+    expect(recipes).toHaveLength(1);
+    const script = filledIn(recipes[0]?.text ?? '', {
+      'https://store.example': swift.url,
+      'the-key-id': swift.accessKeyId,
+      'the-secret': swift.secretAccessKey,
+      's3://bucket/': 's3://logs/recipes/',
+    });
+    const { status, stderr } = home.run(script, { SVC_PROFILE: 'sandbox' });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('no conditional writes') });
   });
 
   it('keeps an archive that verifies', async () => {

@@ -2,55 +2,43 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { text as textOf } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { STORE } from '../../../src/emulator/buckets/signature.ts';
-import type { Interceptor, RunningSandbox } from '../../../src/emulator/options.ts';
-import { startSandbox } from '../../../src/emulator/server.ts';
 import {
   type ArchiveStore,
   type LocalFile,
   openArchiveStore,
   type StoreHost,
 } from '../../../src/logs/archive/store.ts';
+import { type BucketHook, BucketServer } from '../../support/bucket-server.ts';
 
 let top: string;
-let sandbox: RunningSandbox;
+let bucket: BucketServer;
 let store: ArchiveStore;
 let slept: number[];
 let warnings: string[];
-/** Asked before each request; true when it has answered itself. */
-let meddle: (...exchange: Parameters<Interceptor>) => boolean;
+/** Called before each request; true when it has responded itself. */
+let meddle: (...exchange: Parameters<BucketHook>) => boolean;
 let ahead: number;
 
 beforeEach(async () => {
   top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-s3-'));
   [meddle, ahead, slept, warnings] = [() => false, 0, [], []];
-  sandbox = await startSandbox({
-    directory: path.join(top, 'sandbox'),
-    logCount: 0,
-    clock: { now: () => Date.now() + ahead },
-    intercept: (incoming, outgoing, proceed) => {
-      if (!meddle(incoming, outgoing, proceed)) proceed();
-    },
-  });
-  store = await openArchiveStore(host(), 's3://sandbox/some/where');
+  bucket = await BucketServer.start();
+  bucket.now = () => Date.now() + ahead;
+  bucket.hook = (incoming, outgoing, proceed) => {
+    if (!meddle(incoming, outgoing, proceed)) proceed();
+  };
+  store = await openArchiveStore(host(), 's3://logs/some/where');
 });
 
 afterEach(async () => {
-  await sandbox.close();
+  await bucket.close();
   fs.rmSync(top, { recursive: true, force: true });
 });
 
 function host(env: Record<string, string | undefined> = {}): StoreHost {
   return {
-    env: {
-      SVC_STATE_DIR: path.join(top, 'state'),
-      AWS_ACCESS_KEY_ID: STORE.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: STORE.secretAccessKey,
-      AWS_ENDPOINT_URL_S3: sandbox.url,
-      ...env,
-    },
+    env: { SVC_STATE_DIR: path.join(top, 'state'), ...bucket.environment, ...env },
     platform: 'linux',
     home: top,
     cwd: top,
@@ -85,15 +73,10 @@ async function text(file: string): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-function refuse(outgoing: Parameters<Interceptor>[1], status: number, code: string, more = ''): true {
+function refuse(outgoing: Parameters<BucketHook>[1], status: number, code: string, more = ''): true {
   outgoing.writeHead(status, { 'content-type': 'application/xml' });
   outgoing.end(`<Error><Code>${code}</Code><Message>no</Message>${more}</Error>`);
   return true;
-}
-
-/** Refuses every write under a condition. */
-function withoutConditions(status: number, code: string): typeof meddle {
-  return ({ headers }, outgoing) => headers['if-none-match'] !== undefined && refuse(outgoing, status, code);
 }
 
 describe('an archive in a bucket', () => {
@@ -101,7 +84,7 @@ describe('an archive in a bucket', () => {
     expect(await paths('')).toEqual([]);
     expect(await store.readText('_manifest/head.json')).toBeUndefined();
     await expect(text('a')).rejects.toMatchObject({ code: 'not_found' });
-    expect(store.name).toBe('s3://sandbox/some/where');
+    expect(store.name).toBe('s3://logs/some/where');
   });
 
   it('creates complete files, from text and from a local file, and never overwrites one', async () => {
@@ -119,9 +102,7 @@ describe('an archive in a bucket', () => {
     const all = ['_manifest/00000000.json 4', '_manifest/head.json 1', 'tenant=1/date=2026-01-31/c.gz 5'];
     expect(await paths('')).toEqual(all);
     expect(await paths('tenant=')).toEqual(all.slice(2));
-    expect(await paths('', await openArchiveStore(host(), 's3://sandbox'))).toEqual(
-      all.map((one) => `some/where/${one}`),
-    );
+    expect(await paths('', await openArchiveStore(host(), 's3://logs'))).toEqual(all.map((one) => `some/where/${one}`));
     await store.remove('tenant=1/date=2026-01-31/c.gz');
     await store.remove('tenant=1/date=2026-01-31/c.gz');
     expect(await paths('tenant=')).toEqual([]);
@@ -154,7 +135,7 @@ describe('an archive in a bucket', () => {
     [501, 'NotImplemented'],
     [400, 'InvalidArgument'],
   ])('checks first where the store responds with %i to a condition, and says so once', async (status, code) => {
-    meddle = withoutConditions(status, code);
+    bucket.conditions = { status, code };
     expect(await store.create('a', 'one')).toBe(true);
     expect(await store.create('a', 'two')).toBe(false);
     expect(await store.create('b', 'two')).toBe(true);
@@ -164,10 +145,9 @@ describe('an archive in a bucket', () => {
 
   it('notices another writer that was last, in a store without conditional writes', async () => {
     let other: ArchiveStore | undefined;
-    const refused = withoutConditions(501, 'NotImplemented');
-    meddle = (incoming, outgoing, proceed) => {
-      if (refused(incoming, outgoing, proceed)) return true;
-      if (incoming.method !== 'PUT' || other === undefined) return false;
+    bucket.conditions = { status: 501, code: 'NotImplemented' };
+    meddle = ({ method, headers }, outgoing) => {
+      if (method !== 'PUT' || headers['if-none-match'] !== undefined || other === undefined) return false;
       const writer = other;
       other = undefined;
       const end = outgoing.end.bind(outgoing);
@@ -177,26 +157,18 @@ describe('an archive in a bucket', () => {
       };
       return false;
     };
-    other = await openArchiveStore(host(), 's3://sandbox/some/where');
+    other = await openArchiveStore(host(), 's3://logs/some/where');
     expect(await store.create('a', 'mine')).toBe(false);
     expect(await store.readText('a')).toBe('theirs');
   });
 
   it('notices a store that silently ignores the condition', async () => {
-    const loose = await openArchiveStore(host(), 's3://sandbox/loose');
-    const keepAnyway = async (...[incoming, outgoing]: Parameters<typeof meddle>): Promise<void> => {
-      await loose.replace('a', await textOf(incoming));
-      outgoing.writeHead(200).end();
-    };
-    meddle = (incoming, outgoing, proceed) => {
-      if (incoming.method !== 'PUT' || incoming.headers['if-none-match'] === undefined) return false;
-      void keepAnyway(incoming, outgoing, proceed);
-      return true;
-    };
+    const loose = await openArchiveStore(host(), 's3://logs/loose');
+    bucket.conditions = 'ignored';
     expect(await loose.create('a', 'one')).toBe(true);
     expect(warnings).toHaveLength(1);
     expect(await loose.create('a', 'two')).toBe(false);
-    const other = await openArchiveStore(host(), 's3://sandbox/loose');
+    const other = await openArchiveStore(host(), 's3://logs/loose');
     expect(await other.create('a', 'two')).toBe(false);
     expect(await loose.readText('a')).toBe('one');
   });
@@ -283,12 +255,12 @@ describe('an archive in a bucket', () => {
     ['another key id', { AWS_ACCESS_KEY_ID: 'canary-id' }, 'unauthorized', 'InvalidAccessKeyId'],
     ['another region', { AWS_REGION: 'eu-west-1' }, 'config', 'AWS_REGION=us-east-1'],
   ])('R06 with %s it says what to set, and shows no credential', async (_, env, code, words) => {
-    const other = await openArchiveStore(host(env), 's3://sandbox/x');
+    const other = await openArchiveStore(host(env), 's3://logs/x');
     const error = await other.readText('a').catch((caught: unknown) => caught);
     expect(error).toMatchObject({ code });
     const shown = JSON.stringify(error) + String(error);
     expect(shown).toContain(words);
-    expect(shown).not.toMatch(/canary|Signature=|sandbox-store/);
+    expect(shown).not.toMatch(/canary|Signature=|bucket-(access|secret)-key/);
   });
 
   it('says what a bucket lacks', async () => {

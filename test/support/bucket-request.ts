@@ -1,39 +1,40 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { AwsV4Signer } from 'aws4fetch';
-import { STORE } from '../../../src/emulator/buckets/signature.ts';
+import { BUCKET } from './bucket-signature.ts';
 
-/** A request to a bucket as a test makes it: signed by a library, sent by Node, and changed in between. */
+/** A request to a bucket: signed by a library, perhaps changed after that, and sent by Node. */
 export interface BucketRequest {
   readonly method?: string;
   /** With the query, encoded. */
   readonly path: string;
   readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Credentials and place that are signed with, other than the sandbox's. */
+  /** Credentials and scope to sign with in place of those of the bucket server. */
   readonly signer?: Partial<Record<'accessKeyId' | 'secretAccessKey' | 'region' | 'service', string>>;
-  /** When it was signed. */
+  /** The time of the signature. */
   readonly at?: number;
   /** Changes the request after it was signed. */
   readonly tamper?: (sent: { headers: Record<string, string>; path: string; body: string | Uint8Array }) => void;
 }
 
-/** What came back. */
-export interface BucketAnswer {
+export interface BucketResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
-  /** The store's word for a refusal. */
+  /** The store's error code. */
   readonly code: string | undefined;
 }
 
-/** Sends a request to a sandbox. */
-export async function toBucket(origin: string, asked: BucketRequest): Promise<BucketAnswer> {
-  const { method = 'GET', path, body = '', headers = {}, signer, at, tamper } = asked;
+/** Sends a request to the store at this address. */
+export async function toBucket(origin: string, given: BucketRequest): Promise<BucketResponse> {
+  const { method = 'GET', path, body = '', headers = {}, signer, at, tamper } = given;
+  const { accessKeyId, secretAccessKey, region } = BUCKET;
   const sha256 = createHash('sha256').update(body).digest('hex');
   const signed = await new AwsV4Signer({
-    ...STORE,
-    region: 'us-east-1',
+    accessKeyId,
+    secretAccessKey,
+    region,
     service: 's3',
     ...signer,
     method,
@@ -46,12 +47,12 @@ export async function toBucket(origin: string, asked: BucketRequest): Promise<Bu
   tamper?.(sent);
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(origin);
-    const call = request({ hostname, port, method, path: sent.path, headers: sent.headers }, (answer) => {
+    const call = request({ hostname, port, method, path: sent.path, headers: sent.headers }, (response) => {
       let text = '';
-      answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      answer.on('end', () => {
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('end', () => {
         const code = /<Code>(\w+)/.exec(text)?.[1];
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text, code });
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, code });
       });
     });
     call.on('error', reject);
