@@ -92,14 +92,24 @@ describe('results of other tokens than the request', () => {
     90_000,
   );
 
-  it.each<[string, (desk: QuickDesk) => void]>([
+  const LOST: [string, (desk: QuickDesk) => void][] = [
     ['moved', (desk) => renameSync(desk.home.file('tokens.csv'), desk.home.file('moved.csv'))],
     ['changed', (desk) => writeFileSync(desk.home.file('tokens.csv'), 'token\n')],
     ['gone', (desk) => rmSync(desk.home.file('tokens.csv'))],
-  ])('R71 are taken with a line and compared: false where the request was %s', async (_, change) => {
+  ];
+
+  it.each(LOST)('R71 R80 are refused although the request was %s: the run has a copy', async (_, change) => {
     const desk = await openQuickDesk({ pickupMs: 0, intercept: sending((rows) => rows.map(ofAnotherTenant)) });
     await desk.svc('au submit tokens.csv');
     change(desk);
+    expect(await desk.svc(`au wait ${runOf(desk)}`)).toMatchObject({ code: 12 });
+  });
+
+  it.each(LOST)('R71 are taken with a line where the request was %s, of a run without a copy', async (_, change) => {
+    const desk = await openQuickDesk({ pickupMs: 0, intercept: sending((rows) => rows.map(ofAnotherTenant)) });
+    await desk.svc('au submit tokens.csv');
+    change(desk);
+    desk.removeCopy(runOf(desk));
     const job = await desk.svc(`au download ${jobOf(desk)} --out job.csv`);
     const waited = await desk.svc(`au wait ${runOf(desk)}`);
     const note = /were not compared with the tokens of (?:the|a) request: \S+tokens.csv is gone or has changed/;
@@ -109,13 +119,14 @@ describe('results of other tokens than the request', () => {
     expect(JSON.parse(waited.stdout)).toMatchObject({ results: { compared: false } });
   });
 
-  it('R71 are taken with a line where the request came through a pipe that is over', async () => {
+  it('R71 are taken with a line where the request came through a pipe, of a run without a copy', async () => {
     const desk = await openDesk({ pickupMs: 0, intercept: sending((rows) => rows.map(ofAnotherTenant)) });
     const child = desk.start('au submit -');
     child.stdin.end(readFileSync(desk.home.file('tokens.csv')));
     expect(await finished(child)).toMatchObject({ code: 0 });
+    desk.removeCopy(runOf(desk));
     const waited = await desk.svc(`au wait ${runOf(desk)} -o json`);
-    expect(waited).toMatchObject({ code: 0, stderr: expect.stringContaining('it came through a pipe') });
+    expect(waited).toMatchObject({ code: 0, stderr: expect.stringContaining('the run has no copy of its request') });
     expect(JSON.parse(waited.stdout)).toMatchObject({ results: { compared: false } });
   });
 });

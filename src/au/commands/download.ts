@@ -6,7 +6,14 @@ import { argument, flag, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
-import { copyOut, deliverResults, noteUncompared, openSpool, requireDestination } from '../results/deliver.ts';
+import {
+  copyOut,
+  deliverResults,
+  noteUncompared,
+  openSpool,
+  requireDestination,
+  whyNotCompared,
+} from '../results/deliver.ts';
 import { acceptUnproven, downloadResults, invalidateResults, refetchResults } from '../results/download.ts';
 import type { Destination } from '../results/merge.ts';
 import { explainMissing, jobRequest } from '../run/job-view.ts';
@@ -97,16 +104,14 @@ const NO_RUN = 'no run on this machine has this job';
 async function sentRows(context: Context, job: string) {
   const of = ({ record }: RunDirectory): boolean => record.parts.some((part) => part.job === job);
   const { runs, unreadable } = recordedRuns(context);
-  const record = runs.find(of)?.record;
-  const part = record?.parts.find((each) => each.job === job);
-  if (!record || !part) {
+  const run = runs.find(of);
+  const part = run?.record.parts.find((each) => each.job === job);
+  if (!run || !part) {
     const why = unreadable.length > 0 ? 'the run of this job may be one that cannot be read' : NO_RUN;
     return { why };
   }
-  const request = await uploadedRows(part, record);
-  const why =
-    record.input.path === undefined ? 'it came through a pipe' : `${record.input.path} is gone or has changed`;
-  return { rowsSent: part.rows, request, why };
+  const request = await uploadedRows(part, run);
+  return { rowsSent: part.rows, request, why: whyNotCompared(run.record) };
 }
 
 /** The command that goes on with a download. */

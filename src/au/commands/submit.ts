@@ -7,7 +7,13 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text, type ValueParser } from '../../cli/app/value-parsers.ts';
 import { countText, formatDuration, formatNumber } from '../../cli/output/time.ts';
-import { checkedFileRow, checkedFileView, openRequestFile, type RequestFile } from '../request/open-request-file.ts';
+import {
+  checkedFileRow,
+  checkedFileView,
+  copyRequestFile,
+  openRequestFile,
+  type RequestFile,
+} from '../request/open-request-file.ts';
 import { finishRun } from '../results/deliver.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { checkDestination } from '../results/merge.ts';
@@ -16,6 +22,7 @@ import { describeRun } from '../run/describe-run.ts';
 import { eventsParameter, listenForJobs } from '../run/events-option.ts';
 import { execParameter, runExec } from '../run/exec-option.ts';
 import { RunFinder } from '../run/find-run.ts';
+import { requestToUpload } from '../run/part-source.ts';
 import { hasUnknown, isUntouched, needsFile, type RunPart, type RunRecord, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { everyRecord, isOnThisMachine, resumable } from '../run/run-view.ts';
@@ -93,7 +100,9 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   checkOptions(input);
   const print = await recordPrinter(context, submissionView);
   const summarize = await openSummary(context, input.summary);
-  const file = await openRequestFile(context, input.file);
+  const file = input.dryRun
+    ? await openRequestFile(context, input.file)
+    : await copyRequestFile(context, input.file, input.runDir);
   const finder = new RunFinder(context, input, file);
   const known = await finder.find();
   const out = input.out ?? recordedOut(known) ?? defaultOut(input.file);
@@ -108,8 +117,8 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const work = async (): Promise<void> => {
     const failure = await run.hold(context.system, async () => {
       finder.update(run, out);
-      await resumable(resumeWords(run, input), run.record.id, uploadRest(context, run, file));
-      const how = { wakeUp: wakeUpFor?.(run.record), exec: input.exec, requestFile: file.path };
+      await resumable(resumeWords(run, input), run.record.id, uploadRest(context, run));
+      const how = { wakeUp: wakeUpFor?.(run.record), exec: input.exec };
       if (input.wait || (wasCompleted && input.out !== undefined))
         await finishRun(context, run, { out, force: input.force }, how);
       return input.exec === undefined ? undefined : runExec(context, run, input.exec);
@@ -187,7 +196,7 @@ function submittedAt({ clock }: Context, { created_at: createdAt, cycle }: RunRe
   return cycle === undefined ? time : `${time} in cycle ${cycle}`;
 }
 
-async function uploadRest(context: Context, run: RunDirectory, file: RequestFile): Promise<void> {
+async function uploadRest(context: Context, run: RunDirectory): Promise<void> {
   const { record } = run;
   if (statusOf(record) === 'completed')
     return context.notices.note(
@@ -198,7 +207,7 @@ async function uploadRest(context: Context, run: RunDirectory, file: RequestFile
   const client = await context.client();
   await retryFailed(client, run);
   const how = { onEvent: showRun(context, record), others: everyRecord(context) };
-  await uploadParts(client, run, file.path, how);
+  await uploadParts(client, run, await requestToUpload(run), how);
 }
 
 async function showPlan(context: Context, file: RequestFile, known: RunDirectory | undefined): Promise<void> {

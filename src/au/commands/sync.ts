@@ -1,4 +1,4 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { isSvcError, type SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { flag, value } from '../../cli/app/parameter.ts';
@@ -9,7 +9,6 @@ import { positiveDuration } from '../../cli/app/value-parsers.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Client } from '../../client/api/client.ts';
-import { hashFile } from '../../client/transfer/source.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { deliverResults, firstWarning, noteUncompared } from '../results/deliver.ts';
 import { hasUnchecked, invalidateResults } from '../results/download.ts';
@@ -18,6 +17,7 @@ import { keepResults } from '../results/merge.ts';
 import { checkThreshold, countedResults } from '../results/submission.ts';
 import { describeRun } from '../run/describe-run.ts';
 import { ExecFailed, execParameter, runExec } from '../run/exec-option.ts';
+import { requestToUpload } from '../run/part-source.ts';
 import { pollRun } from '../run/poll-run.ts';
 import { isUntouched, needsFile, type RunRecord, statusOf } from '../run/record.ts';
 import { knownRunsRoot, recordedRuns } from '../run/recorded-runs.ts';
@@ -242,7 +242,7 @@ async function uploadRest(context: Context, client: Client, run: RunDirectory): 
   const onEvent = showRun(context, run.record);
   try {
     const how = { onEvent, pollOnce: true, others: everyRecord(context) };
-    await uploadParts(client, run, await reopenedFile(run), how);
+    await uploadParts(client, run, await requestToUpload(run), how);
     return undefined;
   } catch (error) {
     // Results of other parts may not be there for ever.
@@ -253,30 +253,6 @@ async function uploadRest(context: Context, client: Client, run: RunDirectory): 
 
 /** Failures of an upload after which there is use in polling. */
 const OF_THE_UPLOAD = ['local', 'checksum_mismatch', 'conflict', 'forbidden', 'rejected', 'outcome_unknown'] as const;
-
-/** The input of a run, unchanged. @throws SvcError `checksum_mismatch` when it is not, `conflict` when it was a pipe */
-async function reopenedFile({ record, name, submitWords }: RunDirectory): Promise<string> {
-  const { id, input } = record;
-  if (input.path === undefined) {
-    throw new SvcError('conflict', `run ${id} has parts to upload, and its input came through a pipe`, {
-      hint: 'Pipe the same file into the first of these commands to resume it, or abandon the run.',
-      next: submitWords,
-      alternatives: [['au', 'abandon', name]],
-    });
-  }
-  const hint = 'Restore the file, or submit it under its new name, or abandon the run:';
-  const next = ['au', 'abandon', name];
-  const sha256 = await hashFile(input.path).catch((error: unknown) => {
-    if (!isSvcError(error)) throw error;
-    throw new SvcError(error.code, error.message, { hint, next, facts: error.facts, cause: error });
-  });
-  if (sha256 === input.sha256) return input.path;
-  throw new SvcError('checksum_mismatch', `${input.path} has changed since run ${id} was started`, {
-    hint,
-    next,
-    facts: { run: id },
-  });
-}
 
 /** Where the output file exists or its directory is gone, the results stay with the run: there is nobody to ask. */
 async function deliver(context: Context, run: RunDirectory): Promise<{ readonly file: string }> {

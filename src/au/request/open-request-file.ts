@@ -1,10 +1,10 @@
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
-import { spoolInput } from '../results/spool.ts';
+import { spoolFile, spoolInput } from '../results/spool.ts';
 import { annotate } from './annotations.ts';
 import { checkRequestFile } from './check-request-file.ts';
 import { type FileKind, recognizeFile } from './file-kind.ts';
@@ -43,18 +43,38 @@ export interface CheckedFile {
 
 /** A request file that was checked and may be sent. */
 export interface RequestFile extends CheckedFile {
-  /** Whether a later command can read it again: not when it came through a pipe. */
-  readonly isLasting: boolean;
   /** Exactly the bytes that were checked; a change in between is noticed. */
   readonly source: UploadSource;
 }
 
 /** Opens and checks a request file; `-` is copied to a private one. @throws SvcError `refused_input`, all problems */
-export async function openRequestFile(context: Context, typed: string): Promise<RequestFile> {
-  const file = await checkFile(context, typed);
+export async function openRequestFile(context: Context, typed: string, path?: string): Promise<RequestFile> {
+  const file = await checkFile(context, typed, path);
   if (!file.check.ok) throw refusalOf(file);
   const source = await fileSource(file.path, { sha256: file.check.sha256 });
-  return { ...file, isLasting: typed !== '-', source };
+  return { ...file, source };
+}
+
+/**
+ * Copies a request file and checks the copy, so that what is checked is what is sent, whatever happens to the file. The
+ * copy goes when the command ends, unless a run has taken it. It is made in `runDir` where the state directory cannot
+ * be written.
+ * @throws SvcError `refused_input`, all problems
+ */
+export async function copyRequestFile(
+  context: Context,
+  typed: string,
+  runDir: string | undefined,
+): Promise<RequestFile> {
+  if (typed === '-') return openRequestFile(context, typed);
+  // A file that cannot be read is named, not its copy.
+  await fileSource(typed);
+  const copy = await spoolFile(context.system, typed).catch((error: unknown) => {
+    if (runDir === undefined || !isSvcError(error, 'config', 'local')) throw error;
+    return spoolFile(context.system, typed, runDir);
+  });
+  context.onClose(() => copy.remove());
+  return openRequestFile(context, typed, copy.path);
 }
 
 /** The file for a single job. @throws SvcError `refused_input` when it has more bytes than one job takes */
@@ -71,9 +91,10 @@ export async function openJobFile(context: Context, typed: string): Promise<Requ
 
 export const STANDARD_INPUT = 'standard input';
 
-export async function checkFile(context: Context, typed: string): Promise<CheckedFile> {
+/** Checks a file, or the copy of it at `path`. */
+export async function checkFile(context: Context, typed: string, path?: string): Promise<CheckedFile> {
   const name = typed === '-' ? STANDARD_INPUT : typed;
-  const file = typed === '-' ? await copyInput(context) : typed;
+  const file = path ?? (typed === '-' ? await copyInput(context) : typed);
   const found = await readWithProgress(context, 'check', file, checkRequestFile);
   annotate(context, typed, found);
   if (found.ok) for (const warning of explainWarnings(found)) context.notices.warn(`${name}: ${warning}`);

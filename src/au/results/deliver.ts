@@ -4,7 +4,6 @@ import type { Context } from '../../cli/app/command.ts';
 import { noteNext, option } from '../../cli/app/hint.ts';
 import type { WakeUp } from '../../client/api/poll.ts';
 import { copyInto, fileSource } from '../../client/transfer/source.ts';
-import type { RunOptions } from '../run/job.ts';
 import { areCompared, needsFile, type ResultsFile, type RunRecord, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { resumable, warningOf } from '../run/run-view.ts';
@@ -16,7 +15,7 @@ import { checkDestination, type Destination, keepResults, writeResults } from '.
 import { createSpool } from './spool.ts';
 import { countedResults } from './submission.ts';
 
-interface FinishOptions extends Pick<RunOptions, 'requestFile'> {
+interface FinishOptions {
   readonly wakeUp?: WakeUp | undefined;
   readonly exec?: string | undefined;
 }
@@ -26,15 +25,15 @@ export async function finishRun(
   context: Context,
   run: RunDirectory,
   destination: Destination,
-  { wakeUp, exec, requestFile }: FinishOptions = {},
+  { wakeUp, exec }: FinishOptions = {},
 ): Promise<void> {
   const { record } = run;
   await requireDestination(context, destination, run);
   if (needsFile(record)) throw unfinishedError(run);
-  await invalidateResults(run, { requestFile });
+  await invalidateResults(run);
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
-    const waiting = waitForRun(client, run, { onEvent: showRun(context, record), wakeUp, requestFile });
+    const waiting = waitForRun(client, run, { onEvent: showRun(context, record), wakeUp });
     const again = ['au', 'wait', run.name, ...option('--exec', exec)];
     await resumable(again, record.id, waiting).catch((error: unknown) => {
       if (!isSvcError(error, 'pending')) throw error;
@@ -85,14 +84,18 @@ export async function copyOut(context: Context, file: string, out: string): Prom
 
 /** Says why results were not compared with the tokens of their request, where that was not possible. */
 export function noteUncompared(context: Context, record: RunRecord): void {
-  const { input, parts, results } = record;
+  const { parts, results } = record;
   if (results === undefined || areCompared(record)) return;
   const isAccepted = parts.some((part) => part.results?.proof === 'operator');
-  const isGone = input.path === undefined ? 'it came through a pipe' : `${input.path} is gone or has changed`;
-  const why = isAccepted ? 'they were accepted unproven' : isGone;
+  const why = isAccepted ? 'they were accepted unproven' : whyNotCompared(record);
   context.notices.note(`the results of ${record.id} were not compared with the tokens of the request: ${why}`);
   if (isAccepted) return;
   noteNext(context, 'to compare them with a copy of it', ['au', 'report', results.file, '--request', '<file>']);
+}
+
+/** Why results could not be compared with the request: a run of an earlier version has no copy of it. */
+export function whyNotCompared({ input: { path: file } }: RunRecord): string {
+  return file === undefined ? 'the run has no copy of its request file' : `${file} is gone or has changed`;
 }
 
 /** What to look at first in results that are written; undefined where they cannot be counted. */

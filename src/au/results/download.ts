@@ -189,16 +189,13 @@ export function refetchResults({ record }: RunDirectory): void {
 }
 
 /** Lets results be downloaded again that have changed since, or that an earlier version accepted too easily. */
-export async function invalidateResults(
-  run: RunDirectory,
-  { requestFile }: Pick<RunOptions, 'requestFile'> = {},
-): Promise<void> {
+export async function invalidateResults(run: RunDirectory): Promise<void> {
   const { record } = run;
   for (const part of record.parts.filter(({ state }) => state === 'downloaded')) {
     const { results } = part;
     const isKept = await isIntact(run, part);
     if (isKept && isChecked(results)) continue;
-    const request = await uploadedRows(part, record, requestFile);
+    const request = await uploadedRows(part, run);
     const flaws = isKept ? await flawsOf(run.resultsFile(part), 'none', { rowsSent: part.rows, request }) : [];
     // The end of a file whose length was proven says nothing.
     const isSound = flaws.every(({ rule }) => rule === 'end' && results?.proof !== undefined);

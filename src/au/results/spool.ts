@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream, existsSync } from 'node:fs';
+import { constants, createWriteStream, existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -29,6 +29,19 @@ export async function spoolInput(system: System, signal: AbortSignal): Promise<S
   }
 }
 
+/** A private copy of a regular file, in which nothing changes. The file system shares the bytes where it can. */
+export async function spoolFile(system: System, file: string, directory?: string): Promise<Spooled> {
+  const spooled = await createSpool(system, directory);
+  try {
+    await fs.copyFile(file, spooled.path, constants.COPYFILE_FICLONE);
+    await fs.chmod(spooled.path, 0o600);
+    return spooled;
+  } catch (error) {
+    await spooled.remove();
+    throw writeFailure(spooled.path, error);
+  }
+}
+
 async function* bounded(input: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const chunk of input) {
@@ -46,8 +59,10 @@ async function* bounded(input: AsyncIterable<Uint8Array | string>): AsyncGenerat
  * A name for a private file that lasts as long as this process, and what stands beside it. Files that killed processes
  * left behind are removed first (R41).
  */
-export async function createSpool(system: System): Promise<Spooled> {
-  const directory = path.join(requireDirectory(system, 'state'), 'spool');
+export async function createSpool(
+  system: System,
+  directory = path.join(requireDirectory(system, 'state'), 'spool'),
+): Promise<Spooled> {
   try {
     makeDirectory(directory);
     await removeOrphans(directory, system);

@@ -8,7 +8,7 @@ import { isOn } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { annotateWarning } from '../request/annotations.ts';
-import type { RequestFile } from '../request/open-request-file.ts';
+import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
 import { endOf } from './prune.ts';
 import { isUntouched, needsFile, type RunRecord, statusOf } from './record.ts';
 import { knownRunsRoot, runsRoot } from './recorded-runs.ts';
@@ -50,7 +50,8 @@ export class RunFinder {
       profile: context.settings.profile.value,
       baseUrl: serviceOf(context),
       name: file.name,
-      path: file.isLasting ? file.path : undefined,
+      path: file.name === STANDARD_INPUT ? undefined : file.name,
+      copy: file.path,
       check: file.check,
       cycle: choice.cycle,
       now: context.clock.now(),
@@ -132,9 +133,11 @@ export class RunFinder {
     const { record } = run;
     if (this.#free.has(run)) this.#takeOver(record);
     record.out = path.resolve(out);
-    const { cycle, path: file, baseUrl } = this.#wanted;
+    const { cycle, path: file, copy, baseUrl } = this.#wanted;
     if (cycle !== undefined) record.cycle = cycle;
     if (file !== undefined) record.input = { ...record.input, path: path.resolve(file) };
+    // A run that was just begun has it already. One that is completed needs none.
+    if (fs.existsSync(copy) && statusOf(record) !== 'completed') run.replaceRequest(copy);
     const { noUnrecordedJobs, otherJob } = this.#choice;
     if (noUnrecordedJobs) record.no_unrecorded_jobs = true;
     else delete record.no_unrecorded_jobs;

@@ -50,8 +50,6 @@ export interface RunOptions {
   /** Called with each step as soon as it is taken: an id that was not reported is lost when the process dies. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined;
   readonly random?: (() => number) | undefined;
-  /** Where the request file of a run can be read; the path in its record unless given. */
-  readonly requestFile?: string | undefined;
 }
 
 /** How long a job must be missing, poll after poll, before that counts: a replica may lag. */

@@ -1,7 +1,38 @@
-import { isSvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
-import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
+import { fileSource, hashFile, type UploadSource } from '../../client/transfer/source.ts';
 import type { RunPart, RunRecord } from './record.ts';
+import type { RunDirectory } from './run-directory.ts';
+
+/**
+ * The file that the parts of a run are cut from: the run's copy. A run of an earlier version has none; its file is taken
+ * where it is unchanged.
+ * @throws SvcError `checksum_mismatch` when it has changed, `conflict` when it came through a pipe
+ */
+export async function requestToUpload({ record, name, submitWords, requestFile }: RunDirectory): Promise<string> {
+  if (requestFile !== undefined) return requestFile;
+  const { id, input } = record;
+  const hint = 'Submit the same file again, which resumes the run, or abandon the run:';
+  const next = [...submitWords];
+  const alternatives = [['au', 'abandon', name]];
+  if (input.path === undefined)
+    throw new SvcError('conflict', `run ${id} has parts to upload, and no copy of its request file`, {
+      hint,
+      next,
+      alternatives,
+    });
+  const sha256 = await hashFile(input.path).catch((error: unknown) => {
+    if (!isSvcError(error)) throw error;
+    throw new SvcError(error.code, error.message, { hint, next, alternatives, facts: error.facts, cause: error });
+  });
+  if (sha256 === input.sha256) return input.path;
+  throw new SvcError('checksum_mismatch', `${input.path} has changed since run ${id} was started`, {
+    hint,
+    next,
+    alternatives,
+    facts: { run: id },
+  });
+}
 
 /** Opens the slice of `file` that a part uploads, header included. */
 export async function partSource(part: RunPart, record: RunRecord, file: string): Promise<UploadSource> {
@@ -26,13 +57,13 @@ async function headerOf(file: string, bytes: number): Promise<Uint8Array> {
 
 /**
  * Opens the rows that a part uploaded, to compare its results with them. Returns undefined when they cannot be read
- * again: the request came through a pipe, or its file is gone or has changed.
+ * again: a run of an earlier version has no copy of its request, and its file came through a pipe, is gone or has changed.
  */
 export async function uploadedRows(
   part: RunPart,
-  record: RunRecord,
-  file = record.input.path,
+  { record, requestFile }: Pick<RunDirectory, 'record' | 'requestFile'>,
 ): Promise<UploadSource | undefined> {
+  const file = requestFile ?? record.input.path;
   if (file === undefined) return undefined;
   try {
     const source = await partSource(part, record, file);

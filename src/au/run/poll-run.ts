@@ -52,7 +52,7 @@ async function collectResults(client: Client, run: RunDirectory, options: RunOpt
 
 async function collectPart(client: Client, run: RunDirectory, part: RunPart, options: RunOptions): Promise<void> {
   const target = run.resultsFile(part);
-  const request = await uploadedRows(part, run.record, options.requestFile);
+  const request = await uploadedRows(part, run);
   const compared = request !== undefined;
   try {
     // A download that was whole but not recorded is repeated: the file alone does not prove that it is whole.

@@ -5,7 +5,7 @@ import type { LockHost } from '../../base/files/lock.ts';
 import { hasUnknown, type RunRecord, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 
-/** A run that ended before some time, and the results that it still keeps. */
+/** A run that ended before some time, and the files with tokens that it still keeps. */
 export interface OldRun {
   readonly run: RunDirectory;
   /** When it ended, in epoch milliseconds. */
@@ -15,25 +15,30 @@ export interface OldRun {
   readonly bytes: number;
 }
 
+/** For how long the copy of a request stays: the files of a cycle are compared with it. */
+const REQUEST_MS = 35 * 86_400_000;
+
 /** What of a run is to be pruned, if it ended before `before`; undefined where it is to be left alone. */
-export function oldRun(run: RunDirectory, before: number): OldRun | undefined {
-  const { record } = run;
+export function oldRun(run: RunDirectory, before: number, now: number): OldRun | undefined {
+  const { record, requestFile } = run;
   const ended = endOf(record);
   if (!isSettled(record) || ended >= before) return undefined;
-  const files = resultFiles(run);
+  const isRequestOld = ended < now - REQUEST_MS;
+  const request = requestFile !== undefined && isRequestOld ? [path.basename(requestFile)] : [];
+  const files = [...resultFiles(run), ...request];
   if (record.pruned_at !== undefined && files.length === 0) return undefined;
   const sizes = files.map((name) => fs.statSync(path.join(run.path, name), { throwIfNoEntry: false })?.size ?? 0);
   return { run, ended, files, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
 /**
- * Removes the results that an old run keeps, and what the service said of its rows. The record stays, without any token:
- * it is what recognizes the file, so that it is not paid for twice.
+ * Removes the results that an old run keeps, what the service said of its rows, and the copy of its request. The record
+ * stays, without any token: it is what recognizes the file, so that it is not paid for twice.
  * @returns false when the run is no longer to be pruned: another process resumed it
  */
 export async function pruneRun({ run }: OldRun, before: number, host: LockHost, now: number): Promise<boolean> {
   return run.hold(host, async () => {
-    const old = oldRun(run, before);
+    const old = oldRun(run, before, now);
     if (!old) return false;
     const { record } = run;
     record.pruned_at = new Date(now).toISOString();

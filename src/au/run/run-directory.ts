@@ -1,14 +1,21 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
+import { isSvcError, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { removeOrphanedTemporaries, writeFileAtomicSync } from '../../base/files/draft.ts';
+import { moveFlushed } from '../../base/files/durable.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import { parseRecord, recordText, type RunPart, type RunRecord } from './record.ts';
 
 /** Name of the file that a run directory is known by. */
 export const RECORD = 'run.json';
+
+/** Name of the copy of its request file, which a run keeps: what happens to the file itself changes nothing. */
+const REQUEST = 'run-request.csv';
+
+/** What the copy is called until the record of the run is written. */
+const UNBORN_REQUEST = `.${REQUEST}.new`;
 
 /**
  * A run on disk: a small directory that can be carried to another machine and continued there.
@@ -23,13 +30,18 @@ export class RunDirectory {
     this.#record = record;
   }
 
-  /** Makes the directory of a new run. @throws SvcError `config` when a run is there already */
-  static create(directory: string, record: RunRecord): RunDirectory {
+  /**
+   * Makes the directory of a new run, which takes `request`, the checked copy of its request file.
+   * @throws SvcError `config` when a run is there already
+   */
+  static create(directory: string, record: RunRecord, request: string): RunDirectory {
     makeDirectory(directory);
     if (fs.existsSync(path.join(directory, RECORD)))
       throw new SvcError('config', `${directory} holds a run already`, { hint: 'Choose another directory.' });
     const run = new RunDirectory(directory, record);
+    run.#moveIn(request, UNBORN_REQUEST);
     run.save();
+    run.#moveIn(path.join(directory, UNBORN_REQUEST), REQUEST);
     return run;
   }
 
@@ -61,6 +73,27 @@ export class RunDirectory {
   #isUsual(): boolean {
     const { base, dir } = path.parse(path.resolve(this.path));
     return base === this.#record.id && path.basename(dir) === 'runs';
+  }
+
+  /** The run's copy of its request file; runs of earlier versions have none, and pruned ones no longer. */
+  get requestFile(): string | undefined {
+    // A process that was killed right after it wrote the record has not renamed the copy.
+    const files = [REQUEST, UNBORN_REQUEST].map((name) => path.join(this.path, name));
+    return files.find((file) => fs.existsSync(file));
+  }
+
+  /** Takes another checked copy of the request file: the one that was there may be damaged. For whoever holds the run. */
+  replaceRequest(copy: string): void {
+    this.#moveIn(copy, REQUEST);
+  }
+
+  #moveIn(file: string, name: string): void {
+    const target = path.join(this.path, name);
+    try {
+      moveFlushed(file, target);
+    } catch (error) {
+      throw writeFailure(target, error);
+    }
   }
 
   /** Where a part's results are kept, as they came. */
@@ -199,7 +232,11 @@ export function entriesIn(directory: string): fs.Dirent[] {
 }
 
 function isUnborn(directory: string): boolean {
-  return fs.existsSync(directory) && fs.readdirSync(directory).every((name) => name.startsWith(`.${RECORD}.`));
+  return fs.existsSync(directory) && fs.readdirSync(directory).every(isUnbornName);
+}
+
+function isUnbornName(name: string): boolean {
+  return name.startsWith(`.${RECORD}.`) || name.startsWith(UNBORN_REQUEST);
 }
 
 function missingRecord(directory: string): SvcError {

@@ -81,6 +81,8 @@ export interface NewRun {
   /** Undefined for standard input. */
   readonly path: string | undefined;
   readonly check: RequestFileCheck;
+  /** The copy of the file that was checked, which the run takes as its own. */
+  readonly copy: string;
   /** What the operator calls this refresh of the file. */
   readonly cycle?: string | undefined;
   /** The tenant that the key belongs to, where that is known before the first job. */
@@ -161,7 +163,7 @@ export function beginRun(directory: (id: string) => string, file: NewRun): RunDi
   const { check } = file;
   const day = new Date(file.now).toISOString().slice(0, 10).replaceAll('-', '');
   const id = `run-${day}-${check.sha256.slice(0, 8)}-${randomBytes(2).toString('hex')}`;
-  return RunDirectory.create(directory(id), {
+  const record: RunRecord = {
     version: 1,
     id,
     created_at: new Date(file.now).toISOString(),
@@ -178,7 +180,8 @@ export function beginRun(directory: (id: string) => string, file: NewRun): RunDi
       header_bytes: check.headerBytes,
     },
     parts: plannedParts(check),
-  });
+  };
+  return RunDirectory.create(directory(id), record, file.copy);
 }
 
 /** The start of the file's hash that the name of a run carries; undefined for a name of another form. */

@@ -65,8 +65,22 @@ export async function uploadParts(
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   const [failure] = failures;
-  if (failure !== undefined && !(hasUnknown(record) && isSvcError(failure, 'timeout'))) throw failure;
+  if (failure !== undefined && !(hasUnknown(record) && isSvcError(failure, 'timeout')))
+    throw isSvcError(failure, 'checksum_mismatch') ? damagedRequest(run, failure) : failure;
   requireKnownOutcome(run);
+}
+
+/** What is uploaded is the run's own copy, which nobody else is to change. */
+function damagedRequest({ record, submitWords }: OpenRun, { message, facts }: SvcError): SvcError {
+  return new SvcError(
+    'checksum_mismatch',
+    `the copy of the request file that ${record.id} keeps is damaged: ${message}`,
+    {
+      hint: 'Submit the same file again: the run takes another copy of it and goes on.',
+      next: submitWords,
+      facts: { ...facts, run: record.id },
+    },
+  );
 }
 
 /**

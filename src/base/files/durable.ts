@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import os from 'node:os';
+import nodePath from 'node:path';
 import { systemCodeOf } from '../errors.ts';
 
 /** Makes a new file whose content is on the disk before anything else gets to know of it. */
@@ -8,6 +9,31 @@ export function writeFlushed(file: string, data: string | Uint8Array, mode = 0o6
   try {
     fs.fchmodSync(descriptor, mode);
     fs.writeFileSync(descriptor, data);
+    fs.fsyncSync(descriptor);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** Flushes a finished file and gives it another name, on another file system too. A file of that name is replaced. */
+export function moveFlushed(from: string, to: string): void {
+  flush(from);
+  try {
+    whileBusy(() => fs.renameSync(from, to));
+  } catch (error) {
+    if (systemCodeOf(error) !== 'EXDEV') throw error;
+    const draft = `${to}.tmp`;
+    fs.copyFileSync(from, draft);
+    flush(draft);
+    whileBusy(() => fs.renameSync(draft, to));
+    fs.rmSync(from);
+  }
+  syncDirectory(nodePath.dirname(to));
+}
+
+function flush(file: string): void {
+  const descriptor = fs.openSync(file, 'r+');
+  try {
     fs.fsyncSync(descriptor);
   } finally {
     fs.closeSync(descriptor);

@@ -19,6 +19,7 @@ async function stuckRun(desk: QuickDesk): Promise<string> {
     }
   });
   rmSync(desk.home.file('tokens.csv'));
+  desk.removeCopy(run);
   return run;
 }
 
@@ -150,6 +151,7 @@ describe('svc au sync with a part that cannot go on', () => {
       if (first) parts.push({ ...first, number: 2, state: 'planned' });
     });
     rmSync(desk.home.file('tokens.csv'));
+    desk.removeCopy(run);
     expect(await desk.svc('au sync')).toMatchObject({ code: 1 });
     expect(desk.record(run).parts.map(({ state }) => state)).toEqual(['downloaded', 'planned']);
   });

@@ -1,7 +1,7 @@
 import type { ChildProcessByStdio } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { RunRecord } from '../../../src/au/run/record.ts';
@@ -45,6 +45,8 @@ export interface Workplace {
   readonly record: (run: string) => RunRecord;
   /** Changes a record on the disk. */
   readonly change: (run: string, edit: (record: RunRecord & Record<string, unknown>) => void) => void;
+  /** Removes the copy that a run keeps of its request file, which runs of earlier versions have not. */
+  readonly removeCopy: (run: string) => void;
 }
 
 /** Where runs are recorded below a home. */
@@ -114,6 +116,7 @@ async function openWorkplace(options: Omit<SandboxOptions, 'directory'>): Promis
       edit(changed);
       writeFileSync(recordFile(run), JSON.stringify(changed));
     },
+    removeCopy: (run) => rmSync(join(dirname(recordFile(run)), 'run-request.csv')),
   };
 }
 

@@ -77,19 +77,19 @@ describe('the directory of a run that has ended', () => {
     const { machine, run, files } = await halfDownloaded();
     machine.fault = undefined;
     expect(await machine.svc(`au wait ${run}`)).toMatchObject({ code: 0 });
-    expect(files()).toEqual(['results-0001.csv', 'run.json']);
+    expect(files()).toEqual(['results-0001.csv', 'run-request.csv', 'run.json']);
   });
 
   it('keeps no half of a download after its job has failed, and what can still be accepted', async () => {
     const { machine, run, files } = await halfDownloaded();
     failingJob(machine, machine.record(`state/runs/${run}`).parts[0]?.job ?? '');
     expect(await machine.svc(`au wait ${run}`)).toMatchObject({ code: 10 });
-    expect(files()).toEqual(['results-0001.csv.unproven', 'run.json']);
+    expect(files()).toEqual(['results-0001.csv.unproven', 'run-request.csv', 'run.json']);
   });
 
   it('keeps no half of a download after it is abandoned, and what can still be accepted', async () => {
     const { machine, run, files } = await halfDownloaded();
     expect(await machine.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
-    expect(files()).toEqual(['results-0001.csv.unproven', 'run.json']);
+    expect(files()).toEqual(['results-0001.csv.unproven', 'run-request.csv', 'run.json']);
   });
 });

@@ -80,7 +80,9 @@ function runOf(state: PartState, results?: Partial<PartResults>, there = RIGHT):
     parts: [{ ...part, ...(known && { results: known }) }],
     results: { file: '/merged.csv', bytes: 1, sha256: 'm' },
   };
-  const run = RunDirectory.create(join(directory, 'run'), record);
+  const request = join(directory, 'request-copy.csv');
+  writeFileSync(request, 'token,expiration_year,expiration_month,merchant_id\n');
+  const run = RunDirectory.create(join(directory, 'run'), record, request);
   writeFileSync(run.resultsFile({ number: 1 }), there);
   return run;
 }

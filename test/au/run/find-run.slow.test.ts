@@ -311,7 +311,7 @@ describe('a full disk', () => {
     expect(stderr).toContain('EFBIG');
     expect(readFileSync(home.file('kept/run.json'), 'utf8')).toBe(record);
     expect(await svc('au submit tokens.csv --wait --run-dir kept')).toMatchObject({ code: 0 });
-    expect(readdirSync(home.file('kept')).toSorted()).toEqual(['results-0001.csv', 'run.json']);
+    expect(readdirSync(home.file('kept')).toSorted()).toEqual(['results-0001.csv', 'run-request.csv', 'run.json']);
   });
 });
 
@@ -390,7 +390,7 @@ describe('svc au sync', () => {
     expect(uploads()).toBe(1);
   });
 
-  it('says why it cannot go on, and goes on with the others', async () => {
+  it('says why a run of an earlier version, which has no copy of its file, cannot go on, and goes on with the others', async () => {
     await svc('au submit tokens.csv');
     writeFileSync(home.file('more.csv'), `${exampleRequestFile()}one-more,,,\n`);
     await svc('au submit more.csv');
@@ -402,6 +402,7 @@ describe('svc au sync', () => {
       }
     });
     renameSync(home.file('more.csv'), home.file('moved.csv'));
+    rmSync(home.file(join(RUNS, stuck, 'run-request.csv')));
     const { code, stderr } = await svc('au sync');
     expect(code).toBe(1);
     expect(stderr).toContain('more.csv does not exist');

@@ -41,7 +41,15 @@ function requestFile(letter = 'a', over: Partial<NewRun> = {}): NewRun {
   const sha256 = letter.repeat(8).padEnd(64, '0');
   const part = { firstRow: 1, rows: 2, start: 50, end: 90, bytes: 90, sha256 };
   const check = { sha256, bytes: 90, rows: 2, headerBytes: 50, parts: [part] } as unknown as RequestFileCheck;
-  return { profile: 'p', baseUrl: 'https://a', name: 't.csv', path: '/t.csv', check, now: NOW, ...over };
+  const copy = requestCopy();
+  return { profile: 'p', baseUrl: 'https://a', name: 't.csv', path: '/t.csv', check, copy, now: NOW, ...over };
+}
+
+/** A copy of a request file, which a run takes. */
+function requestCopy(): string {
+  const copy = join(mkdtempSync(join(top, 'copy-')), 'request.csv');
+  writeFileSync(copy, 'token,expiration_year,expiration_month,merchant_id\n');
+  return copy;
 }
 
 const usual = (id: string): string => join(root, id);
@@ -89,7 +97,9 @@ describe('a run that begins', () => {
   it('R36 takes the place of no other', () => {
     const run = beginRun(usual, requestFile());
     const before = readFileSync(join(run.path, 'run.json'), 'utf8');
-    expect(() => RunDirectory.create(run.path, { ...run.record, id: 'other' })).toThrow('holds a run already');
+    expect(() => RunDirectory.create(run.path, { ...run.record, id: 'other' }, requestCopy())).toThrow(
+      'holds a run already',
+    );
     expect(readFileSync(join(run.path, 'run.json'), 'utf8')).toBe(before);
   });
 
@@ -241,6 +251,8 @@ describe('directories of runs', () => {
   it('R58 whose record cannot be opened are reported, and a run killed before its first record is none', () => {
     const run = beginRun(usual, requestFile());
     rmSync(join(run.path, 'run.json'));
+    expect(openRuns([run.path])).toMatchObject({ runs: [], unreadable: [{ directory: run.path }] });
+    renameSync(join(run.path, 'run-request.csv'), join(run.path, '.run-request.csv.new'));
     expect(openRuns([run.path, join(top, 'nowhere')])).toMatchObject({
       runs: [],
       unreadable: [{ directory: join(top, 'nowhere') }],
@@ -254,6 +266,7 @@ describe('directories of runs', () => {
   it('are removed when a run was killed before its first record, and never otherwise', () => {
     const [run, killed] = [beginRun(usual, requestFile()), beginRun(usual, requestFile('b'))];
     renameSync(join(killed.path, 'run.json'), join(killed.path, '.run.json.0123456789abcdef.tmp'));
+    renameSync(join(killed.path, 'run-request.csv'), join(killed.path, '.run-request.csv.new'));
     const lost = beginRun(usual, requestFile('c'));
     renameSync(join(lost.path, 'run.json'), join(lost.path, 'results-0001.csv'));
     removeUnborn(root);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -161,8 +161,10 @@ class World {
       name: 'tokens.csv',
       path: this.file,
       check,
+      copy: `${this.file}.copy`,
       now: clock.now(),
     };
+    copyFileSync(this.file, asked.copy);
     const run = RunDirectory.open(this.runDirectory) ?? beginRun(() => this.runDirectory, asked);
     this.#watchSaves(run);
     const host = { pid: process.pid, isAlive: () => true, clock, signal: this.#life.signal };

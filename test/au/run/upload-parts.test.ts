@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkRequestFile } from '../../../src/au/request/check-request-file.ts';
 import type { RunEvent } from '../../../src/au/run/job.ts';
@@ -23,7 +23,9 @@ async function plan(parts: number): Promise<RunDirectory> {
   const limits = { rows: 1, bytes: 30_000_000 };
   const check = await checkRequestFile((await fileSource(bench.file)).open(), { limits });
   const now = bench.clock.now();
-  const file = { profile: 'p', baseUrl: bench.sandbox.url, name: 'tokens.csv', path: bench.file, check, now };
+  const copy = bench.path('request-copy.csv');
+  copyFileSync(bench.file, copy);
+  const file = { profile: 'p', baseUrl: bench.sandbox.url, name: 'tokens.csv', path: bench.file, check, copy, now };
   return beginRun(() => bench.path('run'), file);
 }
 

@@ -189,6 +189,7 @@ describe('what several runs and parts come to', () => {
       }
     });
     rmSync(desk.home.file('gone.csv'));
+    desk.removeCopy(gone);
     const mixed = await desk.svc('au sync');
     expect([mixed.code, outcomes(mixed)]).toEqual([1, { [run]: 'pending', [gone]: 'local' }]);
     const damaged = desk.home.file(join(RUNS, 'run-20260101-00000000-0000'));

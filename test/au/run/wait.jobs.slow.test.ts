@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkRequestFile } from '../../../src/au/request/check-request-file.ts';
 import { writeResults } from '../../../src/au/results/merge.ts';
@@ -35,7 +35,9 @@ async function plan(parts: number): Promise<RunDirectory> {
     limits: { rows: 1, bytes: 30_000_000 },
   });
   const now = bench.clock.now();
-  const asked = { profile: 'p', baseUrl: bench.sandbox.url, name: 'tokens.csv', path: bench.file, check, now };
+  const copy = bench.path('request-copy.csv');
+  copyFileSync(bench.file, copy);
+  const asked = { profile: 'p', baseUrl: bench.sandbox.url, name: 'tokens.csv', path: bench.file, check, copy, now };
   return beginRun(() => bench.path('run'), asked);
 }
 

@@ -27,7 +27,7 @@ const prunedRunView: View<ReturnType<typeof prunedRun>> = {
 
 export const prune = defineCommand({
   description:
-    'Removes the results that runs keep in their directories: they hold tokens. Only of runs that have been completed, failed or abandoned for longer than --older-than; never of open runs, of runs whose outcome at the service is unknown, or of those whose record cannot be read. Result files written where you asked for them (--out) are not touched. What stays of a run is its record, without any token: submitting the same file again is still recognized, and results that the service still has can be downloaded again.',
+    'Removes the results that runs keep in their directories and, 35 days after the end of a run, the copy of its request file: they hold tokens. Only of runs that have been completed, failed or abandoned for longer than --older-than; never of open runs, of runs whose outcome at the service is unknown, or of those whose record cannot be read. Result files written where you asked for them (--out) are not touched. What stays of a run is its record, without any token: submitting the same file again is still recognized, and results that the service still has can be downloaded again.',
   examples: [
     ['svc au runs prune --older-than 90d --dry-run', 'show what would be removed'],
     ['svc au runs prune --older-than 90d --yes', 'from cron'],
@@ -48,7 +48,7 @@ export const prune = defineCommand({
     const { runs, unreadable } = everyRun(context);
     // A run whose record cannot be read may be one to prune.
     const code = unreadable.length > 0 ? EXIT_CODES.config : 0;
-    const old = runs.flatMap((run) => oldRun(run, before) ?? []);
+    const old = runs.flatMap((run) => oldRun(run, before, context.clock.now()) ?? []);
     if (!dryRun) await removeOrphanedSpool(context.system);
     await print(once(old.map(prunedRun)));
     if (old.length === 0) {
@@ -56,7 +56,7 @@ export const prune = defineCommand({
       return code;
     }
     const bytes = old.reduce((sum, run) => sum + run.bytes, 0);
-    const what = `the results of ${countText(old.length, 'run')} (${formatBytes(bytes)})`;
+    const what = `the files of ${countText(old.length, 'run')} (${formatBytes(bytes)})`;
     if (dryRun) {
       context.notices.note(`dry run: ${what} would be removed`);
       return code;
@@ -97,7 +97,7 @@ async function pruneAll(context: Context, old: readonly OldRun[], before: number
       warnOf(context, each.run.record.id, error);
     }
   }
-  const removed = `removed the results of ${countText(pruned, 'run')}`;
+  const removed = `removed the files of ${countText(pruned, 'run')}`;
   if (failed > 0) {
     notices.warn(`${removed}; ${countText(failed, 'run')} could not be pruned`);
     return EXIT_CODES.local;

@@ -46,8 +46,8 @@ describe('svc au runs prune', () => {
     expect(tokensOf(desk).some((token) => contentOf(directoryOf(desk, run)).includes(token))).toBe(true);
 
     const shown = await desk.svc(`${PRUNE} --dry-run`);
-    expect(JSON.parse(shown.stdout)).toMatchObject({ run, status: 'completed', files: 1, bytes: expect.any(Number) });
-    expect(shown.stderr).toContain('dry run: the results of 1 run (');
+    expect(JSON.parse(shown.stdout)).toMatchObject({ run, status: 'completed', files: 2, bytes: expect.any(Number) });
+    expect(shown.stderr).toContain('dry run: the files of 1 run (');
     const asked = await desk.svc(PRUNE);
     expect(asked.code).toBe(2);
     expect(asked.stderr).toContain('--yes');
@@ -145,7 +145,7 @@ describe('svc au runs prune', () => {
     writeFileSync(join(directory, `run.${statSync(directory).ino}.lock`), 'of an unknown process');
     const { code, stderr } = await desk.svc(`${PRUNE} --yes`);
     expect(code).toBe(1);
-    expect(stderr).toContain('warning: removed the results of 0 runs; 1 run could not be pruned\n');
+    expect(stderr).toContain('warning: removed the files of 0 runs; 1 run could not be pruned\n');
     expect(readdirSync(directory)).toContain('results-0001.csv');
   });
 
