@@ -91,12 +91,14 @@ export async function readOnce(
 /** What may be duplicated where pages shift. A page is of one moment: equal entries on one are certain. */
 function uncertainEntries(pages: readonly (readonly Entry[])[]): Entry[] {
   const pageOf = new Map<number, number>();
-  for (const [page, entries] of pages.entries())
+  for (const [page, entries] of pages.entries()) {
     for (const { at } of entries) pageOf.set(at, (pageOf.get(at) ?? page) === page ? page : SEVERAL);
+  }
   const doubtful = pages.map((page) => page.filter(({ at }) => pageOf.get(at) === SEVERAL));
   const certain = new Map<string, number>();
-  for (const page of doubtful)
+  for (const page of doubtful) {
     for (const [key, count] of countByKey(page)) certain.set(key, Math.max(count, certain.get(key) ?? 0));
+  }
   return beyond(doubtful.flat(), ({ key }) => certain.get(key) ?? 0);
 }
 

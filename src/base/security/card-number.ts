@@ -63,8 +63,9 @@ const UUID_LENGTH = 36;
 function runsIn(text: string): Group[][] {
   const runs: Group[][] = [];
   let chain = nextChain(text, 0, FEWEST);
-  for (; chain !== undefined; chain = nextChain(text, chain.end, FEWEST))
+  for (; chain !== undefined; chain = nextChain(text, chain.end, FEWEST)) {
     for (const run of runsOf(text, digitGroups(text, chain))) runs.push(run);
+  }
   return runs;
 }
 

@@ -107,7 +107,12 @@ export class LineClock {
     let ms = 0;
     if (block[at] === POINT) {
       at += 1;
-      for (let unit = 100; digit(block, at) < 10; at += 1, unit = Math.floor(unit / 10)) ms += unit * digit(block, at);
+      let unit = 100;
+      while (digit(block, at) < 10) {
+        ms += unit * digit(block, at);
+        unit = Math.floor(unit / 10);
+        at += 1;
+      }
       if (at === start + 3) return undefined;
     }
     if (tens > 5 || ones > 9 || block[at] !== ZULU || at + 1 !== end) return undefined;

@@ -37,8 +37,8 @@ export async function* readSegment(
   const needles = needlesFor(among);
   const blocks = columns && (await unlessDamaged(readColumns(store, segment, columns, options)));
   for await (const block of blocks ?? readLines(store, segment, options)) {
-    for (const lines of needles ? [[...linesWith(block, needles)]] : allLines(block))
-      if (lines.length > 0) yield lines.map((line) => readLine(segment.path, line));
+    const groups = needles ? [[...linesWith(block, needles)]] : allLines(block);
+    for (const lines of groups) if (lines.length > 0) yield lines.map((line) => readLine(segment.path, line));
   }
 }
 

@@ -81,10 +81,19 @@ async function readAll(store: ArchiveStore, last: Link): Promise<RecordContent[]
  */
 export async function* readContents(store: ArchiveStore, last: Link): AsyncGenerator<RecordContent> {
   const file = last.record.checkpoint;
-  const read = file && readFile(store, file, contentsSchema).catch((error) => void damageOf(error, file.path));
-  const copied = (await read) ?? [];
+  const copied = file ? await copiedContents(store, file) : [];
   yield* copied;
   for await (const { record } of readRecordsFrom(store, copied.length, last)) yield contentOf(record);
+}
+
+/** The content that a checkpoint copies; none when it is damaged, since the records have it too. */
+async function copiedContents(store: ArchiveStore, file: SideFile): Promise<readonly RecordContent[]> {
+  try {
+    return await readFile(store, file, contentsSchema);
+  } catch (error) {
+    if (!isSvcError(error, 'checksum_mismatch')) throw error;
+    return [];
+  }
 }
 
 /** Removes what the two newest records do not name: whoever has just read the one before may still need its files. */

@@ -91,7 +91,8 @@ async function makeReview(context: Context, input: Input<typeof parameters>): Pr
     import('../review/review.ts'),
   ]);
   const now = context.clock.now();
-  const from = (input.day ?? moment('yesterday'))(now);
+  const day = input.day ?? moment('yesterday');
+  const from = day(now);
   if (from > now) throw new SvcError('usage', 'the day to review is in the future', { hint: 'Choose an earlier day.' });
   const store = await openArchive(context, input.dir);
   const bounds = { since: from - PAST_DAYS * DAY_MS, until: from + DAY_MS };

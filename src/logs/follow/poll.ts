@@ -201,7 +201,10 @@ function settledBy(newest: number | undefined, overlapMs: number): number | unde
 
 function newestOf(state: TailState, entries: readonly Entry[], now: number): number | undefined {
   let { newest } = state;
-  for (const { at } of entries) if (at !== NO_TIME && (newest === undefined || at > newest)) newest = Math.min(at, now);
+  for (const { at } of entries) {
+    const isNewer = at !== NO_TIME && (newest === undefined || at > newest);
+    if (isNewer) newest = Math.min(at, now);
+  }
   return newest;
 }
 

@@ -84,7 +84,8 @@ async function follow(
     yield* tailing.batches();
   }
   try {
-    await (shipping?.deliver ?? print)(notices.counted(batches()));
+    const deliver = shipping?.deliver ?? print;
+    await deliver(notices.counted(batches()));
     onPosition(tailing.position());
   } catch (error) {
     if (!context.signal.aborted) throw error;

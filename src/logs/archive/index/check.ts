@@ -41,15 +41,16 @@ export class IndexCheck {
 
   /** Reads the whole index. */
   async findings(): Promise<readonly Finding[]> {
-    for (const { path, file } of this.#files)
-      await this.#noting(path, async () => {
-        for (const group of file.groups)
-          if (!(await isAsHashed(file, group))) this.#note(path, 'its filters are not those of its columns');
-        const tallies = await file.tallies();
-        const held = tallies.map((tally) => tally && entriesOf(tally).length > 0);
-        if (file.tallyInfos.some((info, at) => info && held[at] !== true)) this.#note(path, 'its tallies were changed');
-      });
+    for (const { path, file } of this.#files) await this.#noting(path, () => this.#checkContent(path, file));
     return this.#findings;
+  }
+
+  async #checkContent(path: string, file: IndexFile): Promise<void> {
+    for (const group of file.groups)
+      if (!(await isAsHashed(file, group))) this.#note(path, 'its filters are not those of its columns');
+    const tallies = await file.tallies();
+    const held = tallies.map((tally) => tally && entriesOf(tally).length > 0);
+    if (file.tallyInfos.some((info, at) => info && held[at] !== true)) this.#note(path, 'its tallies were changed');
   }
 
   async #noting(path: string, work: () => Promise<void>): Promise<void> {

@@ -58,8 +58,10 @@ async function lookInto(
   await Promise.all(
     groups.map(async (group) => {
       const hits = await Promise.all(query.map((keys) => Promise.all(keys.map((key) => holding(file, group, key)))));
-      for (const [at, { segment, column }] of group.columns.entries())
-        if (hits.every((each) => each.some((held) => held[at]))) wanted[segment]?.push(column);
+      for (const [at, { segment, column }] of group.columns.entries()) {
+        const isHit = hits.every((each) => each.some((held) => held[at]));
+        if (isHit) wanted[segment]?.push(column);
+      }
     }),
   );
   return file.segments.map(({ sha256, columns }, at) => {

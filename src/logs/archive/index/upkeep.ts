@@ -49,8 +49,8 @@ async function mergeBefore(store: ArchiveStore, { record }: Link): Promise<Index
 async function merge(store: ArchiveStore, from: number, to: number): Promise<IndexRef[]> {
   let refs: IndexRef[] = [];
   const sequences = Array.from({ length: to - from + 1 }, (_, at) => from + at);
-  for await (const text of sideBySide(sequences, READ_AHEAD, (each) => store.readText(recordPath(each))))
-    if (text !== undefined) refs = withIndex(refs, indexIn(parseRecord(text, '').record));
+  const texts = sideBySide(sequences, READ_AHEAD, (each) => store.readText(recordPath(each)));
+  for await (const text of texts) if (text !== undefined) refs = withIndex(refs, indexIn(parseRecord(text, '').record));
   const runs: IndexRef[][] = [];
   for (const ref of refs.filter((each) => isCovered(each, { from, to }))) {
     const run = runs.at(-1);
@@ -69,8 +69,8 @@ function monthIn(path: string): string {
 /** Merges files into one; what is damaged or gone is left out, as its segments can be searched without. */
 async function mergeRun(store: ArchiveStore, refs: readonly IndexRef[]): Promise<IndexRef[]> {
   const parts: IndexPart[] = [];
-  for await (const file of sideBySide(refs, READ_AHEAD, (ref) => unlessDamaged(IndexFile.open(store, ref), 'local')))
-    if (file) parts.push(file);
+  const files = sideBySide(refs, READ_AHEAD, (ref) => unlessDamaged(IndexFile.open(store, ref), 'local'));
+  for await (const file of files) if (file) parts.push(file);
   if (parts.length < 2) return [];
   const from = refs[0]?.from ?? 0;
   const to = refs.at(-1)?.to ?? 0;
