@@ -8,7 +8,7 @@ import { knownTenant } from '../cli/config/cache.ts';
 import type { Profile } from '../cli/config/config-file.ts';
 import { checkKeyText, commandName, KEY_TYPES, storedAs } from '../cli/config/keys.ts';
 import { baseUrlText } from '../cli/config/values.ts';
-import { readInput } from '../cli/output/prompt.ts';
+import { readInput } from '../cli/app/read-input.ts';
 import { displayHost } from '../schema/address.ts';
 import type { KeyType, TenantFacts } from '../schema/tenant.ts';
 

@@ -2,7 +2,7 @@ import { readFailure, SvcError } from '../../base/errors.ts';
 import { readFileOrPipe } from '../../base/files/read.ts';
 import type { InputStream } from '../../base/system.ts';
 import { JsonFault, plainValue, positionOf, readJson } from '../config/json-text.ts';
-import { readInput } from '../output/prompt.ts';
+import { readInput } from './read-input.ts';
 import type { Context } from './command.ts';
 import { resolvePath } from './typed-path.ts';
 import { nameValue, type ValueParser } from './value-parsers.ts';

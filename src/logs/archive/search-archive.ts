@@ -13,7 +13,7 @@ import {
   intervalOf,
   entityFilter,
 } from '../options.ts';
-import { gapText, reportGaps } from '../sentences.ts';
+import { gapText, reportGaps } from '../gaps.ts';
 import type { Manifest } from './manifest.ts';
 import { archiveLocation, openArchive, withByteProgress } from './open-archive.ts';
 import type { Lane } from './search.ts';

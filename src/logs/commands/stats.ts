@@ -18,7 +18,7 @@ import {
   firstRequest,
   entityFilter,
 } from '../options.ts';
-import { gapText, reportGaps } from '../sentences.ts';
+import { gapText, reportGaps } from '../gaps.ts';
 
 const DAY_MS = 86_400_000;
 

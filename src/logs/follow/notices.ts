@@ -5,7 +5,7 @@ import { countText, formatDuration, isoTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { TailPosition } from '../entry.ts';
 import { OddEntries } from '../odd-entries.ts';
-import { gapText } from '../sentences.ts';
+import { gapText } from '../gaps.ts';
 import type { TailEvent } from './follow.ts';
 
 /** What following the logs reports on stderr: outages, the catch-up after them, gaps. Live on a terminal. */

@@ -21,7 +21,7 @@ import {
   OVERLAP_PARAMETER,
   RETENTION_PARAMETERS,
 } from '../options.ts';
-import { destinationText, parseDestination } from '../otlp/settings.ts';
+import { destinationText, parseDestination } from '../otlp/destination.ts';
 import type { TailOptions } from './follow.ts';
 import type { LastEntries } from './last-entries.ts';
 

@@ -1,9 +1,7 @@
 import { assert, constantFrom, integer, property, stringMatching } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SvcError } from '../../../src/base/errors.ts';
 import { readPartialSuccess } from '../../../src/logs/otlp/exporter.ts';
 import { exportRequests, logRecord, unixNano } from '../../../src/logs/otlp/request.ts';
-import { destinationText, otlpSettings, parseDestination } from '../../../src/logs/otlp/settings.ts';
 
 const same = (text: string): string => text;
 const hide = (text: string): string => text.replaceAll('secret', '***');
@@ -99,62 +97,6 @@ describe('requests to export', () => {
       const { resourceLogs } = JSON.parse(text) as { resourceLogs: unknown[] };
       expect(resourceLogs.length).toBeLessThanOrEqual(2);
     }
-  });
-});
-
-describe('a destination', () => {
-  it.each([
-    ['otlp+http://127.0.0.1:4318', 'http://127.0.0.1:4318/v1/logs'],
-    ['otlp+https://collector.example/otlp/', 'https://collector.example/otlp/v1/logs'],
-    ['OTLP+https://collector.example/v1/logs', 'https://collector.example/v1/logs'],
-  ])('%s is the address %s', (text, address) => {
-    const url = parseDestination(text);
-    expect(url.href).toBe(address);
-    expect(parseDestination(destinationText(url)).href).toBe(address);
-  });
-
-  it.each([
-    'http://127.0.0.1:4318',
-    'otlp+http://collector.example:4318',
-    'otlp+https://user:canary@collector.example',
-    'otlp+https://collector.example/?token=canary',
-    'otlp+ftp://collector.example',
-    'otlp+https://',
-    '4318',
-  ])('R04 is not %s, and the refusal does not repeat it', (text) => {
-    expect(() => parseDestination(text)).toThrow(SvcError);
-    expect(() => parseDestination(text)).not.toThrow(/canary|collector\.example\//);
-  });
-});
-
-describe('settings of the export', () => {
-  it('come from the variables of OpenTelemetry, those for logs before those for all', () => {
-    const environment = {
-      OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20abc, x-scope=a=b,',
-      OTEL_EXPORTER_OTLP_LOGS_HEADERS: 'x-scope=logs',
-      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
-      OTEL_EXPORTER_OTLP_LOGS_COMPRESSION: 'none',
-      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=prod,service.name=other',
-      OTEL_SERVICE_NAME: 'vault',
-    };
-    expect(otlpSettings(environment)).toEqual({
-      headers: { authorization: 'Bearer abc', 'x-scope': 'logs' },
-      resource: { 'service.name': 'vault', 'deployment.environment': 'prod' },
-      gzip: false,
-    });
-    expect(otlpSettings({})).toEqual({ headers: {}, resource: { 'service.name': 'svc' }, gzip: true });
-  });
-
-  it.each([
-    ['OTEL_EXPORTER_OTLP_HEADERS', 'canary'],
-    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=canary%'],
-    ['OTEL_EXPORTER_OTLP_HEADERS', 'a b=canary'],
-    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=canary%0d%0ax: y'],
-    ['OTEL_EXPORTER_OTLP_LOGS_HEADERS', 'host=canary'],
-    ['OTEL_EXPORTER_OTLP_COMPRESSION', 'canary'],
-  ])('R05 refuse %s=%s by name, without its value', (name, value) => {
-    expect(() => otlpSettings({ [name]: value })).toThrow(new RegExp(name));
-    expect(() => otlpSettings({ [name]: value })).not.toThrow(/canary/);
   });
 });
 

@@ -1,0 +1,32 @@
+import type { Context } from '../cli/app/command.ts';
+import { isoTime } from '../cli/output/time.ts';
+import type { Coverage } from './archive/coverage.ts';
+import type { TimeRange } from './entry.ts';
+
+export function gapText({ from, to }: TimeRange): string {
+  return `entries may be missing from ${isoTime(from)} to ${isoTime(to)}`;
+}
+
+const MAX_GAPS = 5;
+
+/** Reports which parts of the given range the archive does not cover. `newer`: how to get newer entries, if at all. */
+export function reportGaps(
+  { notices, clock }: Context,
+  { coverage }: { readonly coverage: Coverage },
+  { since = -Infinity, until = Infinity }: { since?: number | undefined; until?: number | undefined },
+  newer: string | undefined,
+): void {
+  const gaps = coverage.gaps().filter(({ from, to }) => from < until && to > since);
+  for (const gap of gaps.slice(0, MAX_GAPS)) notices.warn(gapText(gap));
+  if (gaps.length > MAX_GAPS) notices.warn(`and in ${gaps.length - MAX_GAPS} further gaps`);
+  const covered = coverage.covered();
+  const begin = covered[0]?.from;
+  const end = covered.at(-1)?.to;
+  if (begin === undefined || end === undefined) return notices.note('the archive covers no time yet');
+  if (since !== -Infinity && since < begin)
+    notices.note(
+      `the archive begins at ${isoTime(begin)}${coverage.drops.length > 0 ? ' (older months were dropped by retention)' : ''}`,
+    );
+  if (newer !== undefined && Math.min(until, clock.now()) > end)
+    notices.note(`the archive ends at ${isoTime(end)}; ${newer}`);
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { otlpSettings } from '../../../src/logs/otlp/settings.ts';
+
+describe('settings of the export', () => {
+  it('come from the variables of OpenTelemetry, those for logs before those for all', () => {
+    const environment = {
+      OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20abc, x-scope=a=b,',
+      OTEL_EXPORTER_OTLP_LOGS_HEADERS: 'x-scope=logs',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+      OTEL_EXPORTER_OTLP_LOGS_COMPRESSION: 'none',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=prod,service.name=other',
+      OTEL_SERVICE_NAME: 'vault',
+    };
+    expect(otlpSettings(environment)).toEqual({
+      headers: { authorization: 'Bearer abc', 'x-scope': 'logs' },
+      resource: { 'service.name': 'vault', 'deployment.environment': 'prod' },
+      gzip: false,
+    });
+    expect(otlpSettings({})).toEqual({ headers: {}, resource: { 'service.name': 'svc' }, gzip: true });
+  });
+
+  it.each([
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'canary'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=canary%'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a b=canary'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'a=canary%0d%0ax: y'],
+    ['OTEL_EXPORTER_OTLP_LOGS_HEADERS', 'host=canary'],
+    ['OTEL_EXPORTER_OTLP_COMPRESSION', 'canary'],
+  ])('R05 refuse %s=%s by name, without its value', (name, value) => {
+    expect(() => otlpSettings({ [name]: value })).toThrow(new RegExp(name));
+    expect(() => otlpSettings({ [name]: value })).not.toThrow(/canary/);
+  });
+});
