@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDesk, type Desk } from '../au/commands/support.ts';
+import { openDesk, openQuickDesk, type QuickDesk } from '../au/commands/support.ts';
 import { CHROMIUM, launchChromium } from '../browser/chromium.ts';
 import { type Finished, Home } from '../support/svc.ts';
 
@@ -25,7 +25,7 @@ interface Report {
 }
 
 /** What a command that went well printed. */
-async function data<T>(run: Promise<Finished>): Promise<T> {
+async function data<T>(run: Promise<Omit<Finished, 'signal'>>): Promise<T> {
   const { code, stdout, stderr } = await run;
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout) as T;
@@ -102,23 +102,22 @@ describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
   );
 });
 
-function writeTwoParts({ home }: Desk): void {
+function writeTwoParts({ home }: QuickDesk): void {
   const rows = Array.from({ length: ROWS }, (_, row) => `t${row},,,\n`).join('');
   writeFileSync(home.file('tokens.csv'), `token,expiration_year,expiration_month,merchant_id\n${rows}`);
 }
 
 describe('a file of several parts', () => {
   it('is brought to its results by rounds of au sync, whose --exec is told once', async () => {
-    const desk = await openDesk();
+    const desk = await openQuickDesk();
     writeTwoParts(desk);
     const submitted = await data<{ jobs: string[] }>(desk.svc('au submit tokens.csv'));
     expect(submitted.jobs).toHaveLength(2);
     const line = ['au', 'sync', '--exec', 'echo "$SVC_RUN_ID $SVC_RESULTS" >> told'];
     let code: number | null = 11;
-    for (let round = 0; code === 11 && round < 20; round += 1)
-      ({ code } = await desk.home.svc(line, { env: desk.env }));
+    for (let round = 0; code === 11 && round < 20; round += 1) ({ code } = await desk.svc(line));
     expect(code).toBe(0);
-    expect(await desk.home.svc(line, { env: desk.env })).toMatchObject({ code: 0 });
+    expect(await desk.svc(line)).toMatchObject({ code: 0 });
     const told = readFileSync(desk.home.file('told'), 'utf8');
     expect(told).toBe(`${desk.runIds()[0]} ${desk.home.file('tokens.results.csv')}\n`);
     // The results of tokens that the sandbox does not know: one for each row, in the order of the request.

@@ -41,7 +41,12 @@ function answer(found: readonly unknown[] | number): void {
 }
 
 function svc(...argv: string[]) {
-  return svcHere(['logs', ...argv], { baseUrl: new URL(server.url), home, env: { SVC_PACING: 'off' } });
+  return svcHere(['logs', ...argv], {
+    baseUrl: new URL(server.url),
+    home,
+    env: { SVC_PACING: 'off' },
+    clock: new FakeClock({ start: Date.now() }),
+  });
 }
 
 const COMMANDS = {

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { FaultServer } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
+import { type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
 import { Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 
@@ -8,25 +9,30 @@ const home = new Home();
 
 afterAll(() => home.remove());
 
+/** Runs a command line at a sandbox. */
+async function svc(...argv: string[]): Promise<HereResult> {
+  return svcHere(argv, await startSandboxHere());
+}
+
 describe('--jq', () => {
   it('writes texts bare and anything else as JSON on one line', async () => {
-    const { code, stdout } = await home.svc(['--sandbox', 'tenant', 'show', '--jq', '.type, .settings']);
+    const { code, stdout } = await svc('tenant', 'show', '--jq', '.type, .settings');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^test\n\{"fingerprint_tokens":"true",.*\}\n$/);
   });
 
   it('sees each entry of a list by itself, and with -o json the list as one array', async () => {
-    const list = ['--sandbox', 'logs', '--limit', '150'];
-    const each = await home.svc([...list, '--jq', '.operation']);
+    const list = ['logs', '--limit', '150'];
+    const each = await svc(...list, '--jq', '.operation');
     expect(each.stdout.trimEnd().split('\n')).toHaveLength(150);
-    const whole = await home.svc([...list, '-o', 'json', '--jq', 'length, (map(.operation) | unique)']);
+    const whole = await svc(...list, '-o', 'json', '--jq', 'length, (map(.operation) | unique)');
     expect(whole.stdout).toMatch(/^150\n\["create",.*\]\n$/);
   });
 
   it('sees what --fields chose, and no address', async () => {
-    const created = await home.svc(['--sandbox', 'au', 'create', '--jq', '.upload_url, keys']);
+    const created = await svc('au', 'create', '--jq', '.upload_url, keys');
     expect(created.stdout).toMatch(/^\(hidden\)\n\[.*"upload_url".*\]\n$/);
-    const chosen = await home.svc(['--sandbox', 'logs', '-n', '1', '--fields', 'operation', '--jq', 'keys']);
+    const chosen = await svc('logs', '-n', '1', '--fields', 'operation', '--jq', 'keys');
     expect(chosen.stdout).toBe('["operation"]\n');
   });
 
@@ -39,7 +45,7 @@ describe('--jq', () => {
     ['commands', '--jq', '.command'],
     ['logs', 'tail', '--since', '1d', '--max', '3', '--jq', '.operation'],
   ])('works with svc %s %s', async (...argv) => {
-    const { code, stdout } = await home.svc(['--sandbox', ...argv]);
+    const { code, stdout } = await svc(...argv);
     expect({ code, empty: stdout === '' }).toEqual({ code: 0, empty: false });
     expect(stdout).not.toMatch(/^"/m);
   });
@@ -47,14 +53,13 @@ describe('--jq', () => {
   it('that is wrong ends with 2 before anything is asked of the service', async () => {
     const server = await FaultServer.start([json({})]);
     try {
-      const env = { SVC_BASE_URL: server.url.href, SVC_API_KEY: 'key' };
       for (const argv of [
         ['au', 'create', '--jq', '.id)'],
         ['api', 'POST', '/3ds/sessions', '--jq', 'nonsense'],
         ['logs', '-o', 'csv', '--jq', '.id'],
         ['tenant', 'delete', '--yes', '--jq', '.'],
       ])
-        expect((await home.svc(argv, { env })).code).toBe(2);
+        expect((await svcHere(argv, { baseUrl: server.url })).code).toBe(2);
       expect(server.ledger).toEqual([]);
     } finally {
       await server.close();
@@ -62,14 +67,7 @@ describe('--jq', () => {
   });
 
   it('that fails on an entry goes on, says why, and ends with 1', async () => {
-    const { code, stdout, stderr } = await home.svc([
-      '--sandbox',
-      'logs',
-      '--limit',
-      '120',
-      '--jq',
-      '.operation, (.message | .nothing)',
-    ]);
+    const { code, stdout, stderr } = await svc('logs', '--limit', '120', '--jq', '.operation, (.message | .nothing)');
     expect(code).toBe(1);
     expect(stdout.trimEnd().split('\n')).toHaveLength(120);
     const lines = stderr.trimEnd().split('\n');

@@ -44,10 +44,20 @@ async function keep(store: ArchiveStore, months: number): Promise<Retention> {
   return retention;
 }
 
+const built = new Map<string, Buffer>();
+
+/** The same archive each time. Building it takes longer than what is tried on it: the first one is copied. */
 async function newMemoryArchive(): Promise<MemoryStore> {
   const work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-retention-'));
   onTestFinished(() => fs.rmSync(work, { recursive: true, force: true }));
   const store = new MemoryStore(work);
+  for (const [file, bytes] of built) store.files.set(file, bytes);
+  if (built.size === 0) await fill(store);
+  for (const [file, bytes] of store.files) built.set(file, bytes);
+  return store;
+}
+
+async function fill(store: MemoryStore): Promise<void> {
   const begin = { position: beginAt(START), since: START, now: START };
   const first = await beginArchive(store, { service: 'https://vault.example', tenantId: TENANT }, begin);
   const writer = await ArchiveWriter.open(store, first, { tenantId: TENANT, now: () => START });
@@ -56,7 +66,6 @@ async function newMemoryArchive(): Promise<MemoryStore> {
     const readTo = at + 13 < OLD.length ? START + (at + 13) * 2 * DAY : END;
     await writer.commit({ settled: START, readTo, newest: undefined, passed: [] });
   }
-  return store;
 }
 
 /** Months of the entries that a search reads, in order. */

@@ -1,22 +1,24 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Finished, Home } from '../../support/svc.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClock } from '../../support/clock.ts';
+import { passTime } from '../../support/passing-time.ts';
+import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 
-const home = new Home();
 let server: LogServer;
 
 beforeEach(async () => {
   server = await startLogServer();
 });
 afterEach(() => server.close());
-afterAll(() => home.remove());
 
-function env(): Record<string, string> {
-  return { SVC_MANAGEMENT_API_KEY: 'a-key', SVC_BASE_URL: server.url, SVC_PACING: 'off' };
+function svc(argv: readonly string[]): Promise<HereResult> {
+  const clock = new FakeClock({ start: Date.now(), auto: false });
+  const env = { SVC_MANAGEMENT_API_KEY: 'a-key', SVC_BASE_URL: server.url, SVC_PACING: 'off' };
+  return passTime(clock, svcHere(argv, { clock, env }), () => server.requests);
 }
 
-function csv(...more: string[]): Promise<Finished> {
-  return home.svc(['logs', '--fields', 'message', ...more], { env: env() });
+function csv(...more: string[]): Promise<HereResult> {
+  return svc(['logs', '--fields', 'message', ...more]);
 }
 
 describe('svc logs list', () => {
@@ -25,10 +27,7 @@ describe('svc logs list', () => {
     ['logs', 'tail', '--since', '1h', '--idle-exit', '1s'],
   ])('takes an entity id alone, also where the service passes over it: %s %s', async (...argv) => {
     for (const id of ['one', 'two', 'ONE']) server.logs.push(logAgo(600_000, `entry ${id}`, { entity_id: id }));
-    const { code, stdout } = await home.svc(
-      [...argv, '--entity-id', 'one', '-o', 'jsonl', '--fields', 'message,+new'],
-      { env: env() },
-    );
+    const { code, stdout } = await svc([...argv, '--entity-id', 'one', '-o', 'jsonl', '--fields', 'message,+new']);
     expect(code).toBe(0);
     expect(stdout.trimEnd().split('\n').toSorted()).toEqual(['{"message":"entry ONE"}', '{"message":"entry one"}']);
   });
@@ -37,7 +36,7 @@ describe('svc logs list', () => {
     server.pagesPerCursor = 3;
     for (let index = 0; index < 950; index += 1)
       server.logs.push(logAgo(Math.floor(index / 7) * 1_000, `entry ${index - (index % 3)}`));
-    const { code, stdout } = await home.svc(['logs', '--all', '-o', 'jsonl'], { env: env() });
+    const { code, stdout } = await svc(['logs', '--all', '-o', 'jsonl']);
     expect(code).toBe(0);
     const lines = stdout.trimEnd().split('\n');
     const times = lines.map((line) => (JSON.parse(line) as { created_at: string }).created_at);
@@ -80,7 +79,7 @@ describe('svc logs list', () => {
   it('names once the members for which its CSV has no column, and none with --fields', async () => {
     const more: object = { brand_new: { name: 'a' }, other: [1] };
     for (const ago of [1_000, 2_000, 3_000]) server.logs.push(logAgo(ago, 'one', more));
-    const left = await home.svc(['logs', '-o', 'csv', '--limit', '2', '--page-size', '1'], { env: env() });
+    const left = await svc(['logs', '-o', 'csv', '--limit', '2', '--page-size', '1']);
     expect(left.stdout).not.toContain('brand_new');
     expect(left.stderr.match(/^left out.*$/gm)).toEqual([
       'left out, as no column is known for them: brand_new.name, other (use -o jsonl, or --fields with +name)',
@@ -156,10 +155,7 @@ describe('svc logs list', () => {
     const command = /\n {2}svc (.*)\n/.exec(first.stderr)?.[1] ?? '';
     expect(command).toMatch(rest);
     const words = command.match(/'[^']*'|\S+/g) ?? [];
-    const second = await home.svc(
-      words.map((word) => word.replaceAll("'", '')),
-      { env: env() },
-    );
+    const second = await svc(words.map((word) => word.replaceAll("'", '')));
     expect(second).toMatchObject({ code: 0, stdout: '{"message":"the one"}\n' });
   });
 });

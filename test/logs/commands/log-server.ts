@@ -31,6 +31,8 @@ export interface LogServer {
 /** Starts a log service on a free port of this machine. */
 export async function startLogServer(): Promise<LogServer> {
   let cursorAge = 0;
+  // Later pages of a list need not go through thousands of entries again.
+  let listed: { readonly interval: string; readonly logs: readonly Log[] } = { interval: '', logs: [] };
   const server = createServer((request, response) => {
     served.requests += 1;
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
@@ -57,13 +59,9 @@ export async function startLogServer(): Promise<LogServer> {
       response.writeHead(410).end('{"title":"the cursor has expired"}');
       return;
     }
-    const [from, to] = ['start_date', 'end_date'].map((name) => Date.parse(query.get(name) ?? ''));
-    const found = served.logs.filter(({ created_at }) => {
-      const at = Date.parse(created_at);
-      return !(at < (from ?? 0)) && !(at >= (to ?? 0));
-    });
-    const sorted = found.toSorted((one, other) => other.created_at.localeCompare(one.created_at));
-    if (served.isOldestFirst) sorted.reverse();
+    const interval = `${query.get('start_date')} ${query.get('end_date')} ${served.logs.length}`;
+    if (!query.has('start') || listed.interval !== interval) listed = { interval, logs: logsOf(served, query) };
+    const sorted = listed.logs;
     const start = Number(query.get('start') ?? 0);
     const end = start + Number(query.get('size') ?? 20);
     const next = end < sorted.length ? String(end) : null;
@@ -91,6 +89,17 @@ export async function startLogServer(): Promise<LogServer> {
       }),
   };
   return served;
+}
+
+/** The entries of the interval that a query asks for, in the order of the service. */
+function logsOf({ logs, isOldestFirst }: LogServer, query: URLSearchParams): Log[] {
+  const [from, to] = ['start_date', 'end_date'].map((name) => Date.parse(query.get(name) ?? ''));
+  const found = logs.filter(({ created_at }) => {
+    const at = Date.parse(created_at);
+    return !(at < (from ?? 0)) && !(at >= (to ?? 0));
+  });
+  const sorted = found.toSorted((one, other) => other.created_at.localeCompare(one.created_at));
+  return isOldestFirst ? sorted.toReversed() : sorted;
 }
 
 /** An entry created `agoMs` before now, with whole seconds. */
