@@ -7,8 +7,8 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { objectText } from '../../support/json-text.ts';
-import { servePage } from '../../support/page-server.ts';
 import { svcHere } from '../../support/run-here.ts';
+import { serveTexts } from './log-server.ts';
 
 const AT = '"created_at":"2026-01-02T00:0';
 const DEEP = '['.repeat(3_000) + ']'.repeat(3_000);
@@ -46,7 +46,7 @@ const SINCE = ['--since', '2026-01-02'];
 
 describe('an archive', () => {
   it('R60 R61 holds entries as they were sent, and those that others cannot read beside them', async () => {
-    const { url: baseUrl } = await servePage(ALL);
+    const { url: baseUrl } = await serveTexts(ALL);
     const audit = place();
     const { code, stdout, stderr } = await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
     expect(code).toBe(0);
@@ -61,7 +61,7 @@ describe('an archive', () => {
   });
 
   it('R60 R61 gives them back so in a search, with card numbers masked', async () => {
-    const { url: baseUrl } = await servePage(ALL);
+    const { url: baseUrl } = await serveTexts(ALL);
     const audit = place();
     await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
     const { code, stdout } = await svcHere(['logs', 'search', audit, '-o', 'jsonl']);
@@ -76,7 +76,7 @@ describe('an archive', () => {
   });
 
   it('R61 is queried by an engine, whatever the service sent', async () => {
-    const { url: baseUrl } = await servePage(ALL);
+    const { url: baseUrl } = await serveTexts(ALL);
     const audit = place();
     await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
     const engine = await (await DuckDBInstance.create(':memory:')).connect();
@@ -88,7 +88,7 @@ describe('an archive', () => {
   it('R60 holds the text of any entry', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(objectText, { minLength: 1, maxLength: 30 }), async (entries) => {
-        const { url: baseUrl } = await servePage(entries.map(({ spaced }) => spaced));
+        const { url: baseUrl } = await serveTexts(entries.map(({ spaced }) => spaced));
         const audit = place();
         await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
         expect(linesOf(audit, '.gz').toSorted()).toEqual(entries.map(({ plain }) => plain).toSorted());
@@ -99,7 +99,7 @@ describe('an archive', () => {
   });
 
   it('R33 finds a raw segment that was changed', async () => {
-    const { url: baseUrl } = await servePage(RAW);
+    const { url: baseUrl } = await serveTexts(RAW);
     const audit = place();
     await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
     const files = readdirSync(audit, { recursive: true, encoding: 'utf8' });
@@ -136,7 +136,7 @@ const NEW = [
 
 describe('what the version before has written', () => {
   it('R60 is a checkpoint that is resumed without repeating an entry', async () => {
-    const { url: baseUrl } = await servePage([...OLD, ...NEW], '2026-01-02T00:10:30Z');
+    const { url: baseUrl } = await serveTexts([...OLD, ...NEW], '2026-01-02T00:10:30Z');
     const file = path.join(path.dirname(place()), 'tail.json');
     const [settled, read_to] = ['2026-01-02T00:08:00.000Z', '2026-01-02T00:10:00.000Z'];
     const head = { version: 1, service: baseUrl.origin, entity_type: null, entity_id: null, settled, read_to };
@@ -149,7 +149,7 @@ describe('what the version before has written', () => {
   });
 
   it('R60 is an archive that is updated without repeating an entry', async () => {
-    const { url: baseUrl } = await servePage([...OLD, ...NEW], '2026-01-02T00:10:30Z');
+    const { url: baseUrl } = await serveTexts([...OLD, ...NEW], '2026-01-02T00:10:30Z');
     const audit = place();
     writeOldArchive(audit, baseUrl.origin);
     expect(await svcHere(['logs', 'verify', audit, '-o', 'jsonl'])).toMatchObject({ code: 0 });

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { objectText } from '../../support/json-text.ts';
-import { servePage } from '../../support/page-server.ts';
 import { svcHere } from '../../support/run-here.ts';
+import { serveTexts } from './log-server.ts';
 
 const DEEP = '['.repeat(3_000) + ']'.repeat(3_000);
 const ENTRIES = [
@@ -18,7 +18,7 @@ const ENTRIES = [
 
 describe('entries as they were sent', () => {
   it('R60 R61 are listed token for token, whatever their form', async () => {
-    const { url: baseUrl } = await servePage(ENTRIES);
+    const { url: baseUrl } = await serveTexts(ENTRIES);
     const { code, stdout, stderr } = await svcHere(['logs', '-o', 'jsonl'], { baseUrl });
     expect(code).toBe(0);
     expect(stdout).toBe(ENTRIES.map((entry) => `${entry}\n`).join(''));
@@ -33,7 +33,7 @@ describe('entries as they were sent', () => {
   });
 
   it('R60 R61 are followed token for token, whatever their form, each once', async () => {
-    const { url: baseUrl } = await servePage(ENTRIES);
+    const { url: baseUrl } = await serveTexts(ENTRIES);
     const tail = ['logs', 'tail', '--since', '2026-01-02', '--idle-exit', '30s', '-o', 'jsonl'];
     const { code, stdout, stderr } = await svcHere(tail, { baseUrl });
     expect(code).toBe(0);
@@ -44,7 +44,7 @@ describe('entries as they were sent', () => {
   it('R60 are printed token for token for any tokens', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(objectText, { minLength: 1, maxLength: 20 }), async (entries) => {
-        const { url: baseUrl } = await servePage(entries.map(({ spaced }) => spaced));
+        const { url: baseUrl } = await serveTexts(entries.map(({ spaced }) => spaced));
         const { stdout } = await svcHere(['logs', '-o', 'jsonl'], { baseUrl });
         expect(stdout).toBe(entries.map(({ plain }) => `${plain}\n`).join(''));
       }),
@@ -53,7 +53,7 @@ describe('entries as they were sent', () => {
   });
 
   it('R60 keep the digits of numbers in csv, yaml, chosen fields and --jq', async () => {
-    const { url: baseUrl } = await servePage(ENTRIES.slice(0, 1));
+    const { url: baseUrl } = await serveTexts(ENTRIES.slice(0, 1));
     const csv = await svcHere(['api', 'GET', '/logs', '--paginate', '-o', 'csv'], { baseUrl });
     expect(csv.stdout).toBe('seq,amount,message,created_at\n9007199254740993,1.10,a,2026-01-02T00:00:00Z\n');
     const yaml = await svcHere(['logs', '-o', 'yaml'], { baseUrl });
@@ -66,7 +66,9 @@ describe('entries as they were sent', () => {
   });
 
   it('R06 R60 show a number that looks like a card number as a masked text', async () => {
-    const { url: baseUrl } = await servePage(['{"seq":4111111111111111,"n":1.10,"created_at":"2026-01-02T00:00:00Z"}']);
+    const { url: baseUrl } = await serveTexts([
+      '{"seq":4111111111111111,"n":1.10,"created_at":"2026-01-02T00:00:00Z"}',
+    ]);
     const masked = '{"seq":"411111••••••1111","n":1.10,"created_at":"2026-01-02T00:00:00Z"}';
     expect((await svcHere(['logs', '-o', 'jsonl'], { baseUrl })).stdout).toBe(`${masked}\n`);
     expect((await svcHere(['logs', '-o', 'json'], { baseUrl })).stdout).toBe(`[\n  ${masked}\n]\n`);
@@ -77,7 +79,7 @@ describe('entries as they were sent', () => {
 describe('svc api', () => {
   it('R60 writes a response token for token, laid out, with its addresses hidden', async () => {
     const text = '{"a":1.10,"a":2,"list":[9007199254740993],"job":{"upload_url":"https://x/?sig=1","upload_url":null}}';
-    const { url: baseUrl } = await servePage(text);
+    const { url: baseUrl } = await serveTexts(text);
     const { stdout } = await svcHere(['api', 'GET', '/tenants/self', '-o', 'jsonl'], { baseUrl });
     expect(stdout).toBe(
       '{"a":1.10,"a":2,"list":[9007199254740993],"job":{"upload_url":"(hidden)","upload_url":null}}\n',
@@ -85,13 +87,13 @@ describe('svc api', () => {
     const laidOut = await svcHere(['api', 'GET', '/tenants/self', '-o', 'json'], { baseUrl });
     expect(laidOut.stdout).toContain('{\n  "a": 1.10,\n  "a": 2,\n  "list": [\n    9007199254740993\n  ],');
     const items = await svcHere(['api', 'GET', '/logs', '--paginate', '-o', 'jsonl'], {
-      baseUrl: (await servePage('[1.0, {"upload_url":"x","b":-0}, "s"]')).url,
+      baseUrl: (await serveTexts('[1.0, {"upload_url":"x","b":-0}, "s"]')).url,
     });
     expect(items.stdout).toBe('1.0\n{"upload_url":"(hidden)","b":-0}\n"s"\n');
   });
 
   it('R21 refuses a response that is nested too deep, in plain words', async () => {
-    const { url: deep } = await servePage(`{"data":[],"more":${DEEP}}`);
+    const { url: deep } = await serveTexts(`{"data":[],"more":${DEEP}}`);
     for (const words of [['api', 'GET', '/logs'], ['logs'], ['tenant', 'show']]) {
       const { code, stderr, stdout } = await svcHere([...words, '-o', 'table'], { baseUrl: deep });
       expect({ code, stdout }).toEqual({ code: 8, stdout: '' });

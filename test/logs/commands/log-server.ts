@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
 
 /** A log service over a real socket, newest first, whose cursors count entries, so that pages shift. */
@@ -19,6 +20,10 @@ export interface LogServer {
   tenant: string | undefined;
   /** How far the service's clock is ahead, in milliseconds. */
   aheadMs: number;
+  /** The service's time, in place of this machine's. */
+  now: string | undefined;
+  /** Texts of JSON that are sent as they stand in place of the logs, on one page, or the body of every response. */
+  texts: readonly string[] | string | undefined;
   /** How long each answer takes, in milliseconds. */
   delayMs: number;
   /** What the applications are answered with: themselves, a status, or nothing at all. */
@@ -37,7 +42,14 @@ export async function startLogServer(): Promise<LogServer> {
     served.requests += 1;
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
     response.setHeader('content-type', 'application/json');
-    response.setHeader('date', new Date(Date.now() + served.aheadMs).toUTCString());
+    response.setHeader(
+      'date',
+      new Date(Date.parse(served.now ?? new Date().toISOString()) + served.aheadMs).toUTCString(),
+    );
+    if (typeof served.texts === 'string') {
+      response.end(served.texts);
+      return;
+    }
     if (served.refusal !== undefined && served.requests > served.refuseAfter) {
       response.writeHead(served.refusal).end('{}');
       return;
@@ -57,6 +69,11 @@ export async function startLogServer(): Promise<LogServer> {
     cursorAge = query.has('start') ? cursorAge + 1 : 0;
     if (cursorAge >= served.pagesPerCursor) {
       response.writeHead(410).end('{"title":"the cursor has expired"}');
+      return;
+    }
+    if (served.texts !== undefined) {
+      const found = served.texts.filter((text) => isAskedFor(timeIn(text), query));
+      response.end(`{"data": [${found.join(' , ')}], "pagination": {"next": null}}`);
       return;
     }
     const interval = `${query.get('start_date')} ${query.get('end_date')} ${served.logs.length}`;
@@ -79,6 +96,8 @@ export async function startLogServer(): Promise<LogServer> {
     isOldestFirst: false,
     tenant: 't-1',
     aheadMs: 0,
+    now: undefined,
+    texts: undefined,
     delayMs: 0,
     onApplications: () => 404,
     onList: () => undefined,
@@ -93,13 +112,32 @@ export async function startLogServer(): Promise<LogServer> {
 
 /** The entries of the interval that a query asks for, in the order of the service. */
 function logsOf({ logs, isOldestFirst }: LogServer, query: URLSearchParams): Log[] {
-  const [from, to] = ['start_date', 'end_date'].map((name) => Date.parse(query.get(name) ?? ''));
-  const found = logs.filter(({ created_at }) => {
-    const at = Date.parse(created_at);
-    return !(at < (from ?? 0)) && !(at >= (to ?? 0));
-  });
+  const found = logs.filter(({ created_at }) => isAskedFor(created_at, query));
   const sorted = found.toSorted((one, other) => other.created_at.localeCompare(one.created_at));
   return isOldestFirst ? sorted.toReversed() : sorted;
+}
+
+/** Whether an entry of this time is in the interval of a query. One without a readable time always is. */
+function isAskedFor(time: string, query: URLSearchParams): boolean {
+  const at = Date.parse(time);
+  const from = Date.parse(query.get('start_date') ?? '');
+  const to = Date.parse(query.get('end_date') ?? '');
+  return !(at < from) && !(at >= to);
+}
+
+function timeIn(text: string): string {
+  return /"created_at"\s*:\s*"([^"]*)"/.exec(text)?.[1] ?? '';
+}
+
+/** A log service that sends these texts as they stand; it goes when the test ends. */
+export async function serveTexts(
+  texts: NonNullable<LogServer['texts']>,
+  now = '2026-01-02T00:10:00Z',
+): Promise<{ readonly url: URL }> {
+  const server = await startLogServer();
+  onTestFinished(() => server.close());
+  Object.assign(server, { texts, now });
+  return { url: new URL(server.url) };
 }
 
 /** An entry created `agoMs` before now, with whole seconds. */
