@@ -1,5 +1,10 @@
 // Builds dist/cli and dist/library with rolldown's programming interface: its command line prints a line for each of
 // a hundred chunks, which `npm ci` would show to everyone who installs.
+import { rmSync } from 'node:fs';
+
+// Types of files that were moved or removed would be packed with the others.
+rmSync('dist/types', { recursive: true, force: true });
+
 const { rolldown, loadConfig } = await loadBundler();
 
 for (const { output, ...input } of [await loadConfig('rolldown.config.ts')].flat()) {

@@ -2,7 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import { Draft } from '../../base/files/draft.ts';
 import { isSamePath } from '../../base/files/names.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { argument, flag, value } from '../../cli/app/parameter.ts';
+import { flag, optionalArgument, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
@@ -21,6 +21,7 @@ import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { reconcile } from '../results/reconcile.ts';
 import { shownCode } from '../results/report-view.ts';
 import { type Actions, explainResultCode, GROUPS, namedCounts, noRows } from '../results/result-codes.ts';
+import { filesOfRun, runParameter } from '../run/run-files.ts';
 
 /** A request and what became of the rows of the last one, by what their results ask for: the numbers of `au report`. */
 type NextRequest = Awaited<ReturnType<typeof makeNextRequest>>;
@@ -58,14 +59,16 @@ export const next = defineCommand({
       'svc au next tokens.csv results.csv --out next.csv --excluded excluded.csv',
       'with the reason for each row left out',
     ],
+    ['svc au next --run run-20260105-0a1b2c3d-4e5f --out next.csv', 'of the request and the results of a run'],
     ['svc au next tokens.csv results.csv --action WRN_OPT_OUT=exclude', 'cardholders that opted out are left out too'],
     ['svc au next tokens.csv results.csv --out - | svc au submit -', 'straight into the next job'],
   ],
-  exitCodes: [10, 12, 13],
+  exitCodes: [3, 5, 10, 12, 13],
   fields: nextRequestView.fields,
   parameters: {
-    request: argument('<request>', 'the request file of the last cycle', text),
-    results: argument('<results>', 'its results', text),
+    request: optionalArgument('[request]', 'the request file of the last cycle', text),
+    results: optionalArgument('[results]', 'its results', text),
+    run: runParameter,
     out: value(
       '--out <file|->',
       'where to write, or - for standard output; by default <request> with .next.csv at its end',
@@ -80,8 +83,9 @@ export const next = defineCommand({
     ),
     force: flag('--force', 'replace files that exist'),
   },
-  async run(context, { request, results, out, excluded, action, failOn = MOST_TO_FIX, force }) {
-    const target = out ?? `${request.replace(/\.csv$/i, '')}.next.csv`;
+  async run(context, { run, out, excluded, action, failOn = MOST_TO_FIX, force, ...typed }) {
+    const { request, results, name } = filesToRead(context, run, typed);
+    const target = out ?? `${name.replace(/\.csv$/i, '')}.next.csv`;
     if (excluded === '-') throw new SvcError('usage', '--excluded takes a file', { hint: 'Give a file name.' });
     const isCsv = (context.globals.output ?? 'csv') === 'csv' && !context.query;
     if (target === '-' && !isCsv)
@@ -94,6 +98,22 @@ export const next = defineCommand({
     requireFewToFix(made, results, failOn);
   },
 });
+
+/** The files that are named, or else those of the run; `name` is what the request was called. */
+function filesToRead(
+  context: Context,
+  run: string | undefined,
+  { request, results }: { readonly request: string | undefined; readonly results: string | undefined },
+) {
+  if (run !== undefined && request === undefined) {
+    const kept = filesOfRun(context, run);
+    return { ...kept, name: kept.name ?? 'tokens.csv' };
+  }
+  if (run === undefined && request !== undefined && results !== undefined) return { request, results, name: request };
+  throw new SvcError('usage', run === undefined ? 'a file is missing' : 'files and --run exclude each other', {
+    hint: 'Name a request file and its results, or a run with --run.',
+  });
+}
 
 /** @throws SvcError `threshold` when too many rows of the file, which is written, need fixing */
 function requireFewToFix({ file, rows, groups }: NextRequest, results: string, { share }: Threshold): void {

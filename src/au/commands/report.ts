@@ -4,7 +4,7 @@ import { SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { Draft, writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { argument, flag, type Input, value } from '../../cli/app/parameter.ts';
+import { flag, type Input, optionalArgument, value } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
@@ -34,10 +34,12 @@ import {
 } from '../results/result-codes.ts';
 import { knownRunsRoot } from '../run/recorded-runs.ts';
 import { listRuns } from '../run/run-directory.ts';
+import { filesOfRun, runParameter } from '../run/run-files.ts';
 import { tenantOf } from '../run/run-view.ts';
 
 const parameters = {
-  results: argument('<results>', 'a result file', text),
+  results: optionalArgument('[results]', 'a result file', text),
+  run: runParameter,
   request: value('--request <file>', 'the request file of these results', text),
   splitInto: value(
     '--split-into <dir>',
@@ -51,21 +53,23 @@ const parameters = {
 
 export const report = defineCommand({
   description:
-    'Works offline, on files of any size. Unknown codes and columns are kept and shown. With --request, each row must match a row of the request, else the exit code is 12.',
+    'Works offline, on files of any size. Unknown codes and columns are kept and shown. With --request or --run, each row must match a row of the request, else the exit code is 12.',
   examples: [
     ['svc au report results.csv', 'counts, shares and next steps as bars'],
     ['svc au report results.csv --request tokens.csv', 'is each row accounted for?'],
+    ['svc au report --run run-20260105-0a1b2c3d-4e5f', 'the same for a run, whatever became of its request file'],
     ['svc au report results.csv --split-into todo', 'a file for each thing to do'],
     ['svc au report results.csv --html report.html', 'one page to print or to pass on'],
   ],
-  exitCodes: [12, 13],
+  exitCodes: [3, 5, 12, 13],
   paged: true,
   fields: reportView.fields,
   parameters,
   async run(context, input) {
     const print = await recordPrinter(context, reportView);
-    const made = await makeReport(context, input);
-    const { tenant } = subjectOf(context, resolvePath(context, input.results));
+    const files = filesToRead(context, input);
+    const made = await makeReport(context, { ...input, ...files });
+    const { tenant } = subjectOf(context, resolvePath(context, files.results));
     if (isDrawn(context)) {
       const { palette, unicode, plain, out } = context;
       const columns = out.isTerminal ? out.width : Infinity;
@@ -79,8 +83,23 @@ export const report = defineCommand({
   },
 });
 
+/** The files that are named, or else those of the run. @throws SvcError `usage` where neither is given */
+function filesToRead(context: Context, { results, request, run }: Input<typeof parameters>) {
+  if (run !== undefined) {
+    const kept = filesOfRun(context, run);
+    return { results: results ?? kept.results, request: request ?? kept.request };
+  }
+  if (results !== undefined) return { results, request };
+  throw new SvcError('usage', 'a result file is missing', {
+    hint: 'Name a result file, or a run with --run.',
+    next: ['au', 'runs'],
+  });
+}
+
+type ReportInput = Input<typeof parameters> & ReturnType<typeof filesToRead>;
+
 /** Counts a result file, compares it with its request where there is one, and writes the files asked for. */
-async function makeReport(context: Context, input: Input<typeof parameters>): Promise<Report> {
+async function makeReport(context: Context, input: ReportInput): Promise<Report> {
   const { results, request, html, splitInto, force } = input;
   if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
   const actions = actionsOf(context, input.action);

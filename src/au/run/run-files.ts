@@ -1,0 +1,42 @@
+import fs from 'node:fs';
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { text } from '../../cli/app/value-parsers.ts';
+import { value } from '../../cli/app/parameter.ts';
+import { recordedRun } from './recorded-runs.ts';
+
+/** `--run`: read the files of a run instead of those that are named. */
+export const runParameter = value(
+  '--run <run>',
+  'read the results of this run, and the copy of its request file that it keeps',
+  text,
+);
+
+/**
+ * Finds the request and the results of a run, by its id or directory, where both can still be read.
+ * @throws SvcError `not_found` for no such run, `local` where the run does not have one of the files
+ */
+export function filesOfRun(context: Context, name: string) {
+  const run = recordedRun(context, name);
+  if (run === undefined)
+    throw new SvcError('not_found', `${name} is no run recorded on this machine`, { next: ['au', 'runs'] });
+  const { record, requestFile } = run;
+  const results = record.results?.file;
+  if (results === undefined || !fs.existsSync(results))
+    throw new SvcError(
+      'local',
+      `the results of ${record.id} are ${results === undefined ? 'not written yet' : 'gone'}`,
+      {
+        hint: results === undefined ? 'Wait for them:' : `They were in ${results}. Download them again:`,
+        next: results === undefined ? ['au', 'wait', run.name] : ['au', 'download', run.name, '--out', '<file>'],
+        facts: { run: record.id },
+      },
+    );
+  if (requestFile === undefined)
+    throw new SvcError('local', `${record.id} has no copy of its request file`, {
+      hint: 'An earlier version began it, or the copy was pruned. Name the request file and the results instead:',
+      next: ['au', 'report', results, '--request', '<file>'],
+      facts: { run: record.id },
+    });
+  return { request: requestFile, results, name: record.input.path };
+}
