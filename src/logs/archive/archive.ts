@@ -6,7 +6,7 @@ import { serviceLogs } from '../read-range.ts';
 import { marginMs, withMargin } from './coverage.ts';
 import { type LostFiles, LostFilesWatch } from './lost-files.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive } from './manifest.ts';
-import { learnTenant, unknownTenant } from './record.ts';
+import { learnTenant, unknownTenant } from './key-tenant.ts';
 import type { Retention } from './retention.ts';
 import type { ArchiveStore } from './store.ts';
 import { ArchiveSync, type SyncOptions } from './sync.ts';

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
-import { isSvcError, refuseNewer, SvcError } from '../../base/errors.ts';
+import { refuseNewer, SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import { parseTime } from '../../cli/output/time.ts';
-import type { Client } from '../../client/api/client.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
 import type { Log } from '../../schema/log.ts';
 import { positionSchema } from '../follow/checkpoint.ts';
@@ -228,24 +227,4 @@ export function tenantFolder(tenantId: string): string {
   const name = /\p{Cs}/u.test(tenantId) ? '' : encodeURIComponent(tenantId);
   const isGood = name !== '' && name.length <= LONGEST_NAME;
   return `tenant=${isGood ? name : sha256Of(tenantId)}`;
-}
-
-/** The id of the key's tenant or, where the key may not read it, that of the newest entries, if it is certain. */
-export async function learnTenant(client: Client, expected?: string): Promise<string | undefined> {
-  try {
-    return (await client.tenant.read()).id;
-  } catch (error) {
-    if (!isSvcError(error, 'forbidden')) throw error;
-  }
-  const newest = await client.logs.list({}, { pageSize: 100 }).pages().next();
-  if (newest.done === true) return undefined;
-  const found = new Set(newest.value.items.flatMap(({ tenant_id: id }) => id ?? []));
-  if (expected !== undefined && found.has(expected)) return expected;
-  return found.size === 1 ? [...found][0] : undefined;
-}
-
-export function unknownTenant(): SvcError {
-  return new SvcError('forbidden', 'cannot tell which tenant the key belongs to', {
-    hint: 'Give the key the permission tenant:read, or run the command again once there are log entries.',
-  });
 }

@@ -96,7 +96,7 @@ async function liveOf(
     [
       import('./search.ts'),
       import('./manifest.ts'),
-      import('./record.ts'),
+      import('./key-tenant.ts'),
       import('../read-range.ts'),
       import('../../cli/app/service.ts'),
       import('../entry.ts'),
