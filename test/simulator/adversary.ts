@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type RunPart, sentOf } from '../../src/au/run/record.ts';
+import { type Part, sentOf } from '../../src/au/run/part.ts';
 import { ACCEPT_SECOND_PUT, FaultChooser, readFaults } from '../../src/emulator/faults/fault.ts';
 import { faultInterceptor } from '../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
@@ -68,7 +68,7 @@ export class Adversary {
   /** Those on record when the weather began. */
   #older: ReadonlySet<string> = new Set();
   /** The parts of all runs, as they are on record now. */
-  recorded: () => readonly RunPart[] = () => [];
+  recorded: () => readonly Part[] = () => [];
   /** Takes the requests of the other tenant. */
   theirs: ((incoming: IncomingMessage, outgoing: ServerResponse) => void) | undefined;
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { needsFile, type RunPart, type RunRecord, sentOf, statusOf } from '../../src/au/run/record.ts';
+import { type Part, sentOf } from '../../src/au/run/part.ts';
+import { needsFile, type RunRecord, statusOf } from '../../src/au/run/record.ts';
 import { RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import type { Circumstances } from './history.ts';
 import type { Ended } from './process.ts';
@@ -98,7 +99,7 @@ function checkResults(world: World, setting: Setting, name: string): void {
 }
 
 /** What the service made of a part, where its job is there. */
-function madeOf({ ours, theirs }: World, { job }: RunPart): string | undefined {
+function madeOf({ ours, theirs }: World, { job }: Part): string | undefined {
   const files = [ours, theirs].map((directory) => join(directory, 'files', `result-${job}.csv`));
   const made = files.find(existsSync);
   return made === undefined ? undefined : readFileSync(made, 'utf8');
@@ -126,7 +127,7 @@ export function checkRecords(world: World): void {
     }
 }
 
-function isStored(world: World, { job = '', sha256 }: RunPart): boolean {
+function isStored(world: World, { job = '', sha256 }: Part): boolean {
   const files = [world.ours, world.theirs].map((directory) => join(directory, 'files', `request-${job}.csv`));
   const isThere = files.some((file) => existsSync(file) && hashOf(file) === sha256);
   // A gateway that says so in the place of the store cannot be found out at once.

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseRecord, type RunPart, type RunRecord } from '../../src/au/run/record.ts';
+import type { Part } from '../../src/au/run/part.ts';
+import { parseRecord, type RunRecord } from '../../src/au/run/record.ts';
 
 /** Where the tool keeps what it knows, and there the runs; the last only with `--run-dir`. */
 export const STATE = '.local/state/svc';
@@ -35,18 +36,18 @@ export function recordsIn(
 }
 
 /** The parts of every run whose record can be read. */
-export function recordedParts(home: string): RunPart[] {
+export function recordedParts(home: string): Part[] {
   return recordsIn(home).records.flatMap(({ parts }) => parts);
 }
 
 /** The jobs that a part has, or had. */
-export function jobsOf({ job, earlier_jobs: earlier = [] }: RunPart): string[] {
+export function jobsOf({ job, earlier_jobs: earlier = [] }: Part): string[] {
   const before = earlier.map((each) => each.job);
   return job === undefined ? before : before.concat(job);
 }
 
 /** Whether nothing of a part can be at the service. */
-export function isUntouched(part: RunPart): boolean {
+export function isUntouched(part: Part): boolean {
   return jobsOf(part).length === 0;
 }
 

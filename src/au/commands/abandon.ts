@@ -11,7 +11,8 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { removePartialFiles } from '../results/download.ts';
-import { needsFile, type RunPart, type RunRecord, statusOf } from '../run/record.ts';
+import type { Part } from '../run/part.ts';
+import { needsFile, type RunRecord, statusOf } from '../run/record.ts';
 import { knownRunsRoot, recordedRun } from '../run/recorded-runs.ts';
 import { openRuns, RECORD, type RunDirectory, type UnreadableRun } from '../run/run-directory.ts';
 import { indexedRuns, indexEntriesOf } from '../run/run-index.ts';
@@ -81,7 +82,7 @@ function requireRun(context: Context, name: string): RunDirectory {
 }
 
 /** Parts that have a job with their file, or may have: they are processed, and may be paid for. */
-function uploadedParts({ parts }: RunRecord): RunPart[] {
+function uploadedParts({ parts }: RunRecord): Part[] {
   return parts.filter((part) => part.state === 'uploading' || !needsFile({ parts: [part] }));
 }
 

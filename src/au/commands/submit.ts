@@ -23,7 +23,8 @@ import { eventsParameter, listenForJobs } from '../run/events-option.ts';
 import { execParameter, runExec } from '../run/exec-option.ts';
 import { RunFinder } from '../run/find-run.ts';
 import { requestToUpload } from '../run/part-source.ts';
-import { hasUnknown, isUntouched, needsFile, type RunPart, type RunRecord, statusOf } from '../run/record.ts';
+import type { Part } from '../run/part.ts';
+import { hasUnknown, isUntouched, needsFile, type RunRecord, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { everyRecord, isOnThisMachine, resumable } from '../run/run-view.ts';
 import { showRun } from '../run/show-progress.ts';
@@ -186,7 +187,7 @@ function resumeWords(run: RunDirectory, input: SubmitInput): string[] {
   ];
 }
 
-function isToUpload(part: RunPart): boolean {
+function isToUpload(part: Part): boolean {
   return part.state === 'failed' || needsFile({ parts: [part] }) || hasUnknown({ parts: [part] });
 }
 

@@ -12,8 +12,9 @@ import { requireStoreAddress } from '../../client/transfer/store.ts';
 import { CR, LF } from '../request/request-file.ts';
 import { failedError, readJob, type RunOptions } from '../run/job.ts';
 import { uploadedRows } from '../run/part-source.ts';
+import { apply, type Part, type PartResults } from '../run/part.ts';
 import { remove } from '../run/prune.ts';
-import { isOfPresentJob, type PartResults, type RunPart, type RunRecord } from '../run/record.ts';
+import { isOfPresentJob, type RunRecord } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
 import { readResults, type ResultSummary, summarizeResults } from './result-codes.ts';
@@ -138,15 +139,14 @@ export interface RunPoll {
   readonly failure: SvcError | undefined;
 }
 
-export function recordResults(run: RunDirectory, part: RunPart, results: Omit<PartResults, 'file'>): void {
-  part.results = { file: path.basename(run.resultsFile(part)), ...ofJob(part), ...results };
-  part.state = 'downloaded';
-  delete part.unproven;
+export function recordResults(run: RunDirectory, part: Part, results: Omit<PartResults, 'file'>): void {
+  const file = path.basename(run.resultsFile(part));
+  apply(part, { kind: 'downloaded', results: { file, ...ofJob(part), ...results } });
   run.save();
 }
 
 /** Which job a file of results came from: another job of the part has other results. */
-export function ofJob({ job }: RunPart): Pick<PartResults, 'job'> {
+export function ofJob({ job }: Part): Pick<PartResults, 'job'> {
   return job === undefined ? {} : { job };
 }
 
@@ -169,7 +169,7 @@ export async function acceptUnproven(run: RunDirectory): Promise<void> {
  * tokens, and nothing resumes it. Bytes that the record names stay, because the operator can still accept them. For
  * whoever holds the run.
  */
-export function removePartialFiles(run: RunDirectory, parts: readonly RunPart[] = endedParts(run.record)): void {
+export function removePartialFiles(run: RunDirectory, parts: readonly Part[] = endedParts(run.record)): void {
   const useless = parts.flatMap((part) => {
     const name = path.basename(run.resultsFile(part));
     const downloads = [`${name}.svc-part`, `${name}.svc-part.json`];
@@ -179,13 +179,13 @@ export function removePartialFiles(run: RunDirectory, parts: readonly RunPart[] 
   for (const name of useless) if (existing.has(name)) remove(path.join(run.path, name));
 }
 
-function endedParts({ parts }: RunRecord): RunPart[] {
+function endedParts({ parts }: RunRecord): Part[] {
   return parts.filter(({ state }) => state === 'downloaded' || state === 'failed');
 }
 
 /** Lets all results be downloaded again. Those that are kept are replaced only by new ones. */
 export function refetchResults({ record }: RunDirectory): void {
-  for (const part of record.parts) if (part.state === 'downloaded') part.state = 'completed';
+  for (const part of record.parts) if (part.state === 'downloaded') apply(part, { kind: 'wanted again' });
 }
 
 /** Lets results be downloaded again that have changed since, or that an earlier version accepted too easily. */
@@ -199,14 +199,11 @@ export async function invalidateResults(run: RunDirectory): Promise<void> {
     const flaws = isKept ? await flawsOf(run.resultsFile(part), 'none', { rowsSent: part.rows, request }) : [];
     // The end of a file whose length was proven says nothing.
     const isSound = flaws.every(({ rule }) => rule === 'end' && results?.proof !== undefined);
-    if (isKept && results && isSound) {
-      results.proof ??= 'content';
-      results.compared = request !== undefined;
-    } else {
-      part.state = 'completed';
-      delete record.pruned_at;
+    if (isKept && isSound) apply(part, { kind: 'checked', compared: request !== undefined });
+    else {
       // A file without its last line end may be whole: it is replaced only by another.
-      if (!isKept || flaws.some(({ rule }) => rule !== 'end')) delete part.results;
+      apply(part, { kind: 'spoiled', usable: isKept && flaws.every(({ rule }) => rule === 'end') });
+      delete record.pruned_at;
       // The merged file is still the run's own, and is to be replaced.
       if (record.results) record.writing = record.results;
       delete record.results;
@@ -227,7 +224,7 @@ export function hasUnchecked({ parts }: Pick<RunRecord, 'parts'>): boolean {
   return parts.some(({ state, results }) => state === 'downloaded' && results?.proof === undefined);
 }
 
-export async function isIntact(run: RunDirectory, part: RunPart): Promise<boolean> {
+export async function isIntact(run: RunDirectory, part: Part): Promise<boolean> {
   const { results } = part;
   return results !== undefined && (await hashOf(run.resultsFile(part))) === results.sha256;
 }

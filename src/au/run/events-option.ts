@@ -24,7 +24,7 @@ export const eventsParameter = value(
 );
 
 /** Gives, for a run or for a job alone, what wakes a wait up when one of its jobs has ended. */
-type JobWakeUp = (of: { readonly parts: readonly { readonly job?: string }[] }) => WakeUp;
+type JobWakeUp = (of: { readonly parts: readonly { readonly job?: string | undefined }[] }) => WakeUp;
 
 /** Listens on loopback for events of jobs, which only say when to poll. @throws SvcError `local` if it cannot listen */
 export async function listenForJobs(context: Context, { host, port }: EventsAddress): Promise<JobWakeUp> {

@@ -53,7 +53,6 @@ export interface RunOptions {
 }
 
 /** How long a job must be missing, poll after poll, before that counts: a replica may lag. */
-export const MISSING_MS = 5 * 60_000;
 
 /** Reads a job. @throws SvcError `job_expired` when the service does not know it */
 export async function readJob(client: Client, id: string): Promise<AccountUpdaterJob> {

@@ -1,7 +1,8 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
 import { fileSource, hashFile, type UploadSource } from '../../client/transfer/source.ts';
-import type { RunPart, RunRecord } from './record.ts';
+import type { Part } from './part.ts';
+import type { RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /**
@@ -35,7 +36,7 @@ export async function requestToUpload({ record, name, submitWords, requestFile }
 }
 
 /** Opens the slice of `file` that a part uploads, header included. */
-export async function partSource(part: RunPart, record: RunRecord, file: string): Promise<UploadSource> {
+export async function partSource(part: Part, record: RunRecord, file: string): Promise<UploadSource> {
   const { parts, input } = record;
   const { sha256, start, end } = part;
   const isWhole = parts.length === 1;
@@ -60,7 +61,7 @@ async function headerOf(file: string, bytes: number): Promise<Uint8Array> {
  * again: a run of an earlier version has no copy of its request, and its file came through a pipe, is gone or has changed.
  */
 export async function uploadedRows(
-  part: RunPart,
+  part: Part,
   { record, requestFile }: Pick<RunDirectory, 'record' | 'requestFile'>,
 ): Promise<UploadSource | undefined> {
   const file = requestFile ?? record.input.path;

@@ -2,8 +2,9 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { findJob, jobPages, MISSING_MS, type RunOptions } from './job.ts';
-import { type EarlierJob, hasUnknown, type RunPart, type RunRecord, sentOf } from './record.ts';
+import { findJob, jobPages, type RunOptions } from './job.ts';
+import { apply, type Clocks, mayBeUnprocessed, type Part, sentOf } from './part.ts';
+import { hasUnknown, type RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { isOwnTenant } from './tenant-proof.ts';
 
@@ -32,105 +33,43 @@ export async function pollJobs(work: RunWork): Promise<void> {
  * Records what one poll found of a part's job; undefined where the service itself said that it does not know it. The
  * part gets another job only where its file was never sent whole, or is proven never to have been processed.
  */
-export async function recordPoll(work: RunWork, part: RunPart, job: AccountUpdaterJob | undefined): Promise<void> {
-  if (job === undefined) await recordMissing(work, part);
-  else if (job.status === 'pending') recordPending(part, job);
-  else recordStored(work, part, job);
+export async function recordPoll(work: RunWork, part: Part, job: AccountUpdaterJob | undefined): Promise<void> {
+  if (job === undefined) return recordMissing(work, part);
+  apply(part, { kind: 'found', job, at: work.client.now() });
   work.save();
-}
-
-function recordPending(part: RunPart, job: AccountUpdaterJob): void {
-  delete part.missing_since;
-  part.seen = job.status;
-  if (job.expires_at) part.expires_at = job.expires_at;
-  // What the store acknowledged can take a moment to be seen: that is polled, not doubted.
-  const states = { some: 'created', all: 'unknown', stored: 'uploaded' } as const;
-  part.sent = sentOf(part);
-  part.state = states[part.sent];
-}
-
-function recordStored({ client, onEvent }: RunWork, part: RunPart, job: AccountUpdaterJob): void {
-  delete part.missing_since;
-  part.seen = job.status;
-  part.sent = 'stored';
-  part.state = 'uploaded';
-  if (job.status === 'completed') {
-    part.state = 'completed';
-    part.done_at ??= new Date(client.now()).toISOString();
-    onEvent?.({ kind: 'completed', job: job.id });
-  }
-  if (job.status === 'failed') {
-    part.state = 'failed';
-    part.errors = job.errors ?? [];
-    onEvent?.({ kind: 'failed', job: job.id, errors: part.errors });
-  }
+  if (part.state === 'completed') work.onEvent?.({ kind: 'completed', job: job.id });
+  if (part.state === 'failed') work.onEvent?.({ kind: 'failed', job: job.id, errors: part.errors ?? [] });
 }
 
 /**
  * Records since when a job is missing.
  * @throws SvcError `config` when that is because the key belongs to another tenant
  */
-export async function recordMissingSince(work: RunWork, part: RunPart): Promise<void> {
+export async function recordMissingSince(work: RunWork, part: Part): Promise<void> {
   if (part.missing_since !== undefined) return;
   if (work.record.tenant_id !== undefined) await isOwnTenant(work);
   if (sentOf(part) !== 'some') work.onEvent?.({ kind: 'missing', job: part.job ?? '' });
-  part.missing_since = new Date(Math.max(...clocksOf(work))).toISOString();
+  apply(part, { kind: 'missed', clocks: clocksOf(work) });
 }
 
-/** The service's time and this machine's. One false `Date` header, or one wrong clock, is no proof that time passed. */
-function clocksOf({ client }: RunWork): [service: number, here: number] {
-  return [client.now(), client.clock.now()];
+function clocksOf({ client }: RunWork): Clocks {
+  return { service: client.now(), here: client.clock.now() };
 }
 
-async function recordMissing(work: RunWork, part: RunPart): Promise<void> {
+async function recordMissing(work: RunWork, part: Part): Promise<void> {
   await recordMissingSince(work, part);
-  const job = part.job ?? '';
-  const sent = sentOf(part);
-  if (sent === 'some' || (await isNeverProcessed(work, part))) {
-    detachJob(part, 'gone');
-    work.save();
-    if (sent !== 'some') work.onEvent?.({ kind: 'gone', job });
-    return;
-  }
-  part.sent = sent;
-  part.state = sent === 'all' || isLongMissing(work, part) ? 'unknown' : 'uploaded';
+  const { job = '' } = part;
+  const hadFile = sentOf(part) !== 'some';
+  const absent = mayBeUnprocessed(part, clocksOf(work)) && (await isAbsentFromList(work, part));
+  apply(part, { kind: 'not found', clocks: clocksOf(work), absent });
+  work.save();
+  if (hadFile && part.state === 'planned') work.onEvent?.({ kind: 'gone', job });
 }
 
-/** Lets a part have another job: its own is deleted without a file, or failed. */
-export function detachJob(part: RunPart, ended: EarlierJob['ended']): void {
-  const { job, sent_at: sentAt } = part;
-  const mayHaveFile = ended === 'gone' && sentOf(part) !== 'some' && sentAt !== undefined;
-  const earlier = job && { job, ended, ...(mayHaveFile && { sent_at: sentAt }) };
-  if (earlier) part.earlier_jobs = [...(part.earlier_jobs ?? []), earlier];
-  for (const name of OF_A_JOB) delete part[name];
-  part.state = 'planned';
-}
-
-/** The members of a part that are about its job: no other job may have them. */
-const OF_A_JOB = [
-  ...(['job', 'errors', 'seen', 'sent', 'sent_at', 'expires_at', 'missing_since', 'done_at'] as const),
-  ...(['results', 'unproven'] as const),
-];
-
-function isLongMissing(work: RunWork, { missing_since: since = '' }: RunPart): boolean {
-  return Math.min(...clocksOf(work)) - Date.parse(since) >= MISSING_MS;
-}
-
-/**
- * Whether an upload is proven never to have been processed: the store never acknowledged it, its address has expired,
- * and for a while neither the job nor the list of this tenant's jobs has shown it.
- */
-async function isNeverProcessed(work: RunWork, part: RunPart): Promise<boolean> {
-  const sentAt = Date.parse(part.sent_at ?? '');
-  const expiry = part.expires_at === undefined ? sentAt + UPLOAD_LIFE_MS : Date.parse(part.expires_at);
-  const isExpired = Math.min(...clocksOf(work)) > expiry;
-  if (sentOf(part) !== 'all' || !isExpired || !isLongMissing(work, part)) return false;
+/** Whether the list of the run's own tenant, back to before the upload, is without the part's job. */
+async function isAbsentFromList(work: RunWork, part: Part): Promise<boolean> {
   // A job takes its file within an hour of its creation.
-  return isAbsentFromList(work, part, sentAt - 2 * UPLOAD_LIFE_MS);
-}
-
-/** Whether the list of the run's own tenant, back to `since`, is without the part's job. */
-async function isAbsentFromList(work: RunWork, part: RunPart, since: number): Promise<boolean> {
+  const since = Date.parse(part.sent_at ?? '') - 2 * UPLOAD_LIFE_MS;
   try {
     if (!(await isOwnTenant(work))) return false;
     for await (const jobs of jobPages(work.client)) {
@@ -144,7 +83,7 @@ async function isAbsentFromList(work: RunWork, part: RunPart, since: number): Pr
   }
 }
 
-async function findJobs(client: Client, parts: readonly RunPart[]): Promise<Map<string, AccountUpdaterJob>> {
+async function findJobs(client: Client, parts: readonly Part[]): Promise<Map<string, AccountUpdaterJob>> {
   const wanted = new Set(parts.flatMap(({ job }) => job ?? []));
   const found = wanted.size > 1 ? await findInList(client, wanted) : new Map<string, AccountUpdaterJob>();
   for (const id of wanted) {
@@ -196,7 +135,7 @@ export function unknownOutcomeError({ record, name, submitWords }: KnownRun): Sv
   );
 }
 
-function reasonOf(part: RunPart): string {
+function reasonOf(part: Part): string {
   if (part.missing_since === undefined) return 'all of it was sent, and the job is still pending';
   const stored = sentOf(part) === 'stored' ? 'it was stored' : 'all of it was sent';
   return `${stored}, and the job has not been found since ${part.missing_since}`;

@@ -12,8 +12,9 @@ import {
 } from '../results/download.ts';
 import type { RunOptions } from './job.ts';
 import { uploadedRows } from './part-source.ts';
+import { apply, type Part } from './part.ts';
 import { pollJobs, recordPoll, workOn } from './poll-parts.ts';
-import { isOfPresentJob, type RunPart } from './record.ts';
+import { isOfPresentJob } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /** Failures that concern one part's results; after any other there is no use in trying the next. */
@@ -40,7 +41,8 @@ async function collectResults(client: Client, run: RunDirectory, options: RunOpt
     } catch (error) {
       const isKept = await restore(run, part);
       if (isKept && isSvcError(error, 'job_expired', 'job_failed')) {
-        if (part.results) part.results.proof ??= 'content';
+        apply(part, { kind: 'checked' });
+        run.save();
       } else if (isSvcError(error, 'job_expired')) await recordPoll(workOn(client, run, options), part, undefined);
       else if (isSvcError(error, 'job_failed')) markPartFailed(run, part, error, options);
       else if (isSvcError(error, ...OF_ONE_PART)) failure ??= error;
@@ -50,7 +52,7 @@ async function collectResults(client: Client, run: RunDirectory, options: RunOpt
   return failure;
 }
 
-async function collectPart(client: Client, run: RunDirectory, part: RunPart, options: RunOptions): Promise<void> {
+async function collectPart(client: Client, run: RunDirectory, part: Part, options: RunOptions): Promise<void> {
   const target = run.resultsFile(part);
   const request = await uploadedRows(part, run);
   const compared = request !== undefined;
@@ -71,10 +73,10 @@ async function collectPart(client: Client, run: RunDirectory, part: RunPart, opt
 /** The results of a part are not proven whole. The part stays as it was. */
 class RefusedResults extends SvcError {}
 
-function recordUnproven(run: RunDirectory, part: RunPart, error: UnprovenDownload): RefusedResults {
+function recordUnproven(run: RunDirectory, part: Part, error: UnprovenDownload): RefusedResults {
   const { kept, code, message, facts } = error;
   if (kept) {
-    part.unproven = { ...kept, file: path.basename(kept.file), ...ofJob(part) };
+    apply(part, { kind: 'unproven', file: { ...kept, file: path.basename(kept.file), ...ofJob(part) } });
     run.save();
   }
   return new RefusedResults(code, `the results of job ${part.job} were refused: ${message}`, {
@@ -87,17 +89,16 @@ function recordUnproven(run: RunDirectory, part: RunPart, error: UnprovenDownloa
   });
 }
 
-function markPartFailed(run: RunDirectory, part: RunPart, { message }: SvcError, options: RunOptions): void {
-  part.state = 'failed';
-  part.errors = [message];
+function markPartFailed(run: RunDirectory, part: Part, { message }: SvcError, options: RunOptions): void {
+  apply(part, { kind: 'failed', reason: message });
   run.save();
-  options.onEvent?.({ kind: 'failed', job: part.job ?? '', errors: part.errors });
+  options.onEvent?.({ kind: 'failed', job: part.job ?? '', errors: [message] });
 }
 
 /** Goes back to the results that are kept, where there are any. */
-async function restore(run: RunDirectory, part: RunPart): Promise<boolean> {
+async function restore(run: RunDirectory, part: Part): Promise<boolean> {
   if (!isOfPresentJob(part, part.results) || !(await isIntact(run, part))) return false;
-  part.state = 'downloaded';
+  apply(part, { kind: 'intact' });
   run.save();
   return true;
 }

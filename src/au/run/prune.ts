@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { writeFailure } from '../../base/errors.ts';
 import type { LockHost } from '../../base/files/lock.ts';
+import { apply } from './part.ts';
 import { hasUnknown, type RunRecord, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 
@@ -42,10 +43,7 @@ export async function pruneRun({ run }: OldRun, before: number, host: LockHost, 
     if (!old) return false;
     const { record } = run;
     record.pruned_at = new Date(now).toISOString();
-    for (const part of record.parts) {
-      delete part.errors;
-      delete part.unproven;
-    }
+    for (const part of record.parts) apply(part, { kind: 'pruned' });
     // First the record: a run that lost its results only is one to download again.
     run.save();
     for (const name of old.files) remove(path.join(run.path, name));

@@ -1,93 +1,17 @@
 import { refuseNewer, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
-import type { Proof } from '../../client/transfer/receive.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
 import type { RequestFileCheck } from '../request/request-file.ts';
-
-/** How far a part has come. An `…ing` state is recorded before the act: after a crash it says what to look into. */
-export type PartState = (typeof PART_STATES)[number];
-
-const PART_STATES = [
-  'planned',
-  'creating',
-  'created',
-  'uploading',
-  'uploaded',
-  'completed',
-  'downloaded',
-  'failed',
-  // The service may have its file, and nothing says so: only a later response or the operator settles it.
-  'unknown',
-] as const;
-
-/** How far a part's file got: not whole, whole (the store may have it), or surely stored. */
-export type Sent = 'some' | 'all' | 'stored';
-
-/** One upload of a run: a slice of the input file below the header, and the job that it goes to. */
-export interface RunPart {
-  /** Counted from 1. */
-  readonly number: number;
-  readonly first_row: number;
-  readonly rows: number;
-  /** Offsets in the input file, in bytes; the header is not in between. */
-  readonly start: number;
-  readonly end: number;
-  /** Of the upload, header included. */
-  readonly bytes: number;
-  readonly sha256: string;
-  state: PartState;
-  job?: string;
-  /** When the first request for a job was sent, until it is clear that no other job came of one; the service's time. */
-  creating_since?: string;
-  /** When the upload began, in the service's time. */
-  sent_at?: string;
-  /** Written before each step is taken; older records have none: see `sentOf`. */
-  sent?: Sent;
-  /** When the upload address of its job expires, in the service's time. */
-  expires_at?: string;
-  /** Since when every poll has found its job missing, in the service's time. */
-  missing_since?: string;
-  /** When its job was first seen completed, in the service's time. */
-  done_at?: string;
-  /** Jobs that it went to before, the latest last. */
-  earlier_jobs?: EarlierJob[];
-  /** The job's status at the last poll, as the service says it. */
-  seen?: string;
-  /** The service's reasons of a failed job. */
-  errors?: string[];
-  /** The results as they came, in the run's directory. */
-  results?: PartResults;
-  /** Results that came the same each time and are not proven whole: kept for the operator to judge. */
-  unproven?: PartFile;
-}
-
-/** The results of a part. Those of earlier versions do not say what proved them, and are checked once. */
-export interface PartResults extends PartFile {
-  proof?: Proof | 'content' | 'operator';
-  /** Whether each token was found to be requested, no less often; results of earlier versions do not say. */
-  compared?: boolean;
-}
-
-/** A file of results that a part's job gave. */
-interface PartFile extends ResultsFile {
-  /** The id of that job; older records do not say. */
-  job?: string;
-}
-
-/** A file of results: its name or path, its size in bytes, and its hexadecimal hash. */
-export interface ResultsFile {
-  file: string;
-  bytes: number;
-  sha256: string;
-}
-
-/** A job that a part had before: deleted, as one without a file is after an hour, or failed. */
-export interface EarlierJob {
-  readonly job: string;
-  readonly ended: 'gone' | 'failed';
-  /** When its upload began, of a job that is gone although all of its file was sent. */
-  readonly sent_at?: string;
-}
+import {
+  isUnsent,
+  type Part,
+  type PartFile,
+  PART_STATES,
+  partOf,
+  type RecordedPart,
+  type ResultsFile,
+  todo,
+} from './part.ts';
 
 /** A run: everything needed to resume it, on this machine or another. */
 export interface RunRecord {
@@ -116,7 +40,7 @@ export interface RunRecord {
   };
   /** Where the merged results go: an absolute path. */
   out?: string;
-  readonly parts: RunPart[];
+  readonly parts: readonly Part[];
   /** Merged results that are about to get their name, or to be replaced: the file is known as the run's own. */
   writing?: ResultsFile;
   /** The merged results, once they are written. */
@@ -150,8 +74,8 @@ export function areCompared({ parts }: Pick<RunRecord, 'parts'>): boolean {
 }
 
 /** Whether any part still has to be uploaded, so that the input file is needed. */
-export function needsFile({ parts }: { readonly parts: readonly Pick<RunPart, 'state'>[] }): boolean {
-  return parts.some(({ state }) => ['planned', 'creating', 'created', 'uploading'].includes(state));
+export function needsFile({ parts }: { readonly parts: readonly Pick<Part, 'state'>[] }): boolean {
+  return parts.some((part) => ['create', 'upload', 'settle'].includes(todo(part)));
 }
 
 /**
@@ -162,18 +86,13 @@ export function isUntouched({ parts }: Pick<RunRecord, 'parts'>): boolean {
   return parts.every(isUnsent);
 }
 
-/** Whether a part never had a job. */
-export function isUnsent({ state, job, earlier_jobs: earlier = [] }: RunPart): boolean {
-  return (state === 'planned' || state === 'creating') && job === undefined && earlier.length === 0;
-}
-
 /** Whether it is unknown of some part whether the service has its file. */
-export function hasUnknown({ parts }: { readonly parts: readonly Pick<RunPart, 'state'>[] }): boolean {
+export function hasUnknown({ parts }: { readonly parts: readonly Pick<Part, 'state'>[] }): boolean {
   return parts.some(({ state }) => state === 'unknown');
 }
 
 /** Whether results are those of a part's present job. Of those that do not say, results of a failed job are doubted. */
-export function isOfPresentJob({ job, earlier_jobs: earlier = [] }: RunPart, results: PartFile | undefined): boolean {
+export function isOfPresentJob({ job, earlier_jobs: earlier = [] }: Part, results: PartFile | undefined): boolean {
   if (results?.job !== undefined) return results.job === job;
   return !earlier.some(({ ended }) => ended === 'failed');
 }
@@ -192,17 +111,8 @@ export function progressOf({ parts }: Pick<RunRecord, 'parts'>): string {
   return `${parts.length - open.length} of ${countText(parts.length, 'job')} done${counted.join('')}`;
 }
 
-/** How far a part's file got. Where an older record does not say, the store is assumed to have what it may have. */
-export function sentOf({ state, sent, sent_at: sentAt }: Pick<RunPart, 'state' | 'sent' | 'sent_at'>): Sent {
-  if (state === 'planned' || state === 'creating') return 'some';
-  if (sent !== undefined) return sent === 'some' || sent === 'all' ? sent : 'stored';
-  if (state === 'uploading') return 'all';
-  if (state === 'created') return sentAt === undefined ? 'some' : 'all';
-  return 'stored';
-}
-
 /** The parts of a checked file, with nothing done yet. */
-export function plannedParts(check: Pick<RequestFileCheck, 'parts'>): RunPart[] {
+export function plannedParts(check: Pick<RequestFileCheck, 'parts'>): Part[] {
   return check.parts.map(({ firstRow, rows, start, end, bytes, sha256 }, index) => ({
     number: index + 1,
     first_row: firstRow,
@@ -224,7 +134,10 @@ export function parseRecord(text: string, file: string): RunRecord {
   const value = parsedJson(text);
   refuseNewer(value, 1, file);
   const problem = problemOf(value);
-  if (problem === undefined) return value as RunRecord;
+  if (problem === undefined) {
+    const record = value as Omit<RunRecord, 'parts'> & { readonly parts: readonly RecordedPart[] };
+    return { ...record, parts: record.parts.map(partOf) };
+  }
   throw new SvcError('config', `${file} is damaged: ${problem}`, {
     hint: 'It was left unchanged. The jobs themselves are safe, and their results can be downloaded by job.',
     next: ['au', 'jobs'],
@@ -253,15 +166,13 @@ function each(names: string, check: Check): Readonly<Record<string, Check>> {
   return Object.fromEntries(names.split(' ').map((name) => [name, check]));
 }
 
-const STATES: ReadonlySet<unknown> = new Set(PART_STATES);
-
 const isResults = shape({ file: isText, sha256: isText, bytes: isCount });
 
 const PART: Readonly<Record<string, Check>> = {
   ...each('number first_row rows start end bytes', isCount),
   ...each('creating_since sent sent_at expires_at missing_since done_at seen job', optional(isText)),
   sha256: isText,
-  state: (value) => STATES.has(value),
+  state: (value) => PART_STATES.has(value),
   results: optional(isResults),
   unproven: optional(isResults),
   errors: optional(listOf(isText)),

@@ -6,7 +6,8 @@ import { removeOrphanedTemporaries, writeFileAtomicSync } from '../../base/files
 import { moveFlushed } from '../../base/files/durable.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
-import { parseRecord, recordText, type RunPart, type RunRecord } from './record.ts';
+import type { Part } from './part.ts';
+import { parseRecord, recordText, type RunRecord } from './record.ts';
 
 /** Name of the file that a run directory is known by. */
 export const RECORD = 'run.json';
@@ -97,7 +98,7 @@ export class RunDirectory {
   }
 
   /** Where a part's results are kept, as they came. */
-  resultsFile({ number }: Pick<RunPart, 'number'>): string {
+  resultsFile({ number }: Pick<Part, 'number'>): string {
     return path.join(this.path, `results-${String(number).padStart(4, '0')}.csv`);
   }
 

@@ -3,7 +3,8 @@ import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { isObject } from '../../schema/json-value.ts';
 import { jobPages } from './job.ts';
-import { type RunPart, type RunRecord, sentOf } from './record.ts';
+import { type Part, sentOf } from './part.ts';
+import type { RunRecord } from './record.ts';
 
 /** Whether a key belongs to the tenant of a run, as far as the service's responses prove it. */
 export type TenantRelation = 'same' | 'other' | 'unknown';
@@ -155,7 +156,7 @@ export async function requireOwnTenant(work: RunAndClient): Promise<void> {
   }
 }
 
-function hadFile(part: RunPart): boolean {
+function hadFile(part: Part): boolean {
   return sentOf(part) === 'stored' || part.earlier_jobs?.some(({ ended }) => ended === 'failed') === true;
 }
 

@@ -2,9 +2,9 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { MISSING_MS } from './job.ts';
+import { MISSING_MS, sentOf } from './part.ts';
 import type { RunWork } from './poll-parts.ts';
-import { type RunRecord, sentOf } from './record.ts';
+import type { RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 const MINUTE_MS = 60_000;

@@ -5,10 +5,11 @@ import type { UploadSource } from '../../client/transfer/source.ts';
 import { UploadUnclear } from '../../client/transfer/store.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { findJob, jobPages, MISSING_MS, type RunOptions } from './job.ts';
+import { findJob, jobPages, type RunOptions } from './job.ts';
 import { partSource } from './part-source.ts';
-import { detachJob, recordMissingSince, recordPoll, requireKnownOutcome, type RunWork, workOn } from './poll-parts.ts';
-import { hasUnknown, needsFile, type RunPart, type RunRecord, sentOf } from './record.ts';
+import { apply, MISSING_MS, type Part, sentOf } from './part.ts';
+import { recordMissingSince, recordPoll, requireKnownOutcome, type RunWork, workOn } from './poll-parts.ts';
+import { hasUnknown, needsFile, type RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { recordTenant, requireOwnTenant } from './tenant-proof.ts';
 import { RecordedJobs } from './unrecorded-jobs.ts';
@@ -24,7 +25,7 @@ const MAX_JOBS = 3;
 export type OpenRun = Pick<RunDirectory, 'record' | 'save' | 'name' | 'submitWords'>;
 
 interface PartWork extends RunWork {
-  readonly part: RunPart;
+  readonly part: Part;
   readonly source: UploadSource;
   /** Polls an upload that an earlier process left in doubt once, and does not wait for its end. */
   readonly pollOnce?: boolean | undefined;
@@ -93,12 +94,9 @@ export async function retryFailed(client: Client, run: OpenRun): Promise<void> {
     if (part.state !== 'failed') continue;
     const job = await findJob(client, part.job ?? '');
     if (job?.status === 'failed') {
-      detachJob(part, 'failed');
+      apply(part, { kind: 'retried' });
       run.save();
-    } else {
-      delete part.errors;
-      await recordPoll(work, part, job);
-    }
+    } else await recordPoll(work, part, job);
   }
 }
 
@@ -128,7 +126,7 @@ async function uploadPart(work: PartWork): Promise<void> {
       if (sentOf(part) !== 'some') return;
     } catch (error) {
       if (!isSvcError(error, 'job_expired') || created >= MAX_JOBS) throw error;
-      detachJob(part, 'gone');
+      apply(part, { kind: 'expired' });
       work.save();
     }
   }
@@ -140,14 +138,11 @@ async function upload(work: PartWork, created?: AccountUpdaterJob): Promise<void
   if (job?.status !== 'pending') return recordPoll(work, part, job);
   if (await restoreListed(work, job)) return;
   await requireRecorded(work, job, created !== undefined);
-  part.state = 'uploading';
-  part.sent = 'some';
-  part.sent_at = new Date(client.now()).toISOString();
-  if (job.expires_at) part.expires_at = job.expires_at;
+  apply(part, { kind: 'sending', at: client.now(), expiresAt: job.expires_at });
   save();
   const onSent = (sent: 'some' | 'all'): void => {
     if (part.sent === sent) return;
-    part.sent = sent;
+    apply(part, { kind: 'sent', sent });
     save();
   };
   try {
@@ -156,8 +151,7 @@ async function upload(work: PartWork, created?: AccountUpdaterJob): Promise<void
     if (error instanceof UploadUnclear) return settleUpload(work);
     throw error;
   }
-  part.state = 'uploaded';
-  part.sent = 'stored';
+  apply(part, { kind: 'stored' });
   save();
 }
 
@@ -171,25 +165,22 @@ async function requireRecorded(work: PartWork, job: AccountUpdaterJob, isJustCre
     await recorded.compare(work, job);
   } catch (error) {
     if (isJustCreated && isSvcError(error, 'outcome_unknown')) {
-      delete part.job;
-      delete part.expires_at;
-      part.state = part.creating_since === undefined ? 'planned' : 'creating';
+      apply(part, { kind: 'forgotten' });
       save();
     }
     throw error;
   }
-  delete part.creating_since;
 }
 
 /**
  * Finds out from its job whether a part's file arrived. A single poll settles one that cannot have; one that may have
  * is polled for as long as a store may take to pass it on.
  */
-async function settleUpload(work: RunWork & { readonly part: RunPart }, limit?: number): Promise<void> {
+async function settleUpload(work: RunWork & { readonly part: Part }, limit?: number): Promise<void> {
   const { client, part } = work;
   const isFresh = part.state !== 'unknown' && sentOf(part) === 'all';
   const onPoll = async (job: AccountUpdaterJob | undefined): Promise<void> => {
-    if (job) delete part.missing_since;
+    if (job) apply(part, { kind: 'sighted' });
     else await recordMissingSince(work, part);
   };
   const limitMs = limit ?? (isFresh ? undefined : 0);
@@ -205,27 +196,22 @@ async function settleUpload(work: RunWork & { readonly part: RunPart }, limit?: 
 async function createJob(work: PartWork): Promise<AccountUpdaterJob> {
   const { client, part, save } = work;
   await requireOwnTenant(work);
-  const unclearSince = part.creating_since;
-  part.state = 'creating';
-  part.creating_since ??= new Date(client.now()).toISOString();
+  const wasUnclear = part.creating_since !== undefined;
+  apply(part, { kind: 'creating', at: client.now() });
   save();
   const job = await client.accountUpdater.create().catch((error: unknown) => {
     // A clear refusal created nothing; after anything else, an interrupt too, the next attempt reads recent jobs first.
-    if (isSvcError(error) && !isSvcError(error, ...UNCLEAR)) forgetCreation(work, unclearSince);
+    if (isSvcError(error) && !isSvcError(error, ...UNCLEAR)) forgetRequest(work, wasUnclear);
     throw error;
   });
   try {
     work.recorded.requireNew(job, client.now());
     recordTenant(work, job);
   } catch (error) {
-    forgetCreation(work, unclearSince);
+    forgetRequest(work, wasUnclear);
     throw error;
   }
-  part.job = job.id;
-  part.state = 'created';
-  if (job.expires_at) part.expires_at = job.expires_at;
-  // An earlier request may have created a job that got the file: that is looked into before the upload.
-  if (unclearSince === undefined) delete part.creating_since;
+  apply(part, { kind: 'created', job, wasUnclear });
   save();
   const before = part.earlier_jobs?.at(-1);
   if (before?.ended === 'gone') work.onEvent?.({ kind: 'replaced', gone: before.job, job: job.id });
@@ -247,15 +233,7 @@ async function restoreJob(work: PartWork): Promise<boolean> {
 
 function restoreIfSeen({ part, save }: PartWork, job: AccountUpdaterJob | undefined): boolean {
   if (job === undefined || job.status === 'pending' || job.status === 'failed') return false;
-  const { id } = job;
-  // A job that was made in its place has no file, and stays on record as one that is gone.
-  detachJob(part, 'gone');
-  const earlier = part.earlier_jobs ?? [];
-  const sentAt = earlier.find(({ job }) => job === id)?.sent_at;
-  part.earlier_jobs = earlier.filter(({ job }) => job !== id);
-  delete part.creating_since;
-  if (sentAt !== undefined) part.sent_at = sentAt;
-  [part.job, part.state, part.sent] = [id, 'uploaded', 'stored'];
+  apply(part, { kind: 'back', job: job.id });
   save();
   return true;
 }
@@ -306,9 +284,8 @@ async function listOf(client: Client, ids: ReadonlySet<string>, since: number) {
 }
 
 /** Undoes the record of a request that created nothing. The result of an earlier request may still be unknown. */
-function forgetCreation({ part, save }: PartWork, unclearSince: string | undefined): void {
-  part.state = unclearSince === undefined ? 'planned' : 'creating';
-  if (unclearSince === undefined) delete part.creating_since;
+function forgetRequest({ part, save }: PartWork, wasUnclear: boolean): void {
+  apply(part, { kind: 'not created', wasUnclear });
   save();
 }
 

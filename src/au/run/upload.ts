@@ -6,7 +6,7 @@ import { AddressExpired, type AddressSource, requireStoreAddress, UploadUnclear 
 import { uploadFile } from '../../client/transfer/upload.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob, pollReporter, readJob, type RunOptions } from './job.ts';
-import type { Sent } from './record.ts';
+import type { Sent } from './part.ts';
 
 const MAX_TRIES = 4;
 

@@ -4,10 +4,11 @@ import type { Client } from '../../client/api/client.ts';
 import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { RunPoll } from '../results/download.ts';
-import { failedError, findJob, MISSING_MS, pollReporter, readJob, type RunOptions } from './job.ts';
+import { failedError, findJob, pollReporter, readJob, type RunOptions } from './job.ts';
+import { apply, MISSING_MS, type Part } from './part.ts';
 import { unknownOutcomeError } from './poll-parts.ts';
 import { pollRun } from './poll-run.ts';
-import { hasUnknown, isUntouched, needsFile, progressOf, type RunPart, statusOf } from './record.ts';
+import { hasUnknown, isUntouched, needsFile, progressOf, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { worstOf } from './verdict.ts';
 
@@ -119,7 +120,7 @@ export function whyUnderWay(run: RunDirectory): SvcError | undefined {
   return underWay.length > 0 ? pendingRunError(run) : undefined;
 }
 
-function isMissing({ missing_since: since }: RunPart): boolean {
+function isMissing({ missing_since: since }: Part): boolean {
   return since !== undefined;
 }
 
@@ -142,7 +143,7 @@ function missingRunError({ record, name }: RunDirectory): SvcError {
 /** When the time is up, it is unknown of a job that is missing whether the service has its file. */
 function doubtMissing(run: RunDirectory): void {
   const missing = run.record.parts.filter((part) => part.state === 'uploaded' && isMissing(part));
-  for (const part of missing) part.state = 'unknown';
+  for (const part of missing) apply(part, { kind: 'given up' });
   if (missing.length > 0) run.save();
 }
 

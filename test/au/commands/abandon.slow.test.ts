@@ -84,7 +84,7 @@ describe('svc au abandon', () => {
     const desk = await openQuickDesk();
     await desk.svc('au submit tokens.csv --run-dir kept');
     desk.change('kept', ({ parts }) => {
-      for (const part of parts) part.state = 'uploading';
+      for (const part of parts) Object.assign(part, { state: 'uploading', sent: 'all' });
     });
     expect((await desk.svc('au abandon kept --yes')).stderr).toContain('svc au download kept');
     expect(await desk.svc('au download kept --out r.csv')).toMatchObject({ code: 0 });
@@ -148,7 +148,7 @@ describe('svc au sync with a part that cannot go on', () => {
     const [run = ''] = desk.runIds();
     desk.change(run, ({ parts }) => {
       const [first] = parts;
-      if (first) parts.push({ ...first, number: 2, state: 'planned' });
+      if (first) parts.push({ ...first, job: undefined, number: 2, state: 'planned' });
     });
     rmSync(desk.home.file('tokens.csv'));
     desk.removeCopy(run);

@@ -12,6 +12,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { passTime } from '../../support/passing-time.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { type Finished, Home } from '../../support/svc.ts';
+import type { RecordOnDisk } from '../recorded-run.ts';
 import { uploadsTaken } from '../support.ts';
 
 /** The tool with a home of its own, a sandbox of its own, and a request file in the home; all go with the test. */
@@ -44,7 +45,7 @@ export interface Workplace {
   /** The record of a run by its id, or by its directory below the home. */
   readonly record: (run: string) => RunRecord;
   /** Changes a record on the disk. */
-  readonly change: (run: string, edit: (record: RunRecord & Record<string, unknown>) => void) => void;
+  readonly change: (run: string, edit: (record: RecordOnDisk) => void) => void;
   /** Removes the copy that a run keeps of its request file, which runs of earlier versions have not. */
   readonly removeCopy: (run: string) => void;
 }
@@ -112,7 +113,7 @@ async function openWorkplace(options: Omit<SandboxOptions, 'directory'>): Promis
     runIds: () => readdirSync(home.file(RUNS)).filter((name) => name.startsWith('run-')),
     record,
     change: (run, edit) => {
-      const changed = record(run) as RunRecord & Record<string, unknown>;
+      const changed = JSON.parse(readFileSync(recordFile(run), 'utf8')) as RecordOnDisk;
       edit(changed);
       writeFileSync(recordFile(run), JSON.stringify(changed));
     },

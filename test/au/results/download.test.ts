@@ -12,7 +12,8 @@ import {
   invalidateResults,
   refetchResults,
 } from '../../../src/au/results/download.ts';
-import type { EarlierJob, PartResults, PartState, RunRecord } from '../../../src/au/run/record.ts';
+import { type EarlierJob, type PartResults, type PartState, partOf } from '../../../src/au/run/part.ts';
+import type { RunRecord } from '../../../src/au/run/record.ts';
 import { RunDirectory } from '../../../src/au/run/run-directory.ts';
 
 const HEADER = 'token,result_code';
@@ -77,7 +78,7 @@ function runOf(state: PartState, results?: Partial<PartResults>, there = RIGHT):
     profile: 'default',
     base_url: 'https://service.example',
     input: { name: 't.csv', rows: 1, bytes: 90, sha256: 'a', header_bytes: 50 },
-    parts: [{ ...part, ...(known && { results: known }) }],
+    parts: [partOf({ ...part, ...(known && { results: known }) })],
     results: { file: '/merged.csv', bytes: 1, sha256: 'm' },
   };
   const request = join(directory, 'request-copy.csv');
@@ -141,8 +142,9 @@ describe('results that are kept', () => {
   it('R59 of several parts are checked each, and the merged file stays known as the run’s own', async () => {
     const run = runOf('downloaded', { proof: 'md5' });
     const [one] = run.record.parts;
-    run.record.parts.push({ ...one!, number: 2, results: { ...one!.results!, file: 'results-0002.csv' } });
-    delete run.record.parts[1]!.results!.proof;
+    const { proof: _, ...results } = one!.results!;
+    const two = partOf({ ...one!, number: 2, results: { ...results, file: 'results-0002.csv' } });
+    Object.assign(run.record, { parts: [one, two] });
     expect(hasUnchecked(run.record)).toBe(true);
     writeFileSync(run.resultsFile({ number: 1 }), 'changed');
     await invalidateResults(run);
@@ -163,7 +165,7 @@ describe('results that are kept', () => {
     const run = runOf('downloaded', { proof: 'md5' });
     refetchResults(run);
     expect(run.record.parts).toMatchObject([{ state: 'completed', results: { proof: 'md5' } }]);
-    run.record.parts[0]!.state = 'uploaded';
+    Object.assign(run.record.parts[0]!, { state: 'uploaded' });
     refetchResults(run);
     expect(run.record.parts).toMatchObject([{ state: 'uploaded' }]);
   });
@@ -179,7 +181,7 @@ describe('results that are not proven', () => {
   function unprovenRun(state: PartState, there = RIGHT): RunDirectory {
     const run = runOf(state, undefined, 'old');
     const kept = { file: 'results-0001.csv.unproven', bytes: RIGHT.length, sha256: sha256(RIGHT) };
-    run.record.parts[0]!.unproven = kept;
+    Object.assign(run.record.parts[0]!, { unproven: kept });
     run.save();
     writeFileSync(join(run.path, kept.file), there);
     return run;
@@ -206,7 +208,7 @@ describe('results that are not proven', () => {
       const run = unprovenRun('completed');
       const [part] = run.record.parts;
       if (part?.unproven && unproven) Object.assign(part.unproven, unproven);
-      if (part && earlier) part.earlier_jobs = [...earlier];
+      if (part && earlier) Object.assign(part, { earlier_jobs: earlier });
       run.save();
       await acceptUnproven(run);
       expect(saved(run).parts).toMatchObject([{ state: 'completed' }]);

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../../src/au/run/record.ts';
+import type { RecordOnDisk } from '../recorded-run.ts';
 import type { RunningSandbox } from '../../../src/emulator/options.ts';
 import { startSandbox } from '../../../src/emulator/server.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
@@ -66,8 +67,8 @@ function recordIn(place: string): RunRecord {
   return JSON.parse(readFileSync(home.file(join(place, 'run.json')), 'utf8')) as RunRecord;
 }
 
-function change(place: string, edit: (record: RunRecord & Record<string, unknown>) => void): void {
-  const record = recordIn(place) as RunRecord & Record<string, unknown>;
+function change(place: string, edit: (record: RecordOnDisk) => void): void {
+  const record = JSON.parse(readFileSync(home.file(join(place, 'run.json')), 'utf8')) as RecordOnDisk;
   edit(record);
   writeFileSync(home.file(join(place, 'run.json')), JSON.stringify(record));
 }

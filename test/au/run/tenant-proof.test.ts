@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { RunPart } from '../../../src/au/run/record.ts';
+import { type Part, partOf } from '../../../src/au/run/part.ts';
 import { TenantProof, type TenantRelation } from '../../../src/au/run/tenant-proof.ts';
 import { openBench } from '../support.ts';
 
@@ -13,7 +13,7 @@ interface Script {
   readonly self?: number | Record<string, unknown>;
 }
 
-const PART: RunPart = {
+const PART: Part = {
   number: 1,
   first_row: 1,
   rows: 1,
@@ -22,6 +22,7 @@ const PART: RunPart = {
   bytes: 60,
   sha256: 'a',
   state: 'uploaded',
+  sent: 'stored',
   job: 'job-1',
 };
 
@@ -73,9 +74,9 @@ describe('whether a key belongs to the tenant of a run', () => {
   });
 
   it('R58 is unknown for a run that never had a job or a tenant', async () => {
-    const { job: _, ...planned } = PART;
+    const planned = partOf({ ...PART, job: undefined, state: 'planned' });
     const { proof } = await proofAgainst({ list: [job('job-9', OURS)] });
-    expect(await proof.relationOf({ parts: [{ ...planned, state: 'planned' }] })).toBe('unknown');
+    expect(await proof.relationOf({ parts: [planned] })).toBe('unknown');
   });
 
   it('is not told by a service that is out of order', async () => {

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RunRecord } from '../../../src/au/run/record.ts';
+import type { RecordOnDisk } from '../recorded-run.ts';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn } from '../../support/run-here.ts';
@@ -42,7 +42,7 @@ async function restoredTo(machine: Machine, moment: Copied): Promise<string> {
 /** Makes the only run one that was recorded and had sent nothing. */
 function unsend(machine: Machine): void {
   const file = machine.path(join('state/runs', machine.runIds()[0] ?? '', 'run.json'));
-  const record = JSON.parse(readFileSync(file, 'utf8')) as RunRecord;
+  const record = JSON.parse(readFileSync(file, 'utf8')) as RecordOnDisk;
   for (const part of record.parts) {
     part.state = 'planned';
     delete part.creating_since;

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { checkRequestFile } from '../../../src/au/request/check-request-file.ts';
+import { sentOf } from '../../../src/au/run/part.ts';
 import { pollJobs } from '../../../src/au/run/poll-parts.ts';
 import {
   hasUnknown,
@@ -9,7 +10,6 @@ import {
   plannedParts,
   recordText,
   type RunRecord,
-  sentOf,
 } from '../../../src/au/run/record.ts';
 import { retryFailed, uploadParts } from '../../../src/au/run/upload-parts.ts';
 import { isSvcError, SvcError } from '../../../src/base/errors.ts';
@@ -17,6 +17,7 @@ import { type FilePart, fileSource, type UploadSource } from '../../../src/clien
 import type { UploadOptions } from '../../../src/client/transfer/upload.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { FakeService, type Trouble, TROUBLES } from '../fake-service.ts';
+import type { RecordOnDisk } from '../recorded-run.ts';
 
 const HISTORIES = process.env['SOAK'] ? 50_000 : 5_000;
 const HOUR = 3_600_000;
@@ -176,7 +177,7 @@ function recordIn(state: Exclude<Life['record'], Restored>, text: string): strin
   if (state === 'empty') return '';
   if (state === 'null') return 'null';
   if (state === 'cut') return text.slice(0, text.length / 2);
-  const record = JSON.parse(text) as RunRecord;
+  const record = JSON.parse(text) as RecordOnDisk;
   if (state === 'newer') return JSON.stringify({ ...record, version: 2 });
   if (state === 'older')
     for (const part of record.parts) {

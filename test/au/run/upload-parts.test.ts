@@ -146,11 +146,10 @@ describe('an upload in doubt', () => {
   it('is settled by one read where an earlier process was cut off', async () => {
     const run = await doubtful();
     const [part] = run.record.parts;
-    part!.state = 'uploading';
+    Object.assign(part!, { state: 'uploading' });
     await settleUploads(bench.client, run);
     expect(part).toMatchObject({ state: 'unknown', sent: 'all' });
-    part!.state = 'uploading';
-    part!.sent = 'some';
+    Object.assign(part!, { state: 'uploading', sent: 'some' });
     await settleUploads(bench.client, run);
     expect(part).toMatchObject({ state: 'created', sent: 'some' });
   });

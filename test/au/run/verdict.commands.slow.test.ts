@@ -124,7 +124,7 @@ describe('a download of a run whose upload was cut off', () => {
   it('R72 is 4 with a key that has expired, and 8 where nothing responds', async () => {
     const { desk, run } = await openRun();
     desk.change(run, ({ parts }) => {
-      for (const part of parts) part.state = 'uploading';
+      for (const part of parts) Object.assign(part, { state: 'uploading', sent: 'all' });
     });
     const expired = await desk.svc(`au download ${run}`, { SVC_PRIVATE_API_KEY: 'no-such-key' });
     expect(expired.code, expired.stderr).toBe(4);
