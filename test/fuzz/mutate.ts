@@ -57,7 +57,8 @@ export function mutate(
 ): Buffer {
   return list.reduce((text: Buffer, one) => {
     const at = Math.floor(one.at * text.length);
-    const [before, after] = [text.subarray(0, at), text.subarray(at)];
+    const before = text.subarray(0, at);
+    const after = text.subarray(at);
     switch (one.what) {
       case 'insert':
         return Buffer.concat([before, one.piece, after]);

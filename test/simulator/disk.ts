@@ -104,7 +104,8 @@ function flushLater(real: Call): Call {
 
 function calledBack(real: Call, name: string): Call {
   return function (...values) {
-    const [who, callback] = [actor(), values.at(-1)];
+    const who = actor();
+    const callback = values.at(-1);
     if (who === undefined || typeof callback !== 'function') return Reflect.apply(real, this, values);
     if (name === 'fsync') noteFlush(who, this, values);
     const done = ['open', 'write', 'writev'].includes(name) ? noteBefore(who, name, this, values) : undefined;

@@ -117,7 +117,8 @@ export class UnflushedChanges {
   }
 
   #beforeRename(from: string, to: string): () => void {
-    const [source, target] = [resolve(from), resolve(to)];
+    const source = resolve(from);
+    const target = resolve(to);
     const kept = this.#keep(target);
     return () =>
       this.#note(

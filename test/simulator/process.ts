@@ -137,7 +137,8 @@ export class ToolProcess implements SimulatedProcess {
     const code = await Promise.race([work.catch(rethrowUnlessDead(this)), death]);
     if (!this.#isDead) this.#isDead = true;
     for (const wire of this.#wires) wire.destroy();
-    const [stdout, stderr] = [this.#stdout.text, this.#stderr.text];
+    const stdout = this.#stdout.text;
+    const stderr = this.#stderr.text;
     return { code, stdout, stderr, steps: this.#steps, process: this, hadCompany: this.hadCompany };
   }
 

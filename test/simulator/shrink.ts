@@ -5,13 +5,16 @@ const MOST_ATTEMPTS = 150;
 
 /** Leaves out steps, and faults and other circumstances of steps, as long as a history still breaks. */
 export async function shrink(history: History, breaks: (history: History) => Promise<boolean>): Promise<History> {
-  let [smallest, attempts] = [history, 0];
+  let smallest = history;
+  let attempts = 0;
   for (let hasShrunk = true; hasShrunk;) {
     hasShrunk = false;
     for (const smaller of smallerThan(smallest)) {
-      if ((attempts += 1) > MOST_ATTEMPTS) return smallest;
+      attempts += 1;
+      if (attempts > MOST_ATTEMPTS) return smallest;
       if (!(await breaks(smaller))) continue;
-      [smallest, hasShrunk] = [smaller, true];
+      smallest = smaller;
+      hasShrunk = true;
       break;
     }
   }

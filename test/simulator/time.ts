@@ -65,13 +65,20 @@ export class Time {
 
   /** Calls back after so long. Returns what cancels that, and what keeps time from jumping to it. */
   after(ms: number, wake: () => void): { cancel: () => void; unref: () => void; ref: () => void } {
-    const timer = { due: this.#now + Math.max(0, ms), number: (this.#numbers += 1), wake, drives: true };
+    this.#numbers += 1;
+    const timer = { due: this.#now + Math.max(0, ms), number: this.#numbers, wake, drives: true };
     this.#timers.push(timer);
     this.stir();
     return {
-      cancel: () => void (this.#timers = this.#timers.filter((other) => other !== timer)),
-      unref: () => void (timer.drives = false),
-      ref: () => void (timer.drives = true),
+      cancel: () => {
+        this.#timers = this.#timers.filter((other) => other !== timer);
+      },
+      unref: () => {
+        timer.drives = false;
+      },
+      ref: () => {
+        timer.drives = true;
+      },
     };
   }
 
@@ -100,13 +107,17 @@ export class Time {
   /** Lets time pass until the work is over. Throws when nothing can end it any more. */
   async until<T>(work: Promise<T>): Promise<T> {
     const state = { isOver: false };
-    const over = (): void => void (state.isOver = true);
+    const over = (): void => {
+      state.isOver = true;
+    };
     work.then(over, over);
-    let [seen, quiet] = [this.#activity, 0];
+    let seen = this.#activity;
+    let quiet = 0;
     while (!state.isOver) {
       await turn();
-      if (this.#activity !== seen || this.#busy > 0) [seen, quiet] = [this.#activity, 0];
-      else quiet += 1;
+      const isQuiet = this.#activity === seen && this.#busy === 0;
+      quiet = isQuiet ? quiet + 1 : 0;
+      seen = this.#activity;
       if (quiet < QUIET_TURNS || state.isOver) continue;
       if (isDiskAtWork() || this.#jump()) quiet = 0;
       else if (quiet > STUCK_TURNS) throw new Error('the world stands still: nobody sleeps, and nothing moves');

@@ -31,8 +31,10 @@ export class Wire extends Duplex {
 
   /** The two ends of a connection: of who opens it, and of who accepts it. */
   static pair(near: Actor, far: Actor): [near: Wire, far: Wire] {
-    const [one, other] = [new Wire(near, false), new Wire(far, true)];
-    [one.peer, other.peer] = [other, one];
+    const one = new Wire(near, false);
+    const other = new Wire(far, true);
+    one.peer = other;
+    other.peer = one;
     return [one, other];
   }
 

@@ -49,7 +49,8 @@ export function shapeOf(value: unknown, path = '', shape = new Map<string, strin
 
 /** In what a response differs from an example: members missing, unknown, or of another type. */
 export function differences(response: unknown, { body, optional, open = [] }: InterfaceExample): string[] {
-  const [actual, expected] = [shapeOf(response), shapeOf(body)];
+  const actual = shapeOf(response);
+  const expected = shapeOf(body);
   const isOptional = (path: string): boolean =>
     optional.some((other) => other === path || (other.endsWith('.*') && path.startsWith(other.slice(0, -1))));
   const missing = [...expected.keys()].filter((path) => !actual.has(path) && !isOptional(path));

@@ -13,14 +13,18 @@ const WORK = /^(FSReq|CloseReq|GetAddrInfo|TCPConnect|Process)/;
  */
 export async function passTime<T>(clock: FakeClock, work: Promise<T>, activity: () => number): Promise<T> {
   const state = { isOver: false };
-  const over = (): void => void (state.isOver = true);
+  const over = (): void => {
+    state.isOver = true;
+  };
   work.then(over, over);
-  let [seen, quiet] = [activity(), 0];
+  let seen = activity();
+  let quiet = 0;
   while (!state.isOver) {
     await pause(1);
     await turn();
     const isActive = activity() !== seen || process.getActiveResourcesInfo().some((name) => WORK.test(name));
-    [seen, quiet] = [activity(), isActive ? 0 : quiet + 1];
+    seen = activity();
+    quiet = isActive ? 0 : quiet + 1;
     if (quiet < QUIET_PAUSES) continue;
     clock.toNext();
     quiet = 0;

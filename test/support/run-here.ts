@@ -41,7 +41,8 @@ export interface HereResult {
 /** Runs a command line in this process with streams that are no terminal. */
 export async function svcHere(argv: readonly string[], options: HereOptions = {}): Promise<HereResult> {
   const home = options.home ?? temporaryHome();
-  const [stdout, stderr] = [new Kept(), new Kept()];
+  const stdout = new Kept();
+  const stderr = new Kept();
   const { baseUrl, env, input, cwd = home, clock = new FakeClock() } = options;
   const { signal = new AbortController().signal } = options;
   const service = baseUrl === undefined ? {} : { SVC_BASE_URL: baseUrl.href, SVC_API_KEY: KEY, SVC_PACING: 'off' };

@@ -90,7 +90,8 @@ export class Place {
 
   /** Runs a command line to its end. */
   async svc(argv: readonly string[], run: Run = {}): Promise<{ code: number; stdout: string; stderr: string }> {
-    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const stdout = new PassThrough();
+    const stderr = new PassThrough();
     const texts = Promise.all([gathered(stdout), gathered(stderr)]);
     const { input = '', server, clock = systemClock, signal = new AbortController().signal, env } = run;
     const account = server && {

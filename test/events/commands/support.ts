@@ -21,9 +21,12 @@ export async function startListener(
   env?: Readonly<Record<string, string>>,
 ): Promise<RunningListener> {
   const child = home.start(['events', 'listen', '--port', '0', ...argv], { env: env ?? {} });
-  let [stdout, stderr] = ['', ''];
+  let stdout = '';
+  let stderr = '';
   const ended = finished(child);
-  child.stdout.on('data', (text: string) => (stdout += text));
+  child.stdout.on('data', (text: string) => {
+    stdout += text;
+  });
   const url = await new Promise<string>((resolve, reject) => {
     child.stderr.on('data', (text: string) => {
       stderr += text;

@@ -16,7 +16,9 @@ type Segments = Extract<ArchiveRecord, { kind: 'segments' }>;
 
 /** Reads an archive whole. Throws where a record, a segment or a file that no record names is not as it should be. */
 export async function readArchive(store: ArchiveStore): Promise<Archived> {
-  const [logs, links, gaps]: [Log[], Link[], { from: number; to: number }[]] = [[], [], []];
+  const logs: Log[] = [];
+  const links: Link[] = [];
+  const gaps: { from: number; to: number }[] = [];
   const named = new Set<string>();
   let readTo: number | undefined;
   for await (const link of readRecords(store)) {

@@ -79,7 +79,8 @@ export function writeSegment(
   fs.mkdirSync(path.dirname(path.join(top, file)), { recursive: true });
   fs.writeFileSync(path.join(top, file), bytes);
   const times = sorted.flatMap(({ at }) => (at === NO_TIME ? [] : [at]));
-  const [first, last] = [times[0], times.at(-1)];
+  const first = times[0];
+  const last = times.at(-1);
   return {
     path: file,
     entries: sorted.length,

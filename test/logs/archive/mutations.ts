@@ -90,8 +90,10 @@ function rewrite(top: string, file: string, change: (bytes: Buffer) => Buffer): 
 }
 
 function swap(top: string, one: string, other: string): boolean {
-  const [first, second] = [path.join(top, one), path.join(top, other)];
-  const [bytes, others] = [fs.readFileSync(first), fs.readFileSync(second)];
+  const first = path.join(top, one);
+  const second = path.join(top, other);
+  const bytes = fs.readFileSync(first);
+  const others = fs.readFileSync(second);
   fs.writeFileSync(first, others);
   fs.writeFileSync(second, bytes);
   return !bytes.equals(others);

@@ -97,7 +97,8 @@ export class Tampering {
   }
 
   swap(one: string, other: string): void {
-    const [first, second] = [fs.readFileSync(this.at(one)), fs.readFileSync(this.at(other))];
+    const first = fs.readFileSync(this.at(one));
+    const second = fs.readFileSync(this.at(other));
     fs.writeFileSync(this.at(one), second);
     fs.writeFileSync(this.at(other), first);
   }
