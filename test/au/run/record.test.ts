@@ -72,6 +72,14 @@ describe('the record of a run', () => {
     expect(parseRecord(JSON.stringify(more), 'run.json')).toEqual(more);
   });
 
+  it('R36 of an older version is read with parts as this version records them, and keeps what only a later one knows', () => {
+    const { sent: _sent, results: _results, ...part } = RECORD.parts[0]!;
+    const begun = { ...part, state: 'uploading', sent_at: '2026-01-05T12:00:00.000Z', color: 'blue' };
+    const read = parseRecord(JSON.stringify({ ...RECORD, parts: [begun] }), 'run.json');
+    expect(read.parts).toEqual([{ ...begun, sent: 'all' }]);
+    expect(parseRecord(recordText(read), 'run.json')).toEqual(read);
+  });
+
   it.each(['', 'null', '[]', '{}', '{"version":1', '{"version":0}', '"run"', '\u0000'])(
     'is refused by name and left alone when it is damaged: %j',
     (text) => {
