@@ -41,7 +41,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
-    connectionsCheckingInterval: Math.min(1000, limits.headersMs),
+    // So often that a late request is refused in words before the connection is closed without any.
+    connectionsCheckingInterval: Math.min(1000, Math.ceil(limits.headersMs / 4)),
   });
   server.maxConnections = limits.connections;
   // A sender that never reads its responses would keep its connection. A late request is refused in words before.
