@@ -10,14 +10,14 @@ import { CAN_MOUNT, NEEDS_MOUNT, onSmallDisk } from '../support/small-disk.ts';
 /** Their results are small enough to arrive before anything reads them, and need eleven pages. */
 const ROWS = 1_200;
 const PAGES = [2, 3, 5, 8];
-/** What a run needs on the disk before its first results arrive. */
-const RECORD_PAGES = 3;
-
 const REQUEST = [
   'token,expiration_year,expiration_month,merchant_id',
   ...Array.from({ length: ROWS }, (_, row) => `token-${row},27,01,`),
   '',
 ].join('\n');
+
+/** What a run needs on the disk before its first results arrive: its record, and the copy of its request. */
+const RUN_PAGES = 3 + Math.ceil(REQUEST.length / 4096);
 
 /** How the store sends a result file. In chunks, nothing in the response shows how long it is. */
 const FRAMINGS: Readonly<Record<string, ((outgoing: ServerResponse, body: Buffer) => void) | undefined>> = {
@@ -47,7 +47,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     command: (desk) => `au download ${desk.record(desk.runIds()[0] ?? '').parts[0]?.job} --out disk/out.csv -o json`,
   },
   'au submit --wait, where the runs are': {
-    pages: PAGES.map((pages) => RECORD_PAGES + pages),
+    pages: PAGES.map((pages) => RUN_PAGES + pages),
     command: () => 'au submit tokens.csv --wait --out disk/out.csv -o json',
     env: ON_DISK,
   },
@@ -57,7 +57,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'au sync, where the runs are': {
     before: 'au submit tokens.csv --out out.csv',
-    pages: PAGES.map((pages) => RECORD_PAGES + pages),
+    pages: PAGES.map((pages) => RUN_PAGES + pages),
     command: () => 'au sync -o json',
     env: ON_DISK,
     codes: [1],

@@ -14,15 +14,15 @@ const ids = { run: '', session: '' };
 const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: RegExp]>> = {
   'au/commands/abandon.ts': [() => `--sandbox au abandon ${ids.run}`, /--yes/],
   'au/commands/abandon.ts of a damaged run': [() => '--sandbox au abandon damaged', /--yes/],
-  'au/commands/recorded.ts': [() => '--sandbox au runs prune --older-than 1d', /--yes/],
+  'au/commands/runs/prune.ts': [() => '--sandbox au runs prune --older-than 1d', /--yes/],
   '3ds/commands/authenticate.ts': [
     () => `--sandbox 3ds authenticate ${ids.session} --file body.json --allow-unknown`,
     /--yes/,
   ],
   'general/login-keys.ts': [() => 'login --base-url http://127.0.0.1:9', /--management-key-stdin/],
-  'general/commands/profile/profile.ts': [() => 'profile delete spare', /--yes/],
+  'general/commands/profile/delete.ts': [() => 'profile delete spare', /--yes/],
   'general/commands/reset.ts': [() => `reset --forget ${ids.run}`, /--yes/],
-  'sandbox/commands/control.ts': [() => 'sandbox reset', /--yes/],
+  'sandbox/commands/reset.ts': [() => 'sandbox reset', /--yes/],
   'tenant/commands/delete.ts': [() => '--sandbox tenant delete', /--confirm/],
   'tenant/commands/update.ts': [() => '--sandbox tenant update --name Other', /--yes/],
 };
