@@ -13,6 +13,7 @@ const REPLACING_MODULES = 'test/au/run/upload-parts.model.slow.test.ts';
 /** What tries the tool's own rules, not Node's: one version of Node is enough. */
 const OWN_RULES = [
   'test/{browser,fuzz,sweeps}/*.slow.test.ts',
+  'test/**/*.{model,property}.slow.test.ts',
   'test/logs/archive/**/*.slow.test.ts',
   'test/project/{docs,executables,operations,readme}.slow.test.ts',
 ];
@@ -36,7 +37,7 @@ export default defineConfig({
         extends: true,
         test: { name: 'slow', include: [SLOW], exclude: [REPLACING_MODULES, SIMULATOR, ...OWN_RULES], isolate: false },
       },
-      { extends: true, test: { name: 'rules', include: OWN_RULES, isolate: false } },
+      { extends: true, test: { name: 'rules', include: OWN_RULES, exclude: [REPLACING_MODULES], isolate: false } },
       { extends: true, test: { name: 'alone', include: [REPLACING_MODULES], isolate: true } },
       { extends: true, plugins: [heldImports()], test: { name: 'simulator', include: [SIMULATOR], isolate: true } },
     ],
