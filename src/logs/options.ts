@@ -53,7 +53,7 @@ export const RETENTION_PARAMETERS = {
   strict: flag('--strict', 'exit with 14 when entries may be missing'),
 } as const;
 
-/** So many entries at most a tail begins with. */
+/** The most entries that a tail begins with. */
 export const MAX_LAST = 10_000;
 
 export const OVERLAP_PARAMETER = value(

@@ -83,7 +83,7 @@ export class RunDirectory {
     return files.find((file) => fs.existsSync(file));
   }
 
-  /** Takes another checked copy of the request file: the one that was there may be damaged. For whoever holds the run. */
+  /** Replaces the copy of the request file, which may be damaged, by another that was checked. The caller holds the run. */
   replaceRequest(copy: string): void {
     this.#moveIn(copy, REQUEST);
   }

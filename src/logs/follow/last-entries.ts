@@ -6,7 +6,7 @@ import { type Found, type LogSource, readOnce, readSettled, TooManyPages } from 
 import { outageDelayMs, type TailEvent } from './follow.ts';
 
 export interface LastOptions {
-  /** So many entries at most. */
+  /** The most entries that are asked for. */
   readonly count: number;
   /** Give up once so many were read. */
   readonly mostRead: number;
