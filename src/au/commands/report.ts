@@ -83,12 +83,9 @@ export const report = defineCommand({
   },
 });
 
-/** The files that are named, or else those of the run. @throws SvcError `usage` where neither is given */
+/** The files that are named, and else those of the run. @throws SvcError `usage` where neither is given */
 function filesToRead(context: Context, { results, request, run }: Input<typeof parameters>) {
-  if (run !== undefined) {
-    const kept = filesOfRun(context, run);
-    return { results: results ?? kept.results, request: request ?? kept.request };
-  }
+  if (run !== undefined) return filesOfRun(context, run, { results, request });
   if (results !== undefined) return { results, request };
   throw new SvcError('usage', 'a result file is missing', {
     hint: 'Name a result file, or a run with --run.',

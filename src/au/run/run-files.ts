@@ -12,17 +12,23 @@ export const runParameter = value(
   text,
 );
 
+/** Files that the operator named, as typed. */
+interface NamedFiles {
+  readonly request?: string | undefined;
+  readonly results?: string | undefined;
+}
+
 /**
- * Finds the request and the results of a run, by its id or directory, where both can still be read.
+ * Finds the request and the results of a run, by its id or directory. A file that is named takes the place of the run's.
  * @throws SvcError `not_found` for no such run, `local` where the run does not have one of the files
  */
-export function filesOfRun(context: Context, name: string) {
+export function filesOfRun(context: Context, name: string, named: NamedFiles = {}) {
   const run = recordedRun(context, name);
   if (run === undefined)
     throw new SvcError('not_found', `${name} is no run recorded on this machine`, { next: ['au', 'runs'] });
-  const { record, requestFile } = run;
-  const results = record.results?.file;
-  if (results === undefined || !fs.existsSync(results))
+  const { record } = run;
+  const results = named.results ?? record.results?.file;
+  if (results === undefined || (named.results === undefined && !fs.existsSync(results)))
     throw new SvcError(
       'local',
       `the results of ${record.id} are ${results === undefined ? 'not written yet' : 'gone'}`,
@@ -32,11 +38,12 @@ export function filesOfRun(context: Context, name: string) {
         facts: { run: record.id },
       },
     );
-  if (requestFile === undefined)
+  const request = named.request ?? run.requestFile;
+  if (request === undefined)
     throw new SvcError('local', `${record.id} has no copy of its request file`, {
       hint: 'An earlier version began it, or the copy was pruned. Name the request file and the results instead:',
       next: ['au', 'report', results, '--request', '<file>'],
       facts: { run: record.id },
     });
-  return { request: requestFile, results, name: record.input.path };
+  return { request, results, name: record.input.path };
 }

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
 
@@ -27,6 +27,13 @@ describe('the files of a run', () => {
     expect(await desk.svc(`au next --run ${run} --out next.csv --fail-on err=100%`)).toMatchObject({ code: 0 });
     const read = (name: string): string => readFileSync(desk.home.file(name), 'utf8');
     expect(read('next.csv')).toBe(read('named.csv'));
+  });
+
+  it('R80 are compared with results that were moved, where these are named', async () => {
+    const { desk, run } = await completed();
+    renameSync(desk.home.file('results.csv'), desk.home.file('moved.csv'));
+    const { code, stdout } = await desk.svc(`au report moved.csv --run ${run}`);
+    expect({ code, file: (JSON.parse(stdout) as { file: string }).file }).toEqual({ code: 0, file: 'moved.csv' });
   });
 
   it('are missed with the command that brings them', async () => {
