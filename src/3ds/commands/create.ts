@@ -66,7 +66,7 @@ function toBody({ token, tokenIntent, panToken, type }: Input<typeof parameters>
     throw new SvcError('usage', '--type is needed', { hint: 'Give --type customer or --type merchant.' });
   if (given.some((id) => containsCardNumber(id, 'cell'))) {
     throw new SvcError('refused_input', 'the token looks like a card number; nothing was sent', {
-      hint: 'Give the id of the token that holds the card.',
+      hint: 'Give the id of the card token.',
     });
   }
   if (panToken !== undefined) return { pan: panToken, type };

@@ -20,7 +20,7 @@ import { CHALLENGE_REPLIES, isExpectation } from '../suite.ts';
 const tokenId: ValueParser<string> = (typed) => {
   if (!containsCardNumber(text(typed), 'cell')) return typed;
   throw new SvcError('refused_input', 'looks like a card number; nothing was sent', {
-    hint: 'Give the id of the token that holds the card, or the masked number of a test card.',
+    hint: 'Give the id of the card token, or the masked number of a test card.',
   });
 };
 

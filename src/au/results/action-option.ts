@@ -9,7 +9,7 @@ const STEPS = RESULT_STEPS.join(', ');
 /** `--action`: what to do about a result code, where the operator knows better. The last one for a code counts. */
 export const actionParameter = repeated(
   '--action <code=step>',
-  `action for rows with this result code: ${STEPS}; for example WRN_OPT_OUT=exclude. To set it once and for all: svc profile set action.WRN_OPT_OUT exclude`,
+  `action for rows with this result code: ${STEPS}; for example WRN_OPT_OUT=exclude. To store it in the profile: svc profile set action.WRN_OPT_OUT exclude`,
   (typed): ChosenStep => {
     const chosen = parseChosenStep(typed);
     if (chosen) return chosen;

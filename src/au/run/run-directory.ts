@@ -83,7 +83,7 @@ export class RunDirectory {
     return files.find((file) => fs.existsSync(file));
   }
 
-  /** Replaces the copy of the request file, which may be damaged, by another that was checked. The caller holds the run. */
+  /** Replaces the copy of the request file with another checked one, since the old one may be damaged. Needs the lock of the run. */
   replaceRequest(copy: string): void {
     this.#moveIn(copy, REQUEST);
   }
