@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseRecord } from '../../src/au/run/record.ts';
+import { parseRecord } from '../../src/au/run/parse-record.ts';
 import { ENTITY_TYPES, knownEntityTypes } from '../../src/cli/config/cache.ts';
 import { parseConfig } from '../../src/cli/config/config-file.ts';
 import { type DirectoryKind, directoryOf, KEPT_NAMES } from '../../src/cli/config/paths.ts';

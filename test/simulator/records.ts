@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Part } from '../../src/au/run/part.ts';
-import { parseRecord, type RunRecord } from '../../src/au/run/record.ts';
+import { parseRecord } from '../../src/au/run/parse-record.ts';
+import type { RunRecord } from '../../src/au/run/record.ts';
 
 /** Where the tool keeps what it knows, and there the runs; the last only with `--run-dir`. */
 export const STATE = '.local/state/svc';

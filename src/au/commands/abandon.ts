@@ -34,7 +34,7 @@ export const abandon = defineCommand({
   },
   async run(context, { run: name, undo }) {
     const print = await recordPrinter(context, runView);
-    const unreadable = undo ? undefined : unreadableRun(context, name);
+    const unreadable = undo ? undefined : await unreadableRun(context, name);
     const row = unreadable ? await setAside(context, unreadable) : await abandonRun(context, name, undo);
     if (row) await print(row);
   },
@@ -43,7 +43,7 @@ export const abandon = defineCommand({
 /** Abandons a run after saying what the service has of it, or resumes it. Undefined when the operator declined. */
 async function abandonRun(context: Context, name: string, undo: boolean): Promise<RunRow | undefined> {
   const { notices, clock, system } = context;
-  const run = requireRun(context, name);
+  const run = await requireRun(context, name);
   if ((statusOf(run.record) === 'abandoned') !== undo) {
     notices.note(undo ? `${run.record.id} is not abandoned` : `${run.record.id} is abandoned already`);
     return runRow(run.record);
@@ -67,8 +67,8 @@ async function abandonRun(context: Context, name: string, undo: boolean): Promis
   return runRow(run.record);
 }
 
-function requireRun(context: Context, name: string): RunDirectory {
-  const run = recordedRun(context, name);
+async function requireRun(context: Context, name: string): Promise<RunDirectory> {
+  const run = await recordedRun(context, name);
   if (!run)
     throw new SvcError('not_found', 'this names no run: a job by itself cannot be abandoned', {
       hint: 'A job without its file is deleted after an hour; one that has it is processed. Name one of the runs:',
@@ -107,14 +107,14 @@ async function isConfirmed({ notices, prompts }: Context, question: string): Pro
 }
 
 /** The run of this name or directory, if its record cannot be read or is gone from where the index has it. */
-function unreadableRun(context: Context, name: string): UnreadableRun | undefined {
+async function unreadableRun(context: Context, name: string): Promise<UnreadableRun | undefined> {
   const root = knownRunsRoot(context);
   const recorded = root !== undefined && name.startsWith('run-') ? path.join(root, path.basename(name)) : name;
   const directory = path.resolve(fs.existsSync(recorded) ? recorded : name);
   const isRun = path.basename(directory).startsWith('run-') || fs.existsSync(path.join(directory, RECORD));
   const isDirectory = fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true;
-  const found = isRun && isDirectory ? openRuns([directory]).unreadable : [];
-  const indexed = root === undefined ? [] : indexedRuns(root, () => true).unreadable;
+  const { unreadable: found } = await openRuns(isRun && isDirectory ? [directory] : []);
+  const indexed = root === undefined ? [] : (await indexedRuns(root, () => true)).unreadable;
   return [...found, ...indexed].find((each) => isSamePath(each.directory, directory));
 }
 

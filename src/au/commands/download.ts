@@ -61,7 +61,7 @@ export const download = defineCommand({
   },
   async run(context, { of, out, ...how }) {
     const print = await recordPrinter(context, downloadView);
-    const run = namedRun(context, of);
+    const run = await namedRun(context, of);
     const options = { out: out ?? (run ? resultsPath(context, run.record) : 'results.csv'), ...how };
     await requireDestination(context, options, run);
     const { bytes, sha256, compared } = run
@@ -104,7 +104,7 @@ const NO_RUN = 'no run on this machine has this job';
 /** What a run on this machine sent to a job, where its request can still be read; else why it cannot. */
 async function sentRows(context: Context, job: string) {
   const of = ({ record }: RunDirectory): boolean => record.parts.some((part) => part.job === job);
-  const { runs, unreadable } = recordedRuns(context);
+  const { runs, unreadable } = await recordedRuns(context);
   const run = runs.find(of);
   const part = run?.record.parts.find((each) => each.job === job);
   if (!run || !part) {

@@ -86,7 +86,8 @@ async function* untilOlder(pages: AsyncIterable<Page<AccountUpdaterJob>>, since:
 
 async function* withRuns(context: Context, batches: AsyncIterable<readonly AccountUpdaterJob[]>) {
   const known = new Map<string, { readonly run: string; readonly part: number }>();
-  for (const { record } of everyRun(context).runs) {
+  const { runs } = await everyRun(context);
+  for (const { record } of runs) {
     for (const { job, number, earlier_jobs: earlier = [] } of record.parts) {
       const ids = [job, ...earlier.map((each) => each.job)];
       for (const id of ids) if (id !== undefined) known.set(id, { run: record.id, part: number });

@@ -84,7 +84,7 @@ export const next = defineCommand({
     force: flag('--force', 'replace files that exist'),
   },
   async run(context, { run, out, excluded, action, failOn = MOST_TO_FIX, force, ...typed }) {
-    const { request, results, name } = filesToRead(context, run, typed);
+    const { request, results, name } = await filesToRead(context, run, typed);
     const target = out ?? `${name.replace(/\.csv$/i, '')}.next.csv`;
     if (excluded === '-') throw new SvcError('usage', '--excluded takes a file', { hint: 'Give a file name.' });
     const isCsv = (context.globals.output ?? 'csv') === 'csv' && !context.query;
@@ -100,13 +100,13 @@ export const next = defineCommand({
 });
 
 /** The files that are named, or else those of the run; `name` is what the request was called. */
-function filesToRead(
+async function filesToRead(
   context: Context,
   run: string | undefined,
   { request, results }: { readonly request: string | undefined; readonly results: string | undefined },
 ) {
   if (run !== undefined && request === undefined) {
-    const kept = filesOfRun(context, run);
+    const kept = await filesOfRun(context, run);
     return { ...kept, name: kept.name ?? 'tokens.csv' };
   }
   if (run === undefined && request !== undefined && results !== undefined) return { request, results, name: request };

@@ -67,9 +67,9 @@ export const report = defineCommand({
   parameters,
   async run(context, input) {
     const print = await recordPrinter(context, reportView);
-    const files = filesToRead(context, input);
+    const files = await filesToRead(context, input);
     const made = await makeReport(context, { ...input, ...files });
-    const { tenant } = subjectOf(context, resolvePath(context, files.results));
+    const { tenant } = await subjectOf(context, resolvePath(context, files.results));
     if (isDrawn(context)) {
       const { palette, unicode, plain, out } = context;
       const columns = out.isTerminal ? out.width : Infinity;
@@ -84,7 +84,7 @@ export const report = defineCommand({
 });
 
 /** The files that are named, and else those of the run. @throws SvcError `usage` where neither is given */
-function filesToRead(context: Context, { results, request, run }: Input<typeof parameters>) {
+async function filesToRead(context: Context, { results, request, run }: Input<typeof parameters>) {
   if (run !== undefined) return filesOfRun(context, run, { results, request });
   if (results !== undefined) return { results, request };
   throw new SvcError('usage', 'a result file is missing', {
@@ -93,7 +93,7 @@ function filesToRead(context: Context, { results, request, run }: Input<typeof p
   });
 }
 
-type ReportInput = Input<typeof parameters> & ReturnType<typeof filesToRead>;
+type ReportInput = Input<typeof parameters> & Awaited<ReturnType<typeof filesToRead>>;
 
 /** Counts a result file, compares it with its request where there is one, and writes the files asked for. */
 async function makeReport(context: Context, input: ReportInput): Promise<Report> {
@@ -178,14 +178,14 @@ async function writePage(
   { results, force }: { readonly results: string; readonly force: boolean },
 ): Promise<void> {
   const { reportPage } = await import('../results/report-page.ts');
-  const page = reportPage(made, { madeAt: context.clock.now(), ...subjectOf(context, results) });
+  const page = reportPage(made, { madeAt: context.clock.now(), ...(await subjectOf(context, results)) });
   await writeWhole(target, force, (draft) => draft.write(page));
 }
 
 /** The run that wrote this result file, where it is recorded on this machine, and its tenant. */
-function subjectOf(context: Context, results: string): Pick<PageSubject, 'run' | 'tenant'> {
+async function subjectOf(context: Context, results: string): Promise<Pick<PageSubject, 'run' | 'tenant'>> {
   const root = knownRunsRoot(context);
-  const runs = root === undefined ? [] : listRuns(root).runs;
+  const runs = root === undefined ? [] : (await listRuns(root)).runs;
   const record = runs.find((run) => run.record.results?.file === results)?.record;
   if (record === undefined) return {};
   return { run: record.id, tenant: tenantOf(context, record) };

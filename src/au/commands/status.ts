@@ -20,7 +20,7 @@ export const status = defineCommand({
   fields: [...new Set([...partView.fields, ...jobView.fields])],
   parameters: { of: argument('<job|run>', 'id of a job, or id or directory of a run', text) },
   async run(context, { of }) {
-    const run = namedRun(context, of);
+    const run = await namedRun(context, of);
     if (run === undefined) return printJob(context, of);
     const print = await listPrinter(context, partView);
     if (isUntouched(run.record)) {

@@ -207,7 +207,7 @@ async function uploadRest(context: Context, run: RunDirectory): Promise<void> {
   if (!record.parts.some(isToUpload)) return;
   const client = await context.client();
   await retryFailed(client, run);
-  const how = { onEvent: showRun(context, record), others: everyRecord(context) };
+  const how = { onEvent: showRun(context, record), others: await everyRecord(context) };
   await uploadParts(client, run, await requestToUpload(run), how);
 }
 

@@ -66,7 +66,7 @@ export const sync = defineCommand({
   async run(context, { exec, failOn, stale, dryRun, summary }) {
     const print = await listPrinter(context, syncView);
     const summarize = await openSummary(context, summary);
-    const { runs, unreadable, left, elsewhere } = dueRuns(context, exec);
+    const { runs, unreadable, left, elsewhere } = await dueRuns(context, exec);
     for (const { run, later } of left) noteLeft(context, run, later);
     if (dryRun) showPlan(context, runs);
     else if (runs.length === 0 && unreadable.length === 0) noteNoneOpen(context, elsewhere);
@@ -88,17 +88,18 @@ interface DueRuns extends FoundRuns {
   readonly elsewhere: readonly RunDirectory[];
 }
 
-function dueRuns(context: Context, exec: string | undefined): DueRuns {
+async function dueRuns(context: Context, exec: string | undefined): Promise<DueRuns> {
   const here = serviceOf(context);
   const profile = context.settings.profile.value;
   const root = knownRunsRoot(context);
-  const { runs, unreadable } = recordedRuns(context);
+  const { runs, unreadable } = await recordedRuns(context);
   const due = runs.filter(({ record }) => isDue(record, exec));
   const isHere = ({ record }: RunDirectory): boolean => record.base_url === here && record.profile === profile;
-  const left = due.filter(isHere).flatMap((run) => {
-    const later = root !== undefined && isUntouched(run.record) ? laterRun(root, run) : undefined;
-    return later ? [{ run, later: later.id }] : [];
-  });
+  const left: { readonly run: RunDirectory; readonly later: string }[] = [];
+  for (const run of due.filter(isHere)) {
+    const later = root !== undefined && isUntouched(run.record) ? await laterRun(root, run) : undefined;
+    if (later) left.push({ run, later: later.id });
+  }
   return {
     runs: due.filter((run) => isHere(run) && left.every((each) => each.run !== run)),
     unreadable,
@@ -241,7 +242,7 @@ async function resume(context: Context, run: RunDirectory, hasExec: boolean): Pr
 async function uploadRest(context: Context, client: Client, run: RunDirectory): Promise<SvcError | undefined> {
   const onEvent = showRun(context, run.record);
   try {
-    const how = { onEvent, pollOnce: true, others: everyRecord(context) };
+    const how = { onEvent, pollOnce: true, others: await everyRecord(context) };
     await uploadParts(client, run, await requestToUpload(run), how);
     return undefined;
   } catch (error) {

@@ -41,7 +41,7 @@ export const wait = defineCommand({
     summary: summaryParameter,
   },
   async run(context, { for: name, events, exec, failOn, summary }) {
-    const run = namedRun(context, name);
+    const run = await namedRun(context, name);
     if (!run && exec !== undefined)
       throw new SvcError('usage', '--exec is about the results of a run, and this is a job', {
         hint: 'Name a run:',

@@ -66,8 +66,8 @@ export class RunFinder {
    */
   async find(): Promise<RunDirectory | undefined> {
     const { again, runDir } = this.#choice;
-    if (!again && runDir !== undefined) requireSameFile(runDir, this.#wanted);
-    const { runs, unreadable } = findRuns(this.#root, runDir, this.#wanted);
+    if (!again && runDir !== undefined) await requireSameFile(runDir, this.#wanted);
+    const { runs, unreadable } = await findRuns(this.#root, runDir, this.#wanted);
     const inOrder = runs.toSorted((a, b) => Number(isIn(b, runDir)) - Number(isIn(a, runDir)));
     const free = inOrder.filter(({ record }) => this.#isSameKind(record) && isUntouched(record));
     for (const run of free) this.#free.add(run);
@@ -114,7 +114,7 @@ export class RunFinder {
       if (found) return found;
       if (root !== undefined) {
         removeUnborn(root);
-        this.#warnOfOutdated(root);
+        await this.#warnOfOutdated(root);
         this.#warnOfEmptyState(root);
       }
       const directory = (id: string): string => this.#choice.runDir ?? path.join(lockedIn, id);
@@ -225,8 +225,8 @@ export class RunFinder {
     }
   }
 
-  #warnOfOutdated(root: string): void {
-    const run = findOutdated(root, this.#wanted);
+  async #warnOfOutdated(root: string): Promise<void> {
+    const run = await findOutdated(root, this.#wanted);
     if (run)
       this.#context.notices.warn(
         `${run.record.input.name} has changed since run ${run.record.id} was started, which is not completed; this is a new run`,
@@ -252,8 +252,8 @@ function isNamed(run: RunDirectory, name: string | undefined): boolean {
   return run.record.id === name || isIn(run, name);
 }
 
-function requireSameFile(runDir: string, wanted: NewRun): void {
-  const [run] = openRuns([runDir]).runs;
+async function requireSameFile(runDir: string, wanted: NewRun): Promise<void> {
+  const [run] = (await openRuns([runDir])).runs;
   if (!run || isOf(run.record, wanted)) return;
   const { id, input } = run.record;
   throw new SvcError('checksum_mismatch', `the run in ${runDir} is of another file, or the file has changed since`, {

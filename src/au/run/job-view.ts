@@ -9,7 +9,7 @@ import { toneOf } from './run-view.ts';
 
 /** The request for a job, or for the first part of a run that has one, for `--curl`. */
 export async function jobRequest(context: Context, argument: string): Promise<PreviewRequest> {
-  const run = namedRun(context, argument);
+  const run = await namedRun(context, argument);
   const job = run ? run.record.parts.find((part) => part.job !== undefined)?.job : argument;
   if (job !== undefined) return (await import('../../client/api/resources.ts')).readJobRequest(job);
   throw new SvcError('usage', `--curl has nothing to show: ${argument} has no job yet`, { hint: 'Omit --curl.' });
@@ -22,7 +22,8 @@ export async function explainMissing<T>(context: Context, id: string, work: Prom
   } catch (error) {
     if (!isSvcError(error, 'job_expired')) throw error;
     const root = knownRunsRoot(context);
-    const parts = root === undefined ? [] : listRuns(root).runs.flatMap(({ record }) => record.parts);
+    const runs = root === undefined ? [] : (await listRuns(root)).runs;
+    const parts = runs.flatMap(({ record }) => record.parts);
     const expiresAt = Date.parse(parts.find(({ job }) => job === id)?.expires_at ?? '');
     const now = (await context.client()).now();
     throw Number.isNaN(expiresAt) ? missingError(id) : missingError(id, { expiresAt, now });

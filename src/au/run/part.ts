@@ -483,7 +483,7 @@ const ACTS: Readonly<Record<PartState, Act>> = {
   failed: 'nothing',
 };
 
-export const PART_STATES: ReadonlySet<unknown> = new Set(Object.keys(ACTS));
+export const PART_STATES = Object.keys(ACTS) as readonly PartState[];
 
 export function todo({ state }: Pick<Part, 'state'>): Act {
   return ACTS[state];

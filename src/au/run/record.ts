@@ -1,17 +1,6 @@
-import { refuseNewer, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
-import { isObject, parsedJson } from '../../schema/json-value.ts';
 import type { RequestFileCheck } from '../request/request-file.ts';
-import {
-  isUnsent,
-  type Part,
-  type PartFile,
-  PART_STATES,
-  partOf,
-  type RecordedPart,
-  type ResultsFile,
-  todo,
-} from './part.ts';
+import { isUnsent, type Part, type PartFile, type ResultsFile, todo } from './part.ts';
 
 /** A run: everything needed to resume it, on this machine or another. */
 export interface RunRecord {
@@ -127,82 +116,4 @@ export function plannedParts(check: Pick<RequestFileCheck, 'parts'>): Part[] {
 
 export function recordText(record: RunRecord): string {
   return `${JSON.stringify(record, undefined, 2)}\n`;
-}
-
-/** Reads the text of a record. @throws SvcError `config` for one that is damaged or of a newer version */
-export function parseRecord(text: string, file: string): RunRecord {
-  const value = parsedJson(text);
-  refuseNewer(value, 1, file);
-  const problem = problemOf(value);
-  if (problem === undefined) {
-    const record = value as Omit<RunRecord, 'parts'> & { readonly parts: readonly RecordedPart[] };
-    return { ...record, parts: record.parts.map(partOf) };
-  }
-  throw new SvcError('config', `${file} is damaged: ${problem}`, {
-    hint: 'It was left unchanged. The jobs themselves are safe, and their results can be downloaded by job.',
-    next: ['au', 'jobs'],
-    facts: { file },
-  });
-}
-
-type Check = (value: unknown) => boolean;
-
-const isText: Check = (value) => typeof value === 'string';
-const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
-
-function optional(check: Check): Check {
-  return (value) => value === undefined || check(value);
-}
-
-function listOf(check: Check): Check {
-  return (value) => Array.isArray(value) && value.every((item: unknown) => check(item));
-}
-
-function shape(members: Readonly<Record<string, Check>>): Check {
-  return (value) => isObject(value) && Object.entries(members).every(([name, isRight]) => isRight(value[name]));
-}
-
-function each(names: string, check: Check): Readonly<Record<string, Check>> {
-  return Object.fromEntries(names.split(' ').map((name) => [name, check]));
-}
-
-const isResults = shape({ file: isText, sha256: isText, bytes: isCount });
-
-const PART: Readonly<Record<string, Check>> = {
-  ...each('number first_row rows start end bytes', isCount),
-  ...each('creating_since sent sent_at expires_at missing_since done_at seen job', optional(isText)),
-  sha256: isText,
-  state: (value) => PART_STATES.has(value),
-  results: optional(isResults),
-  unproven: optional(isResults),
-  errors: optional(listOf(isText)),
-  earlier_jobs: optional(listOf(shape({ job: isText, sent_at: optional(isText) }))),
-};
-
-function isPart(value: unknown): boolean {
-  if (!isObject(value) || !shape(PART)(value)) return false;
-  const { state, job, results } = value;
-  if (state === 'downloaded' && results === undefined) return false;
-  return state === 'planned' || state === 'creating' || job !== undefined;
-}
-
-const RECORD: Readonly<Record<string, Check>> = {
-  version: (value) => value === 1,
-  ...each('id created_at profile base_url', isText),
-  input: shape({ ...each('name sha256', isText), path: optional(isText), ...each('rows bytes header_bytes', isCount) }),
-  ...each('out tenant_id cycle abandoned_at pruned_at', optional(isText)),
-  ...each('also_at unrecorded_jobs other_jobs', optional(listOf(isText))),
-  no_unrecorded_jobs: optional((value) => typeof value === 'boolean'),
-  results: optional(isResults),
-  writing: optional(isResults),
-  parts: (value) => Array.isArray(value) && value.length > 0,
-};
-
-function problemOf(value: unknown): string | undefined {
-  if (!isObject(value)) return 'not a JSON object';
-  const wrong = Object.entries(RECORD).find(([name, isRight]) => !isRight(value[name]));
-  if (wrong) return `${wrong[0]} is missing or malformed`;
-  const parts = value['parts'] as unknown[];
-  const bad = parts.findIndex((part) => !isPart(part));
-  return bad === -1 ? undefined : `part ${bad + 1} is malformed`;
 }

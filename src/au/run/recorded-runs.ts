@@ -23,17 +23,17 @@ export function knownRunsRoot({ system }: Pick<Context, 'system'>): string | und
 type Warned = Pick<Context, 'system' | 'notices' | 'globals'>;
 
 /** Every run recorded on this machine, also elsewhere (`--run-dir`), except pruned ones: each once, the newest first. */
-export function recordedRuns(context: Warned): FoundRuns {
-  const { runs, unreadable } = everyRun(context);
+export async function recordedRuns(context: Warned): Promise<FoundRuns> {
+  const { runs, unreadable } = await everyRun(context);
   const ids = runs.map(({ record }) => record.id);
   const isFirst = ({ record }: RunDirectory, index: number): boolean => ids.indexOf(record.id) === index;
   return { runs: runs.filter(isFirst).filter(({ record }) => record.pruned_at === undefined), unreadable };
 }
 
 /** The same with pruned runs. Each record that cannot be read is left out, with a warning. */
-export function everyRun(context: Warned): FoundRuns {
+export async function everyRun(context: Warned): Promise<FoundRuns> {
   const root = knownRunsRoot(context);
-  const found = root === undefined ? [] : [listRuns(root), indexedRuns(root, () => true)];
+  const found = root === undefined ? [] : await Promise.all([listRuns(root), indexedRuns(root, () => true)]);
   const runs = newestFirst(found.flatMap((each) => each.runs));
   const ids = new Set(runs.map(({ record }) => record.id));
   // A run that was moved into the state directory is still indexed where it was.
@@ -45,8 +45,11 @@ export function everyRun(context: Warned): FoundRuns {
 const LEFT_OUT = 'a run is left out';
 
 /** The run that an argument names by id or directory; undefined for a job's. @throws SvcError `not_found`, `config` */
-export function namedRun(context: Pick<Context, 'system' | 'settings'>, argument: string): RunDirectory | undefined {
-  const run = recordedRun(context, argument);
+export async function namedRun(
+  context: Pick<Context, 'system' | 'settings'>,
+  argument: string,
+): Promise<RunDirectory | undefined> {
+  const run = await recordedRun(context, argument);
   // Nobody owns a run that sent nothing, so that no service has anything of it.
   if (!run || isUntouched(run.record)) return run;
   const here = serviceOf(context);
@@ -63,11 +66,14 @@ function placeHint({ settings }: Pick<Context, 'settings'>, { profile, base_url:
 }
 
 /** The same, wherever its jobs are: for what needs no service. */
-export function recordedRun(context: Pick<Context, 'system'>, argument: string): RunDirectory | undefined {
+export async function recordedRun(
+  context: Pick<Context, 'system'>,
+  argument: string,
+): Promise<RunDirectory | undefined> {
   if (fs.existsSync(path.join(argument, RECORD))) return RunDirectory.open(argument);
   if (!argument.startsWith('run-')) return undefined;
   const root = knownRunsRoot(context);
-  const run = root === undefined ? undefined : runCalled(root, path.basename(argument));
+  const run = root === undefined ? undefined : await runCalled(root, path.basename(argument));
   if (run) return run;
   throw new SvcError('not_found', 'there is no such run recorded on this machine', {
     hint: 'Name its directory, or one of the runs recorded here.',
@@ -76,10 +82,11 @@ export function recordedRun(context: Pick<Context, 'system'>, argument: string):
 }
 
 /** The run with this id or, where there is none, in the directory of this name. */
-function runCalled(root: string, name: string): RunDirectory | undefined {
-  const run = RunDirectory.open(path.join(root, name));
+async function runCalled(root: string, name: string): Promise<RunDirectory | undefined> {
+  const run = await RunDirectory.open(path.join(root, name));
   if (run?.record.id === name) return run;
-  return listRuns(root).runs.find(({ record }) => record.id === name) ?? run;
+  const { runs } = await listRuns(root);
+  return runs.find(({ record }) => record.id === name) ?? run;
 }
 
 export function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {

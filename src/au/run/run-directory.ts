@@ -7,7 +7,7 @@ import { moveFlushed } from '../../base/files/durable.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Part } from './part.ts';
-import { parseRecord, recordText, type RunRecord } from './record.ts';
+import { recordText, type RunRecord } from './record.ts';
 
 /** Name of the file that a run directory is known by. */
 export const RECORD = 'run.json';
@@ -47,8 +47,8 @@ export class RunDirectory {
   }
 
   /** Opens a run, or gives undefined when the directory holds none. @throws SvcError `config` when it is damaged */
-  static open(directory: string): RunDirectory | undefined {
-    const record = readRecord(directory);
+  static async open(directory: string): Promise<RunDirectory | undefined> {
+    const record = await readRecord(directory);
     return record && new RunDirectory(directory, record);
   }
 
@@ -112,19 +112,21 @@ export class RunDirectory {
    * @throws SvcError `config` naming the one that has it
    */
   async hold<T>(host: LockHost, work: () => Promise<T>): Promise<T> {
-    const holding = (): Promise<T> => {
+    const holding = async (): Promise<T> => {
       removeOrphanedTemporaries(path.join(this.path, RECORD));
-      this.#record = readRecord(this.path) ?? this.#record;
+      this.#record = (await readRecord(this.path)) ?? this.#record;
       return work();
     };
     return withLock(lockFile(this.path), host, holding, { waitMs: 0, what: `run ${this.#record.id}` });
   }
 }
 
-function readRecord(directory: string): RunRecord | undefined {
+async function readRecord(directory: string): Promise<RunRecord | undefined> {
   const file = path.join(directory, RECORD);
   try {
-    return parseRecord(readRegularFileSync(file), file);
+    const text = readRegularFileSync(file);
+    const { parseRecord } = await import('./parse-record.ts');
+    return parseRecord(text, file);
   } catch (error) {
     const code = systemCodeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -156,8 +158,8 @@ export interface FoundRuns {
 }
 
 /** The runs below a directory, whatever their directories are called. A copy of a run is not another run. */
-export function listRuns(root: string): FoundRuns {
-  const { runs, unreadable } = openRuns(runNames(root).map((name) => path.join(root, name)));
+export async function listRuns(root: string): Promise<FoundRuns> {
+  const { runs, unreadable } = await openRuns(runNames(root).map((name) => path.join(root, name)));
   const byId = new Map<string, RunDirectory[]>();
   for (const run of runs) byId.set(run.record.id, [...(byId.get(run.record.id) ?? []), run]);
   const found = [...byId.values()].map(withoutCopies);
@@ -182,12 +184,12 @@ function withoutCopies(same: readonly RunDirectory[]): FoundRuns {
 }
 
 /** Opens runs by their directories. One that was killed before its first record is none. */
-export function openRuns(directories: readonly string[]): FoundRuns {
+export async function openRuns(directories: readonly string[]): Promise<FoundRuns> {
   const runs: RunDirectory[] = [];
   const unreadable: UnreadableRun[] = [];
   for (const directory of directories) {
     try {
-      const run = RunDirectory.open(directory);
+      const run = await RunDirectory.open(directory);
       if (run) runs.push(run);
       else if (!isUnborn(directory)) unreadable.push({ directory, error: missingRecord(directory) });
     } catch (error) {

@@ -22,8 +22,8 @@ interface NamedFiles {
  * Finds the request and the results of a run, by its id or directory. A file that is named takes the place of the run's.
  * @throws SvcError `not_found` for no such run, `local` where the run does not have one of the files
  */
-export function filesOfRun(context: Context, name: string, named: NamedFiles = {}) {
-  const run = recordedRun(context, name);
+export async function filesOfRun(context: Context, name: string, named: NamedFiles = {}) {
+  const run = await recordedRun(context, name);
   if (run === undefined)
     throw new SvcError('not_found', `${name} is no run recorded on this machine`, { next: ['au', 'runs'] });
   const { record } = run;

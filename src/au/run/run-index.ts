@@ -24,21 +24,20 @@ export function indexRun(root: string, { path: directory, record: { id: run } }:
 }
 
 /** The runs recorded elsewhere; `wants` says of a run's id whether its record is to be read. */
-export function indexedRuns(root: string, wants: (id: string) => boolean): FoundRuns {
-  const found = indexedIds(root)
-    .filter(wants)
-    .map((run) => openIndexed(root, run));
+export async function indexedRuns(root: string, wants: (id: string) => boolean): Promise<FoundRuns> {
+  const wanted = indexedIds(root).filter(wants);
+  const found = await Promise.all(wanted.map((run) => openIndexed(root, run)));
   return { runs: found.flatMap(({ runs }) => runs), unreadable: found.flatMap(({ unreadable }) => unreadable) };
 }
 
-function openIndexed(root: string, run: string): FoundRuns {
+async function openIndexed(root: string, run: string): Promise<FoundRuns> {
   const entry = entryFile(root, run);
   const directory = directoryIn(entry);
   if (directory === undefined) {
     const error = new SvcError('config', `${entry} is damaged: it does not say where its run is recorded`);
     return { runs: [], unreadable: [{ directory: entry, run, error }] };
   }
-  const { runs, unreadable } = openRuns([directory]);
+  const { runs, unreadable } = await openRuns([directory]);
   const other = runs.find(({ record }) => record.id !== run);
   if (other) {
     const error = new SvcError('config', `${run} is no longer in ${directory}, where ${other.record.id} is now`, {
@@ -95,12 +94,16 @@ export interface NewRun {
  * Every recorded run of this very file, the newest first, whatever its profile, base URL and tenant; and the records
  * that may be of this file but cannot be read. `root` holds the runs and the index of those elsewhere.
  */
-export function findRuns(root: string | undefined, runDir: string | undefined, file: Pick<NewRun, 'check'>): FoundRuns {
+export async function findRuns(
+  root: string | undefined,
+  runDir: string | undefined,
+  file: Pick<NewRun, 'check'>,
+): Promise<FoundRuns> {
   const wants = (name: string): boolean => file.check.sha256.startsWith(hashIn(name) ?? '');
-  const found = [
+  const found = await Promise.all([
     ...(runDir !== undefined && fs.existsSync(path.join(runDir, RECORD)) ? [openRuns([runDir])] : []),
     ...(root === undefined ? [] : [listedRuns(root, wants), indexedRuns(root, wants)]),
-  ];
+  ]);
   const runs = found.flatMap((each) => each.runs).filter(({ record }) => isOf(record, file));
   const byId = new Map(runs.toReversed().map((run) => [run.record.id, run]));
   // A run that was moved is indexed where it was until it is used where it is.
@@ -109,14 +112,15 @@ export function findRuns(root: string | undefined, runDir: string | undefined, f
 }
 
 /** Every run below the root, since one may have been renamed. Only where a record cannot be read does the name decide. */
-function listedRuns(root: string, wants: (name: string) => boolean): FoundRuns {
-  const { runs, unreadable } = listRuns(root);
+async function listedRuns(root: string, wants: (name: string) => boolean): Promise<FoundRuns> {
+  const { runs, unreadable } = await listRuns(root);
   return { runs, unreadable: unreadable.filter(({ run, directory }) => wants(run ?? path.basename(directory))) };
 }
 
 /** The newest open run of what was in this file before, if there is one. */
-export function findOutdated(root: string, file: NewRun): RunDirectory | undefined {
-  return listRuns(root).runs.find(
+export async function findOutdated(root: string, file: NewRun): Promise<RunDirectory | undefined> {
+  const { runs } = await listRuns(root);
+  return runs.find(
     ({ record }) =>
       file.path !== undefined &&
       record.input.path !== undefined &&
@@ -132,8 +136,11 @@ export function findOutdated(root: string, file: NewRun): RunDirectory | undefin
  * The run that was begun after one that sent nothing, for the same file or for what is now at the same path: the older
  * one is then not to be uploaded. A record that cannot be read may be that run.
  */
-export function laterRun(root: string, { record: untouched }: RunDirectory): { readonly id: string } | undefined {
-  const found = [listRuns(root), indexedRuns(root, () => true)];
+export async function laterRun(
+  root: string,
+  { record: untouched }: RunDirectory,
+): Promise<{ readonly id: string } | undefined> {
+  const found = await Promise.all([listRuns(root), indexedRuns(root, () => true)]);
   const later = found.flatMap(({ runs }) => runs).find(({ record }) => isLater(record, untouched));
   if (later) return later.record;
   const unreadable = found

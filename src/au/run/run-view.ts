@@ -12,9 +12,9 @@ import { listRuns } from './run-directory.ts';
 import { indexedRuns } from './run-index.ts';
 
 /** The records of every run on this machine, as far as they can be read. */
-export function everyRecord(context: Pick<Context, 'system'>): RunRecord[] {
+export async function everyRecord(context: Pick<Context, 'system'>): Promise<RunRecord[]> {
   const root = knownRunsRoot(context);
-  const found = root === undefined ? [] : [listRuns(root), indexedRuns(root, () => true)];
+  const found = root === undefined ? [] : await Promise.all([listRuns(root), indexedRuns(root, () => true)]);
   return found.flatMap(({ runs }) => runs.map(({ record }) => record));
 }
 

@@ -41,7 +41,7 @@ export const reset = defineCommand({
     const print = await listPrinter(context, keptView);
     const kept = keptFiles(context);
     await print(once(kept));
-    requireSettled(context, forget);
+    await requireSettled(context, forget);
     const what = countText(
       kept.reduce((sum, { files }) => sum + files, 0),
       'file',
@@ -82,8 +82,8 @@ function keptAt(kind: 'completion' | 'cache' | 'config' | 'state', file: string)
 }
 
 /** @throws SvcError `conflict` for runs that are not over, or may not be, and were not named */
-function requireSettled(context: Context, forget: readonly string[]): void {
-  const { runs, unreadable } = everyRun(context);
+async function requireSettled(context: Context, forget: readonly string[]): Promise<void> {
+  const { runs, unreadable } = await everyRun(context);
   const open = runs.filter(({ record }) => !isSettled(record)).map(({ name }) => name);
   const damaged = unreadable.map(({ run, directory: at }) => run ?? path.basename(at));
   const doubtful = [...open, ...damaged];

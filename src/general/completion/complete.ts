@@ -160,7 +160,8 @@ async function newestRuns({ system }: Sources): Promise<RunRecord[]> {
   try {
     // Names begin with the day.
     const names = readdirSync(root).toSorted().toReversed().slice(0, MOST_RUNS);
-    return openRuns(names.map((name) => join(root, name))).runs.map(({ record }) => record);
+    const { runs } = await openRuns(names.map((name) => join(root, name)));
+    return runs.map(({ record }) => record);
   } catch {
     return [];
   }

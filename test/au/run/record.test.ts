@@ -1,15 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Part, partOf, type PartState, type RecordedPart } from '../../../src/au/run/part.ts';
-import {
-  hasUnknown,
-  needsFile,
-  parseRecord,
-  progressOf,
-  recordText,
-  type RunRecord,
-  statusOf,
-} from '../../../src/au/run/record.ts';
+import { parseRecord } from '../../../src/au/run/parse-record.ts';
+import { hasUnknown, needsFile, progressOf, recordText, type RunRecord, statusOf } from '../../../src/au/run/record.ts';
 import { SvcError } from '../../../src/base/errors.ts';
 
 const RECORD: RunRecord = {

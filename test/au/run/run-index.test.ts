@@ -60,10 +60,10 @@ function idsOf(found: { readonly runs: readonly RunDirectory[] }): string[] {
 }
 
 describe('a run that begins', () => {
-  it('R36 is on disk with all that a resumption needs', () => {
+  it('R36 is on disk with all that a resumption needs', async () => {
     const run = beginRun(usual, requestFile('b', { cycle: '2026-01', tenant: 't-1' }));
     expect(run.record.id).toMatch(/^run-20260105-bbbbbbbb-[0-9a-f]{4}$/);
-    expect(RunDirectory.open(run.path)?.record).toEqual({
+    expect((await RunDirectory.open(run.path))?.record).toEqual({
       version: 1,
       id: run.record.id,
       created_at: '2026-01-05T12:00:00.000Z',
@@ -103,37 +103,39 @@ describe('a run that begins', () => {
     expect(readFileSync(join(run.path, 'run.json'), 'utf8')).toBe(before);
   });
 
-  it('is called by its id where it is recorded as usual, and by its directory elsewhere', () => {
+  it('is called by its id where it is recorded as usual, and by its directory elsewhere', async () => {
     const [here, there] = [beginRun(usual, requestFile()), beginRun(elsewhere('mine'), requestFile('b'))];
     expect([here.name, here.submitWords]).toEqual([here.record.id, ['au', 'submit', 't.csv']]);
     const words = ['au', 'submit', 't.csv', '--run-dir', there.path];
     expect([there.name, there.submitWords]).toEqual([there.path, words]);
     const renamed = join(root, 'run-of-mine');
     renameSync(here.path, renamed);
-    expect(RunDirectory.open(renamed)?.name).toBe(renamed);
+    expect((await RunDirectory.open(renamed))?.name).toBe(renamed);
     const piped = beginRun(usual, requestFile('c', { path: undefined, cycle: '2026-01' }));
     expect(piped.submitWords).toEqual(['au', 'submit', '-', '--cycle', '2026-01']);
   });
 });
 
 describe('the runs of a file', () => {
-  it('R58 are found among others, wherever they are recorded, the newest first', () => {
+  it('R58 are found among others, wherever they are recorded, the newest first', async () => {
     const [old, other] = [beginRun(usual, requestFile()), beginRun(usual, requestFile('b'))];
     const moved = beginRun(elsewhere('one'), requestFile('a', { now: NOW + 2000, profile: 'q', baseUrl: 'https://b' }));
     const named = beginRun(elsewhere('two'), requestFile('a', { now: NOW + 1000 }));
     for (const run of [old, other, moved, named]) indexRun(root, run);
-    expect(idsOf(findRuns(root, undefined, requestFile()))).toEqual([moved, named, old].map(({ record }) => record.id));
-    expect(idsOf(findRuns(root, undefined, requestFile('b')))).toEqual([other.record.id]);
-    expect(idsOf(findRuns(undefined, undefined, requestFile()))).toEqual([]);
-    expect(idsOf(findRuns(undefined, named.path, requestFile()))).toEqual([named.record.id]);
-    expect(findRuns(root, join(top, 'none yet'), requestFile('c'))).toEqual({ runs: [], unreadable: [] });
+    expect(idsOf(await findRuns(root, undefined, requestFile()))).toEqual(
+      [moved, named, old].map(({ record }) => record.id),
+    );
+    expect(idsOf(await findRuns(root, undefined, requestFile('b')))).toEqual([other.record.id]);
+    expect(idsOf(await findRuns(undefined, undefined, requestFile()))).toEqual([]);
+    expect(idsOf(await findRuns(undefined, named.path, requestFile()))).toEqual([named.record.id]);
+    expect(await findRuns(root, join(top, 'none yet'), requestFile('c'))).toEqual({ runs: [], unreadable: [] });
     // One that both the index and --run-dir name is one.
-    expect(idsOf(findRuns(root, named.path, requestFile()))).toHaveLength(3);
+    expect(idsOf(await findRuns(root, named.path, requestFile()))).toHaveLength(3);
     const otherLength = requestFile();
-    expect(idsOf(findRuns(root, undefined, { check: { ...otherLength.check, bytes: 91 } }))).toEqual([]);
+    expect(idsOf(await findRuns(root, undefined, { check: { ...otherLength.check, bytes: 91 } }))).toEqual([]);
   });
 
-  it('R58 are found through the index from another working directory, and after one was moved', () => {
+  it('R58 are found through the index from another working directory, and after one was moved', async () => {
     const run = beginRun(() => relative(process.cwd(), join(top, 'one')), requestFile());
     indexRun(root, run);
     const [entry = ''] = indexEntriesOf(root, join(top, 'one'));
@@ -145,120 +147,123 @@ describe('the runs of a file', () => {
     expect(indexEntriesOf(root, entry)).toEqual([entry]);
     expect(indexEntriesOf(root, join(top, 'other'))).toEqual([]);
     renameSync(join(top, 'one'), join(top, 'two'));
-    const there = findRuns(root, join(top, 'two'), requestFile());
+    const there = await findRuns(root, join(top, 'two'), requestFile());
     expect([idsOf(there), there.unreadable]).toEqual([[run.record.id], []]);
-    const gone = findRuns(root, undefined, requestFile());
+    const gone = await findRuns(root, undefined, requestFile());
     expect([gone.runs, gone.unreadable.map(({ directory }) => directory)]).toEqual([[], [join(top, 'one')]]);
-    expect(findRuns(root, undefined, requestFile('b')).unreadable).toEqual([]);
+    expect((await findRuns(root, undefined, requestFile('b'))).unreadable).toEqual([]);
   });
 
   it.each(['old-run', 'run-20260105-bbbbbbbb-0000', 'run-by-hand', 'damaged'])(
     'R58 are found in a directory that was renamed to %s',
-    (name) => {
+    async (name) => {
       const run = beginRun(usual, requestFile());
       renameSync(run.path, join(root, name));
-      expect(findRuns(root, undefined, requestFile()).runs.map(({ path }) => path)).toEqual([join(root, name)]);
-      expect(findRuns(root, undefined, requestFile('b'))).toEqual({ runs: [], unreadable: [] });
-      expect(idsOf(listRuns(root))).toEqual([run.record.id]);
+      expect((await findRuns(root, undefined, requestFile())).runs.map(({ path }) => path)).toEqual([join(root, name)]);
+      expect(await findRuns(root, undefined, requestFile('b'))).toEqual({ runs: [], unreadable: [] });
+      expect(idsOf(await listRuns(root))).toEqual([run.record.id]);
     },
   );
 
-  it('R58 are said to be gone where another run took the directory that the index names', () => {
+  it('R58 are said to be gone where another run took the directory that the index names', async () => {
     const run = beginRun(elsewhere('kept'), requestFile());
     indexRun(root, run);
     renameSync(run.path, join(top, 'kept-before'));
     const later = beginRun(elsewhere('kept'), requestFile('b'));
     indexRun(root, later);
-    const { runs, unreadable } = findRuns(root, undefined, requestFile());
+    const { runs, unreadable } = await findRuns(root, undefined, requestFile());
     expect(runs).toEqual([]);
     expect(unreadable).toMatchObject([{ directory: join(root, 'elsewhere', `${run.record.id}.json`) }]);
     expect(unreadable[0]?.error.message).toContain(`is no longer in ${join(top, 'kept')}, where ${later.record.id} is`);
-    expect(findRuns(root, join(top, 'kept-before'), requestFile()).unreadable).toEqual([]);
-    expect(idsOf(findRuns(root, undefined, requestFile('b')))).toEqual([later.record.id]);
+    expect((await findRuns(root, join(top, 'kept-before'), requestFile())).unreadable).toEqual([]);
+    expect(idsOf(await findRuns(root, undefined, requestFile('b')))).toEqual([later.record.id]);
   });
 
-  it('are not indexed where they are recorded as usual', () => {
+  it('are not indexed where they are recorded as usual', async () => {
     indexRun(root, beginRun(usual, requestFile()));
     expect(existsSync(join(root, 'elsewhere'))).toBe(false);
-    expect(indexedRuns(root, () => true)).toEqual({ runs: [], unreadable: [] });
+    expect(await indexedRuns(root, () => true)).toEqual({ runs: [], unreadable: [] });
   });
 
-  it.each(['', '{', '[]', '{"directory":1}'])('R58 may be behind an entry of the index that is damaged: %j', (text) => {
-    const run = beginRun(elsewhere('one'), requestFile());
-    indexRun(root, run);
-    const [entry = ''] = indexEntriesOf(root, run.path);
-    writeFileSync(entry, text);
-    writeFileSync(join(root, 'elsewhere', 'notes.json'), '{');
-    const found = findRuns(root, undefined, requestFile());
-    expect(found.unreadable).toMatchObject([{ directory: entry, run: run.record.id }]);
-    expect(found.unreadable[0]?.error.message).toContain('it does not say where its run is recorded');
-    // The directory itself shows that it is fine.
-    expect(findRuns(root, run.path, requestFile()).unreadable).toEqual([]);
-  });
+  it.each(['', '{', '[]', '{"directory":1}'])(
+    'R58 may be behind an entry of the index that is damaged: %j',
+    async (text) => {
+      const run = beginRun(elsewhere('one'), requestFile());
+      indexRun(root, run);
+      const [entry = ''] = indexEntriesOf(root, run.path);
+      writeFileSync(entry, text);
+      writeFileSync(join(root, 'elsewhere', 'notes.json'), '{');
+      const found = await findRuns(root, undefined, requestFile());
+      expect(found.unreadable).toMatchObject([{ directory: entry, run: run.record.id }]);
+      expect(found.unreadable[0]?.error.message).toContain('it does not say where its run is recorded');
+      // The directory itself shows that it is fine.
+      expect((await findRuns(root, run.path, requestFile())).unreadable).toEqual([]);
+    },
+  );
 
-  it('R58 may be behind a record that cannot be read, and a name that does not say of which file it is', () => {
+  it('R58 may be behind a record that cannot be read, and a name that does not say of which file it is', async () => {
     const [bad, other] = [beginRun(usual, requestFile()), beginRun(usual, requestFile('b'))];
     writeFileSync(join(bad.path, 'run.json'), '{');
     rmSync(join(other.path, 'run.json'));
     writeFileSync(join(other.path, 'results-0001.csv'), '');
     mkdirSync(join(root, 'run-by-hand'));
     writeFileSync(join(root, 'run-by-hand', 'note'), '');
-    const directories = (letter: string): string[] =>
-      findRuns(root, undefined, requestFile(letter)).unreadable.map(({ directory }) => directory);
-    expect(directories('a').toSorted()).toEqual([bad.path, join(root, 'run-by-hand')].toSorted());
-    expect(directories('b').toSorted()).toEqual([other.path, join(root, 'run-by-hand')].toSorted());
+    const directories = async (letter: string): Promise<string[]> =>
+      (await findRuns(root, undefined, requestFile(letter))).unreadable.map(({ directory }) => directory);
+    expect((await directories('a')).toSorted()).toEqual([bad.path, join(root, 'run-by-hand')].toSorted());
+    expect((await directories('b')).toSorted()).toEqual([other.path, join(root, 'run-by-hand')].toSorted());
   });
 
-  it('are those of what was in this file before, when one is still open', () => {
+  it('are those of what was in this file before, when one is still open', async () => {
     const before = beginRun(usual, requestFile());
-    expect(findOutdated(root, requestFile('b'))?.record.id).toBe(before.record.id);
-    expect(findOutdated(root, requestFile())).toBeUndefined();
+    expect((await findOutdated(root, requestFile('b')))?.record.id).toBe(before.record.id);
+    expect(await findOutdated(root, requestFile())).toBeUndefined();
     for (const over of [{ path: undefined }, { path: '/u.csv' }, { profile: 'q' }, { baseUrl: 'https://b' }])
-      expect([over, findOutdated(root, requestFile('b', over))]).toEqual([over, undefined]);
+      expect([over, await findOutdated(root, requestFile('b', over))]).toEqual([over, undefined]);
     before.record.abandoned_at = 'then';
     before.save();
-    expect(findOutdated(root, requestFile('b'))).toBeUndefined();
+    expect(await findOutdated(root, requestFile('b'))).toBeUndefined();
   });
 });
 
 describe('directories of runs', () => {
-  it('are read although one is a link, and files are none', () => {
+  it('are read although one is a link, and files are none', async () => {
     const run = beginRun(elsewhere('one'), requestFile());
     mkdirSync(root);
     symlinkSync(run.path, join(root, 'run-linked'));
     writeFileSync(join(root, 'run-file'), '');
     mkdirSync(join(root, 'other'));
-    expect(idsOf(listRuns(root))).toEqual([run.record.id]);
-    expect(listRuns(root).unreadable).toEqual([]);
-    expect(listRuns(join(root, 'run-file', 'below'))).toEqual({ runs: [], unreadable: [] });
-    expect(() => listRuns(join(root, 'run-file'))).toThrow('could not be read (ENOTDIR)');
+    expect(idsOf(await listRuns(root))).toEqual([run.record.id]);
+    expect((await listRuns(root)).unreadable).toEqual([]);
+    expect(await listRuns(join(root, 'run-file', 'below'))).toEqual({ runs: [], unreadable: [] });
+    await expect(listRuns(join(root, 'run-file'))).rejects.toThrow('could not be read (ENOTDIR)');
   });
 
-  it('R58 are one run with their copies, which may not know all that was sent', () => {
+  it('R58 are one run with their copies, which may not know all that was sent', async () => {
     const run = beginRun(usual, requestFile());
     cpSync(run.path, join(root, 'run-copy'), { recursive: true });
     cpSync(run.path, join(root, 'backup'), { recursive: true });
-    expect(listRuns(root).runs.map(({ path }) => path)).toEqual([run.path]);
+    expect((await listRuns(root)).runs.map(({ path }) => path)).toEqual([run.path]);
     renameSync(run.path, join(root, 'mine'));
-    const { runs, unreadable } = findRuns(root, undefined, requestFile());
+    const { runs, unreadable } = await findRuns(root, undefined, requestFile());
     expect(runs).toEqual([]);
     expect(unreadable.map(({ error }) => error.message)).toEqual([
       expect.stringContaining(`are both ${run.record.id}`),
     ]);
-    expect(findRuns(root, undefined, requestFile('b'))).toEqual({ runs: [], unreadable: [] });
+    expect(await findRuns(root, undefined, requestFile('b'))).toEqual({ runs: [], unreadable: [] });
   });
 
-  it('R58 whose record cannot be opened are reported, and a run killed before its first record is none', () => {
+  it('R58 whose record cannot be opened are reported, and a run killed before its first record is none', async () => {
     const run = beginRun(usual, requestFile());
     rmSync(join(run.path, 'run.json'));
-    expect(openRuns([run.path])).toMatchObject({ runs: [], unreadable: [{ directory: run.path }] });
+    expect(await openRuns([run.path])).toMatchObject({ runs: [], unreadable: [{ directory: run.path }] });
     renameSync(join(run.path, 'run-request.csv'), join(run.path, '.run-request.csv.new'));
-    expect(openRuns([run.path, join(top, 'nowhere')])).toMatchObject({
+    expect(await openRuns([run.path, join(top, 'nowhere')])).toMatchObject({
       runs: [],
       unreadable: [{ directory: join(top, 'nowhere') }],
     });
     mkdirSync(join(run.path, 'run.json'));
-    const { unreadable } = openRuns([run.path]);
+    const { unreadable } = await openRuns([run.path]);
     expect(unreadable).toMatchObject([{ directory: run.path, error: { code: 'config' } }]);
     expect(unreadable[0]?.error).toBeInstanceOf(SvcError);
   });
@@ -276,7 +281,7 @@ describe('directories of runs', () => {
 
   it('R36 are held by one process at a time, which reads what was written before', async () => {
     const run = beginRun(usual, requestFile());
-    const other = RunDirectory.open(run.path)!;
+    const other = (await RunDirectory.open(run.path))!;
     const clock = new FakeClock();
     const host = { pid: process.pid, isAlive: () => true, clock, signal: new AbortController().signal };
     writeFileSync(join(run.path, '.run.json.0123456789abcdef.tmp'), '');

@@ -165,7 +165,7 @@ class World {
       now: clock.now(),
     };
     copyFileSync(this.file, asked.copy);
-    const run = RunDirectory.open(this.runDirectory) ?? beginRun(() => this.runDirectory, asked);
+    const run = (await RunDirectory.open(this.runDirectory)) ?? beginRun(() => this.runDirectory, asked);
     this.#watchSaves(run);
     const host = { pid: process.pid, isAlive: () => true, clock, signal: this.#life.signal };
     await run.hold(host, async () => {
@@ -241,8 +241,8 @@ async function untilDone(): Promise<void> {
   throw new Error('the run never came to its end');
 }
 
-function checkOutcome(): RunDirectory {
-  const run = RunDirectory.open(world.runDirectory);
+async function checkOutcome(): Promise<RunDirectory> {
+  const run = await RunDirectory.open(world.runDirectory);
   if (!run) throw new Error('there is no run');
   const { parts } = run.record;
   expect(statusOf(run.record)).toBe('completed');
@@ -281,7 +281,7 @@ describe('a run through crashes and faults', () => {
         await clock.advance(HOUR);
         world = new World(history, (number += 1));
         await untilDone();
-        await checkResults(checkOutcome(), history.rows);
+        await checkResults(await checkOutcome(), history.rows);
       }),
       { numRuns: RUNS },
     );

@@ -3,14 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { checkRequestFile } from '../../../src/au/request/check-request-file.ts';
 import { sentOf } from '../../../src/au/run/part.ts';
 import { pollJobs } from '../../../src/au/run/poll-parts.ts';
-import {
-  hasUnknown,
-  needsFile,
-  parseRecord,
-  plannedParts,
-  recordText,
-  type RunRecord,
-} from '../../../src/au/run/record.ts';
+import { parseRecord } from '../../../src/au/run/parse-record.ts';
+import { hasUnknown, needsFile, plannedParts, recordText, type RunRecord } from '../../../src/au/run/record.ts';
 import { retryFailed, uploadParts } from '../../../src/au/run/upload-parts.ts';
 import { isSvcError, SvcError } from '../../../src/base/errors.ts';
 import { type FilePart, fileSource, type UploadSource } from '../../../src/client/transfer/source.ts';

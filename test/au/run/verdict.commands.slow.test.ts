@@ -306,7 +306,7 @@ async function heldRun(): Promise<{ desk: QuickDesk; run: string; pid: number }>
   const holder = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)']);
   onTestFinished(() => void holder.kill('SIGKILL'));
   const pid = holder.pid ?? 0;
-  const directory = RunDirectory.open(desk.home.file(join(RUNS, run)));
+  const directory = await RunDirectory.open(desk.home.file(join(RUNS, run)));
   const host = { pid, isAlive: () => true, clock: new FakeClock(), signal: new AbortController().signal };
   const over = new AbortController();
   onTestFinished(() => over.abort());
@@ -347,7 +347,7 @@ describe('a run that another process holds', () => {
   it('R72 is 3 in a round where nobody can know whether it lives', async () => {
     const { desk, run } = await openRun();
     const lock = desk.home.file(join(RUNS, run, 'run.lock'));
-    const directory = RunDirectory.open(desk.home.file(join(RUNS, run)));
+    const directory = await RunDirectory.open(desk.home.file(join(RUNS, run)));
     const host = { pid: 1, isAlive: () => true, clock: new FakeClock(), signal: new AbortController().signal };
     await directory?.hold(host, async () => {
       const owner = JSON.parse(readFileSync(lockOf(desk, run), 'utf8')) as Record<string, unknown>;

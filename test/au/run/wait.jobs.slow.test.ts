@@ -357,7 +357,7 @@ describe('a run on disk', () => {
   it('R36 is read again once it is held: another process may have gone on', async () => {
     bench = await openBench();
     const mine = await plan(1);
-    const other = RunDirectory.open(mine.path);
+    const other = await RunDirectory.open(mine.path);
     await upload(mine);
     const host = { pid: process.pid, isAlive: () => true, clock: bench.clock, signal: bench.abort.signal };
     await other?.hold(host, () => upload(other));

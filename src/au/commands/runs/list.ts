@@ -32,7 +32,7 @@ export const list = defineCommand({
   async run(context) {
     const print = await listPrinter(context, localRunView);
     const now = context.clock.now();
-    const { runs, unreadable } = everyRun(context);
+    const { runs, unreadable } = await everyRun(context);
     const listed = runs.filter(({ record }) => record.pruned_at === undefined);
     await print(once(listed.map(({ record }) => localRun(record, now))));
     if (unreadable.length > 0) return EXIT_CODES.config;

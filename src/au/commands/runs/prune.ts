@@ -45,7 +45,7 @@ export const prune = defineCommand({
       });
     const print = await listPrinter(context, prunedRunView);
     const before = context.clock.now() - olderThan;
-    const { runs, unreadable } = everyRun(context);
+    const { runs, unreadable } = await everyRun(context);
     // A run whose record cannot be read may be one to prune.
     const code = unreadable.length > 0 ? EXIT_CODES.config : 0;
     const old = runs.flatMap((run) => oldRun(run, before, context.clock.now()) ?? []);

@@ -1,0 +1,94 @@
+import * as z from 'zod/mini';
+import { refuseNewer, SvcError } from '../../base/errors.ts';
+import { parsedJson } from '../../schema/json-value.ts';
+import { PART_STATES, partOf, type RecordedPart } from './part.ts';
+import type { RunRecord } from './record.ts';
+
+/** Reads the text of a record. @throws SvcError `config` for one that is damaged or of a newer version */
+export function parseRecord(text: string, file: string): RunRecord {
+  const value = parsedJson(text);
+  refuseNewer(value, 1, file);
+  const result = recordSchema.safeParse(value);
+  if (result.success) {
+    // The schema does not give the names of the proofs of results, which other versions may add to.
+    const record = result.data as Omit<RunRecord, 'parts'> & { readonly parts: readonly RecordedPart[] };
+    return { ...record, parts: record.parts.map(partOf) };
+  }
+  throw new SvcError('config', `${file} is damaged: ${problemOf(result.error)}`, {
+    hint: 'It was left unchanged. The jobs themselves are safe, and their results can be downloaded by job.',
+    next: ['au', 'jobs'],
+    facts: { file },
+  });
+}
+
+const string = z.string();
+const optionalString = z.optional(string);
+const count = z.int().check(z.nonnegative());
+const optionalList = z.optional(z.array(string));
+const optionalFile = z.optional(z.looseObject({ file: string, bytes: count, sha256: string, job: optionalString }));
+
+const partSchema = z
+  .looseObject({
+    number: count,
+    first_row: count,
+    rows: count,
+    start: count,
+    end: count,
+    bytes: count,
+    sha256: string,
+    state: z.enum(PART_STATES),
+    job: optionalString,
+    creating_since: optionalString,
+    sent: optionalString,
+    sent_at: optionalString,
+    expires_at: optionalString,
+    missing_since: optionalString,
+    done_at: optionalString,
+    seen: optionalString,
+    errors: optionalList,
+    results: optionalFile,
+    unproven: optionalFile,
+    earlier_jobs: z.optional(z.array(z.looseObject({ job: string, sent_at: optionalString }))),
+  })
+  .check(
+    z.refine(({ state, job }) => state === 'planned' || state === 'creating' || job !== undefined),
+    z.refine(({ state, results }) => state !== 'downloaded' || results !== undefined),
+  );
+
+/** Members that only a later version knows are kept, so that a record can go back and forth between versions. */
+const recordSchema = z.looseObject({
+  version: z.literal(1),
+  id: string,
+  created_at: string,
+  profile: string,
+  base_url: string,
+  also_at: optionalList,
+  tenant_id: optionalString,
+  cycle: optionalString,
+  input: z.looseObject({
+    name: string,
+    path: optionalString,
+    rows: count,
+    bytes: count,
+    sha256: string,
+    header_bytes: count,
+  }),
+  out: optionalString,
+  parts: z.array(partSchema).check(z.minLength(1)),
+  writing: optionalFile,
+  results: optionalFile,
+  exec: optionalString,
+  unrecorded_jobs: optionalList,
+  no_unrecorded_jobs: z.optional(z.boolean()),
+  other_jobs: optionalList,
+  abandoned_at: optionalString,
+  pruned_at: optionalString,
+});
+
+/** Names the first wrong member, never its value. */
+function problemOf({ issues: [issue] }: z.core.$ZodError): string {
+  const [member, index] = issue?.path ?? [];
+  if (member === undefined) return 'not a JSON object';
+  if (member === 'parts' && typeof index === 'number') return `part ${index + 1} is malformed`;
+  return `${String(member)} is missing or malformed`;
+}
