@@ -17,6 +17,7 @@ import { knownRunsRoot, recordedRun } from '../run/recorded-runs.ts';
 import { openRuns, RECORD, type RunDirectory, type UnreadableRun } from '../run/run-directory.ts';
 import { indexedRuns, indexEntriesOf } from '../run/run-index.ts';
 import { type RunRow, runRow, runView } from '../run/run-view.ts';
+import { applyToRun } from '../run/run.ts';
 
 export const abandon = defineCommand({
   description:
@@ -51,10 +52,7 @@ async function abandonRun(context: Context, name: string, undo: boolean): Promis
   if (!undo) for (const line of consequencesOf(run.record)) notices.warn(line);
   if (!undo && !(await isConfirmed(context, `Abandon ${run.record.id}?`))) return undefined;
   await run.hold(system, async () => {
-    if (undo) {
-      delete run.record.abandoned_at;
-      delete run.record.pruned_at;
-    } else run.record.abandoned_at ??= new Date(clock.now()).toISOString();
+    applyToRun(run.record, undo ? { kind: 'resumed' } : { kind: 'abandoned', at: clock.now() });
     run.save();
     if (!undo) removePartialFiles(run, run.record.parts);
   });

@@ -28,6 +28,7 @@ import { showRun } from '../run/show-progress.ts';
 import { uploadParts } from '../run/upload-parts.ts';
 import { exitCodeOf, type Outcome, worstOf } from '../run/verdict.ts';
 import { whyNotDone } from '../run/wait.ts';
+import { applyToRun } from '../run/run.ts';
 
 /** A run as it is recorded, and what became of it in this command. */
 function syncRow(record: RunRecord, outcome: Outcome | undefined) {
@@ -230,7 +231,7 @@ async function resume(context: Context, run: RunDirectory, hasExec: boolean): Pr
   const reason = worstOf([failure, whyNotDone(run, stuck)]);
   if (reason !== undefined) throw reason;
   if (statusOf(record) !== 'completed') return;
-  if (hasExec) record.exec = 'due';
+  if (hasExec) applyToRun(record, { kind: 'exec due' });
   const { file } = await deliver(context, run);
   noteUncompared(context, record);
   const warning = await firstWarning(context, record);

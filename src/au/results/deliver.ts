@@ -15,6 +15,7 @@ import { invalidateResults } from './download.ts';
 import { checkDestination, type Destination, keepResults, writeResults } from './merge.ts';
 import { createSpool } from './spool.ts';
 import { countedResults } from './submission.ts';
+import { applyToRun } from '../run/run.ts';
 
 interface FinishOptions {
   readonly wakeUp?: WakeUp | undefined;
@@ -41,7 +42,7 @@ export async function finishRun(
       throw new SvcError(error.code, error.message, { hint: error.hint, next: again, facts: error.facts });
     });
   }
-  if (exec !== undefined && record.results === undefined) record.exec = 'due';
+  if (exec !== undefined && record.results === undefined) applyToRun(record, { kind: 'exec due' });
   else if (exec !== undefined && record.exec === undefined)
     context.notices.note('--exec has nothing to do: the results were written before');
   await deliverResults(context, run, destination);

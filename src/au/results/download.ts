@@ -18,6 +18,7 @@ import { isOfPresentJob, type RunRecord } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
 import { readResults, type ResultSummary, summarizeResults } from './result-codes.ts';
+import { applyToRun } from '../run/run.ts';
 
 export interface ResultsOptions extends RunOptions {
   readonly overwrite?: boolean | undefined;
@@ -203,10 +204,7 @@ export async function invalidateResults(run: RunDirectory): Promise<void> {
     else {
       // A file without its last line end may be whole: it is replaced only by another.
       apply(part, { kind: 'spoiled', usable: isKept && flaws.every(({ rule }) => rule === 'end') });
-      delete record.pruned_at;
-      // The merged file is still the run's own, and is to be replaced.
-      if (record.results) record.writing = record.results;
-      delete record.results;
+      applyToRun(record, { kind: 'spoiled' });
     }
     run.save();
   }

@@ -10,6 +10,7 @@ import type { RunRecord } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { hashOf, lastByteOf } from './download.ts';
 import { readResults } from './result-codes.ts';
+import { applyToRun } from '../run/run.ts';
 
 export interface MergeOptions {
   readonly overwrite: boolean;
@@ -133,7 +134,7 @@ async function merge(run: RunDirectory, file: string, overwrite: boolean): Promi
     overwrite,
     mark: record.id,
     onWhole: (whole) => {
-      record.writing = { file: target, ...whole };
+      applyToRun(record, { kind: 'writing', file: { file: target, ...whole } });
       run.save();
     },
   });
@@ -141,8 +142,7 @@ async function merge(run: RunDirectory, file: string, overwrite: boolean): Promi
 }
 
 function recordResults(run: RunDirectory, results: ResultsFile): ResultsFile {
-  delete run.record.writing;
-  run.record.results = results;
+  applyToRun(run.record, { kind: 'delivered', file: results });
   run.save();
   return results;
 }

@@ -6,6 +6,7 @@ import { actionsOf } from '../results/action-option.ts';
 import { countedResults } from '../results/submission.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { runRow } from './run-view.ts';
+import { applyToRun } from './run.ts';
 
 /** `--exec`: a command of the operator's for each run that completes. */
 export const execParameter = value(
@@ -50,7 +51,7 @@ export async function runExec(context: Context, run: RunDirectory, command: stri
         next: ['au', 'wait', run.name, '--exec', '<command>'],
       },
     );
-  delete record.exec;
+  applyToRun(record, { kind: 'exec done' });
   run.save();
   return undefined;
 }

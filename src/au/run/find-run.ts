@@ -15,6 +15,7 @@ import { knownRunsRoot, runsRoot } from './recorded-runs.ts';
 import { openRuns, removeUnborn, type RunDirectory, runNames } from './run-directory.ts';
 import { beginRun, findOutdated, findRuns, indexRun, isOf, type NewRun } from './run-index.ts';
 import { TenantProof } from './tenant-proof.ts';
+import { applyToRun } from './run.ts';
 
 /** Which run of a file is meant, by the options of `au submit`. */
 interface RunChoice {
@@ -132,18 +133,18 @@ export class RunFinder {
   update(run: RunDirectory, out: string): void {
     const { record } = run;
     if (this.#free.has(run)) this.#takeOver(record);
-    record.out = path.resolve(out);
     const { cycle, path: file, copy, baseUrl } = this.#wanted;
-    if (cycle !== undefined) record.cycle = cycle;
-    if (file !== undefined) record.input = { ...record.input, path: path.resolve(file) };
+    applyToRun(record, {
+      kind: 'submitted',
+      out: path.resolve(out),
+      baseUrl,
+      path: file === undefined ? undefined : path.resolve(file),
+      cycle,
+      noUnrecordedJobs: this.#choice.noUnrecordedJobs,
+      otherJobs: this.#choice.otherJob,
+    });
     // A run that was just begun has it already. One that is completed needs none.
     if (fs.existsSync(copy) && statusOf(record) !== 'completed') run.replaceRequest(copy);
-    const { noUnrecordedJobs, otherJob } = this.#choice;
-    if (noUnrecordedJobs) record.no_unrecorded_jobs = true;
-    else delete record.no_unrecorded_jobs;
-    if (otherJob.length > 0) record.other_jobs = [...new Set([...(record.other_jobs ?? []), ...otherJob])];
-    const known = [record.base_url, ...(record.also_at ?? [])];
-    if (!known.includes(baseUrl)) record.also_at = [...(record.also_at ?? []), baseUrl];
     run.save();
     const root = this.#preparedRoot();
     if (root !== undefined) indexRun(root, run);
@@ -153,14 +154,7 @@ export class RunFinder {
   #takeOver(record: RunRecord): void {
     const { profile, baseUrl, name, cycle } = this.#wanted;
     if (!isUntouched(record)) return this.#requireSameSubmission(record);
-    record.profile = profile;
-    record.base_url = baseUrl;
-    record.input = { ...record.input, name };
-    if (cycle !== undefined) record.cycle = cycle;
-    if (this.#tenant === undefined) delete record.tenant_id;
-    else record.tenant_id = this.#tenant;
-    delete record.also_at;
-    delete record.abandoned_at;
+    applyToRun(record, { kind: 'adopted', profile, baseUrl, name, tenant: this.#tenant, cycle });
   }
 
   /** A run that another process began since it was found is resumed only where that process had the same in mind. */

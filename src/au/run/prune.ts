@@ -5,6 +5,7 @@ import type { LockHost } from '../../base/files/lock.ts';
 import { apply } from './part.ts';
 import { hasUnknown, type RunRecord, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
+import { applyToRun } from './run.ts';
 
 /** A run that ended before some time, and the files with tokens that it still keeps. */
 export interface OldRun {
@@ -42,7 +43,7 @@ export async function pruneRun({ run }: OldRun, before: number, host: LockHost, 
     const old = oldRun(run, before, now);
     if (!old) return false;
     const { record } = run;
-    record.pruned_at = new Date(now).toISOString();
+    applyToRun(record, { kind: 'pruned', at: now });
     for (const part of record.parts) apply(part, { kind: 'pruned' });
     // First the record: a run that lost its results only is one to download again.
     run.save();

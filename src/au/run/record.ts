@@ -7,45 +7,45 @@ export interface RunRecord {
   readonly version: 1;
   readonly id: string;
   readonly created_at: string;
-  /** Those of whoever takes over a run that sent nothing. */
-  profile: string;
-  base_url: string;
+  /** Of whoever submitted the file, or took over the run while nothing was sent. */
+  readonly profile: string;
+  readonly base_url: string;
   /** Other base URLs at which its tenant was recognized. */
-  also_at?: string[];
+  readonly also_at?: readonly string[] | undefined;
   /** The tenant of its jobs, once the first was created or the key was proven to belong to it. */
-  tenant_id?: string;
+  readonly tenant_id?: string | undefined;
   /** What the operator calls this refresh of the file, such as `2026-12`: a file has one run for each. */
-  cycle?: string;
+  readonly cycle?: string | undefined;
   /** The request file. */
-  input: {
+  readonly input: {
     /** As the operator called it. */
     readonly name: string;
     /** Where it was; undefined for standard input, which cannot be read again. */
-    readonly path?: string;
+    readonly path?: string | undefined;
     readonly rows: number;
     readonly bytes: number;
     readonly sha256: string;
     readonly header_bytes: number;
   };
   /** Where the merged results go: an absolute path. */
-  out?: string;
+  readonly out?: string | undefined;
   readonly parts: readonly Part[];
   /** Merged results that are about to get their name, or to be replaced: the file is known as the run's own. */
-  writing?: ResultsFile;
+  readonly writing?: ResultsFile | undefined;
   /** The merged results, once they are written. */
-  results?: ResultsFile;
+  readonly results?: ResultsFile | undefined;
   /** `due` from the completion of the run until the command of `--exec` has succeeded. */
-  exec?: 'due';
+  readonly exec?: 'due' | undefined;
   /** Jobs that no record named when it began to upload: another system's, or of a newer copy of the state directory. */
-  unrecorded_jobs?: string[];
+  readonly unrecorded_jobs?: readonly string[] | undefined;
   /** Nothing is uploaded while there are such jobs, since this system alone uses its key. */
-  no_unrecorded_jobs?: boolean;
+  readonly no_unrecorded_jobs?: boolean | undefined;
   /** Jobs of this key that the operator said are of another system. */
-  other_jobs?: string[];
+  readonly other_jobs?: readonly string[] | undefined;
   /** When the operator abandoned it; the service processes its jobs all the same. */
-  abandoned_at?: string;
+  readonly abandoned_at?: string | undefined;
   /** When the results that it kept were removed; it is no longer listed. */
-  pruned_at?: string;
+  readonly pruned_at?: string | undefined;
 }
 
 export type RunStatus = 'open' | 'failed' | 'completed' | 'abandoned';

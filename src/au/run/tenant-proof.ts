@@ -5,6 +5,7 @@ import { isObject } from '../../schema/json-value.ts';
 import { jobPages } from './job.ts';
 import { type Part, sentOf } from './part.ts';
 import type { RunRecord } from './record.ts';
+import { applyToRun } from './run.ts';
 
 /** Whether a key belongs to the tenant of a run, as far as the service's responses prove it. */
 export type TenantRelation = 'same' | 'other' | 'unknown';
@@ -164,8 +165,8 @@ function hadFile(part: Part): boolean {
 export function recordTenant({ client, record }: RunAndClient, { tenant_id: tenant }: AccountUpdaterJob): void {
   if (!tenant) return;
   tenants.set(client, tenant);
-  record.tenant_id ??= tenant;
-  if (tenant !== record.tenant_id) throw tenantError(record, `and this key to tenant ${tenant}`);
+  if (tenant !== (record.tenant_id ?? tenant)) throw tenantError(record, `and this key to tenant ${tenant}`);
+  applyToRun(record, { kind: 'bound', tenant });
 }
 
 function tenantError({ id, tenant_id: tenant }: RunRecord, but: string): SvcError {

@@ -6,6 +6,7 @@ import { MISSING_MS, sentOf } from './part.ts';
 import type { RunWork } from './poll-parts.ts';
 import type { RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
+import { applyToRun } from './run.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -83,12 +84,13 @@ export class RecordedJobs {
     if (doubtful.length > 0) throw this.#error(doubtful, 'a request of this run that got no recorded response');
     const since = this.#newestRecord() ?? work.client.now() - UNRECORDED_MS;
     const later = unrecorded.filter(({ created_at: at }) => !(Date.parse(at ?? '') <= since));
-    delete record.unrecorded_jobs;
-    if (later.length === 0) return;
-    if (record.no_unrecorded_jobs) throw this.#error(later, 'what another copy of this state directory submitted');
-    record.unrecorded_jobs = later.map(({ id }) => id);
+    const isRefused = later.length > 0 && record.no_unrecorded_jobs === true;
+    const jobs = isRefused ? [] : later.map(({ id }) => id);
+    applyToRun(record, { kind: 'compared', jobs });
+    if (isRefused) throw this.#error(later, 'what another copy of this state directory submitted');
+    if (jobs.length === 0) return;
     work.save();
-    work.onEvent?.({ kind: 'unrecorded', jobs: record.unrecorded_jobs });
+    work.onEvent?.({ kind: 'unrecorded', jobs });
   }
 
   /** The newest page once it shows a job that was just created: a list that lags proves nothing. */

@@ -29,7 +29,7 @@ function spoil(desk: QuickDesk, run: string): void {
   writeFileSync(desk.home.file(RESULTS), BAD);
   desk.change(run, (record) => {
     for (const part of record.parts) part.results = { file: 'results-0001.csv', ...bad };
-    record.results = { file: desk.home.file(RESULTS), ...bad };
+    Object.assign(record, { results: { file: desk.home.file(RESULTS), ...bad } });
   });
 }
 

@@ -15,6 +15,7 @@ import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RequestFileCheck } from '../../../src/au/request/request-file.ts';
 import { listRuns, openRuns, removeUnborn, RunDirectory } from '../../../src/au/run/run-directory.ts';
+import { applyToRun } from '../../../src/au/run/run.ts';
 import {
   beginRun,
   findOutdated,
@@ -220,7 +221,7 @@ describe('the runs of a file', () => {
     expect(await findOutdated(root, requestFile())).toBeUndefined();
     for (const over of [{ path: undefined }, { path: '/u.csv' }, { profile: 'q' }, { baseUrl: 'https://b' }])
       expect([over, await findOutdated(root, requestFile('b', over))]).toEqual([over, undefined]);
-    before.record.abandoned_at = 'then';
+    applyToRun(before.record, { kind: 'abandoned', at: NOW });
     before.save();
     expect(await findOutdated(root, requestFile('b'))).toBeUndefined();
   });
@@ -287,7 +288,7 @@ describe('directories of runs', () => {
     writeFileSync(join(run.path, '.run.json.0123456789abcdef.tmp'), '');
     await run.hold(host, async () => {
       expect(readdirSync(run.path)).not.toContain('.run.json.0123456789abcdef.tmp');
-      run.record.cycle = 'changed';
+      Object.assign(run.record, { cycle: 'changed' });
       run.save();
       const error: unknown = await other.hold(host, async () => undefined).catch((failure: unknown) => failure);
       expect(error).toMatchObject({ code: 'config', message: expect.stringContaining(`run ${run.record.id}`) });

@@ -6,6 +6,7 @@ import type { RunEvent } from '../../../src/au/run/job.ts';
 import { type Part, partOf, type PartState } from '../../../src/au/run/part.ts';
 import { progressOf } from '../../../src/au/run/record.ts';
 import { RunDirectory } from '../../../src/au/run/run-directory.ts';
+import { applyToRun } from '../../../src/au/run/run.ts';
 import { beginRun } from '../../../src/au/run/run-index.ts';
 import { retryFailed, uploadParts } from '../../../src/au/run/upload-parts.ts';
 import { waitForRun } from '../../../src/au/run/wait.ts';
@@ -262,7 +263,7 @@ async function killed(sent?: 'all'): Promise<RunDirectory> {
   const run = await plan(1);
   const [part] = run.record.parts;
   const { id, tenant_id: tenant } = await bench.client.accountUpdater.create();
-  run.record.tenant_id = tenant ?? '';
+  applyToRun(run.record, { kind: 'bound', tenant: tenant ?? '' });
   const at = new Date(bench.clock.now()).toISOString();
   // Older records do not say how much was sent.
   if (part) Object.assign(part, partOf({ ...part, state: 'uploading', job: id, sent_at: at, sent }));
@@ -347,7 +348,7 @@ describe('a run of another tenant', () => {
     bench = await openBench();
     await submitFile(bench);
     const run = await plan(2);
-    run.record.tenant_id = 'another';
+    applyToRun(run.record, { kind: 'bound', tenant: 'another' });
     await expect(upload(run)).rejects.toMatchObject({ code: 'config', exitCode: 3 });
     expect(bench.calls('POST', LIST)).toBe(1);
   });

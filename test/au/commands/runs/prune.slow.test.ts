@@ -100,7 +100,7 @@ describe('svc au runs prune', () => {
       Object.assign(record.parts[0] ?? {}, { state: 'unknown' });
     });
     desk.change(of('due'), (record) => Object.assign(record, { exec: 'due' }));
-    desk.change(of('unwritten'), (record) => void delete record.results);
+    desk.change(of('unwritten'), (record) => Object.assign(record, { results: undefined }));
     writeFileSync(join(directoryOf(desk, of('damaged')), 'run.json'), '{');
     const before = desk.runIds().map((run) => readdirSync(directoryOf(desk, run)));
     const pruned = await desk.svc(`${PRUNE} --yes`);

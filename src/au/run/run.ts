@@ -1,0 +1,169 @@
+import { SvcError } from '../../base/errors.ts';
+import type { ResultsFile } from './part.ts';
+import { isUntouched, type RunRecord, type RunStatus, statusOf } from './record.ts';
+
+// The life of a run as a whole: this file alone changes the members of a record that are not of its parts (part.ts
+// changes those). It knows no clock, no disk and no service: `applyToRun` puts what an event makes of a run into its
+// record, and its caller saves the record.
+
+/** The state of a run. Anybody may take over one that sent nothing, whether it was abandoned or not. */
+export type RunState = RunStatus | 'not sent';
+
+export function runState(record: RunRecord): RunState {
+  return isUntouched(record) ? 'not sent' : statusOf(record);
+}
+
+/** What can happen to a run, by its name, with what the record needs to know of it. Times are in epoch milliseconds. */
+interface Events {
+  /** Another submission of the file takes the run, which sent nothing, as its own. */
+  readonly adopted: {
+    readonly profile: string;
+    readonly baseUrl: string;
+    readonly name: string;
+    readonly tenant: string | undefined;
+    readonly cycle: string | undefined;
+  };
+  /** Its file was submitted, for the first time or again. */
+  readonly submitted: Submission;
+  /** The service showed which tenant its jobs belong to. */
+  readonly bound: { readonly tenant: string };
+  /** The jobs of the service were compared with the records of this machine: `jobs` are those without a record. */
+  readonly compared: { readonly jobs: readonly string[] };
+  readonly abandoned: { readonly at: number };
+  /** The operator takes back that it was abandoned. */
+  readonly resumed: object;
+  /** Its merged results are about to get their name. */
+  readonly writing: { readonly file: ResultsFile };
+  readonly delivered: { readonly file: ResultsFile };
+  /** Results of a part were spoiled: the merged file is still the run's own, and is to be replaced. */
+  readonly spoiled: object;
+  /** The command of `--exec` is to be run once the results are written. */
+  readonly 'exec due': object;
+  readonly 'exec done': object;
+  /** Its results and what the service said of its rows are about to be removed. */
+  readonly pruned: { readonly at: number };
+}
+
+/** What the operator said when the file was submitted. */
+interface Submission {
+  readonly out: string;
+  readonly baseUrl: string;
+  /** Where the file is; undefined for standard input. */
+  readonly path: string | undefined;
+  readonly cycle: string | undefined;
+  readonly noUnrecordedJobs: boolean;
+  readonly otherJobs: readonly string[];
+}
+
+export type RunEvent = { readonly [K in keyof Events]: { readonly kind: K } & Events[K] }[keyof Events];
+
+type Step<K extends keyof Events> = (record: RunRecord, event: Events[K]) => RunRecord;
+
+/** For each event, the states in which it may come, and what it makes of the record. No other pair can happen. */
+type Life = { readonly [K in keyof Events]: { readonly [S in RunState]?: Step<K> } };
+
+const LIFE: Life = {
+  adopted: { 'not sent': adopt },
+  submitted: inStates(submit, 'not sent', 'open', 'failed', 'completed', 'abandoned'),
+  bound: inStates(bind, 'not sent', 'open', 'failed'),
+  compared: inStates(
+    (record, { jobs }) => ({ ...record, unrecorded_jobs: jobs.length === 0 ? undefined : jobs }),
+    'not sent',
+    'open',
+    'failed',
+  ),
+  abandoned: inStates(
+    (record, { at }) => ({ ...record, abandoned_at: record.abandoned_at ?? iso(at) }),
+    'not sent',
+    'open',
+    'failed',
+    'abandoned',
+  ),
+  resumed: inStates(
+    (record) => ({ ...record, abandoned_at: undefined, pruned_at: undefined }),
+    'not sent',
+    'abandoned',
+  ),
+  // Of an abandoned run, the results of some parts.
+  writing: inStates((record, { file }) => ({ ...record, writing: file }), 'completed', 'abandoned'),
+  delivered: inStates(
+    (record, { file }) => ({ ...record, results: file, writing: undefined }),
+    'completed',
+    'abandoned',
+  ),
+  spoiled: inStates(spoil, 'open', 'failed', 'abandoned'),
+  'exec due': { completed: (record) => ({ ...record, exec: 'due' }) },
+  'exec done': { completed: (record) => ({ ...record, exec: undefined }) },
+  pruned: inStates(
+    (record, { at }) => ({ ...record, pruned_at: iso(at) }),
+    'not sent',
+    'failed',
+    'completed',
+    'abandoned',
+  ),
+};
+
+/** Puts what an event makes of a run into its record. @throws SvcError `bug` for what cannot follow */
+export function applyToRun(record: RunRecord, event: RunEvent): void {
+  const after = follow(event.kind, record, event);
+  for (const [name, value] of Object.entries(after)) {
+    if (value === undefined) Reflect.deleteProperty(record, name);
+    else Reflect.set(record, name, value);
+  }
+}
+
+function follow<K extends keyof Events>(kind: K, record: RunRecord, event: Events[K]): RunRecord {
+  const step = LIFE[kind][runState(record)];
+  return step === undefined ? refuse(record, kind) : step(record, event);
+}
+
+function refuse(record: RunRecord, kind: keyof Events): never {
+  throw new SvcError('bug', `${record.id} is ${runState(record)}: "${kind}" cannot follow`);
+}
+
+function inStates<K extends keyof Events>(
+  step: Step<K>,
+  ...states: RunState[]
+): { readonly [S in RunState]?: Step<K> } {
+  return Object.fromEntries(states.map((state) => [state, step]));
+}
+
+function adopt(record: RunRecord, { profile, baseUrl, name, tenant, cycle }: Events['adopted']): RunRecord {
+  return {
+    ...record,
+    profile,
+    base_url: baseUrl,
+    input: { ...record.input, name },
+    cycle: cycle ?? record.cycle,
+    tenant_id: tenant,
+    also_at: undefined,
+    abandoned_at: undefined,
+  };
+}
+
+function submit(record: RunRecord, { out, baseUrl, path, cycle, noUnrecordedJobs, otherJobs }: Submission): RunRecord {
+  const known = [record.base_url, ...(record.also_at ?? [])];
+  return {
+    ...record,
+    out,
+    cycle: cycle ?? record.cycle,
+    input: path === undefined ? record.input : { ...record.input, path },
+    no_unrecorded_jobs: noUnrecordedJobs || undefined,
+    other_jobs: otherJobs.length === 0 ? record.other_jobs : [...new Set([...(record.other_jobs ?? []), ...otherJobs])],
+    also_at: known.includes(baseUrl) ? record.also_at : [...(record.also_at ?? []), baseUrl],
+  };
+}
+
+/** A run never changes its tenant: its jobs are paid for by one. */
+function bind(record: RunRecord, { tenant }: Events['bound']): RunRecord {
+  if (record.tenant_id !== undefined && record.tenant_id !== tenant) return refuse(record, 'bound');
+  return { ...record, tenant_id: tenant };
+}
+
+function spoil(record: RunRecord): RunRecord {
+  return { ...record, pruned_at: undefined, writing: record.results ?? record.writing, results: undefined };
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { type Part, partOf } from '../../../src/au/run/part.ts';
+import type { RunRecord } from '../../../src/au/run/record.ts';
+import { applyToRun, type RunEvent, runState } from '../../../src/au/run/run.ts';
+import { isSvcError } from '../../../src/base/errors.ts';
+
+const NOON = Date.UTC(2026, 0, 5, 12);
+const THEN = '2026-01-05T12:00:00.000Z';
+const FILE = { file: '/work/results.csv', bytes: 9, sha256: 'r' };
+
+function part(state: Part['state'], number = 1): Part {
+  const slice = { number, first_row: 1, rows: 2, start: 50, end: 90, bytes: 90, sha256: 'a' };
+  const hasNoJob = state === 'planned' || state === 'creating';
+  return partOf({
+    ...slice,
+    state,
+    ...(hasNoJob ? {} : { job: 'job-1' }),
+    ...(state === 'downloaded' && { results: FILE }),
+  });
+}
+
+function run(parts: readonly Part[], more: Partial<RunRecord> = {}): RunRecord {
+  return {
+    version: 1,
+    id: 'run-20260105-0a1b2c3d-4e5f',
+    created_at: THEN,
+    profile: 'test',
+    base_url: 'https://a.example',
+    input: { name: 't.csv', path: '/work/t.csv', rows: 2, bytes: 90, sha256: 'a', header_bytes: 50 },
+    parts,
+    ...more,
+  };
+}
+
+/** Every state that a run can be in, as far as events tell them apart. */
+const STATES: Readonly<Record<string, () => RunRecord>> = {
+  'not sent': () => run([part('planned'), part('creating', 2)]),
+  'not sent, abandoned': () => run([part('planned')], { abandoned_at: THEN }),
+  open: () => run([part('uploaded'), part('planned', 2)], { tenant_id: 'tenant-1', also_at: ['https://c.example'] }),
+  failed: () => run([part('failed'), part('downloaded', 2)], { tenant_id: 'tenant-1' }),
+  completed: () => run([part('downloaded')], { tenant_id: 'tenant-1' }),
+  'completed, delivered': () => run([part('downloaded')], { tenant_id: 'tenant-1', results: FILE, exec: 'due' }),
+  abandoned: () => run([part('unknown')], { tenant_id: 'tenant-1', abandoned_at: THEN, pruned_at: THEN }),
+  'open, delivered before': () => run([part('completed')], { tenant_id: 'tenant-1', results: FILE }),
+};
+
+const SUBMITTED = {
+  kind: 'submitted',
+  out: '/work/out.csv',
+  baseUrl: 'https://b.example',
+  path: '/other/t.csv',
+  cycle: '2026-01',
+  noUnrecordedJobs: true,
+  otherJobs: ['job-8'],
+} as const;
+
+const EVENTS: Readonly<Record<string, RunEvent>> = {
+  adopted: {
+    kind: 'adopted',
+    profile: 'live',
+    baseUrl: 'https://b.example',
+    name: 'u.csv',
+    tenant: 'tenant-2',
+    cycle: '2026-01',
+  },
+  submitted: SUBMITTED,
+  'bound to its tenant': { kind: 'bound', tenant: 'tenant-1' },
+  'bound to another tenant': { kind: 'bound', tenant: 'tenant-2' },
+  compared: { kind: 'compared', jobs: ['job-9'] },
+  abandoned: { kind: 'abandoned', at: NOON + 1000 },
+  resumed: { kind: 'resumed' },
+  writing: { kind: 'writing', file: FILE },
+  delivered: { kind: 'delivered', file: FILE },
+  spoiled: { kind: 'spoiled' },
+  'exec due': { kind: 'exec due' },
+  'exec done': { kind: 'exec done' },
+  pruned: { kind: 'pruned', at: NOON },
+};
+
+/** The record after an event; undefined where the event is refused. */
+function after(state: () => RunRecord, event: RunEvent): RunRecord | undefined {
+  const record = state();
+  try {
+    applyToRun(record, event);
+    return record;
+  } catch (error) {
+    if (!isSvcError(error, 'bug')) throw error;
+    expect(record).toEqual(state());
+    return undefined;
+  }
+}
+
+describe('a run, in every state, after every event', () => {
+  it('R36 takes exactly the events of its state, and a refused event changes nothing', () => {
+    const table = Object.entries(STATES).map(([name, state]) => {
+      const taken = Object.entries(EVENTS).filter(([, event]) => after(state, event) !== undefined);
+      return `${name}: ${taken.map(([event]) => event).join(', ')}`;
+    });
+    expect(table).toEqual([
+      'not sent: adopted, submitted, bound to its tenant, bound to another tenant, compared, abandoned, resumed, pruned',
+      'not sent, abandoned: adopted, submitted, bound to its tenant, bound to another tenant, compared, abandoned, resumed, pruned',
+      'open: submitted, bound to its tenant, compared, abandoned, spoiled',
+      'failed: submitted, bound to its tenant, compared, abandoned, spoiled, pruned',
+      'completed: submitted, writing, delivered, exec due, exec done, pruned',
+      'completed, delivered: submitted, writing, delivered, exec due, exec done, pruned',
+      'abandoned: submitted, abandoned, resumed, writing, delivered, spoiled, pruned',
+      'open, delivered before: submitted, bound to its tenant, compared, abandoned, spoiled',
+    ]);
+  });
+
+  it('R58 keeps its parts, its id and its file whatever happens, and its tenant once something was sent', () => {
+    for (const [name, state] of Object.entries(STATES))
+      for (const [happening, event] of Object.entries(EVENTS)) {
+        const [before, now] = [state(), after(state, event)];
+        if (now === undefined) continue;
+        const { parts, id, created_at, input } = before;
+        expect([name, happening, now]).toMatchObject([name, happening, { parts, id, created_at }]);
+        expect(now.input.sha256).toBe(input.sha256);
+        if (runState(before) !== 'not sent')
+          expect([name, happening, now.tenant_id]).toEqual([name, happening, 'tenant-1']);
+      }
+  });
+
+  it('R58 is of whoever takes it over while nothing was sent, under no other address and not abandoned', () => {
+    const { 'not sent, abandoned': state } = STATES;
+    const taken = after(() => ({ ...state!(), also_at: ['https://c.example'] }), EVENTS['adopted']!);
+    expect(taken).toEqual({
+      ...run([part('planned')]),
+      profile: 'live',
+      base_url: 'https://b.example',
+      input: { ...run([]).input, name: 'u.csv' },
+      tenant_id: 'tenant-2',
+      cycle: '2026-01',
+    });
+  });
+
+  it('R36 records each submission of its file: where it is, at which addresses, and what the operator said', () => {
+    const once = after(STATES['open']!, SUBMITTED)!;
+    expect(once).toMatchObject({
+      out: '/work/out.csv',
+      cycle: '2026-01',
+      no_unrecorded_jobs: true,
+      other_jobs: ['job-8'],
+      also_at: ['https://c.example', 'https://b.example'],
+    });
+    expect(once.input.path).toBe('/other/t.csv');
+    const piped = {
+      ...SUBMITTED,
+      path: undefined,
+      cycle: undefined,
+      noUnrecordedJobs: false,
+      otherJobs: ['job-8', 'job-9'],
+    };
+    const twice = after(() => structuredClone(once), piped)!;
+    expect(twice).toMatchObject({ cycle: '2026-01', other_jobs: ['job-8', 'job-9'], also_at: once.also_at });
+    expect(twice.input.path).toBe('/other/t.csv');
+    expect(twice).not.toHaveProperty('no_unrecorded_jobs');
+  });
+
+  it('R59 knows a merged file whose results were spoiled as one of its own, until another is written', () => {
+    const spoiled = after(STATES['open, delivered before']!, { kind: 'spoiled' })!;
+    expect([spoiled.results, spoiled.writing]).toEqual([undefined, FILE]);
+    const completed = (): RunRecord => ({ ...spoiled, parts: [part('downloaded')] });
+    const written = after(completed, { kind: 'delivered', file: { ...FILE, sha256: 's' } })!;
+    expect([written.results, 'writing' in written]).toEqual([{ ...FILE, sha256: 's' }, false]);
+  });
+
+  it('keeps the time at which it was abandoned first, and forgets it when it is resumed', () => {
+    expect(after(STATES['abandoned']!, EVENTS['abandoned']!)?.abandoned_at).toBe(THEN);
+    expect(after(STATES['open']!, EVENTS['abandoned']!)?.abandoned_at).toBe('2026-01-05T12:00:01.000Z');
+    const resumed = after(STATES['abandoned']!, EVENTS['resumed']!)!;
+    expect(['abandoned_at' in resumed, 'pruned_at' in resumed]).toEqual([false, false]);
+  });
+});
