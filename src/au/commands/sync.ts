@@ -19,7 +19,7 @@ import { describeRun } from '../run/describe-run.ts';
 import { ExecFailed, execParameter, runExec } from '../run/exec-option.ts';
 import { requestToUpload } from '../run/part-source.ts';
 import { pollRun } from '../run/poll-run.ts';
-import { isUntouched, needsFile, type RunRecord, statusOf } from '../run/record.ts';
+import { hasUnknown, isUntouched, needsFile, type RunRecord, statusOf } from '../run/record.ts';
 import { knownRunsRoot, recordedRuns } from '../run/recorded-runs.ts';
 import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
 import { laterRun } from '../run/run-index.ts';
@@ -224,7 +224,8 @@ async function advance(context: Context, run: RunDirectory, { exec, failOn }: Ro
 async function resume(context: Context, run: RunDirectory, hasExec: boolean): Promise<void> {
   const { record } = run;
   const client = await context.client();
-  const stuck = needsFile(record) ? await uploadRest(context, client, run) : undefined;
+  // Only an upload proves that a job which seems to be gone has no file, and then uploads it.
+  const stuck = needsFile(record) || hasUnknown(record) ? await uploadRest(context, client, run) : undefined;
   const { failure } = await pollRun(client, run, { onEvent: showRun(context, record) }).catch((error: unknown) => {
     throw isSvcError(error) ? (worstOf([stuck, error]) ?? error) : error;
   });

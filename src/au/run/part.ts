@@ -359,9 +359,25 @@ function lose(before: Asked, { clocks, absent }: Events['not found']): Part {
  * acknowledged it, its address has expired by both clocks, and its job has been missing for a while.
  */
 export function mayBeUnprocessed(part: Part, clocks: Clocks): boolean {
-  const { sent_at: sentAt = '', expires_at: expiresAt } = part;
-  const expiry = expiresAt === undefined ? Date.parse(sentAt) + UPLOAD_LIFE_MS : Date.parse(expiresAt);
-  return sentOf(part) === 'all' && Math.min(clocks.service, clocks.here) > expiry && isLongMissing(part, clocks);
+  const isExpired = Math.min(clocks.service, clocks.here) > addressEnd(part);
+  return sentOf(part) === 'all' && isExpired && isLongMissing(part, clocks);
+}
+
+/** When the upload address of a part's job expires, as far as that is known, else NaN. */
+function addressEnd({ sent_at: sentAt = '', expires_at: expiresAt }: Part): number {
+  return expiresAt === undefined ? Date.parse(sentAt) + UPLOAD_LIFE_MS : Date.parse(expiresAt);
+}
+
+/**
+ * Until when it may be unknown whether the service has the file of a part, in epoch milliseconds of the service's time:
+ * a job without a file is deleted when its upload address expires, and must then be missing for a while. Undefined where
+ * the outcome is known, and where it may stay unknown.
+ */
+export function doubtEnd(part: Part): number | undefined {
+  const expires = addressEnd(part);
+  if (part.state !== 'unknown' || part.sent !== 'all' || Number.isNaN(expires)) return undefined;
+  const missing = part.missing_since === undefined ? expires : Date.parse(part.missing_since);
+  return Math.max(expires, missing + MISSING_MS);
 }
 
 /** How long a job must be missing, poll after poll, before that says anything: a replica may lag. */

@@ -1,10 +1,11 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
+import { isoTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob, jobPages, type RunOptions } from './job.ts';
-import { apply, type Clocks, mayBeUnprocessed, type Part, sentOf } from './part.ts';
-import { hasUnknown, type RunRecord } from './record.ts';
+import { apply, type Clocks, doubtEnd, mayBeUnprocessed, type Part, sentOf } from './part.ts';
+import { doubtTime, hasUnknown, type RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { isOwnTenant } from './tenant-proof.ts';
 
@@ -13,6 +14,8 @@ export interface RunWork extends RunOptions {
   readonly record: RunRecord;
   /** Puts the record on disk; called before and after every act that must not happen twice. */
   readonly save: () => void;
+  /** Proves that a part's job is gone where reads alone do not show whose the key is; only for what may create a job. */
+  readonly proveGone?: (() => Promise<boolean>) | undefined;
 }
 
 export function workOn(client: Client, run: Pick<RunDirectory, 'record' | 'save'>, options: RunOptions = {}): RunWork {
@@ -71,7 +74,7 @@ async function isAbsentFromList(work: RunWork, part: Part): Promise<boolean> {
   // A job takes its file within an hour of its creation.
   const since = Date.parse(part.sent_at ?? '') - 2 * UPLOAD_LIFE_MS;
   try {
-    if (!(await isOwnTenant(work))) return false;
+    if (!(await isOwnTenant(work))) return (await work.proveGone?.()) ?? false;
     for await (const jobs of jobPages(work.client)) {
       if (jobs.some(({ id }) => id === part.job)) return false;
       if (jobs.some(({ created_at: at }) => Date.parse(at ?? '') < since)) break;
@@ -79,6 +82,8 @@ async function isAbsentFromList(work: RunWork, part: Part): Promise<boolean> {
     return true;
   } catch (error) {
     if (isSvcError(error, 'network', 'server', 'bad_response', 'rate_limited', 'forbidden')) return false;
+    // A job that may have been created has no file.
+    if (isSvcError(error, 'outcome_unknown')) return false;
     throw error;
   }
 }
@@ -119,23 +124,34 @@ export function requireKnownOutcome(run: KnownRun): void {
 export function unknownOutcomeError({ record, name, submitWords }: KnownRun): SvcError {
   const unknown = record.parts.filter(({ state }) => state === 'unknown');
   const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
-  return new SvcError(
-    'outcome_unknown',
-    `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
-    {
-      hint: 'Find out what happened: later polls may settle it. Only if the file was not processed, submit it as a new run with the last of these commands, which is billed again: rows that were processed are then paid for twice.',
-      next: ['au', 'status', name],
-      alternatives: [
-        ['au', 'jobs'],
-        [...submitWords, '--again'],
-      ],
-      retryable: false,
-      facts: { run: record.id, jobs: unknown.map(({ job }) => job), problems },
-    },
-  );
+  const ends = unknown.map(doubtEnd);
+  const hasEnd = ends.every((end) => end !== undefined);
+  const message = `outcome unknown: the service may have the file of ${problems.join('; of ')}`;
+  const facts = { run: record.id, jobs: unknown.map(({ job }) => job), problems };
+  if (hasEnd)
+    return new SvcError('outcome_unknown', message, {
+      hint: 'Sync finds the file as soon as its job shows it. If the job was deleted without a file, two polls five minutes apart prove that, and sync uploads the file. Until then nothing is sent again.',
+      next: ['au', 'sync'],
+      alternatives: [['au', 'status', name]],
+      retryable: true,
+      facts: { ...facts, settled_after: isoTime(Math.max(...ends)) },
+    });
+  return new SvcError('outcome_unknown', message, {
+    hint: 'Find out what happened: later polls may settle it. Only if the file was not processed, submit it as a new run with the last of these commands, which is billed again: rows that were processed are then paid for twice.',
+    next: ['au', 'status', name],
+    alternatives: [
+      ['au', 'jobs'],
+      [...submitWords, '--again'],
+    ],
+    retryable: false,
+    facts,
+  });
 }
 
 function reasonOf(part: Part): string {
+  const end = doubtEnd(part);
+  if (end !== undefined)
+    return `all of it was sent, and no response said that it was stored; svc au sync settles it, after ${doubtTime(end)} at the latest`;
   if (part.missing_since === undefined) return 'all of it was sent, and the job is still pending';
   const stored = sentOf(part) === 'stored' ? 'it was stored' : 'all of it was sent';
   return `${stored}, and the job has not been found since ${part.missing_since}`;

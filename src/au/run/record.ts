@@ -1,6 +1,6 @@
-import { countText } from '../../cli/output/time.ts';
+import { countText, formatTime, isoTime } from '../../cli/output/time.ts';
 import type { RequestFileCheck } from '../request/request-file.ts';
-import { isUnsent, type Part, type PartFile, type ResultsFile, todo } from './part.ts';
+import { doubtEnd, isUnsent, type Part, type PartFile, type ResultsFile, todo } from './part.ts';
 
 /** A run: everything needed to resume it, on this machine or another. */
 export interface RunRecord {
@@ -89,15 +89,26 @@ export function isOfPresentJob({ job, earlier_jobs: earlier = [] }: Part, result
 /** How far a run is: one job's status in the service's word, or how many of several are done and what the others do. */
 export function progressOf({ parts }: Pick<RunRecord, 'parts'>): string {
   const [only] = parts;
-  if (parts.length === 1 && only) return only.state === 'unknown' ? only.state : (only.seen ?? only.state);
+  if (parts.length === 1 && only) return only.state === 'unknown' ? unknownWord(parts) : (only.seen ?? only.state);
   const open = parts.filter(({ state }) => state !== 'completed' && state !== 'downloaded');
   const others = new Map<string, number>();
   for (const { state, seen } of open) {
-    const word = state === 'uploaded' ? (seen ?? state) : state;
+    const own = state === 'unknown' ? unknownWord(parts) : state;
+    const word = state === 'uploaded' ? (seen ?? state) : own;
     others.set(word, (others.get(word) ?? 0) + 1);
   }
   const counted = [...others].map(([word, count]) => `, ${count} ${word}`);
   return `${parts.length - open.length} of ${countText(parts.length, 'job')} done${counted.join('')}`;
+}
+
+/** Until when it may be unknown whether the service has the file of a part, where that has an end. */
+function unknownWord(parts: readonly Part[]): string {
+  const ends = parts.filter(({ state }) => state === 'unknown').map(doubtEnd);
+  return ends.every((end) => end !== undefined) ? `unknown until ${doubtTime(Math.max(...ends))}` : 'unknown';
+}
+
+export function doubtTime(end: number): string {
+  return formatTime(isoTime(end), 'utc', end);
 }
 
 /** The parts of a checked file, with nothing done yet. */

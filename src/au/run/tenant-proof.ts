@@ -149,12 +149,16 @@ export async function isOwnTenant({ client, record }: RunAndClient): Promise<boo
  * @throws SvcError `config` when it is another's, `bad_response` when its jobs cannot be listed
  */
 export async function requireOwnTenant(work: RunAndClient): Promise<void> {
-  const { client, record } = work;
+  const { record } = work;
   if (record.tenant_id === undefined || (await isOwnTenant(work))) return;
-  for await (const jobs of jobPages(client)) {
-    if (jobs.length > 0 || record.parts.some(hadFile)) throw tenantError(record, 'and this key does not see its jobs');
-    return;
-  }
+  if (!(await isBlank(work))) throw tenantError(record, 'and this key does not see its jobs');
+}
+
+/** Whether a new job may show whose the key is: it sees no job, and nothing of the run was stored, which it would see. */
+export async function isBlank({ client, record }: RunAndClient): Promise<boolean> {
+  if (record.parts.some(hadFile)) return false;
+  for await (const jobs of jobPages(client)) return jobs.length === 0;
+  return true;
 }
 
 function hadFile(part: Part): boolean {

@@ -11,7 +11,7 @@ import { apply, MISSING_MS, type Part, sentOf } from './part.ts';
 import { recordMissingSince, recordPoll, requireKnownOutcome, type RunWork, workOn } from './poll-parts.ts';
 import { hasUnknown, needsFile, type RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
-import { recordTenant, requireOwnTenant } from './tenant-proof.ts';
+import { isBlank, recordTenant, requireOwnTenant } from './tenant-proof.ts';
 import { RecordedJobs } from './unrecorded-jobs.ts';
 import { pollForFile, putFile } from './upload.ts';
 
@@ -112,13 +112,20 @@ export async function settleUploads(client: Client, run: OpenRun): Promise<void>
  */
 async function uploadPart(work: PartWork): Promise<void> {
   const { part } = work;
+  let spare: AccountUpdaterJob | undefined;
+  const proveGone = async (): Promise<boolean> => {
+    spare = await createSpare(work);
+    return spare !== undefined && (await isGoneBeside(work, spare));
+  };
   for (let created = 0; ;) {
-    if (part.state === 'uploading' || sentOf(part) !== 'some') await settleUpload(work, work.pollOnce ? 0 : undefined);
+    const limit = work.pollOnce ? 0 : undefined;
+    if (part.state === 'uploading' || sentOf(part) !== 'some') await settleUpload({ ...work, proveGone }, limit);
     if (sentOf(part) !== 'some') return;
     let job: AccountUpdaterJob | undefined;
     if (part.job === undefined) {
       if (await restoreJob(work)) return;
-      job = await createJob(work);
+      job = await createJob(work, spare);
+      spare = undefined;
       created += 1;
     }
     try {
@@ -190,16 +197,41 @@ async function settleUpload(work: RunWork & { readonly part: Part }, limit?: num
 }
 
 /**
- * Creates a job for a part, which is recorded before the request goes out and as soon as its response is there.
+ * Creates a job whose response says whose the key is, in a tenant where nothing else does. Without a file it costs
+ * nothing and is deleted within the hour; a kill leaves no more than that, so that it is not recorded.
  * @throws SvcError `config` when the key belongs to another tenant than the run
  */
-async function createJob(work: PartWork): Promise<AccountUpdaterJob> {
+async function createSpare(work: PartWork): Promise<AccountUpdaterJob | undefined> {
+  const { client, record, recorded } = work;
+  if (record.tenant_id === undefined || !(await isBlank(work))) return undefined;
+  const job = await client.accountUpdater.create();
+  recorded.requireNew(job, client.now());
+  // What is known from now on is whose the key is, not that its list is up to date: later looks at it prove no more.
+  if (job.tenant_id === record.tenant_id) return job;
+  recordTenant(work, job);
+  return undefined;
+}
+
+/** Whether the list shows a job that was just created, and not the part's: then the list is the tenant's and up to date. */
+async function isGoneBeside(work: PartWork, { id }: AccountUpdaterJob): Promise<boolean> {
+  const { job = '', sent_at: sentAt = '' } = work.part;
+  const listed = await listWith(work, id, [job], Date.parse(sentAt) - 2 * UPLOAD_LIFE_MS);
+  return listed.has(id) && !listed.has(job);
+}
+
+/**
+ * Creates a job for a part, which is recorded before the request goes out and as soon as its response is there. A
+ * `spare` job, which exists already, takes the place of a new one.
+ * @throws SvcError `config` when the key belongs to another tenant than the run
+ */
+async function createJob(work: PartWork, spare?: AccountUpdaterJob): Promise<AccountUpdaterJob> {
   const { client, part, save } = work;
   await requireOwnTenant(work);
   const wasUnclear = part.creating_since !== undefined;
   apply(part, { kind: 'creating', at: client.now() });
   save();
-  const job = await client.accountUpdater.create().catch((error: unknown) => {
+  const creating = spare === undefined ? client.accountUpdater.create() : Promise.resolve(spare);
+  const job = await creating.catch((error: unknown) => {
     // A clear refusal created nothing; after anything else, an interrupt too, the next attempt reads recent jobs first.
     if (isSvcError(error) && !isSvcError(error, ...UNCLEAR)) forgetRequest(work, wasUnclear);
     throw error;
@@ -251,13 +283,8 @@ async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promis
   const doubtful = gone.filter(({ sent_at: at }) => at !== undefined);
   // The newest page shows those that were sent only a part, as far as anybody knows.
   const since = Math.min(...doubtful.map(({ sent_at: at = '' }) => Date.parse(at))) - 2 * UPLOAD_LIFE_MS;
-  const ids = new Set([current.id, ...gone.map(({ job }) => job)]);
-  const { seen: listed } = await pollUntil(work.client, {
-    poll: () => listOf(work.client, ids, since),
-    isDone: (found) => found.has(current.id),
-    limitMs: () => MISSING_MS,
-    random: work.random,
-  });
+  const ids = gone.map(({ job }) => job);
+  const listed = await listWith(work, current.id, ids, since);
   if (gone.some(({ job }) => restoreIfSeen(work, listed.get(job)))) return true;
   const earlier = doubtful.flatMap(({ job }) => listed.get(job) ?? []);
   if (listed.has(current.id) && earlier.every(({ status }) => status === 'failed')) return false;
@@ -268,9 +295,21 @@ async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promis
       hint: 'Nothing was uploaded. Upload the rest in a few minutes:',
       next: ['au', 'sync'],
       retryable: true,
-      facts: { run: work.record.id, jobs: [...ids] },
+      facts: { run: work.record.id, jobs: [current.id, ...ids] },
     },
   );
+}
+
+/** What the list shows of some jobs, once it shows a new one too or that has taken too long. */
+async function listWith({ client, random }: PartWork, newJob: string, jobs: readonly string[], since: number) {
+  const ids = new Set([newJob, ...jobs]);
+  const { seen } = await pollUntil(client, {
+    poll: () => listOf(client, ids, since),
+    isDone: (found) => found.has(newJob),
+    limitMs: () => MISSING_MS,
+    random,
+  });
+  return seen;
 }
 
 /** What the list shows of some jobs, back to the time `since`. */

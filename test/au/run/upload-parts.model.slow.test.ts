@@ -41,6 +41,8 @@ interface History {
   /** Troubles by the number of the request. */
   readonly troubles: readonly (readonly [request: number, trouble: Trouble])[];
   readonly failing: number;
+  /** Whether the tenant of the run has another job, which shows whose the key is. */
+  readonly hasOtherJob: boolean;
   /** What the jitter of its pauses is drawn from. */
   readonly seed: number;
 }
@@ -79,7 +81,8 @@ class World {
     this.#random = seededRandom(seed);
   }
 
-  static async begin({ rows, rowsInPart, troubles, failing, seed }: History, isAlone = false): Promise<World> {
+  static async begin(history: History, isAlone = false): Promise<World> {
+    const { rows, rowsInPart, troubles, failing, hasOtherJob, seed } = history;
     const lines = Array.from({ length: rows }, (_, row) => `token-${row},,,\n`);
     outside.file = Buffer.from(`token,expiration_year,expiration_month,merchant_id\n${lines.join('')}`);
     const check = await checkRequestFile((await fileSource('')).open(), {
@@ -96,18 +99,18 @@ class World {
       parts: plannedParts(check),
       // Whether one system alone uses the key, which had a job before.
       no_unrecorded_jobs: isAlone,
-      other_jobs: ['job-1', 'job-2'],
+      other_jobs: hasOtherJob ? ['job-1', 'job-2'] : ['job-1'],
     };
     const world = new World(record, seed);
-    await world.#seed();
+    await world.#seed(hasOtherJob ? ['theirs', 'ours'] : ['theirs']);
     world.service.troubles = new Map(troubles);
     world.service.failing = failing;
     return world;
   }
 
-  /** Jobs that the lists of two tenants show for good: they say whose the key is. The third tenant has none. */
-  async #seed(): Promise<void> {
-    for (const tenant of ['theirs', 'ours']) {
+  /** Jobs that the lists of these tenants show for good: they say whose the key is. The other tenants have none. */
+  async #seed(tenants: readonly string[]): Promise<void> {
+    for (const tenant of tenants) {
       this.service.tenant = tenant;
       const client = this.service.client(new AbortController().signal, () => undefined);
       const job = await client.accountUpdater.create();
@@ -146,7 +149,7 @@ class World {
     const upload = (): Promise<void> => uploadParts(client, run, '', { random: this.#random });
     try {
       if (command === 'submit') await retryFailed(client, run);
-      if (needsFile(record) || (command === 'submit' && hasUnknown(record))) await upload();
+      if (needsFile(record) || hasUnknown(record)) await upload();
       for (let poll = 0; poll < (command === 'submit' ? 4 : 1); poll += 1) {
         await pollJobs({ client, record, save, random: this.#random });
         if (record.parts.every(({ state }) => state !== 'uploaded')) break;
@@ -236,6 +239,7 @@ const histories: fc.Arbitrary<History> = fc.record({
   ),
   troubles: fc.array(fc.tuple(fc.integer({ min: 5, max: 60 }), fc.constantFrom(...TROUBLES)), { maxLength: 12 }),
   failing: often(0, 1, 2),
+  hasOtherJob: often(true, false),
   seed: fc.nat(),
 });
 
@@ -244,14 +248,57 @@ const restores = fc.array(
   { maxLength: 6 },
 );
 
+/** One row, and nothing that goes wrong by itself. */
+const PLAIN: History = { rows: 1, rowsInPart: 1, lives: [], troubles: [], failing: 0, hasOtherJob: true, seed: 1 };
+
 /** The same trouble with every request. */
 function always(trouble: Trouble): [request: number, trouble: Trouble][] {
   return Array.from({ length: 200 }, (_, index) => [index + 1, trouble]);
 }
 
+/** An upload in doubt, an hour after its address expired: the store got the file with `kept reset`, not with `lost reset`. */
+async function inDoubt(trouble: 'kept reset' | 'lost reset'): Promise<World> {
+  const world = await World.begin({ ...PLAIN, hasOtherJob: false });
+  world.service.troubles = new Map([...always('404'), [3, trouble]]);
+  await expect(world.live(OK)).rejects.toMatchObject({ code: 'outcome_unknown' });
+  world.service.troubles = new Map();
+  await world.clock.advance(2 * HOUR);
+  return world;
+}
+
+describe('an upload in doubt in a tenant without other jobs, with a key that may not read the tenant', () => {
+  it('R58 comes to its end with sync alone: a new job proves whose the list is, and that it is up to date', async () => {
+    const world = await inDoubt('lost reset');
+    await world.live({ ...OK, command: 'sync' });
+    expect(world.service.jobs.filter(({ tenant }) => tenant === 'ours')).toHaveLength(2);
+    await world.clock.advance(HOUR);
+    await world.live({ ...OK, command: 'sync' });
+    expect(world.service.taken).toHaveLength(1);
+    expect(world.record.parts).toMatchObject([{ state: 'completed', earlier_jobs: [{ ended: 'gone' }] }]);
+  });
+
+  it('R58 is not uploaded again while reads say 404 and the list lags, hides it, or is of another key', async () => {
+    for (const trouble of ['404', 'replica', 'stale'] as const) {
+      const world = await inDoubt('kept reset');
+      world.service.troubles = new Map(always(trouble));
+      for (let round = 0; round < 6; round += 1) {
+        const key = round % 2 === 0 ? 'new' : 'ours';
+        await world.live({ ...OK, command: 'sync', key }).catch((error: unknown) => {
+          if (!isExpected(error)) throw error;
+        });
+        await world.clock.advance(HOUR);
+      }
+      world.service.troubles = new Map();
+      await world.live(OK);
+      expect(world.service.taken).toHaveLength(1);
+      expect(world.record.parts).toMatchObject([{ state: 'completed', job: world.service.taken[0]?.job }]);
+    }
+  });
+});
+
 describe('a run through kills, false responses, other keys and damaged records', () => {
   it('R58: uploads no part again after false 404s and, hours later, a replica that is hours behind', async () => {
-    const world = await World.begin({ rows: 1, rowsInPart: 1, lives: [], troubles: [], failing: 0, seed: 1 });
+    const world = await World.begin(PLAIN);
     world.service.troubles = new Map([...always('404'), [3, 'kept reset']]);
     await expect(world.live(OK)).rejects.toMatchObject({ code: 'outcome_unknown' });
     await world.clock.advance(2 * HOUR);
@@ -262,7 +309,7 @@ describe('a run through kills, false responses, other keys and damaged records',
   });
 
   it('R74: uploads no part again of a restored record whose job another key and then a false 404 made seem gone', async () => {
-    const world = await World.begin({ rows: 1, rowsInPart: 1, lives: [], troubles: [], failing: 0, seed: 1 }, true);
+    const world = await World.begin(PLAIN, true);
     await world.live(OK);
     await world.clock.advance(60_000);
     // The fourth save said that the upload had begun. The key of a tenant without jobs does not see the job.

@@ -123,9 +123,12 @@ describe('the creation of a job', () => {
 
 /** A run whose file was sent whole, and the store said nothing. */
 async function doubtful(): Promise<RunDirectory> {
+  let isBroken = true;
   bench = await openBench((incoming, outgoing, proceed) => {
-    if (incoming.method === 'PUT') incoming.resume().on('end', () => outgoing.destroy());
-    else proceed();
+    if (incoming.url === '/tenants/self') return refuseWith(403)(incoming, outgoing, proceed);
+    if (incoming.method !== 'PUT' || !isBroken) return proceed();
+    isBroken = false;
+    incoming.resume().on('end', () => outgoing.destroy());
   });
   const run = await plan(1);
   await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
@@ -141,6 +144,19 @@ describe('an upload in doubt', () => {
     await expect(upload(run, true)).rejects.toMatchObject({ code: 'outcome_unknown' });
     expect(bench.calls('GET', /jobs\//)).toBe(reads + 1);
     expect(bench.clock.now()).toBe(before);
+  });
+
+  it('R58 ends once its job is deleted, in a tenant without other jobs and with a key that may not read the tenant', async () => {
+    const run = await doubtful();
+    await bench.clock.advance(HOUR);
+    await expect(upload(run, true)).rejects.toMatchObject({ facts: { settled_after: expect.any(String) } });
+    expect(bench.calls('POST', JOBS)).toBe(1);
+    await bench.clock.advance(5 * 60_000);
+    await upload(run, true);
+    // One job proves whose the list is, and takes the file.
+    expect(bench.calls('POST', JOBS)).toBe(2);
+    expect(run.record.parts).toMatchObject([{ state: 'uploaded', earlier_jobs: [{ ended: 'gone' }] }]);
+    expect(uploads()).toEqual([run.record.parts[0]?.job]);
   });
 
   it('is settled by one read where an earlier process was cut off', async () => {
