@@ -11,6 +11,7 @@ import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts'
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
+import { Exclusions } from '../request/exclusions.ts';
 import { indexResults, nextRequest, type NextRow, resultsInOrder } from '../request/next-request.ts';
 import { openRequestFile } from '../request/open-request-file.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
@@ -32,7 +33,7 @@ const nextRequestView: View<NextRequest> = {
     'file',
     'rows',
     ...GROUPS.map((group) => `groups.${group}`),
-    ...fieldPaths('unchanged excluded_by_code excluded_by_code.* excluded_file'),
+    ...fieldPaths('unchanged excluded_before excluded_by_code excluded_by_code.* excluded_file'),
   ],
   columns: [
     { path: 'file', kind: 'text' },
@@ -60,6 +61,7 @@ export const next = defineCommand({
       'with the reason for each row left out',
     ],
     ['svc au next --run run-20260105-0a1b2c3d-4e5f --out next.csv', 'of the request and the results of a run'],
+    ['svc au next tokens.csv results.csv --exclusions closed.csv', 'what was left out once stays out in later cycles'],
     ['svc au next tokens.csv results.csv --action WRN_OPT_OUT=exclude', 'cardholders that opted out are left out too'],
     ['svc au next tokens.csv results.csv --out - | svc au submit -', 'straight into the next job'],
   ],
@@ -75,6 +77,11 @@ export const next = defineCommand({
       text,
     ),
     excluded: value('--excluded <file>', 'a CSV file for the rows that are left out, with the reason for each', text),
+    exclusions: value(
+      '--exclusions <file>',
+      'leave out the tokens in this CSV file too, and add those that are left out now; to take one back, remove its line',
+      text,
+    ),
     action: actionParameter,
     failOn: value(
       '--fail-on <err=share>',
@@ -83,16 +90,19 @@ export const next = defineCommand({
     ),
     force: flag('--force', 'replace files that exist'),
   },
-  async run(context, { run, out, excluded, action, failOn = MOST_TO_FIX, force, ...typed }) {
-    const { request, results, name } = await filesToRead(context, run, typed);
+  async run(context, { run, action, failOn = MOST_TO_FIX, ...typed }) {
+    const { request, results, name, cycle } = await filesToRead(context, run, typed);
+    const { out, excluded, exclusions, force } = typed;
     const target = out ?? `${name.replace(/\.csv$/i, '')}.next.csv`;
     if (excluded === '-') throw new SvcError('usage', '--excluded takes a file', { hint: 'Give a file name.' });
+    if (exclusions === '-') throw new SvcError('usage', '--exclusions takes a file', { hint: 'Give a file name.' });
     const isCsv = (context.globals.output ?? 'csv') === 'csv' && !context.query;
     if (target === '-' && !isCsv)
       throw new SvcError('usage', 'with --out - the output is CSV', { hint: 'Omit --output and --jq.' });
     const print = await recordPrinter(context, nextRequestView);
     const actions = actionsOf(context, action);
-    const made = await makeNextRequest(context, { request, results, out: target, excluded, actions, force });
+    const files = { request, results, out: target, excluded, exclusions };
+    const made = await makeNextRequest(context, { ...files, cycle, actions, force });
     context.notices.note(countsOf(made));
     if (target !== '-') await print(made);
     requireFewToFix(made, results, failOn);
@@ -109,7 +119,8 @@ async function filesToRead(
     const kept = await filesOfRun(context, run);
     return { ...kept, name: kept.name ?? 'tokens.csv' };
   }
-  if (run === undefined && request !== undefined && results !== undefined) return { request, results, name: request };
+  if (run === undefined && request !== undefined && results !== undefined)
+    return { request, results, name: request, cycle: undefined };
   throw new SvcError('usage', run === undefined ? 'a file is missing' : 'files and --run exclude each other', {
     hint: 'Name a request file and its results, or a run with --run.',
   });
@@ -132,11 +143,12 @@ function requireFewToFix({ file, rows, groups }: NextRequest, results: string, {
 }
 
 /** The counts in a sentence, with the codes of what is left out. */
-function countsOf({ rows, groups, unchanged, excluded_by_code: byCode }: NextRequest): string {
+function countsOf({ rows, groups, unchanged, excluded_before: before, excluded_by_code: byCode }: NextRequest): string {
   const codes = Object.entries(byCode).map(([code, count]) => `${shownCode(code)} ${formatNumber(count)}`);
   const counts = namedCounts(groups, unchanged).map(
     ({ group, name, count }) => `${name} ${formatNumber(count)}${group === 'exclude' ? ` (${codes.join(', ')})` : ''}`,
   );
+  if (before > 0) counts.push(`excluded before ${formatNumber(before)}`);
   return [`${formatNumber(rows)} rows in the next request`, counts.join(', ')].filter((part) => part !== '').join(': ');
 }
 
@@ -147,6 +159,9 @@ interface NextInput {
   /** A file, or - for standard output. */
   readonly out: string;
   readonly excluded: string | undefined;
+  readonly exclusions: string | undefined;
+  /** What the operator calls the refresh that the results are of. */
+  readonly cycle: string | undefined;
   readonly actions: Actions;
   readonly force: boolean;
 }
@@ -154,11 +169,9 @@ interface NextInput {
 /** Writes the next request and what was excluded. @throws SvcError `checksum_mismatch` for results of another one */
 async function makeNextRequest(context: Context, input: NextInput) {
   const { force, actions } = input;
-  const targets = [input.out, input.excluded].filter((name) => name !== undefined && name !== '-');
-  const [first, second] = targets.map((target) => resolvePath(context, target ?? ''));
-  if (first !== undefined && second !== undefined && isSamePath(first, second, context.system.platform))
-    throw new SvcError('usage', '--out and --excluded name the same file', { hint: 'Give each its own name.' });
-  for (const target of [first, second]) if (target !== undefined) await requireFile(target, force);
+  await requireTargets(context, input);
+  const exclusions =
+    input.exclusions === undefined ? undefined : await Exclusions.open(resolvePath(context, input.exclusions));
   const { source, answers } = await matchedResults(context, input);
   const files: Draft[] = [];
   const begin = async (name: string): Promise<Draft> => {
@@ -169,14 +182,34 @@ async function makeNextRequest(context: Context, input: NextInput) {
   try {
     const out = input.out === '-' ? context.out : await begin(input.out);
     const excluded = input.excluded === undefined ? undefined : await begin(input.excluded);
-    const rows = nextRequest(source.open(), answers, actions);
-    const counts = await writeRows(rows, { out, excluded, actions, signal: context.signal });
-    // On a full disk neither file gets its name.
+    const rows = nextRequest(source.open(), answers, actions, exclusions);
+    const made = { cycle: input.cycle, at: context.clock.now() };
+    const exclude = (token: string, code: string): void => exclusions?.add({ token, code, ...made });
+    const counts = await writeRows(rows, { out, excluded, exclude, actions, signal: context.signal });
+    const list = await exclusions?.draft();
+    if (list) files.unshift(list);
+    await exclusions?.requireUnchanged();
+    // On a full disk no file gets its name.
     for (const file of files) await file.seal();
-    for (const file of files) await file.finish(force);
+    for (const file of files) await file.finish(force || file === list);
     return { file: input.out, ...counts, excluded_file: input.excluded ?? null };
   } finally {
     for (const file of files) await file.discard();
+  }
+}
+
+/** Checks the files that are written, before any is read. @throws SvcError `usage` */
+async function requireTargets(context: Context, { out, excluded, exclusions, force }: NextInput): Promise<void> {
+  const named = Object.entries({ out, excluded, exclusions }).flatMap(([name, typed]) =>
+    typed === undefined || typed === '-' ? [] : [{ name, path: resolvePath(context, typed) }],
+  );
+  for (const [index, { name, path }] of named.entries()) {
+    const other = named.slice(index + 1).find((each) => isSamePath(path, each.path, context.system.platform));
+    if (other)
+      throw new SvcError('usage', `--${name} and --${other.name} name the same file`, {
+        hint: 'Give each its own name.',
+      });
+    if (name !== 'exclusions') await requireFile(path, force);
   }
 }
 
@@ -221,13 +254,19 @@ function requireProven(results: string): void {
 interface Targets {
   readonly out: Pick<Draft, 'write'>;
   readonly excluded: Pick<Draft, 'write'> | undefined;
+  /** Puts a token on the list of exclusions. */
+  readonly exclude: (token: string, code: string) => void;
   readonly actions: Actions;
   readonly signal: AbortSignal;
 }
 
-async function writeRows(batches: AsyncIterable<readonly NextRow[]>, { out, excluded, actions, signal }: Targets) {
+async function writeRows(
+  batches: AsyncIterable<readonly NextRow[]>,
+  { out, excluded, exclude, actions, signal }: Targets,
+) {
   const groups = noRows();
   let unchanged = 0;
+  let before = 0;
   const byCode: Record<string, number> = {};
   await out.write(`${REQUEST_HEADER}\n`);
   await excluded?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason']));
@@ -235,19 +274,27 @@ async function writeRows(batches: AsyncIterable<readonly NextRow[]>, { out, excl
   for await (const batch of batches) {
     signal.throwIfAborted();
     const lines: string[] = [];
-    for (const { group, line, request, code = '' } of batch) {
+    for (const { group, line, request, code = '', excludedOn } of batch) {
       row += 1;
-      if (group === 'unchanged') unchanged += 1;
-      else groups[group] += 1;
-      if (group !== 'exclude') lines.push(line, '\n');
-      else {
+      if (group === 'excluded before') {
+        before += 1;
+        const reason = `excluded before: line ${excludedOn} of the list of exclusions`;
+        await excluded?.write(csvRow([String(row), ...cellsOf(request), code, reason]));
+      } else if (group === 'exclude') {
+        groups.exclude += 1;
         byCode[code] = (byCode[code] ?? 0) + 1;
+        exclude(request.token, code);
         await excluded?.write(csvRow([String(row), ...cellsOf(request), code, reasonFor(code, actions)]));
+      } else {
+        if (group === 'unchanged') unchanged += 1;
+        else groups[group] += 1;
+        lines.push(line, '\n');
       }
     }
     await out.write(lines.join(''));
   }
-  return { rows: row - groups.exclude, groups, unchanged, excluded_by_code: byCode };
+  const left = row - groups.exclude - before;
+  return { rows: left, groups, unchanged, excluded_before: before, excluded_by_code: byCode };
 }
 
 function reasonFor(code: string, actions: Actions): string {

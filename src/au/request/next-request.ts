@@ -9,6 +9,7 @@ import {
   type RowGroup,
   wrongResults,
 } from '../results/result-codes.ts';
+import type { Exclusions } from './exclusions.ts';
 import { twoDigitMonth, twoDigitYear } from './prepare-columns.ts';
 import { cellsOf, readRequest, type RequestRow } from './request-lines.ts';
 import { checkRow } from './request-rules.ts';
@@ -17,12 +18,14 @@ import { TokenTable } from './token-table.ts';
 /** What became of one row of a request. */
 export interface NextRow {
   readonly request: RequestRow;
-  /** `unchanged` where it has no result. */
-  readonly group: RowGroup | 'unchanged';
+  /** `unchanged` where it has no result; `excluded before` where the operator's list of exclusions has its token. */
+  readonly group: RowGroup | 'unchanged' | 'excluded before';
   /** The row of the next request, without a line end; empty where it is left out. */
   readonly line: string;
-  /** Of its result; undefined where nothing about it changed. */
+  /** The code of its result; undefined where nothing about it changed. */
   readonly code?: string | undefined;
+  /** The line of its token in the list of exclusions, where it was excluded before. */
+  readonly excludedOn?: number | undefined;
 }
 
 /**
@@ -34,6 +37,7 @@ export async function* nextRequest(
   request: AsyncIterable<Uint8Array>,
   results: ResultsByToken,
   actions: Actions,
+  exclusions?: Pick<Exclusions, 'lineOf'>,
 ): AsyncGenerator<readonly NextRow[], void> {
   try {
     for await (const rows of readRequest(request)) {
@@ -42,9 +46,10 @@ export async function* nextRequest(
         const taken = results.take(row.token);
         // Most rows have no result, or have it at hand, and waiting for nothing costs.
         const result = taken instanceof Promise ? await taken : taken;
-        batch.push(
-          result === undefined ? { request: row, group: 'unchanged', line: row.line } : nextRow(row, result, actions),
-        );
+        const excludedOn = exclusions?.lineOf(row.token) ?? 0;
+        if (excludedOn > 0) batch.push({ request: row, group: 'excluded before', line: '', excludedOn });
+        else if (result === undefined) batch.push({ request: row, group: 'unchanged', line: row.line });
+        else batch.push(nextRow(row, result, actions));
       }
       yield batch;
     }

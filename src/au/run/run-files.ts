@@ -45,5 +45,5 @@ export async function filesOfRun(context: Context, name: string, named: NamedFil
       next: ['au', 'report', results, '--request', '<file>'],
       facts: { run: record.id },
     });
-  return { request, results, name: record.input.path };
+  return { request, results, name: record.input.path, cycle: record.cycle };
 }

@@ -51,6 +51,7 @@ describe('svc au next', () => {
       rows: 5,
       groups: { replace: 2, contact: 0, consider: 1, exclude: 1, fix: 1, support: 0, keep: 0 },
       unchanged: 1,
+      excluded_before: 0,
       excluded_by_code: { WRN_CLOSED_ACCOUNT: 1 },
       excluded_file: 'd.csv',
     });
@@ -159,5 +160,75 @@ describe('svc au next', () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe('svc au next --exclusions', () => {
+  const LIST = 'token,code,cycle,date\n';
+
+  it('begins a list of what is left out, and leaves the same tokens out of every later request', async () => {
+    const { next, read, put, cwd } = place();
+    expect((await next('--out', 'one.csv', '--exclusions', 'closed.csv')).code).toBe(0);
+    expect(read('closed.csv')).toMatch(/^token,code,cycle,date\nc,WRN_CLOSED_ACCOUNT,,\d{4}-\d\d-\d\d\n$/);
+    expect(statSync(join(cwd, 'closed.csv')).mode & 0o777).toBe(0o600);
+    const list = read('closed.csv');
+    // The export of the next cycle has the closed account again, and no result says so any more.
+    put('r.csv', `${RESULT_HEADER}\n`);
+    const { stdout, stderr } = await next('--out', 'two.csv', '--exclusions', 'closed.csv', '--excluded', 'd.csv');
+    expect(read('two.csv')).toBe(REQUEST.replace('c,27,03,\n', ''));
+    expect(JSON.parse(stdout)).toMatchObject({ rows: 5, unchanged: 5, excluded_before: 1, excluded_by_code: {} });
+    expect(stderr).toContain('5 rows in the next request: unchanged 5, excluded before 1');
+    expect(read('d.csv').split('\n')[1]).toBe('3,c,27,03,,,excluded before: line 2 of the list of exclusions');
+    expect(read('closed.csv')).toBe(list);
+  });
+
+  it('keeps what the operator wrote into the list, and takes a token back whose line was removed', async () => {
+    const kept = `\uFEFF"token", code, date, cycle, note\r\n x ,,,,"by hand, on request"\r\na,WRN_X,,,`;
+    const { next, read, put } = place({ 'closed.csv': kept });
+    await next('--out', 'one.csv', '--exclusions', 'closed.csv', '--action', 'WRN_OPT_OUT=exclude');
+    expect(read('one.csv')).toBe(`${HEADER}\nb2,30,04,"M,2"\nd,,,M1\nf,27,06,M1\n`);
+    const [before = '', after = ''] = read('closed.csv').split(`${kept}\n`);
+    expect(before).toBe('');
+    expect(after).toMatch(/^c,WRN_CLOSED_ACCOUNT,,[-\d]+\ne,WRN_OPT_OUT,,[-\d]+\n$/);
+    put('closed.csv', LIST);
+    await next('--out', 'two.csv', '--exclusions', 'closed.csv');
+    expect(read('two.csv')).toContain('\na2,29,11,M1\n');
+  });
+
+  it('names a token once that stands in several rows', async () => {
+    const { next, read } = place({
+      'q.csv': `${HEADER}\nc,,,M1\nc,,,M2\n`,
+      'r.csv': `${RESULT_HEADER}\nc,,,,,,WRN_CLOSED_ACCOUNT\nc,,,,,,WRN_CLOSED_ACCOUNT\n`,
+    });
+    await next('--out', 'n.csv', '--exclusions', 'closed.csv');
+    expect(read('closed.csv').match(/^c,/gm)).toHaveLength(1);
+    expect(read('n.csv')).toBe(`${HEADER}\n`);
+  });
+
+  it.each([
+    ['is empty', ''],
+    ['is another table', REQUEST],
+    ['breaks off', `${LIST}"c`],
+  ])('refuses a list that %s, and writes nothing', async (_, text) => {
+    const { next, cwd, read } = place({ 'closed.csv': text });
+    const refused = await next('--out', 'n.csv', '--exclusions', 'closed.csv');
+    expect([refused.code, errorIn(refused)]).toEqual([13, expect.objectContaining({ code: 'refused_input' })]);
+    expect(refused.stderr).toContain('token,code,cycle,date');
+    expect(refused.stderr).not.toContain('undefined');
+    expect(readdirSync(cwd).toSorted()).toEqual(['closed.csv', 'q.csv', 'r.csv']);
+    expect(read('closed.csv')).toBe(text);
+  });
+
+  it('refuses the name of another file of the command, and standard output', async () => {
+    const { next, cwd } = place();
+    for (const words of [
+      ['--out', 'n.csv', '--exclusions', './n.csv'],
+      ['--out', 'n.csv', '--excluded', 'd.csv', '--exclusions', 'd.csv'],
+      ['--out', 'n.csv', '--exclusions', '-'],
+    ]) {
+      const refused = await next(...words);
+      expect([words, refused.code]).toEqual([words, 2]);
+    }
+    expect(readdirSync(cwd).toSorted()).toEqual(['q.csv', 'r.csv']);
   });
 });
