@@ -47,10 +47,10 @@ async function bundle() {
   return import(join(directory, 'follow.mjs'));
 }
 
-async function measure({ Tail, beginAt, Pacer, SendLogs, KNOWN_RATES }, rate) {
+async function measure({ Tail, beginAt, Pacer, RateLedger, KNOWN_RATES }, rate) {
   // As where others may send too: what is left to them is left.
-  const logs = Object.assign(new SendLogs(), { isShared: true });
-  const service = growing(rate, (clock) => new Pacer(KNOWN_RATES, clock, logs));
+  const ledger = Object.assign(new RateLedger(), { isShared: true });
+  const service = growing(rate, (clock) => new Pacer(KNOWN_RATES, clock, ledger));
   const [lags, met] = [[], new Set()];
   let [requests, isDelayed, taken, switches] = [0, false, 0, 0];
   const onEvent = (event) => {

@@ -39,7 +39,7 @@ export async function checkKey(context: Context, kind: KeyType, key: ApiKey, at:
   }
 }
 
-/** What is known of the key of this kind: the result of its check, and why it cannot be used. */
+/** The result of checking a key, and why the key cannot be used. */
 export interface KeyReport {
   readonly kind: KeyType;
   readonly check?: KeyCheck | undefined;
@@ -109,7 +109,7 @@ function hintForOther(kind: KeyType, other: KeyType, from: string): string {
   return `Store it as the ${other} key: use --${other}-key-stdin, or answer the other prompt.`;
 }
 
-/** Whether a failure is about the key, and not about the way to the service. */
+/** Whether a failure concerns the key rather than the connection to the service. */
 export function isAboutKey(error: unknown): error is SvcError {
   return isSvcError(error, 'unauthorized', 'forbidden');
 }

@@ -15,27 +15,27 @@ import { names } from './value-parsers.ts';
 /** A command line that works, and what it does. */
 export type Example = readonly [line: string, does: string];
 
-/** What is said of a command beside its name, summary and parameters. */
+/** Facts about a command beside its name, summary and parameters; help and the man page show them. */
 export interface CommandFacts {
-  /** More, shown in the command's own help. */
+  /** A paragraph shown in the command's own help. */
   readonly description?: string;
-  /** First in the help. */
+  /** Examples, which stand first in the help. */
   readonly examples: readonly Example[];
   readonly permissions?: readonly string[];
-  /** Runs with settings that cannot be used as well: those of them that can be used stay. */
+  /** Whether the command also runs when some settings are invalid; the invalid ones are ignored. */
   readonly anySettings?: boolean;
   /** Exit codes beyond the ordinary ones that this command can end with. */
   readonly exitCodes?: readonly number[];
-  /** What it prints can be long and comes to an end (its input may decide): a terminal shows it in a pager. */
+  /** Whether a terminal shows the output in a pager: it can be long, and it ends. */
   readonly paged?: boolean | ((input: Readonly<Record<string, unknown>>) => boolean);
   readonly newProfile?: boolean;
-  /** It changes something at the service or costs money: the tenant is shown first. Other commands can only read. */
+  /** Set for commands that change something at the service or cost money. Clients of other commands can only read. */
   readonly changes?: true;
-  /** What `--fields` can choose from in what this command prints. */
+  /** Fields of the output that `--fields` can choose. */
   readonly fields?: readonly string[];
 }
 
-/** What a command ends with: an exit code, nothing for 0, or a request to show in place of sending it. */
+/** The outcome of a command: an exit code, nothing for 0, or a request to show instead of sending it. */
 export type Result = number | void | Preview;
 
 /** A command as its file declares it: facts, parameters, and a function of typed input and a context. */
@@ -49,7 +49,7 @@ export interface CommandSpec extends CommandFacts {
 
 export interface GroupSpec {
   readonly commands: readonly Entry[];
-  /** The command that runs when none is named. */
+  /** The command that runs when the group is typed alone. */
   readonly defaultCommand?: string | undefined;
 }
 
@@ -112,7 +112,7 @@ export function isGroup(node: Group | Command): node is Group {
 export interface CommandInTree {
   readonly words: string;
   readonly command: Command;
-  /** Fewer words that run it: those of its group. */
+  /** The words of the group, for the group's default command. */
   readonly shorter?: string | undefined;
 }
 
@@ -128,7 +128,7 @@ export async function commandsBehind(entry: Entry, before: readonly string[] = [
   return (await Promise.all(behind)).flat();
 }
 
-/** The exit codes that a command can end with, signals aside where it does not name them. */
+/** Returns the exit codes that a command can end with; those of signals only where the command names them. */
 export function exitCodesOf(command: CommandFacts): number[] {
   const codes = [0, 1, 2, 3, ...(command.permissions ? [4, 5, 6, 7, 8] : []), ...(command.exitCodes ?? [])];
   return [...new Set(codes)].toSorted((a, b) => a - b);
@@ -151,13 +151,13 @@ export function defineCommand<const P extends Parameters>(
   };
 }
 
-/** Which client is wanted, where it is not just the one of the settings. */
+/** Overrides for a client that differs from the settings in effect. */
 export interface ClientChoice {
-  /** In place of the base URL of the settings. */
+  /** Replaces the base URL of the settings. */
   readonly baseUrl?: URL | undefined;
-  /** In place of the keys of the settings. */
+  /** Replaces the keys of the settings. */
   readonly key?: ((kind: KeyType) => Promise<ApiKey>) | undefined;
-  /** Ends its work earlier than the command's own signal would. */
+  /** Ends the client's work earlier than the command's own signal would. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -165,40 +165,40 @@ export interface ClientChoice {
 export interface Context extends Omit<Terminal, 'close'> {
   readonly system: System;
   readonly globals: Globals;
-  /** Flags, environment and profile put together, each value with its origin. */
+  /** Settings from flags, environment and profile, each with its origin. */
   readonly settings: Settings;
   readonly clock: Clock;
   /** Aborts on a signal, when `--timeout` is over, or when the reader of stdout has gone. */
   readonly signal: AbortSignal;
   readonly query: Query | undefined;
-  /** Reports exchanges with `--debug`, and of long pauses always. */
+  /** Reports every exchange with `--debug`, and long pauses always. */
   readonly trace: Trace;
-  /** From now on this value is removed from all that leaves. */
+  /** Redacts this value in all further output. */
   addSecret(value: string): void;
-  /** The client of the service or of the embedded sandbox, one a command. With `--dry-run` or `--curl` it can read. */
+  /** Opens the client of the service or of the embedded sandbox, once. With `--dry-run` or `--curl` it can only read. */
   client(choice?: ClientChoice): Promise<Client>;
-  /** The key of a kind, found when it is first asked for, and where it came from. Throws what `resolveKey` throws. */
+  /** Finds a key on first use, with its origin. Throws what `resolveKey` throws. */
   readonly key: (kind: KeyType) => Promise<ApiKey>;
-  /** Marks on stderr where a command changes something, once; `read` is the tenant where the command has just read it. */
+  /** Names on stderr, once, the tenant that is about to be changed; `read` is the tenant if it was just read. */
   reportTenant(read?: TenantFacts): Promise<void>;
-  /** With `--profiles`: takes rows in the place of standard output. */
+  /** Receives rows instead of standard output when the command runs with `--profiles`. */
   readonly rows?: RowSink | undefined;
-  /** Runs when the command is over, however it ends, last registered first. */
+  /** Registers cleanup that runs when the command ends, last registered first. */
   onClose(close: () => Promise<void> | void): void;
 }
 
-/** Where the rows of one profile go, beside those of others. */
+/** Collects the rows of one profile into the common list of `--profiles`. */
 export interface RowSink {
   /** Throws `usage` for an unknown field. */
   open<T>(view: View<T>): Promise<(batches: AsyncIterable<readonly T[]>) => Promise<number>>;
 }
 
-/** `--profiles` of commands that read, and can do so for several profiles side by side. */
+/** The option `--profiles`, for commands that only read. */
 export const PROFILES_PARAMETER = {
   profiles: suggesting('profile', value('--profiles <a,b>', 'run for each of these profiles, side by side', names)),
 } as const;
 
-/** `--dry-run` of commands that show the request that would change something. */
+/** The option `--dry-run`, for commands that change something. */
 export const dryRunParameter = flag('--dry-run', 'check everything and show the request instead of sending it');
 
 /** A request to an address outside the service's API: a pre-signed address, or the target of webhook events. */
@@ -213,7 +213,7 @@ export interface DirectRequest {
 /** A request that a command can show in place of sending it. */
 export type PreviewRequest = ApiRequest<unknown> | DirectRequest;
 
-/** What a command resolves to when it only previews: the request is shown, and nothing is sent. */
+/** The result of a preview: a request that is shown and not sent. */
 export class Preview {
   readonly request: PreviewRequest;
 

@@ -5,7 +5,7 @@ import type { Redactor } from '../../base/security/redact.ts';
 import type { System } from '../../base/system.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { ApiKey } from '../../client/http/core.ts';
-import type { SendLogs } from '../../client/http/pacer.ts';
+import type { RateLedger } from '../../client/http/pacer.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { keyOrigin, resolveKey } from '../config/keys.ts';
 import { directoryOf } from '../config/paths.ts';
@@ -25,7 +25,7 @@ export interface ContextDeps {
   readonly redactor: Redactor;
   /** Whether the command only previews: its clients can only read. */
   readonly readOnly: boolean;
-  /** Ends its work; by default what ends the process. */
+  /** Ends the command's work; by default the process's own signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -79,13 +79,13 @@ function commandSignal(
     );
   }
   const signal = AbortSignal.any([outer, terminal.out.readerGone, over.signal]);
-  // Everything under way listens to it: that is no leak to warn of.
+  // Every request under way listens to this signal; without this, Node warns of a leak.
   setMaxListeners(0, signal);
   return signal;
 }
 
 function timeUp(limitMs: number): SvcError {
-  // A limit below a minute can have parts of a second.
+  // A limit below a minute may contain fractions of a second.
   const shown = limitMs < 60_000 ? `${limitMs / 1000}s` : formatDuration(limitMs);
   return new SvcError('timeout', `the time limit (--timeout ${shown}) was reached`, {
     hint: 'Run the command again with a longer --timeout.',
@@ -104,7 +104,7 @@ function keysOf(context: Context, { system, settings, redactor }: ContextDeps): 
     redactor.addSecret(value);
     const profile = `profile ${settings.profile.value}`;
     if (origin.kind === 'default') return { value, origin: profile };
-    // A profile of which nothing is used must not be named: the operator would look for the mistake there.
+    // Naming a profile whose settings are all overridden would send the operator to the wrong place.
     const isSent = origin.kind === 'environment' && settings.baseUrl?.origin.kind === 'profile';
     return { value, origin: isSent ? `${origin.name} (${profile})` : origin.name };
   };
@@ -126,7 +126,7 @@ async function openClient(
   const { Client: ApiClient } = await import('../../client/api/client.ts');
   const isEmbedded = settings.sandbox && settings.baseUrl === undefined && choice.baseUrl === undefined;
   const baseUrl = isEmbedded ? await sandbox() : (choice.baseUrl ?? settings.requireBaseUrl());
-  // The embedded sandbox is in this very process: no proxy leads to it, and nobody else uses its key.
+  // The embedded sandbox runs in this process: it needs no proxy, and no other process uses its key.
   const isPaced = !isEmbedded && system.env['SVC_PACING'] !== 'off';
   const client = new ApiClient({
     baseUrl,
@@ -136,7 +136,7 @@ async function openClient(
     maxWaitMs: settings.maxWaitMs.value,
     environment: isEmbedded ? {} : system.env,
     pacing: isPaced,
-    sendLogs: isPaced ? await sharedLogs(context, system, baseUrl) : undefined,
+    rateLedger: isPaced ? await sharedLedger(context, system, baseUrl) : undefined,
     trace: context.trace,
     readOnly,
     beforeChange: () => context.reportTenant(),
@@ -146,10 +146,14 @@ async function openClient(
   return client;
 }
 
-/** Counts requests together with the other processes that use the same key, where there is a state directory. */
-async function sharedLogs({ clock }: Context, system: System, baseUrl: string | URL): Promise<SendLogs | undefined> {
+/** Shares the request count with other processes that use the same key, if there is a state directory. */
+async function sharedLedger(
+  { clock }: Context,
+  system: System,
+  baseUrl: string | URL,
+): Promise<RateLedger | undefined> {
   const state = directoryOf(system, 'state');
   if (state === undefined) return undefined;
-  const { SharedLogs } = await import('./rate-ledger.ts');
-  return new SharedLogs(path.join(state, 'pacing'), clock, new URL(baseUrl));
+  const { SharedRateLedger } = await import('./rate-ledger.ts');
+  return new SharedRateLedger(path.join(state, 'pacing'), clock, new URL(baseUrl));
 }

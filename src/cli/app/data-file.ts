@@ -4,25 +4,25 @@ import { SvcError } from '../../base/errors.ts';
 import type { Context } from './command.ts';
 import { jsonIn, readTextFile } from './json-body.ts';
 
-/** What a file holds, and in which line each member begins. */
+/** The value in a file, and the line on which each member begins. */
 export interface DataFile {
-  /** For messages. */
+  /** The name of the file in messages. */
   readonly name: string;
   readonly value: unknown;
   readonly lineOf: (path: readonly (string | number)[]) => number | undefined;
 }
 
 /**
- * Reads YAML, or JSON with `//` comments, in UTF-8 from a file or from standard input for `-`. No message holds any
- * of it.
+ * Reads YAML, or JSON with `//` comments, in UTF-8 from a file or from standard input for `-`. Messages never quote
+ * the content.
  * @throws SvcError `refused_input` with the line where it is neither; `local` where it cannot be read
  */
 export async function readDataFile(context: Context, typed: string): Promise<DataFile> {
   const { name, text } = await readTextFile(context, typed);
-  // Spaces in place of comments, so that lines stay right.
+  // Spaces replace comments, so that line numbers stay right.
   const json = stripComments(text, ' ');
   const isJson = /^\s*(?:[[{]|$)/.test(json);
-  // The JSON reader says more of what is wrong; where members are, only the other one knows.
+  // The JSON reader explains syntax errors better; only the YAML reader knows the line of each member.
   const value = isJson ? jsonIn(text, name) : undefined;
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();

@@ -26,12 +26,12 @@ export async function openSandbox(context: Context): Promise<URL> {
   return new URL(sandbox.url);
 }
 
-/** Where the embedded sandbox keeps its state, so that a job of one command is there for the next. */
+/** Returns the state directory of the embedded sandbox, where the next command finds a job that this one created. */
 export function sandboxDirectory({ system }: Pick<Context, 'system'>): string {
   return path.join(requireDirectory(system, 'state'), 'sandbox');
 }
 
-// Whoever forgot that the clock was moved would take what follows from it for a bug.
+// An operator who forgot moving the clock would take its effects for a bug.
 function reportClock(context: Context, offset: number): void {
   if (offset === 0) return;
   const direction = offset > 0 ? 'ahead' : 'behind';
@@ -52,7 +52,7 @@ async function faultsFrom(text: string | undefined): Promise<Interceptor | undef
   }
 }
 
-/** The error for a sandbox that did not start; one of the system means that its directory cannot be used. */
+/** Returns the error for a sandbox that did not start; a system error means that its directory is unusable. */
 function sandboxFailure(directory: string, error: unknown): unknown {
   const code = systemCodeOf(error);
   if (code === undefined || error instanceof SvcError) return error;

@@ -17,48 +17,52 @@ import type { RunRequest } from './run.ts';
 /** A command to run, or what was wrong with the command line. */
 export type Parsed = RunRequest | { readonly kind: 'mistake'; readonly error: unknown };
 
-/** Runs a command in its surroundings, reports what went wrong, and resolves to the exit code. The one catch. */
+/** Runs a command, reports its failure, and resolves to the exit code. No other place catches failures of commands. */
 export async function execute(parsed: Parsed, argv: readonly string[], system: System): Promise<number> {
   const globals = parsed.kind === 'run' ? parsed.globals : undefined;
   const redactor = createRedactor({ showUrls: globals?.showUrls });
   for (const key of keysAtHand(system)) redactor.addSecret(key);
   const terminal = await openTerminal(system, terminalSettings(system, parsed, redactor));
-  const asked: ExecuteInput = { output: globals?.output ?? outputIn(argv) ?? system.env['SVC_OUTPUT'] };
+  const requestedFormat: RequestedFormat = { output: globals?.output ?? outputIn(argv) ?? system.env['SVC_OUTPUT'] };
   try {
     if (parsed.kind === 'mistake') throw parsed.error;
     refuseNothingToShow(parsed);
     const deps = { system, terminal, redactor };
     const { profiles } = parsed.input;
-    if (!Array.isArray(profiles)) return await runCommand(parsed, deps, asked);
+    if (!Array.isArray(profiles)) return await runCommand(parsed, deps, requestedFormat);
     const { runProfiles } = await import('./profiles.ts');
     return await runProfiles(profiles, {
       ...parsed,
       deps,
       reportFailure: (error, { name, globals: own }) =>
-        reportFailure(error, { system, terminal, globals: own, asked, command: parsed.words, profile: name }),
+        reportFailure(error, { system, terminal, globals: own, requestedFormat, command: parsed.words, profile: name }),
     });
   } catch (error) {
     const command = parsed.kind === 'run' ? parsed.words : undefined;
-    return reportFailure(error, { system, terminal, globals, asked, command });
+    return reportFailure(error, { system, terminal, globals, requestedFormat, command });
   } finally {
     await terminal.close();
   }
 }
 
-/** The output format that was asked for, as far as is known yet. */
-interface ExecuteInput {
+/** The requested output format, as far as it is known yet. */
+interface RequestedFormat {
   output: string | undefined;
 }
 
 type Deps = Pick<ContextDeps, 'system' | 'terminal' | 'redactor'>;
 
-async function runCommand({ command, input, globals }: RunRequest, deps: Deps, asked: ExecuteInput): Promise<number> {
+async function runCommand(
+  { command, input, globals }: RunRequest,
+  deps: Deps,
+  requestedFormat: RequestedFormat,
+): Promise<number> {
   const { system } = deps;
   const settings = command.anySettings
     ? await resolveUsableSettings(system, globals)
     : await resolveSettings(system, globals, command.newProfile);
   for (const key of keysAtHand(system, settings.stored)) deps.redactor.addSecret(key);
-  asked.output = settings.output.value;
+  requestedFormat.output = settings.output.value;
   if (!command.anySettings) for (const notice of settings.notices) deps.terminal.notices.warn(notice);
   const dryRun = input['dryRun'] === true;
   const context = createContext({ ...deps, globals, settings, readOnly: dryRun || globals.curl || !command.changes });
@@ -83,7 +87,7 @@ function checkExcelSafe(globals: Globals, output: string | undefined, input: Rea
   });
 }
 
-// Any other command would do its work, though only a request was to be shown.
+// A command that ignored --curl would do its work although the operator only wanted to see a request.
 function refuseNothingToShow({ globals, command, words }: RunRequest): void {
   if (!globals.curl || command.request !== undefined) return;
   throw new SvcError('usage', `--curl has nothing to show: 'svc ${words}' is not about one request`, {
@@ -109,7 +113,7 @@ function isPaged({ command: { paged }, input }: RunRequest): boolean {
   return typeof paged === 'function' ? paged(input) : paged === true;
 }
 
-// After a mistake in the command line the format is still worth obeying, if it can be made out.
+// A program that typed `-o json` expects its usage error as JSON too.
 function outputIn(argv: readonly string[]): string | undefined {
   const at = argv.findIndex((word) => word === '-o' || word === '--output');
   const joined = argv.find((word) => word.startsWith('--output='))?.slice('--output='.length);
@@ -121,16 +125,21 @@ interface ErrorReporting {
   readonly system: System;
   readonly terminal: Terminal;
   readonly globals: Globals | undefined;
-  readonly asked: ExecuteInput;
+  readonly requestedFormat: RequestedFormat;
   readonly command: string | undefined;
   readonly profile?: string;
 }
 
-/** Reports a failure where it belongs and gives the exit code. A reader that went away is no failure. */
-function reportFailure(error: unknown, { system, terminal, globals, asked, ...names }: ErrorReporting): number {
+/** Reports a failure on stderr and returns its exit code. A reader of stdout that has gone is no failure. */
+function reportFailure(
+  error: unknown,
+  { system, terminal, globals, requestedFormat, ...names }: ErrorReporting,
+): number {
   if (error instanceof ReaderGone) return 0;
   const machine =
-    asked.output === undefined ? !terminal.out.isTerminal && system.stderr.isTTY !== true : asked.output !== 'table';
+    requestedFormat.output === undefined
+      ? !terminal.out.isTerminal && system.stderr.isTTY !== true
+      : requestedFormat.output !== 'table';
   const report = reportError(error, {
     machine,
     debug: terminal.notices.shows('debug'),

@@ -5,7 +5,7 @@ import type { Parameter, Parameters } from './parameter.ts';
 import type { About, HelpRequest } from './run.ts';
 import { exitCodeMeanings, type Page, type Row, type Section, topicPage, TOPICS } from './topics.ts';
 
-// The parser's own help is not used: it does not wrap in a narrow terminal, and the man page needs the same pages.
+// The parser's own help does not wrap in a narrow terminal, and the man page needs the same pages as data.
 /** Help as text, in the columns of the terminal where there is one. */
 export async function helpText({ about, short }: Omit<HelpRequest, 'kind'>, columns = 80): Promise<string> {
   const page = await pageAbout(about);
@@ -102,7 +102,7 @@ export async function commandPage(command: Command, words: string): Promise<Page
 
 const GLOBAL_LINE = '-o, --fields, --jq, --profile, --sandbox, --timeout and more: see svc --help';
 
-/** What `-h` shows of a page: how the command is written, one example, and its options or commands. */
+/** Shortens a page for `-h`: usage, one example, and options or commands. */
 function shortPage({ title, sections }: Page, words: string): Page {
   const kept = sections.filter((section) => /^(Usage|Arguments|Commands|Options)/.test(section.title));
   const examples = sections.flatMap((section) => section.examples ?? []).slice(0, 1);
@@ -132,7 +132,7 @@ function sentence(text: string): string {
 const INDENT = 2;
 const MIN_WIDTH = 40;
 const MAX_WIDTH = 80;
-/** Below this width a meaning goes below its term and not beside it, unless all terms are short. */
+/** The width in columns below which a description goes below its term, unless all terms are short. */
 const BESIDE_FROM = 60;
 const MAX_TERM = 32;
 const SHORT_TERM = 8;
@@ -163,14 +163,14 @@ function exampleLines([line, does]: Example, room: number): string[] {
   return [...wrapWords(does, room - 2).map((words) => `# ${words}`), ...commandLines(line, room)];
 }
 
-/** A command line in pieces that a shell puts together again; a quoted part stays whole. */
+/** Breaks a command line with backslashes; a quoted part stays whole. */
 function commandLines(line: string, room: number): string[] {
   const words = line.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? [];
   const lines: string[] = [];
   for (const word of words) {
     const last = lines.at(-1);
     const begun = last === undefined ? word : `${last} ${word}`;
-    // Two columns are kept for the backslash.
+    // Two columns remain free for the backslash.
     if (last === undefined || begun.length <= room - 2) lines.splice(-1, 1, begun);
     else lines.splice(-1, 1, `${last} \\`, `  ${word}`);
   }

@@ -6,13 +6,13 @@ import type { Globals } from './global-parameters.ts';
 
 const DAY_S = 86_400;
 
-/** The option that would help against an error of the library, which knows of none. */
+/** Returns advice that names an option; errors of the library know no options. */
 export function optionAdvice({ code, facts }: SvcError): string | undefined {
   const missing = facts?.['missing'] ?? (code === 'key_missing' ? 'key' : undefined);
-  // The sandbox has no bucket, so it is no help against missing credentials of a store.
+  // The sandbox has no bucket, so it cannot replace missing credentials of a store.
   if (missing === 'key' || missing === 'base_url') return 'To try svc without keys, add --sandbox.';
   if (code === 'bug') return 'Run the command again with --debug and include what it prints.';
-  // In a body that is not JSON, a column is a number.
+  // A named column belongs to a CSV file; the column of a JSON error is a number.
   if (code === 'refused_input' && typeof facts?.['column'] === 'string')
     return 'Leave --excel-safe out, or choose the columns with --fields.';
   if (code !== 'rate_limited') return undefined;
@@ -23,24 +23,24 @@ export function optionAdvice({ code, facts }: SvcError): string | undefined {
 
 type HintHost = Pick<Context, 'notices' | 'globals' | 'system'>;
 
-/** A note on what to do next, and below it the command, written out with the service that was named on this one. */
+/** Notes what to do next, and the command for it with the service that this command line named. */
 export function noteNext({ notices, globals, system }: HintHost, text: string, words: readonly string[]): void {
   notices.note(`${text}:`);
   notices.command(nextCommand(words, globals, system));
 }
 
-/** An error's message and its hint as sentences. A message from the service may end with a full stop already. */
+/** Joins an error's message and hint as sentences. A message from the service may already end with a full stop. */
 export function withHint({ message, hint }: Pick<SvcError, 'message' | 'hint'>): string {
   return hint === undefined ? message : `${message.replace(/\.$/, '')}. ${hint}`;
 }
 
-/** A warning that work continues past an error of one of its parts, and below it every command that the error names. */
+/** Warns of an error that does not stop the work, and lists every command that the error names. */
 export function warnOf({ notices, globals, system }: HintHost, what: string, error: SvcError): void {
   notices.warn(`${what}: ${withHint(error)}`);
   for (const words of error.commands) notices.command(nextCommand(words, globals, system), 'quiet');
 }
 
-/** Commands that a sandbox has no use for: they are about stored keys. */
+/** Commands about stored keys, which a sandbox does not need. */
 const ABOUT_KEYS: ReadonlySet<string | undefined> = new Set(['login', 'logout', 'whoami', 'doctor', 'profile']);
 const ABOUT_NO_SERVICE: ReadonlySet<string | undefined> = new Set([
   'events',
@@ -53,7 +53,7 @@ const ABOUT_NO_SERVICE: ReadonlySet<string | undefined> = new Set([
 
 type ShellHost = Pick<System, 'platform' | 'env'>;
 
-/** A command to run next, ready to be pasted into a shell: with the service that was named on this command line. */
+/** Writes out the command to run next, ready for a shell, with the service that this command line named. */
 export function nextCommand(words: readonly string[], globals: ServiceNamed | undefined, system: ShellHost): string {
   const [group] = words;
   const isElsewhere =
@@ -66,7 +66,7 @@ export function nextCommand(words: readonly string[], globals: ServiceNamed | un
 
 type Named = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl' | 'output' | 'fields' | 'jq' | 'time'>;
 
-/** A command line to paste into a shell: with the service and the form of data that were named on this one. */
+/** Writes out a command line, ready for a shell, with the service and the format that this command line named. */
 export function typedCommand(words: readonly string[], globals: Named, system: ShellHost): string {
   const { output, fields, jq, time } = globals;
   const form = [
@@ -84,7 +84,7 @@ function serviceOptions({ sandbox, profile, baseUrl }: ServiceNamed): string[] {
   return [...(sandbox ? ['--sandbox'] : []), ...option('--profile', profile), ...option('--base-url', baseUrl)];
 }
 
-/** An option with its value, where it was given; once for each of several values. */
+/** Returns an option with its value, repeated for several values; nothing for an option that was not given. */
 export function option(name: string, value: string | readonly string[] | undefined): string[] {
   const values = typeof value === 'string' ? [value] : (value ?? []);
   // A value that begins with a dash would be read as another option.
@@ -93,20 +93,20 @@ export function option(name: string, value: string | readonly string[] | undefin
 
 function written(words: readonly string[], system: ShellHost): string {
   const shell = shellFor(system);
-  // <file> stands for what the reader has to put in.
+  // A placeholder such as <file> stays unquoted: the reader replaces it.
   return words.map((word) => (/^<\w+>$/.test(word) ? word : shell.word(word))).join(' ');
 }
 
-/** How the operator's shell wants words and variables written. */
+/** The quoting rules of the operator's shell. */
 export interface Shell {
-  /** A word of a command, quoted where it must be. */
+  /** Quotes a word where the shell needs it. */
   readonly word: (text: string) => string;
-  /** A word whose text is taken as it is. */
+  /** Quotes a word so that the shell expands nothing in it. */
   readonly literal: (text: string) => string;
-  /** A variable's value within double quotes. */
+  /** Writes a reference to a variable for use within double quotes. */
   readonly variable: (name: string) => string;
   readonly setVariable: (name: string, text: string) => string;
-  /** At the end of a line that continues on the next one. */
+  /** The sign at the end of a line that continues on the next one. */
   readonly continues: string;
 }
 
@@ -120,12 +120,12 @@ const posix: Shell = {
 
 const powershell: Shell = {
   word: (text) => {
-    // A comma makes a list, @ a splat, and an option with a dot or colon two words.
+    // PowerShell reads a comma as a list, @ as a splat, and an option with a dot or colon as two words.
     if (/^(?:-[\w-]*|[\w./\\][\w./\\:=+-]*)$/.test(text)) return text;
-    // Where it may, a word is quoted as cmd takes it too; there a backslash before the last quote would keep it open.
+    // Double quotes work in cmd too; a backslash before the last one is doubled, or it would escape the quote.
     return /["$`%“”„]/.test(text) ? powershell.literal(text) : `"${text.replace(/\\+$/, '$&$&')}"`;
   },
-  // Curly quotes count as straight ones.
+  // PowerShell treats curly quotes like straight ones.
   literal: (text) => `'${text.replaceAll(/['‘’‚‛]/g, '$&$&')}'`,
   variable: (name) => `$env:${name}`,
   setVariable: (name, text) => `$env:${name} = ${powershell.literal(text)}`,

@@ -10,8 +10,8 @@ import { nameValue, type ValueParser } from './value-parsers.ts';
 const LARGEST_BODY = 1_000_000;
 
 /**
- * Reads JSON in UTF-8 from a file, or from standard input for `-`; `//` comments are allowed. No message holds
- * any of it.
+ * Reads JSON in UTF-8 from a file, or from standard input for `-`; `//` comments are allowed. Messages never
+ * quote the content.
  * @throws SvcError `refused_input` with the line where it is no JSON; `local` where it cannot be read
  */
 export async function readJsonBody(context: Context, typed: string): Promise<unknown> {
@@ -19,7 +19,7 @@ export async function readJsonBody(context: Context, typed: string): Promise<unk
   return jsonIn(text, name);
 }
 
-/** The text of a file, or of standard input for `-`, and what messages call it. */
+/** Reads a text file, or standard input for `-`, and returns it with its name for messages. */
 export async function readTextFile(context: Context, typed: string): Promise<{ name: string; text: string }> {
   const name = typed === '-' ? 'standard input' : typed;
   return { name, text: decoded(await bytesOf(context, typed, name), name) };
@@ -106,7 +106,7 @@ export const jsonAssignment: ValueParser<Assignment> = (typed) => {
   }
 };
 
-/** The body with the values put in; objects are made where there are none, lists take an index. The body itself stays. */
+/** Returns a copy of the body with the values set. Missing objects are created; a list takes an index. */
 export function assigned(body: unknown, assignments: readonly Assignment[]): unknown {
   return assignments.reduce((result, { path, value }) => put(result, path, value), body);
 }

@@ -1,7 +1,7 @@
 import { conflicting, value, flag } from './parameter.ts';
 import { integer, text } from './value-parsers.ts';
 
-/** Of commands that list by pages. */
+/** The paging options of commands that list. */
 export const PAGING_PARAMETERS = {
   limit: conflicting(['all'], value('-n, --limit <n>', 'stop after this many', integer(1))),
   all: flag('--all', 'every page, not only the newest'),

@@ -1,6 +1,6 @@
 import type { ValueParser } from './value-parsers.ts';
 
-/** One option or argument of a command, as data: the parser, help and completion are made from it. */
+/** One option or argument of a command. The parser, help and completion are derived from it. */
 export interface Parameter<T> {
   readonly kind: 'argument' | 'flag' | 'value' | 'repeated';
   /** `--entity-type <type>` for an option, `<file>` or `[job]` for an argument. */
@@ -8,19 +8,19 @@ export interface Parameter<T> {
   readonly description: string;
   readonly choices?: readonly string[] | undefined;
   readonly default?: T | undefined;
-  /** Options that it cannot be used with, by the names that the run function sees. */
+  /** Conflicting options, by the names that the run function sees. */
   readonly conflicts?: readonly string[] | undefined;
-  /** Environment variables that stand in for the option, for help. */
+  /** Environment variables that replace the option, for help. */
   readonly environment?: string;
-  /** Values for completion to offer, where they are neither choices nor told by `<file>`, `<dir>`, `<job>` in the syntax. */
+  /** Values for completion, beyond choices and the syntax `<file>`, `<dir>` and `<job>`. */
   readonly suggest?: Suggest | undefined;
   readonly parse: ValueParser<unknown>;
 }
 
-/** A value that completion offers, and a few words about it. */
+/** A value that completion offers, and its description. */
 export type Suggestion = readonly [value: string, description: string];
 
-/** Where completion finds values: on this machine by their kind, or from a function that asks nobody. */
+/** A source of values for completion: a kind of value stored on this machine, or a function without side effects. */
 export type Suggest =
   | 'profile'
   | 'entity type'
@@ -32,7 +32,7 @@ export type Suggest =
 /** The parameters of a command, by the name that its run function sees. Arguments are in typed order. */
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
-/** What a run function gets for its parameters. */
+/** The typed input of a run function, by parameter. */
 export type Input<P extends Parameters> = {
   readonly [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
 };
@@ -51,7 +51,7 @@ export function optionalArgument(
   return { kind: 'argument', syntax, description, parse };
 }
 
-/** Every word that is no option from here on, at least one; what looks like an option must come after `--`. */
+/** Declares an argument that takes all remaining words, at least one. A word that looks like an option must follow `--`. */
 export function rest(syntax: `<${string}...>`, description: string): Parameter<readonly string[]> {
   return { kind: 'argument', syntax, description, parse: asTyped };
 }
@@ -77,7 +77,7 @@ export function repeated<T>(syntax: string, description: string, parse: ValuePar
 }
 
 export function optionWords(parameter: Parameter<unknown>): string[] {
-  // Not those of the value's name: `<json|->` holds a dash too.
+  // The name of the value is cut off first, since `<json|->` contains a dash too.
   const words = parameter.syntax.replace(/ [<[].*$/, '').split(/[ ,]+/);
   return words.filter((word) => word.startsWith('-'));
 }

@@ -7,13 +7,13 @@ import type { Context, DirectRequest, PreviewRequest } from './command.ts';
 import { noteNext, type Shell, shellFor } from './hint.ts';
 import { recordPrinter } from './print.ts';
 
-/** Where `svc sandbox start` listens: a sandbox inside a command ends with it, and so does its address. */
+/** The address of `svc sandbox start`. The embedded sandbox ends with its command, so its address would be useless. */
 const SANDBOX_ADDRESS = 'http://127.0.0.1:4010';
 
 /** Shows a request that is not sent: as a curl command with `--curl`, else as data. */
 export async function showPreview(context: Context, request: PreviewRequest, dryRun: boolean): Promise<void> {
   const planned = toPlanned(context, request);
-  // A missing key is found by a dry run; a curl command reads it from its variable.
+  // A dry run reports a missing key; a curl command reads the key from its variable.
   if (dryRun && planned.key !== undefined) await context.key(planned.key);
   await hideKeys(context);
   await (context.globals.curl ? showCurl(context, planned) : showPlan(context, planned));
@@ -25,7 +25,7 @@ interface Planned extends Pick<DirectRequest, 'body' | 'file'> {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly key: KeyType | undefined;
-  /** Whether the address alone lets anybody in. */
+  /** Whether the address alone grants access. */
   readonly isSecret: boolean;
 }
 
@@ -84,7 +84,7 @@ function reportNotSent(context: Context, { method, key }: Planned): void {
     noteNext(context, 'to run this, start a sandbox (it prints the keys)', ['sandbox', 'start']);
 }
 
-// What is shown may hold a key. Only those at hand are looked for; no key command is run for it.
+// The preview may contain a key. Only known keys are redacted: running a key command would be a side effect.
 async function hideKeys({ system, settings, key }: Context): Promise<void> {
   for (const kind of KEY_TYPES) {
     const isAtHand =
@@ -93,7 +93,7 @@ async function hideKeys({ system, settings, key }: Context): Promise<void> {
   }
 }
 
-/** The key is null where none goes along: to a pre-signed address or a webhook. `bytes`: of a file as the body. */
+/** `key` is null for pre-signed addresses and webhooks, which get none. `bytes` is the size of a file sent as the body. */
 const plannedRequestView: View = {
   name: 'request that was not sent',
   fields: ['method', 'url', 'key', 'bytes', 'body.*'],
@@ -102,7 +102,7 @@ const plannedRequestView: View = {
 
 export interface CurlRequest {
   readonly method: string;
-  /** Quoted as it is, unless it is `{ variable }`: then the shell puts it in. */
+  /** The address itself, or the variable in which the shell finds it. */
   readonly url: string | { readonly variable: string };
   readonly headers: Readonly<Record<string, string>>;
   readonly keyVariable?: string | undefined;
@@ -118,11 +118,11 @@ export function curlCommand(
   const options = [
     ...(method === 'GET' ? [] : [`--request ${method}`]),
     ...Object.entries(headers).map(([name, value]) => `--header ${literal(`${name}: ${value}`)}`),
-    // The shell puts the key in: it stands in no file and no history.
+    // The shell inserts the key, so that it appears in no file and no history.
     ...(keyVariable === undefined ? [] : [`-H "SVC-API-KEY: ${variable(keyVariable)}"`]),
     ...(body === undefined ? [] : [`--data-raw ${literal(visible(body))}`]),
     ...(upload === undefined ? [] : [`--upload-file ${literal(upload)}`]),
-    // curl takes brackets and braces for patterns otherwise.
+    // Without --globoff curl reads brackets and braces as patterns.
     ...(typeof url === 'string' && /[[\]{}]/.test(url) ? ['--globoff'] : []),
     typeof url === 'string' ? literal(url) : `"${variable(url.variable)}"`,
   ];

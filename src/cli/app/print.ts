@@ -11,7 +11,7 @@ import type { Command, Context } from './command.ts';
 import type { PAGING_PARAMETERS } from './paging.ts';
 import type { Input } from './parameter.ts';
 
-/** The format in effect: as chosen, else a table on a terminal, and for programs the form that suits the data. */
+/** Returns the format in effect: the chosen one, a table on a terminal, or JSON for programs. */
 export function formatOf(context: Context, data: 'list' | 'record'): OutputFormat {
   const chosen = context.settings.output.value;
   if (context.rows && data === 'record') return formatOf(context, 'list');
@@ -21,17 +21,17 @@ export function formatOf(context: Context, data: 'list' | 'record'): OutputForma
   return data === 'list' ? 'jsonl' : 'json';
 }
 
-/** Whether stdout is read by a person, who likes a mark or a picture beside the data. */
+/** Whether a person reads stdout, so that marks and drawings may accompany the data. */
 export function isForPeople(context: Context): boolean {
   return context.rows === undefined && formatOf(context, 'record') === 'table';
 }
 
-/** Whether what is printed may be a drawing or sentences: for a person who chose no fields. */
+/** Whether output may be a drawing or sentences: a person reads it and chose no fields. */
 export function isDrawn(context: Context): boolean {
   return isForPeople(context) && context.globals.fields === undefined;
 }
 
-/** Checks `--fields` and `--jq` before anything is requested, then gives the function that writes a list. */
+/** Checks `--fields` and `--jq` before any request, and returns the function that writes a list. */
 export async function listPrinter<T>(context: Context, view: View<T>): Promise<ListPrinter<T>> {
   if (context.rows) return context.rows.open(view);
   const renderer = await rendererFor(context, view, 'list');
@@ -47,10 +47,10 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
   };
 }
 
-/** Writes batches as they come and resolves to the number of rows. */
+/** Writes batches as they arrive and resolves to the number of rows. */
 export type ListPrinter<T> = (batches: AsyncIterable<readonly T[]>) => Promise<number>;
 
-/** Checks `--fields` and `--jq`, then gives what writes one object. `usual`: its format unless another is asked for. */
+/** Checks `--fields` and `--jq`, and returns the function that writes one object. `usual` is its default format. */
 export async function recordPrinter<T>(context: Context, view: View<T>, usual?: OutputFormat) {
   const { rows } = context;
   if (rows) {
@@ -76,7 +76,7 @@ export async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]
   yield items;
 }
 
-/** What renders the rows of a view in the format in effect. @throws SvcError `usage` for an unknown field */
+/** Returns the renderer of a view for the format in effect. @throws SvcError `usage` for an unknown field */
 export async function rendererFor<T>(
   context: Context,
   view: View<T>,
@@ -105,7 +105,7 @@ export async function rendererFor<T>(
 
 const MOST_NAMED = 10;
 
-/** Says which members of a list have no column, and how to get them. The names are the service's. */
+/** Names the members of a list that have no column, and how to get them. The service chose these names. */
 function leftOutText(paths: readonly string[]): string {
   const named = paths.slice(0, MOST_NAMED).map((path) => maskCardNumbers(path));
   const more = paths.length > named.length ? ' and others' : '';
@@ -127,17 +127,17 @@ export function newListProgress(): ListProgress {
   return { read: 0, shown: 0, more: false, next: undefined };
 }
 
-/** Items per request. `filtered`: items are also dropped here, so that few of a page may be shown. */
+/** Returns the number of items per request. `filtered` means that few items of a page may be shown. */
 export function pageSizeFor(input: PagingInput, filtered = false): number | undefined {
   if (input.pageSize !== undefined) return input.pageSize;
   if (input.all || filtered) return 100;
-  // Equal pages that end at the limit, so that the next cursor points just after it.
+  // Equal pages end exactly at the limit, so that the next cursor points just after the last item shown.
   return input.limit === undefined ? undefined : Math.ceil(input.limit / Math.ceil(input.limit / 100));
 }
 
 /**
- * The items that are wanted, page by page: the first page only, or up to the limit, or all, and no page once so many
- * were read. Counts into `seen`.
+ * Yields items page by page: the first page, up to the limit, or all; stops after `mostRead` items
+ * were read. Counts in `seen`.
  */
 export async function* wanted<T>(
   pages: AsyncIterable<Page<T>>,
@@ -152,32 +152,32 @@ export async function* wanted<T>(
     seen.read += page.items.length;
     seen.shown += batch.length;
     seen.more = page.next !== undefined || batch.length < kept.length;
-    // The cursor of a page that was shown in part would skip the rest of it.
+    // The cursor of a page that was shown only in part would skip the remaining items.
     seen.next = batch.length < kept.length ? undefined : page.next;
     yield batch;
     if (limit === undefined || seen.shown >= limit || seen.read >= (input.mostRead ?? Infinity)) return;
   }
 }
 
-/** Says on stderr what an empty list means, and how to get the rest. */
+/** Reports on stderr that a list is empty, or how to get its remaining items. */
 export function reportRest({ notices, rows }: Context, seen: ListProgress, nothing: string): void {
   if (seen.shown === 0) notices.note(nothing);
   if (!seen.more) return;
-  // A cursor is for one service only.
+  // A cursor belongs to one service, and rows of several profiles have several.
   if (seen.next === undefined || rows) return notices.note('more results: use --all or a larger --limit');
   notices.note('more results: use --all, or for the next page');
   notices.command(`--start '${seen.next}'`);
 }
 
-/** A renderer, and with `--jq` what throws `expression` at the end when the expression failed on an entry. */
+/** A renderer. With `--jq`, its end fails with `expression` if the expression failed on any entry. */
 export interface CheckedRenderer<T> extends Renderer<T> {
   check?(): void;
 }
 
-// More than these are counted, but not reported one by one.
+// Further errors are counted but not reported one by one.
 const MAX_REPORTED_ERRORS = 5;
 
-/** A renderer that puts everything through `--jq`; `whole`: the expression sees a list as one array (`-o json`). */
+/** Returns a renderer that applies `--jq`. With `whole` (`-o json`) the expression sees a list as one array. */
 function queryRenderer<T>(
   context: Context,
   query: Query,
@@ -208,7 +208,7 @@ function queryRenderer<T>(
       kept.push(...texts(batch));
       return '';
     },
-    // A list that broke off is not whole.
+    // A list that broke off is incomplete, so the expression never sees it as an array.
     end: (cut) => (whole && cut !== true ? run([`[${kept.join(',')}]`]) : ''),
     record: (value) => run(texts([value])),
     check: () => {
@@ -232,7 +232,7 @@ function failure(first: string, failed: number, seen: number): SvcError {
   });
 }
 
-/** Opens what `--jq` asks for before the command begins. @throws SvcError `usage` for a wrong expression or combination */
+/** Compiles the `--jq` expression before the command begins. @throws SvcError `usage` for an invalid one */
 export async function openQuery(context: Context, command: Command): Promise<Query | undefined> {
   const { globals, settings, signal } = context;
   if (command.fields === undefined) refuseOutputOptions(globals);

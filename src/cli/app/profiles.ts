@@ -16,7 +16,7 @@ interface ProfilesRun {
   readonly input: Readonly<Record<string, unknown>>;
   readonly globals: Globals;
   readonly deps: Pick<ContextDeps, 'system' | 'terminal' | 'redactor'>;
-  /** Reports what a profile failed with, and gives the exit code. */
+  /** Reports the failure of a profile and returns its exit code. */
   readonly reportFailure: (error: unknown, profile: Pick<OneProfile, 'name' | 'globals'>) => number;
 }
 
@@ -27,8 +27,8 @@ interface OneProfile {
 }
 
 /**
- * Runs a command once for each profile, in order: each with its own settings, keys and client, all into one list. The
- * secrets of all are known before the first request. A profile that fails is reported, and the others still run.
+ * Runs a command once for each profile, in order, and merges the rows into one list. Secrets of all profiles are
+ * known to the redactor before the first request. A profile that fails is reported, and the others still run.
  */
 export async function runProfiles(names: readonly string[], run: ProfilesRun): Promise<number> {
   const { command, deps } = run;
@@ -58,7 +58,7 @@ export async function runProfiles(names: readonly string[], run: ProfilesRun): P
   }
 }
 
-/** What cannot be said of several profiles at once. */
+/** Refuses options that make no sense for several profiles. */
 function refuseConflicts({ globals, input, deps }: ProfilesRun): void {
   const options = {
     '--profile': globals.profile,
@@ -91,7 +91,7 @@ async function codesOf(profiles: readonly OneProfile[], run: ProfilesRun, contex
   try {
     for (const profile of profiles) codes.push(await runOne(profile, run, context, rows));
   } catch (error) {
-    // What was written can be parsed.
+    // Ending the list keeps the output parsable.
     await rows.cut().catch(() => undefined);
     throw error;
   }
@@ -104,7 +104,7 @@ async function runOne(profile: OneProfile, run: ProfilesRun, base: Context, rows
   const { command, input, deps } = run;
   const notices = deps.terminal.notices.of(name);
   const terminal: Terminal = { ...deps.terminal, notices, close: () => notices.settled() };
-  // One form and one time limit for all.
+  // All profiles share one output format and one time style, since their rows form one list.
   const { output, time } = base.settings;
   const own = { ...settings, output, time, timeoutMs: { ...settings.timeoutMs, value: undefined } };
   const context = createContext({ ...deps, terminal, globals, settings: own, readOnly: true, signal: base.signal });
@@ -112,7 +112,7 @@ async function runOne(profile: OneProfile, run: ProfilesRun, base: Context, rows
     const result = await command.run({ ...context, query: base.query, rows: rows.of(name) }, input);
     return typeof result === 'number' ? result : 0;
   } catch (error) {
-    // What is wrong with the command line is wrong for every profile.
+    // A usage error, an interrupt or a closed pipe affects every profile alike.
     if (base.signal.aborted || error instanceof ReaderGone || isSvcError(error, 'usage')) throw error;
     return run.reportFailure(error, profile);
   } finally {
@@ -120,10 +120,10 @@ async function runOne(profile: OneProfile, run: ProfilesRun, base: Context, rows
   }
 }
 
-/** What a script has to see first: each failure, then what was found where there was none. */
+/** Exit codes by priority: failures first, then findings. */
 const EXIT_CODE_ORDER = [...FAILURES_BY_WEIGHT, EXIT_CODES.entries_missing, EXIT_CODES.threshold];
 
-// A table holds rows back, so that the rows of every profile decide how wide its columns are.
+// A table waits for this many rows, so that the rows of every profile influence the column widths.
 const MOST_HELD = 1000;
 
 /** The rows of all profiles as one list, each with its profile. */
@@ -140,7 +140,7 @@ class ProfileRows {
   of(profile: string): RowSink {
     return {
       open: async (view) => {
-        // Every profile prints rows of the same view; to the renderer they are just rows.
+        // Every profile prints rows of the same view, so the first view fits all.
         this.#renderer ??= await rendererFor(this.#context, withProfileColumn(view) as View, 'list');
         return async (batches) => {
           let count = 0;
@@ -188,7 +188,7 @@ function withProfileColumn<T>(view: View<T>): View<T> {
   return { ...view, fields, columns: [{ path: 'profile', kind: 'id' }, ...columns] };
 }
 
-/** A row with its profile in front; what is exact in its text stays exact. */
+/** Puts the profile in front of a row. Numbers keep the digits that the service sent. */
 function labeled(profile: string, row: unknown): unknown {
   const source = sourceOf(row);
   if (source === undefined || !isObject(row) || 'profile' in row) return Object.assign({ profile }, row, { profile });

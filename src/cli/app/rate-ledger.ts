@@ -7,23 +7,24 @@ import { writeFlushed } from '../../base/files/durable.ts';
 import { appendToOwnFileSync, readOwnFileSync } from '../../base/files/own-file.ts';
 import { linkUnlessTaken } from '../../base/files/target.ts';
 import type { Clock } from '../../base/system.ts';
-import { type PacedRequest, SendLogs, type Slot, SLOT_LIFE_MS } from '../../client/http/pacer.ts';
+import { type PacedRequest, RateLedger, type LedgerEntry, ENTRY_LIFE_MS } from '../../client/http/pacer.ts';
 
 const SECRET_BYTES = 32;
-// A hundred busy processes add a quarter of this to a file.
+// Four times what a hundred busy processes add to a file.
 const LARGEST_BYTES = 4 * 1024 * 1024;
 const MOST_LINES = 25_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Logs in files that every process of this user adds lines to, so that together they stay under the limits of a key. An
- * addition to a file is one whole, and its place among the others decides who came first: no lock is needed, and what a
- * loss of power spoils is left out. A file takes what is added in {@link SLOT_LIFE_MS}, so that the newest two tell all but long
- * holds: those are in the file of the day on which they end. Where the files cannot be read or written (anything but
- * regular files, links, files of megabytes), each process keeps to the limits for itself. Nothing in them is secret: a
- * file is named by an HMAC of service and key, with a random secret of the directory.
+ * A ledger in files that all processes of this user share, so that together they stay under the limits of a key.
+ *
+ * Each line is appended in one write, and its position decides who came first, so no lock is needed; a damaged line is
+ * ignored. A file covers {@link ENTRY_LIFE_MS}, so the newest two contain every entry that still counts. A long hold is
+ * also written to the file of the day on which it ends. If the files cannot be used (links, special files, files of
+ * several megabytes), each process counts for itself. The files contain no secrets: their names are an HMAC of service
+ * and key, under a random secret of the directory.
  */
-export class SharedLogs extends SendLogs {
+export class SharedRateLedger extends RateLedger {
   override isShared = true;
   readonly #directory: string;
   readonly #clock: Pick<Clock, 'now'>;
@@ -38,29 +39,29 @@ export class SharedLogs extends SendLogs {
     this.#baseUrl = baseUrl;
   }
 
-  override add(request: PacedRequest, slot: Slot): void {
-    super.add(request, slot);
-    // Each line begins with its end of line: one that was cut off spoils no other.
+  override add(request: PacedRequest, entry: LedgerEntry): void {
+    super.add(request, entry);
+    // The newline comes first, so that a line that was cut off does not damage the next one.
     this.#tryFiles(request, (name, now) => {
-      const line = `\n${JSON.stringify(slot)}`;
-      appendToOwnFileSync(slotFile(name, periodOf(now)), line, LARGEST_BYTES);
-      const { heldUntil = now } = slot;
-      if (heldUntil - now > SLOT_LIFE_MS) appendToOwnFileSync(holdFile(name, dayOf(heldUntil)), line, LARGEST_BYTES);
+      const line = `\n${JSON.stringify(entry)}`;
+      appendToOwnFileSync(entryFile(name, periodOf(now)), line, LARGEST_BYTES);
+      const { heldUntil = now } = entry;
+      if (heldUntil - now > ENTRY_LIFE_MS) appendToOwnFileSync(holdFile(name, dayOf(heldUntil)), line, LARGEST_BYTES);
     });
   }
 
-  override read(request: PacedRequest, before?: string): readonly Slot[] {
-    const slots = this.#tryFiles(request, (name, now) => [
-      // A hold of the next 24 hours ends today or tomorrow.
-      ...slotsIn(holdFile(name, dayOf(now)), now, undefined),
-      ...slotsIn(holdFile(name, dayOf(now) + 1), now, undefined),
-      ...slotsIn(slotFile(name, periodOf(now) - 1), now, before),
-      ...slotsIn(slotFile(name, periodOf(now)), now, before),
+  override read(request: PacedRequest, before?: string): readonly LedgerEntry[] {
+    const entries = this.#tryFiles(request, (name, now) => [
+      // A hold lasts at most 24 hours, so it ends today or tomorrow.
+      ...entriesIn(holdFile(name, dayOf(now)), now, undefined),
+      ...entriesIn(holdFile(name, dayOf(now) + 1), now, undefined),
+      ...entriesIn(entryFile(name, periodOf(now) - 1), now, before),
+      ...entriesIn(entryFile(name, periodOf(now)), now, before),
     ]);
-    return slots ? [...new Map(slots.map((slot) => [slot.id, slot])).values()] : super.read(request, before);
+    return entries ? [...new Map(entries.map((entry) => [entry.id, entry])).values()] : super.read(request, before);
   }
 
-  /** Gives the beginning of the names of a key's files, and the time. */
+  /** Calls `use` with the name prefix of a key's files and the time; stops sharing when it fails. */
   #tryFiles<T>({ secret }: PacedRequest, use: (name: string, now: number) => T): T | undefined {
     if (!this.isShared || secret === undefined) return undefined;
     try {
@@ -94,10 +95,10 @@ function createSecret(directory: string, file: string): void {
 }
 
 function periodOf(at: number): number {
-  return Math.floor(at / SLOT_LIFE_MS);
+  return Math.floor(at / ENTRY_LIFE_MS);
 }
 
-function slotFile(name: string, period: number): string {
+function entryFile(name: string, period: number): string {
   return `${name}.${period}.log`;
 }
 
@@ -109,7 +110,7 @@ function holdFile(name: string, day: number): string {
   return `${name}.held-${day}.log`;
 }
 
-/** Removes the files of periods and days that are over, and those of earlier versions. */
+/** Removes files of past periods and days, and files of earlier versions. */
 function removeOld(directory: string, now: number): void {
   for (const name of fs.readdirSync(directory)) {
     const found = /^[0-9a-f]{32}\.(?:(?<period>\d+)\.log|held-(?<day>\d+)\.log|json.*)$/.exec(name);
@@ -120,16 +121,16 @@ function removeOld(directory: string, now: number): void {
     try {
       fs.rmSync(path.join(directory, name), { force: true });
     } catch {
-      // Another process removes it as well, or will.
+      // Another process is removing the same file.
     }
   }
 }
 
-/** The slots in a file up to `before`, without what makes no sense or comes from before the clock was set back. */
-function slotsIn(file: string, now: number, before: string | undefined): Slot[] {
-  const slots = linesOf(file).flatMap((line) => slotOf(line, now + 1_000) ?? []);
-  const end = slots.findIndex(({ id }) => id === before);
-  return end === -1 ? slots : slots.slice(0, end);
+/** Reads the entries of a file up to `before`, without invalid ones and without ones from the future. */
+function entriesIn(file: string, now: number, before: string | undefined): LedgerEntry[] {
+  const entries = linesOf(file).flatMap((line) => entryOf(line, now + 1_000) ?? []);
+  const end = entries.findIndex(({ id }) => id === before);
+  return end === -1 ? entries : entries.slice(0, end);
 }
 
 function linesOf(file: string): readonly string[] {
@@ -143,13 +144,13 @@ function linesOf(file: string): readonly string[] {
   }
 }
 
-function slotOf(line: string, latest: number): Slot | undefined {
+function entryOf(line: string, latest: number): LedgerEntry | undefined {
   try {
-    const slot = JSON.parse(line) as Slot;
-    const { id, rules, sentAt, answeredAt = sentAt, heldUntil = sentAt } = slot;
+    const entry = JSON.parse(line) as LedgerEntry;
+    const { id, rules, sentAt, answeredAt = sentAt, heldUntil = sentAt } = entry;
     const isValid =
       typeof id === 'string' && Array.isArray(rules) && [sentAt, answeredAt, heldUntil].every(Number.isFinite);
-    return isValid && sentAt <= latest && answeredAt <= latest ? slot : undefined;
+    return isValid && sentAt <= latest && answeredAt <= latest ? entry : undefined;
   } catch {
     return undefined;
   }

@@ -5,7 +5,7 @@ import { isSafeAddress, readAddress } from '../../schema/address.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { type ApiKey, HttpCore } from '../http/core.ts';
 import type { Trace } from '../http/exchange.ts';
-import { KNOWN_RATES, Pacer, type SendLogs } from '../http/pacer.ts';
+import { KNOWN_RATES, Pacer, type RateLedger } from '../http/pacer.ts';
 import type { TimeLimits } from '../http/retry.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import { AnyEndpoint } from './any-endpoint.ts';
@@ -29,7 +29,7 @@ export interface ClientOptions {
   /** False sends as fast as the caller asks; by default the known rate limits are kept. */
   readonly pacing?: boolean | undefined;
   /** Where requests are counted, for processes that share a key; by default each process counts for itself. */
-  readonly sendLogs?: SendLogs | undefined;
+  readonly rateLedger?: RateLedger | undefined;
   /** Send nothing but reads: any other call fails before it reaches the network. */
   readonly readOnly?: boolean | undefined;
   /** Runs before each request that is no read, the uploads of files too. */
@@ -77,7 +77,7 @@ export class Client {
       key: options.key ?? givenKeys(options),
       transport: this.transport,
       clock,
-      pacer: new Pacer(options.pacing === false ? [] : KNOWN_RATES, clock, options.sendLogs, options.maxWaitMs),
+      pacer: new Pacer(options.pacing === false ? [] : KNOWN_RATES, clock, options.rateLedger, options.maxWaitMs),
       userAgent: `svc/${VERSION}`,
       limits: options.limits,
       maxWaitMs: options.maxWaitMs,

@@ -6,7 +6,7 @@ import { type ReadBody, readPartial, type Receive, Receiver, TakeError, Watchdog
 import type { TimeLimits } from './retry.ts';
 import type { Lease, Transport } from './transport.ts';
 
-/** One request on the wire, exactly once unless it is one that may be put on a used connection. */
+/** One request on the wire. It is sent once; without `fresh`, again if a reused connection turns out to be closed. */
 export interface ExchangeRequest {
   readonly method: string;
   readonly url: URL;
@@ -14,16 +14,16 @@ export interface ExchangeRequest {
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
   readonly limits: TimeLimits;
   readonly signal?: AbortSignal | undefined;
-  /** Use a connection of its own: for requests that must not take effect twice. */
+  /** Opens a new connection: for requests that must not take effect twice. */
   readonly fresh?: boolean | undefined;
-  /** Called at the moment from which the request may have reached the other side. */
+  /** Called at the moment from which the server may have received the request. */
   readonly onSent?: (() => void) | undefined;
 }
 
 /** What came back. The body must be read to its end or discarded. */
 export interface HttpResponse {
   readonly status: number;
-  /** One header; one that was sent several times is joined with commas. */
+  /** Returns a header; repeated headers are joined with commas. */
   header(name: string): string | undefined;
   /** Every header, by lower-case name. */
   headers(): [name: string, value: string][];
@@ -35,7 +35,7 @@ export interface HttpResponse {
   readonly receive: Receive;
   /** Reads the body as bytes, no further than `limit`; `complete` is false when there was more. */
   read(limit: number): Promise<ReadBody>;
-  /** The same for an error's body: where it breaks off or falls silent, what came until then. */
+  /** Like `read`, but returns what arrived if the body breaks off or stalls. */
   readPartial(limit: number): Promise<ReadBody>;
   /** Drops the rest of the body and its connection. */
   discard(): void;
@@ -57,7 +57,7 @@ export async function exchange(transport: Transport, request: ExchangeRequest): 
   try {
     return await exchangeOn(lease, request);
   } catch (error) {
-    // The other side had closed an idle connection just as it was used: not a failure, and no reason to wait.
+    // The server closed an idle connection just as it was reused. That is no failure, so the request is sent at once again.
     if (!isReused || isStream(request.body) || !isStale(error)) throw error;
     return exchangeOn(transport.acquire(request.url, true), request);
   }
@@ -75,7 +75,7 @@ async function exchangeOn(lease: Lease, request: ExchangeRequest): Promise<HttpR
   const abort = new AbortController();
   const watchdog = new Watchdog(request.limits, (failure) => abort.abort(failure));
   const onSignal = (): void => abort.abort(request.signal?.reason);
-  // Many exchanges may be under way at once; each takes its listener back. AbortSignal.any would keep all of them.
+  // Many exchanges listen to one signal, and each removes its listener. AbortSignal.any would keep all of them in memory.
   if (request.signal) setMaxListeners(0, request.signal);
   request.signal?.addEventListener('abort', onSignal, { once: true });
   let finished = false;
@@ -155,14 +155,14 @@ async function toResponse(
   };
 }
 
-/** Where an exchange is traced, and which attempt it is, from 0 on. */
+/** The receiver of trace events, and the number of the attempt, counted from 0. */
 export interface TraceOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly trace: Trace | undefined;
   readonly attempt: number;
 }
 
-/** Traces an exchange: its request, then its response or its failure. `requestIdOf` finds the id for a support case. */
+/** Traces the request of an exchange, then its response or failure. `requestIdOf` finds the id for a support case. */
 export async function traced<R extends Pick<HttpResponse, 'status' | 'header'>>(
   { method, url }: Pick<ExchangeRequest, 'method' | 'url'>,
   { clock, trace, attempt }: TraceOptions,
@@ -183,7 +183,7 @@ export async function traced<R extends Pick<HttpResponse, 'status' | 'header'>>(
   }
 }
 
-/** Sends one request like `exchange` does, to another server than the service, and traces it. */
+/** Sends and traces one request to a server other than the service. */
 export function tracedExchange(
   transport: Transport,
   request: ExchangeRequest,
@@ -196,14 +196,14 @@ export function tracedExchange(
   return traced(request, options, requestIdOf, () => exchange(transport, request));
 }
 
-type OfRequest = { readonly method: string; readonly url: URL };
+type RequestFacts = { readonly method: string; readonly url: URL };
 type ResponseFacts = { readonly status: number; readonly ms: number; readonly requestId: string | undefined };
 
 /** An event of a request under way. No event holds a key; addresses may hold a query. */
 export type TraceEvent =
-  | ({ readonly kind: 'request'; readonly attempt: number } & OfRequest)
-  | ({ readonly kind: 'response' } & OfRequest & ResponseFacts)
-  | ({ readonly kind: 'failure'; readonly reason: string; readonly ms: number } & OfRequest)
+  | ({ readonly kind: 'request'; readonly attempt: number } & RequestFacts)
+  | ({ readonly kind: 'response' } & RequestFacts & ResponseFacts)
+  | ({ readonly kind: 'failure'; readonly reason: string; readonly ms: number } & RequestFacts)
   | {
       readonly kind: 'wait';
       readonly why: 'retry' | 'rate limit' | 'pacing' | 'store';

@@ -11,7 +11,7 @@ export interface RateRule {
   readonly blockMs: number;
 }
 
-/** What is known of the service's limits, per key, the narrowest first, with a little room for other users of the key. */
+/** The known rate limits of the service, per key, narrowest first, reduced a little for other users of the key. */
 export const KNOWN_RATES: readonly RateRule[] = [
   {
     name: 'account-updater',
@@ -24,79 +24,79 @@ export const KNOWN_RATES: readonly RateRule[] = [
   { name: 'burst', applies: () => true, count: 48, windowMs: 10_000, blockMs: 10_000 },
 ];
 
-/** A request to be counted; `secret` is the value of its key, by which processes that share it find each other. */
+/** A request to count; `secret` is its key, by which processes that share the key find each other. */
 export interface PacedRequest {
   readonly key: KeyType;
   readonly path: string;
   readonly secret?: string | undefined;
 }
 
-/** One request: when it was sent, and when its response came, or nothing while it may still be on its way. */
-export interface Slot {
+/** One request in the ledger. `answeredAt` is absent while the response is outstanding. */
+export interface LedgerEntry {
   readonly id: string;
-  /** What it counts under; nothing where it was not sent after all. */
+  /** Names of the rules that count the request; none if it was not sent after all. */
   readonly rules: readonly string[];
   readonly sentAt: number;
   readonly answeredAt?: number | undefined;
-  /** It was refused: until when the service refuses more under these rules. It does not count. */
+  /** Set for a refusal: the time until which the service refuses requests under these rules. A refusal does not count. */
   readonly heldUntil?: number | undefined;
 }
 
-/** Keeps what was sent with each key, until the process ends. */
-export class SendLogs {
-  /** Whether other processes send with the same logs. */
+/** The requests that this process sent with each key. */
+export class RateLedger {
+  /** Whether other processes write to the same ledger. */
   readonly isShared: boolean = false;
-  readonly #logs = new Map<KeyType, readonly Slot[]>();
+  readonly #entries = new Map<KeyType, readonly LedgerEntry[]>();
 
-  /** Adds a slot, or what it became. Never fails. */
-  add({ key }: PacedRequest, slot: Slot): void {
-    const since = (slot.answeredAt ?? slot.sentAt) - LONGEST_WINDOW_MS;
-    const isOfLate = ({ id, answeredAt = Infinity, heldUntil = answeredAt }: Slot): boolean =>
-      id !== slot.id && heldUntil > since;
-    this.#logs.set(key, [...(this.#logs.get(key) ?? []).filter(isOfLate), slot]);
+  /** Adds an entry, or replaces the one with its id. Never fails. */
+  add({ key }: PacedRequest, entry: LedgerEntry): void {
+    const since = (entry.answeredAt ?? entry.sentAt) - LONGEST_WINDOW_MS;
+    const isOfLate = ({ id, answeredAt = Infinity, heldUntil = answeredAt }: LedgerEntry): boolean =>
+      id !== entry.id && heldUntil > since;
+    this.#entries.set(key, [...(this.#entries.get(key) ?? []).filter(isOfLate), entry]);
   }
 
-  /** The slots of late with what they became, or only those that were added before the slot `before`. Never fails. */
-  read({ key }: PacedRequest, before?: string): readonly Slot[] {
-    return (this.#logs.get(key) ?? []).filter(({ id }) => id !== before);
+  /** Returns the entries that still count, or only those added before the entry `before`. Never fails. */
+  read({ key }: PacedRequest, before?: string): readonly LedgerEntry[] {
+    return (this.#entries.get(key) ?? []).filter(({ id }) => id !== before);
   }
 }
 
 const LONGEST_WINDOW_MS = Math.max(...KNOWN_RATES.map(({ windowMs }) => windowMs));
-/** A request of another process that no response was recorded for may have died with it. */
+/** How long a request of another process counts without a response: that process may have died. */
 const LONGEST_UNANSWERED_MS = 30_000;
-/** A hold of more than a day is a mistake, of the service or of whoever wrote it into a file. */
+/** The longest hold that is believed: a longer one is a mistake of the service or a damaged file. */
 const LONGEST_HOLD_MS = 86_400_000;
-/** How long a slot is of use after it was added, unless it is a hold. */
-export const SLOT_LIFE_MS = LONGEST_WINDOW_MS + LONGEST_UNANSWERED_MS;
-/** Another process may take the slot that is waited for, or end before its time. */
+/** How long an entry counts after it was added, unless it is a hold. */
+export const ENTRY_LIFE_MS = LONGEST_WINDOW_MS + LONGEST_UNANSWERED_MS;
+/** How often a waiting process rereads a shared ledger: others may send more, or less, than expected. */
 const ASK_AGAIN_MS = 2_000;
-/** A process that sent more than a tenth of what a limit allows leaves so many requests to those that send little. */
+/** A process that sent more than this share of a limit leaves `LEFT_TO_SMALL` requests to processes that send little. */
 const SMALL_SHARE = 0.1;
 const LEFT_TO_SMALL = 2;
 
 /**
- * Holds requests back so that the service never has to (R18). A request counts from the moment it goes until a
- * window after its response: when in between the service counted it is unknown.
+ * Delays requests so that the service never refuses one for its rate (R18). A request counts from the moment it is sent
+ * until one window after its response, since the service may have counted it at any moment in between.
  */
 export class Pacer {
   readonly #rules: readonly RateRule[];
   readonly #clock: Clock;
-  readonly #logs: SendLogs;
+  readonly #ledger: RateLedger;
   readonly #maxWaitMs: number;
   readonly #process = Math.random().toString(36).slice(2);
   #count = 0;
 
-  /** `maxWaitMs` is the longest pause that other requests with the key may cause, and the service for them. */
+  /** `maxWaitMs` is the longest pause that other users of the key may cause. */
   constructor(
     rules: readonly RateRule[],
     clock: Clock,
-    logs = new SendLogs(),
+    ledger = new RateLedger(),
     maxWaitMs: number = DEFAULT_MAX_WAIT_MS,
   ) {
     this.#rules = rules;
     this.#clock = clock;
-    this.#logs = logs;
+    this.#ledger = ledger;
     this.#maxWaitMs = maxWaitMs;
   }
 
@@ -113,80 +113,80 @@ export class Pacer {
     const rules = this.#applying(request).map(({ name }) => name);
     if (rules.length === 0) return () => undefined;
     for (;;) {
-      const slots = this.#logs.read(request);
-      let ms = this.#delay(request, slots);
-      this.#refuseLongWait(request, slots, ms);
+      const entries = this.#ledger.read(request);
+      let ms = this.#delay(request, entries);
+      this.#refuseLongWait(request, entries, ms);
       if (ms <= 0) {
-        // Another for each attempt: its place in the log is that of the attempt.
-        const slot: Slot = { id: this.#nextId(), rules, sentAt: this.#clock.now() };
-        this.#logs.add(request, slot);
-        // Others may do the same in this moment: who came first goes first.
-        ms = this.#delay(request, this.#logs.read(request, slot.id));
-        if (ms <= 0) return () => this.#logs.add(request, { ...slot, answeredAt: this.#clock.now() });
-        this.#logs.add(request, { ...slot, rules: [], answeredAt: slot.sentAt });
+        // Each attempt adds a new entry, since its position in the ledger decides who came first.
+        const entry: LedgerEntry = { id: this.#nextId(), rules, sentAt: this.#clock.now() };
+        this.#ledger.add(request, entry);
+        // Another process may add an entry at the same moment: the earlier one goes first.
+        ms = this.#delay(request, this.#ledger.read(request, entry.id));
+        if (ms <= 0) return () => this.#ledger.add(request, { ...entry, answeredAt: this.#clock.now() });
+        this.#ledger.add(request, { ...entry, rules: [], answeredAt: entry.sentAt });
       }
       onWait(ms);
-      await this.#clock.sleep(this.#logs.isShared ? Math.min(ms, ASK_AGAIN_MS) : ms, signal);
+      await this.#clock.sleep(this.#ledger.isShared ? Math.min(ms, ASK_AGAIN_MS) : ms, signal);
     }
   }
 
-  /** Holds back everything under the rule that the service says this request broke, for `ms`, at most for a day. */
+  /** Delays all requests under the rule that this request broke, for `ms`, at most for a day. */
   hold(request: PacedRequest, ms: number): void {
     if (ms > LONGEST_HOLD_MS) return;
-    // The rules stand from the narrowest to the widest.
+    // The service does not name the rule; the narrowest one is the most likely.
     const [broken] = this.#applying(request);
     const sentAt = this.#clock.now();
-    if (broken) this.#logs.add(request, { id: this.#nextId(), rules: [broken.name], sentAt, heldUntil: sentAt + ms });
+    if (broken) this.#ledger.add(request, { id: this.#nextId(), rules: [broken.name], sentAt, heldUntil: sentAt + ms });
   }
 
-  /** How long the service is known to block after a refusal that does not say. */
+  /** Returns how long the service blocks a key after a refusal without `Retry-After`. */
   blockMs(request: PacedRequest): number {
     return Math.max(0, ...this.#applying(request).map(({ blockMs }) => blockMs));
   }
 
-  /** Milliseconds until the request fits beside these slots. */
-  #delay(request: PacedRequest, slots: readonly Slot[]): number {
+  /** Returns the milliseconds until the request fits beside these entries. */
+  #delay(request: PacedRequest, entries: readonly LedgerEntry[]): number {
     const now = this.#clock.now();
-    return Math.max(...this.#applying(request).map((rule) => this.#delayOf(rule, slots, now)));
+    return Math.max(...this.#applying(request).map((rule) => this.#delayOf(rule, entries, now)));
   }
 
-  /** What this process sent itself may make it wait for longer. */
-  #refuseLongWait(request: PacedRequest, slots: readonly Slot[], ms: number): void {
+  /** Fails when other users of the key cause a pause longer than allowed. Its own requests may cause any pause. */
+  #refuseLongWait(request: PacedRequest, entries: readonly LedgerEntry[], ms: number): void {
     if (ms <= this.#maxWaitMs) return;
     const held = this.#delay(
       request,
-      slots.filter(({ heldUntil }) => heldUntil !== undefined),
+      entries.filter(({ heldUntil }) => heldUntil !== undefined),
     );
     if (held > this.#maxWaitMs)
       throw waitError('the service asked an earlier request with this key to wait', held, this.#maxWaitMs);
-    const own = slots.filter((slot) => this.#isOwn(slot));
+    const own = entries.filter((entry) => this.#isOwn(entry));
     if (this.#delay(request, own) <= this.#maxWaitMs)
       throw waitError('other processes use up the rate limit of this key', ms, this.#maxWaitMs);
   }
 
-  #delayOf(rule: RateRule, slots: readonly Slot[], now: number): number {
-    const ruled = slots.filter(({ rules }) => rules.includes(rule.name));
+  #delayOf(rule: RateRule, entries: readonly LedgerEntry[], now: number): number {
+    const ruled = entries.filter(({ rules }) => rules.includes(rule.name));
     const counted = ruled.filter(
-      (slot) => slot.heldUntil === undefined && this.#countedAt(slot, now) > now - rule.windowMs,
+      (entry) => entry.heldUntil === undefined && this.#countedAt(entry, now) > now - rule.windowMs,
     );
-    const own = counted.filter((slot) => this.#isOwn(slot)).length;
-    const isLarge = this.#logs.isShared && own > Math.max(2, rule.count * SMALL_SHARE);
+    const own = counted.filter((entry) => this.#isOwn(entry)).length;
+    const isLarge = this.#ledger.isShared && own > Math.max(2, rule.count * SMALL_SHARE);
     const left = Math.min(LEFT_TO_SMALL, Math.ceil(rule.count * SMALL_SHARE));
     const limit = isLarge ? rule.count - left : rule.count;
-    const times = counted.map((slot) => this.#countedAt(slot, now)).toSorted((a, b) => a - b);
+    const times = counted.map((entry) => this.#countedAt(entry, now)).toSorted((a, b) => a - b);
     const oldest = times.at(-limit);
     const fits = oldest === undefined ? now : oldest + rule.windowMs;
-    const heldUntil = ruled.map((slot) => slot.heldUntil ?? 0).filter((until) => until <= now + LONGEST_HOLD_MS);
+    const heldUntil = ruled.map((entry) => entry.heldUntil ?? 0).filter((until) => until <= now + LONGEST_HOLD_MS);
     return heldUntil.reduce((latest, until) => Math.max(latest, until), fits) - now;
   }
 
-  /** The latest time at which the service can have counted it. */
-  #countedAt(slot: Slot, now: number): number {
-    if (slot.answeredAt !== undefined) return slot.answeredAt;
-    return this.#isOwn(slot) ? now : Math.min(now, slot.sentAt + LONGEST_UNANSWERED_MS);
+  /** Returns the latest time at which the service can have counted a request. */
+  #countedAt(entry: LedgerEntry, now: number): number {
+    if (entry.answeredAt !== undefined) return entry.answeredAt;
+    return this.#isOwn(entry) ? now : Math.min(now, entry.sentAt + LONGEST_UNANSWERED_MS);
   }
 
-  #isOwn({ id }: Slot): boolean {
+  #isOwn({ id }: LedgerEntry): boolean {
     return id.startsWith(this.#process);
   }
 

@@ -3,20 +3,20 @@ import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Environment } from '../../base/system.ts';
 import { loadTunnel, type Proxy, proxyFor } from './proxy.ts';
 
-/** What one exchange is sent on. Nobody else uses it until it is given back. */
+/** A connection lent to one exchange, which alone uses it until `release`. */
 export interface Lease {
   readonly dispatcher: Dispatcher;
-  /** Whether an exchange went over it before: then its other end may be closed already. */
+  /** Whether an earlier exchange used the connection, so that the server may have closed it. */
   readonly isReused: boolean;
   /** The error that broke the connection, if any did. */
   brokenBy(): Error | undefined;
-  /** Gives it back. One whose exchange did not end properly is closed, also if it is not open yet. */
+  /** Returns the connection. One that is not reusable is closed, even while it is still opening. */
   release(reusable: boolean): void;
 }
 
-/** What stands before requests that are neither GET nor HEAD. */
+/** Conditions for requests other than GET and HEAD. */
 export interface ChangeGuard {
-  /** They cannot be sent. */
+  /** Whether such requests fail before they are sent. */
   readonly readOnly?: boolean | undefined;
   readonly beforeChange?: (() => Promise<void>) | undefined;
 }
@@ -25,8 +25,8 @@ export interface ChangeGuard {
 export interface Transport {
   readonly guard: ChangeGuard;
   /**
-   * A lease of a connection to the host of an address. `fresh` never reuses a connection: a request that must not run twice is not
-   * put on one that may be half dead.
+   * Lends a connection to the host of an address. `fresh` opens a new one: a reused connection may be half closed, which
+   * leaves unclear whether a request ran.
    * @throws SvcError `config` when the environment names a proxy that cannot be used
    */
   acquire(url: URL, fresh: boolean): Lease;
@@ -35,16 +35,16 @@ export interface Transport {
 
 /** Opens connections directly, or through the proxy that the environment names (R24). */
 export function createTransport(environment: Environment = {}, guard: ChangeGuard = {}): Transport {
-  // Without a time limit of its own. By default NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the check of certificates off,
-  // and a key would go to an impostor (R64).
+  // The watchdog limits the time. NODE_TLS_REJECT_UNAUTHORIZED=0 would by default disable certificate checks, and an
+  // impostor could receive a key (R64).
   const direct = buildConnector({ timeout: 0, rejectUnauthorized: true });
-  const open = new Set<PooledConnection>();
+  const open = new Set<Connection>();
   return {
     guard,
     acquire(url, fresh) {
       proxyFor(url, environment);
       const idle = fresh ? undefined : Array.from(open).findLast((one) => one.isIdleTo(url.origin));
-      const lease = idle ?? new PooledConnection(url.origin, fresh, environment, direct);
+      const lease = idle ?? new Connection(url.origin, fresh, environment, direct);
       open.add(lease);
       lease.take(() => open.delete(lease));
       return lease;
@@ -57,11 +57,11 @@ export function createTransport(environment: Environment = {}, guard: ChangeGuar
 }
 
 /**
- * One connection at a time to one origin. The library's pool is not used: after an exchange was given up it connects
- * again for nothing, and it cannot end a connection that is still being opened. Nor is its proxy agent: it asks a proxy
- * that hangs up again and again without a pause, and leaves its half-open connections behind.
+ * One connection to one origin. undici's pool is not used: it reconnects needlessly after an abandoned exchange and cannot
+ * close a connection that is still opening. undici's proxy agent is not used either: it retries a proxy that hangs up
+ * without a pause, and leaves half-open connections behind.
  */
-class PooledConnection implements Lease {
+class Connection implements Lease {
   readonly dispatcher: Dispatcher;
   readonly #origin: string;
   readonly #fresh: boolean;
@@ -84,7 +84,7 @@ class PooledConnection implements Lease {
         this.#brokenBy = error;
       },
     );
-    // Our own watchdog bounds every stage exactly; the library's coarse timers stay out of the way.
+    // Our own watchdog limits every stage exactly, so undici's coarse timers are switched off.
     this.dispatcher = new Client(origin, { connect, headersTimeout: 0, bodyTimeout: 0, pipelining: fresh ? 0 : 1 });
   }
 
@@ -110,7 +110,7 @@ class PooledConnection implements Lease {
   }
 
   async close(): Promise<void> {
-    // What is not open yet would hold the process up until the system's own time limit.
+    // A connection that is still opening would keep the process alive until the system gives up.
     this.#givenUp = true;
     for (const opening of this.#opening) opening.destroy();
     this.#opening.clear();
@@ -166,22 +166,22 @@ function isOpening(value: unknown): value is Opening {
 
 type WriteDone = (error?: Error | null) => void;
 
-// The response, if there is one, lies in the receive buffer already: this bounds the wait for nothing.
+// A response, if any, is already in the receive buffer; this limits the wait when there is none.
 const READ_MS = 1_000;
 
 /**
- * Opens connections so that an early response is not lost. A server that refuses a long body says so and closes; the
- * next write then fails, and Node would drop the socket with the response unread in it (R38).
+ * Opens connections so that an early response is not lost. A server that refuses a long body responds and closes. The
+ * next write then fails, and Node would destroy the socket before reading that response (R38).
  */
 function preferResponse(connector: Connector, onBroken: (error: Error | undefined) => void): Connector {
   return (options, callback) => {
     connector(options, (...[error, socket]) => {
       if (error === null) {
-        // Ahead of undici's own listener, so that the error is known when undici acts on it.
+        // This listener precedes undici's own, so that the error is known when undici reacts to it.
         onBroken(undefined);
         socket.on('error', onBroken);
-        // A reset that comes with the last bytes is reported as a plain end. Only the system knows: a connection that was
-        // ended still has another side, one that was reset has none. (Asked once; an earlier answer would be kept.)
+        // Node reports a reset that arrives with the last bytes as a plain end. The remote address tells them apart: a
+        // connection that was reset has none. Node caches the address, so it must not be read earlier.
         socket.once('end', () => socket.remoteAddress ?? onBroken(resetByPeer()));
         holdWriteErrors(socket);
         callback(null, socket);
@@ -194,7 +194,7 @@ function resetByPeer(): Error {
   return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
 }
 
-/** Reports a failed write only once what had been received before it was read. */
+/** Delays the error of a failed write until everything received before it was read. */
 function holdWriteErrors(socket: Duplex): void {
   const write = socket._write.bind(socket);
   const writev = socket._writev?.bind(socket);

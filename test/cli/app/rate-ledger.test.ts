@@ -14,19 +14,19 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SharedLogs } from '../../../src/cli/app/rate-ledger.ts';
-import { KNOWN_RATES, type PacedRequest, Pacer, type Slot } from '../../../src/client/http/pacer.ts';
+import { SharedRateLedger } from '../../../src/cli/app/rate-ledger.ts';
+import { KNOWN_RATES, type PacedRequest, Pacer, type LedgerEntry } from '../../../src/client/http/pacer.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 const REQUEST: PacedRequest = { key: 'management', path: '/logs', secret: 'key_canary7Qz4Xw91Lm' };
 const quiet = (): void => undefined;
 
-class RacedLogs extends SharedLogs {
+class RacedLedger extends SharedRateLedger {
   beforeAdd: (() => void)[] = [];
 
-  override add(request: PacedRequest, slot: Slot): void {
-    if (slot.answeredAt === undefined && slot.rules.length > 0) this.beforeAdd.shift()?.();
-    super.add(request, slot);
+  override add(request: PacedRequest, entry: LedgerEntry): void {
+    if (entry.answeredAt === undefined && entry.rules.length > 0) this.beforeAdd.shift()?.();
+    super.add(request, entry);
   }
 }
 
@@ -38,7 +38,7 @@ class Machine {
 
   /** `beforeAdd` is what others do once it looked and before it adds its request, one after the other. */
   process(baseUrl = 'https://api.example/', beforeAdd: (() => void)[] = [], maxWaitMs?: number): Pacer {
-    const logs = new RacedLogs(this.directory, this.clock, new URL(baseUrl));
+    const logs = new RacedLedger(this.directory, this.clock, new URL(baseUrl));
     logs.beforeAdd = beforeAdd;
     return new Pacer(KNOWN_RATES, this.clock, logs, maxWaitMs);
   }
@@ -322,7 +322,7 @@ describe('processes that share a key', () => {
       { id: 'x', rules: ['burst'], sentAt: 0, answeredAt: soon },
       { id: 'x', rules: ['burst'], sentAt: 0, heldUntil: 'x' },
     ];
-    for (const text of ['', '\0\0', '\n{}\n[1]\n{"id', ...future.map((slot) => `\n${JSON.stringify(slot)}`)]) {
+    for (const text of ['', '\0\0', '\n{}\n[1]\n{"id', ...future.map((entry) => `\n${JSON.stringify(entry)}`)]) {
       writeFileSync(file, text);
       const before = machine.clock.now();
       await send(machine.process());

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { KNOWN_RATES, SendLogs, Pacer } from '../../../src/client/http/pacer.ts';
+import { KNOWN_RATES, RateLedger, Pacer } from '../../../src/client/http/pacer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
 import { checkpointText, parseCheckpoint } from '../../../src/logs/follow/checkpoint.ts';
 import { Tail, type TailEvent, type TailOptions } from '../../../src/logs/follow/follow.ts';
@@ -80,7 +80,7 @@ function kinds({ events }: Seen): string[] {
 
 /** The same service under the known limits of a management key that others may send with too. */
 function limited(service: ModelService): LogSource {
-  const pacer = new Pacer(KNOWN_RATES, service.clock, Object.assign(new SendLogs(), { isShared: true }));
+  const pacer = new Pacer(KNOWN_RATES, service.clock, Object.assign(new RateLedger(), { isShared: true }));
   return {
     clock: service.clock,
     signal: service.signal,
