@@ -23,11 +23,11 @@ import type { ResultsFile } from '../run/part.ts';
 import { areCompared, isUntouched, statusOf } from '../run/record.ts';
 import { namedRun, recordedRuns } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { resultsPath, resumable } from '../run/run-view.ts';
+import { unfinishedError } from '../run/run-errors.ts';
+import { resultsPath } from '../run/run-view.ts';
 import { showRun } from '../run/show-progress.ts';
 import { settleUploads } from '../run/upload-parts.ts';
-import { worstOf } from '../run/verdict.ts';
-import { unfinishedError, whyNotDone, whyUnderWay } from '../run/wait.ts';
+import { holdRun, resumable, verdictOf } from '../run/verdict.ts';
 
 type Downloaded = ResultsFile & { readonly compared: boolean };
 
@@ -65,7 +65,7 @@ export const download = defineCommand({
     const options = { out: out ?? (run ? resultsPath(context, run.record) : 'results.csv'), ...how };
     await requireDestination(context, options, run);
     const { bytes, sha256, compared } = run
-      ? await run.hold(context.system, () =>
+      ? await holdRun(context, run, () =>
           resumable(again(run.name, options), run.record.id, downloadRun(context, run, options)),
         )
       : await downloadJob(context, of, options);
@@ -143,8 +143,8 @@ async function downloadRun(context: Context, run: RunDirectory, options: Downloa
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
     await settleUploads(client, run);
-    const { failure } = await pollRun(client, run, { onEvent: showRun(context, record) });
-    const reason = worstOf([failure, statusOf(record) === 'abandoned' ? whyUnderWay(run) : whyNotDone(run)]);
+    const polled = await pollRun(client, run, { onEvent: showRun(context, record) });
+    const reason = verdictOf(run, polled, { isPartial: statusOf(record) === 'abandoned' });
     if (reason) throw reason;
   }
   if (statusOf(record) === 'abandoned') warnOfSkipped(context, run);

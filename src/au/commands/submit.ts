@@ -26,9 +26,10 @@ import { requestToUpload } from '../run/part-source.ts';
 import type { Part } from '../run/part.ts';
 import { hasUnknown, isUntouched, needsFile, type RunRecord, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { everyRecord, isOnThisMachine, resumable } from '../run/run-view.ts';
+import { everyRecord, isOnThisMachine } from '../run/run-view.ts';
 import { showRun } from '../run/show-progress.ts';
 import { retryFailed, uploadParts } from '../run/upload-parts.ts';
+import { holdRun, resumable } from '../run/verdict.ts';
 
 const cycleName: ValueParser<string> = (value) => {
   const name = value.trim().toLowerCase();
@@ -116,7 +117,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const show = (submission: Submission): Promise<void> =>
     print(wasCompleted ? { ...submission, status: 'already_submitted' } : submission);
   const work = async (): Promise<void> => {
-    const failure = await run.hold(context.system, async () => {
+    const failure = await holdRun(context, run, async () => {
       finder.update(run, out);
       await resumable(resumeWords(run, input), run.record.id, uploadRest(context, run));
       const how = { wakeUp: wakeUpFor?.(run.record), exec: input.exec };

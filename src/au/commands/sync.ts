@@ -16,7 +16,7 @@ import { failOnParameter, type Threshold } from '../results/fail-on.ts';
 import { keepResults } from '../results/merge.ts';
 import { checkThreshold, countedResults } from '../results/submission.ts';
 import { describeRun } from '../run/describe-run.ts';
-import { ExecFailed, execParameter, runExec } from '../run/exec-option.ts';
+import { execParameter, runExec } from '../run/exec-option.ts';
 import { requestToUpload } from '../run/part-source.ts';
 import { pollRun } from '../run/poll-run.ts';
 import { hasUnknown, isUntouched, needsFile, type RunRecord, statusOf } from '../run/record.ts';
@@ -26,8 +26,7 @@ import { laterRun } from '../run/run-index.ts';
 import { everyRecord, runRow, runView } from '../run/run-view.ts';
 import { showRun } from '../run/show-progress.ts';
 import { uploadParts } from '../run/upload-parts.ts';
-import { exitCodeOf, type Outcome, worstOf } from '../run/verdict.ts';
-import { whyNotDone } from '../run/wait.ts';
+import { exitCodeOf, holdRun, type Outcome, outcomeOf, verdictOf } from '../run/verdict.ts';
 import { applyToRun } from '../run/run.ts';
 
 /** A run as it is recorded, and what became of it in this command. */
@@ -167,29 +166,24 @@ async function advanceAll(
     if (context.signal.aborted) {
       context.notices.warn(`${id}: not polled, since the time limit was reached`);
       outcomes.set(id, 'timeout');
-    } else outcomes.set(id, await outcomeOf(context, run, round));
+    } else outcomes.set(id, await runOnce(context, run, round));
   }
   return outcomes;
 }
 
-async function outcomeOf(context: Context, run: RunDirectory, round: Round): Promise<Outcome> {
+async function runOnce(context: Context, run: RunDirectory, round: Round): Promise<Outcome> {
   const { stale, summarize } = round;
   let outcome: Outcome = 'done';
   try {
-    const work = (): Promise<void> => run.hold(context.system, () => advance(context, run, round));
+    const work = (): Promise<void> => holdRun(context, run, () => advance(context, run, round));
     await summarize(work, (error) => describeRun(context, run, error));
   } catch (error) {
     if (!isSvcError(error) || !mayGoOn(context)) throw error;
     // That a response called it pending is shown with the others.
     if (error.code !== 'pending') warnOf(context, run.record.id, error);
-    outcome = outcomeAfter(error);
+    outcome = outcomeOf(error);
   }
   return stale !== undefined && isStale(context, run, stale) ? 'stale' : outcome;
-}
-
-function outcomeAfter(error: SvcError): Outcome {
-  if (error instanceof ExecFailed) return 'exec_due';
-  return error.facts?.['held_by'] === undefined ? error.code : 'held';
 }
 
 /** After the command's time limit no run is polled any more, but what is known is shown. An interrupt ends it at once. */
@@ -225,11 +219,12 @@ async function resume(context: Context, run: RunDirectory, hasExec: boolean): Pr
   const { record } = run;
   const client = await context.client();
   // Only an upload proves that a job which seems to be gone has no file, and then uploads it.
-  const stuck = needsFile(record) || hasUnknown(record) ? await uploadRest(context, client, run) : undefined;
-  const { failure } = await pollRun(client, run, { onEvent: showRun(context, record) }).catch((error: unknown) => {
-    throw isSvcError(error) ? (worstOf([stuck, error]) ?? error) : error;
+  const upload = needsFile(record) || hasUnknown(record) ? await uploadRest(context, client, run) : undefined;
+  const polled = await pollRun(client, run, { onEvent: showRun(context, record) }).catch((error: unknown) => {
+    if (isSvcError(error)) return { poll: error };
+    throw error;
   });
-  const reason = worstOf([failure, whyNotDone(run, stuck)]);
+  const reason = verdictOf(run, { upload, ...polled });
   if (reason !== undefined) throw reason;
   if (statusOf(record) !== 'completed') return;
   if (hasExec) applyToRun(record, { kind: 'exec due' });

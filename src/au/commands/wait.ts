@@ -14,8 +14,9 @@ import { execParameter, runExec } from '../run/exec-option.ts';
 import { explainMissing, jobRequest, jobView } from '../run/job-view.ts';
 import { namedRun } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { resultsPath, resumable } from '../run/run-view.ts';
+import { resultsPath } from '../run/run-view.ts';
 import { showRun } from '../run/show-progress.ts';
+import { holdRun, resumable } from '../run/verdict.ts';
 import { waitForJob } from '../run/wait.ts';
 
 export const wait = defineCommand({
@@ -72,7 +73,7 @@ async function waitForNamedRun(
 ): Promise<void> {
   const print = await recordPrinter(context, submissionView);
   const work = async (): Promise<void> => {
-    const failure = await run.hold(context.system, async () => {
+    const failure = await holdRun(context, run, async () => {
       await finishRun(context, run, { out: resultsPath(context, run.record), force: false }, how);
       return how.exec === undefined ? undefined : runExec(context, run, how.exec);
     });

@@ -7,9 +7,11 @@ import { copyInto, fileSource } from '../../client/transfer/source.ts';
 import type { ResultsFile } from '../run/part.ts';
 import { areCompared, needsFile, type RunRecord, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { resumable, warningOf } from '../run/run-view.ts';
+import { unfinishedError } from '../run/run-errors.ts';
+import { warningOf } from '../run/run-view.ts';
 import { showRun } from '../run/show-progress.ts';
-import { unfinishedError, waitForRun } from '../run/wait.ts';
+import { resumable } from '../run/verdict.ts';
+import { waitForRun } from '../run/wait.ts';
 import { actionsOf } from './action-option.ts';
 import { invalidateResults } from './download.ts';
 import { checkDestination, type Destination, keepResults, writeResults } from './merge.ts';
@@ -35,12 +37,8 @@ export async function finishRun(
   await invalidateResults(run);
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
-    const waiting = waitForRun(client, run, { onEvent: showRun(context, record), wakeUp });
     const again = ['au', 'wait', run.name, ...option('--exec', exec)];
-    await resumable(again, record.id, waiting).catch((error: unknown) => {
-      if (!isSvcError(error, 'pending')) throw error;
-      throw new SvcError(error.code, error.message, { hint: error.hint, next: again, facts: error.facts });
-    });
+    await resumable(again, record.id, waitForRun(client, run, { onEvent: showRun(context, record), wakeUp, again }));
   }
   if (exec !== undefined && record.results === undefined) applyToRun(record, { kind: 'exec due' });
   else if (exec !== undefined && record.exec === undefined)

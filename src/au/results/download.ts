@@ -132,14 +132,6 @@ export async function countResults(
   return { ...summary, unchanged: Math.max(0, rowsSent - summary.rows) };
 }
 
-/** What one poll of a run came to. */
-export interface RunPoll {
-  /** How many parts are still under way. */
-  readonly left: number;
-  /** Why the results of one part could not be had. */
-  readonly failure: SvcError | undefined;
-}
-
 export function recordResults(run: RunDirectory, part: Part, results: Omit<PartResults, 'file'>): void {
   const file = path.basename(run.resultsFile(part));
   apply(part, { kind: 'downloaded', results: { file, ...ofJob(part), ...results } });

@@ -1,4 +1,4 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { value } from '../../cli/app/parameter.ts';
 import { text } from '../../cli/app/value-parsers.ts';
@@ -6,6 +6,7 @@ import { actionsOf } from '../results/action-option.ts';
 import { countedResults } from '../results/submission.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { runRow } from './run-view.ts';
+import { ExecFailed } from './verdict.ts';
 import { applyToRun } from './run.ts';
 
 /** `--exec`: a command of the operator's for each run that completes. */
@@ -14,9 +15,6 @@ export const execParameter = value(
   'a shell command to run once for each run that completes, which it gets as JSON on standard input; it is run again by the next sync or wait if it fails',
   text,
 );
-
-/** The command of `--exec` failed: the run itself is done. */
-export class ExecFailed extends SvcError {}
 
 /**
  * Runs the command where it is due for a completed run whose results are written. On standard input it gets the run as

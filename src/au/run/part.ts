@@ -479,6 +479,11 @@ export function sentOf({ sent = 'some' }: Pick<Part, 'sent'>): Sent {
   return sent;
 }
 
+/** Whether the last poll did not find the job of a part. */
+export function isMissing({ missing_since: since }: Part): boolean {
+  return since !== undefined;
+}
+
 /** Whether a part never had a job. */
 export function isUnsent({ state, earlier_jobs: earlier = [] }: Pick<Part, 'state' | 'earlier_jobs'>): boolean {
   return (state === 'planned' || state === 'creating') && earlier.length === 0;

@@ -1,11 +1,10 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
-import { isoTime } from '../../cli/output/time.ts';
+import { isSvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob, jobPages, type RunOptions } from './job.ts';
-import { apply, type Clocks, doubtEnd, mayBeUnprocessed, type Part, sentOf } from './part.ts';
-import { doubtTime, hasUnknown, type RunRecord } from './record.ts';
+import { apply, type Clocks, mayBeUnprocessed, type Part, sentOf } from './part.ts';
+import type { RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { isOwnTenant } from './tenant-proof.ts';
 
@@ -112,47 +111,4 @@ async function findInList(client: Client, wanted: Set<string>): Promise<Map<stri
     if (found.size > 0 || fruitless > wanted.size / 4) break;
   }
   return found;
-}
-
-type KnownRun = Pick<RunDirectory, 'record' | 'name' | 'submitWords'>;
-
-/** @throws SvcError `outcome_unknown` while the fate of an upload is unknown: nothing is uploaded again unasked */
-export function requireKnownOutcome(run: KnownRun): void {
-  if (hasUnknown(run.record)) throw unknownOutcomeError(run);
-}
-
-export function unknownOutcomeError({ record, name, submitWords }: KnownRun): SvcError {
-  const unknown = record.parts.filter(({ state }) => state === 'unknown');
-  const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
-  const ends = unknown.map(doubtEnd);
-  const hasEnd = ends.every((end) => end !== undefined);
-  const message = `outcome unknown: the service may have the file of ${problems.join('; of ')}`;
-  const facts = { run: record.id, jobs: unknown.map(({ job }) => job), problems };
-  if (hasEnd)
-    return new SvcError('outcome_unknown', message, {
-      hint: 'Sync finds the file as soon as its job shows it. If the job was deleted without a file, two polls five minutes apart prove that, and sync uploads the file. Until then nothing is sent again.',
-      next: ['au', 'sync'],
-      alternatives: [['au', 'status', name]],
-      retryable: true,
-      facts: { ...facts, settled_after: isoTime(Math.max(...ends)) },
-    });
-  return new SvcError('outcome_unknown', message, {
-    hint: 'Find out what happened: later polls may settle it. Only if the file was not processed, submit it as a new run with the last of these commands, which is billed again: rows that were processed are then paid for twice.',
-    next: ['au', 'status', name],
-    alternatives: [
-      ['au', 'jobs'],
-      [...submitWords, '--again'],
-    ],
-    retryable: false,
-    facts,
-  });
-}
-
-function reasonOf(part: Part): string {
-  const end = doubtEnd(part);
-  if (end !== undefined)
-    return `all of it was sent, and no response said that it was stored; svc au sync settles it, after ${doubtTime(end)} at the latest`;
-  if (part.missing_since === undefined) return 'all of it was sent, and the job is still pending';
-  const stored = sentOf(part) === 'stored' ? 'it was stored' : 'all of it was sent';
-  return `${stored}, and the job has not been found since ${part.missing_since}`;
 }

@@ -2,14 +2,7 @@ import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { UnprovenDownload } from '../../client/transfer/download.ts';
-import {
-  type RunPoll,
-  removePartialFiles,
-  downloadResults,
-  recordResults,
-  ofJob,
-  isIntact,
-} from '../results/download.ts';
+import { removePartialFiles, downloadResults, recordResults, ofJob, isIntact } from '../results/download.ts';
 import type { RunOptions } from './job.ts';
 import { uploadedRows } from './part-source.ts';
 import { apply, type Part } from './part.ts';
@@ -20,13 +13,21 @@ import type { RunDirectory } from './run-directory.ts';
 /** Failures that concern one part's results; after any other there is no use in trying the next. */
 const OF_ONE_PART = ['not_found', 'rejected', 'forbidden', 'truncated', 'checksum_mismatch', 'bad_response'] as const;
 
+/** What one poll of a run came to. */
+export interface RunPoll {
+  /** How many parts are still under way. */
+  readonly left: number;
+  /** Why the results of one part could not be downloaded. */
+  readonly results: SvcError | undefined;
+}
+
 /** Polls the jobs under way once, and downloads the results of those that are completed. */
 export async function pollRun(client: Client, run: RunDirectory, options: RunOptions): Promise<RunPoll> {
   await pollJobs(workOn(client, run, options));
-  const failure = await collectResults(client, run, options);
+  const results = await collectResults(client, run, options);
   removePartialFiles(run);
   const left = run.record.parts.filter(({ state }) => state === 'uploaded').length;
-  return { left, failure };
+  return { left, results };
 }
 
 /**

@@ -1,6 +1,5 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
 import { fieldPaths, type Tone, type View } from '../../cli/output/view.ts';
@@ -28,16 +27,6 @@ export function resultsPath({ notices }: Pick<Context, 'notices'>, { out }: RunR
 
 export function isOnThisMachine(file: string): boolean {
   return fs.existsSync(path.dirname(file));
-}
-
-/** Says at the end of work that was cut short how to resume it. */
-export async function resumable<T>(next: readonly string[], id: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) throw error;
-    throw new SvcError(error.code, `${error.message}; ${id} can be resumed`, { next, facts: { job: id } });
-  }
 }
 
 /** The status of a run or a part, in the same words everywhere; `unknown` where the service may have its file. */

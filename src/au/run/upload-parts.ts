@@ -8,9 +8,10 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob, jobPages, type RunOptions } from './job.ts';
 import { partSource } from './part-source.ts';
 import { apply, MISSING_MS, type Part, sentOf } from './part.ts';
-import { recordMissingSince, recordPoll, requireKnownOutcome, type RunWork, workOn } from './poll-parts.ts';
+import { recordMissingSince, recordPoll, type RunWork, workOn } from './poll-parts.ts';
 import { hasUnknown, needsFile, type RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
+import { unknownOutcomeError } from './run-errors.ts';
 import { isBlank, recordTenant, requireOwnTenant } from './tenant-proof.ts';
 import { RecordedJobs } from './unrecorded-jobs.ts';
 import { pollForFile, putFile } from './upload.ts';
@@ -68,7 +69,7 @@ export async function uploadParts(
   const [failure] = failures;
   if (failure !== undefined && !(hasUnknown(record) && isSvcError(failure, 'timeout')))
     throw isSvcError(failure, 'checksum_mismatch') ? damagedRequest(run, failure) : failure;
-  requireKnownOutcome(run);
+  if (hasUnknown(record)) throw unknownOutcomeError(run);
 }
 
 /** What is uploaded is the run's own copy, which nobody else is to change. */

@@ -111,7 +111,7 @@ describe('the same file again', () => {
 
   it('R36 is one run when two terminals begin it at once', async () => {
     const both = await Promise.all([svc('au submit tokens.csv'), svc('au submit tokens.csv')]);
-    expect(both.every(({ code }) => code === 0 || code === 3)).toBe(true);
+    expect(both.every(({ code }) => code === 0 || code === 11)).toBe(true);
     expect(both.some(({ code }) => code === 0)).toBe(true);
     expect(runIds()).toHaveLength(1);
     expect(uploads()).toBe(1);
@@ -248,14 +248,14 @@ describe('a run directory', () => {
     expect(stderr).toContain('EACCES');
   });
 
-  it('R55 held by another terminal ends with exit code 3 naming the holder, and can be looked at', async () => {
+  it('R55 R72 held by another terminal is pending (exit code 11), naming the holder, and can be looked at', async () => {
     const slow = await startSandbox({ directory: join(directory, 'slow'), processingMs: 60_000 });
     const env = { ...ENV(), SVC_BASE_URL: slow.url };
     const first = home.start(['au', 'submit', 'tokens.csv', '--wait'], { env });
     const ended = finished(first);
     while (uploadsTaken(join(directory, 'slow')).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     const second = await home.svc(['au', 'submit', 'tokens.csv', '--wait'], { env });
-    expect(second.code).toBe(3);
+    expect(second.code).toBe(11);
     expect(second.stderr).toContain(`process ${first.pid}`);
     const shown = await home.svc(['au', 'status', runIds()[0] ?? ''], { env });
     expect(shown).toMatchObject({ code: 0 });

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../src/au/run/job.ts';
-import { type PartState, partOf, type Part, type RecordedPart, type Sent } from '../../../src/au/run/part.ts';
-import { pollJobs, recordPoll, requireKnownOutcome, type RunWork } from '../../../src/au/run/poll-parts.ts';
-import type { RunRecord } from '../../../src/au/run/record.ts';
+import type { Part, PartState, RecordedPart, Sent } from '../../../src/au/run/part.ts';
+import { pollJobs, recordPoll, type RunWork } from '../../../src/au/run/poll-parts.ts';
 import { type ErrorCode, SvcError } from '../../../src/base/errors.ts';
 import { Client } from '../../../src/client/api/client.ts';
 import { Pages } from '../../../src/client/api/pages.ts';
 import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
 import { FakeClock } from '../../support/clock.ts';
+import { part, recordOf } from './parts.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
 const MINUTE = 60_000;
@@ -62,24 +62,8 @@ function job(id: string, status = 'pending', more: Partial<AccountUpdaterJob> = 
   return { id, status, tenant_id: 'ours', created_at: iso(NOON - MINUTE), ...more };
 }
 
-function part(state: PartState, sent?: Sent, more: Partial<RecordedPart> = {}): Part {
-  const plan = { number: 1, first_row: 1, rows: 1, start: 50, end: 60, bytes: 60, sha256: 'a' };
-  const job = state === 'planned' ? {} : { job: 'job-1' };
-  return partOf({ ...plan, ...job, state, ...(sent && { sent, sent_at: iso(NOON) }), ...more });
-}
-
 function workOf(...parts: Part[]): RunWork {
-  const record: RunRecord = {
-    version: 1,
-    id: 'run-20260105-0a1b2c3d-4e5f',
-    created_at: iso(NOON),
-    profile: 'default',
-    base_url: 'https://service.example',
-    tenant_id: 'ours',
-    input: { name: 't.csv', rows: 1, bytes: 60, sha256: 'a', header_bytes: 50 },
-    parts,
-  };
-  return { client: scriptedClient(), record, save, onEvent: (event) => void events.push(event) };
+  return { client: scriptedClient(), record: recordOf(...parts), save, onEvent: (event) => void events.push(event) };
 }
 
 function refuse(): Promise<never> {
@@ -336,74 +320,5 @@ describe('a poll of a run', () => {
     await pollJobs(workOf(...parts));
     expect(requests.filter((request) => request.startsWith('list'))).toEqual(['list 0', 'list 1', 'list 2']);
     expect(parts.every(({ seen }) => seen === 'processing')).toBe(true);
-  });
-});
-
-function run(...parts: Part[]) {
-  return { ...workOf(...parts), name: 'run-1', submitWords: ['au', 'submit', 't.csv'] };
-}
-
-function settledBy(time: string): string {
-  return `all of it was sent, and no response said that it was stored; svc au sync settles it, after 2026-01-05 ${time}Z at the latest`;
-}
-
-describe('an outcome that is unknown', () => {
-  it('R58 is an error that names each part, why, and every way out', () => {
-    const parts = [
-      part('unknown', 'all', { expires_at: 'some day' }),
-      part('unknown', 'all', { number: 2, job: 'job-2', expires_at: 'some day', missing_since: iso(NOON) }),
-      part('uploaded', 'stored', { number: 3 }),
-      part('unknown', 'stored', { number: 4, job: 'job-4', missing_since: iso(NOON) }),
-    ];
-    const problems = [
-      'part 1 (job job-1): all of it was sent, and the job is still pending',
-      'part 2 (job job-2): all of it was sent, and the job has not been found since 2026-01-05T12:00:00.000Z',
-      'part 4 (job job-4): it was stored, and the job has not been found since 2026-01-05T12:00:00.000Z',
-    ];
-    expect(() => requireKnownOutcome(run(...parts))).toThrow(
-      expect.objectContaining({
-        code: 'outcome_unknown',
-        message: `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
-        next: ['au', 'status', 'run-1'],
-        alternatives: [
-          ['au', 'jobs'],
-          ['au', 'submit', 't.csv', '--again'],
-        ],
-        facts: { run: 'run-20260105-0a1b2c3d-4e5f', jobs: ['job-1', 'job-2', 'job-4'], problems },
-        retryable: false,
-      }),
-    );
-  });
-
-  it('R58 says when sync settles it where the job has to be deleted by then, and proposes nothing that is billed again', () => {
-    const parts = [
-      part('unknown', 'all', { expires_at: iso(NOON + HOUR) }),
-      // Found missing late: a replica may lag.
-      part('unknown', 'all', {
-        number: 2,
-        job: 'job-2',
-        expires_at: iso(NOON + HOUR),
-        missing_since: iso(NOON + 2 * HOUR),
-      }),
-    ];
-    const problems = [`part 1 (job job-1): ${settledBy('13:05:00')}`, `part 2 (job job-2): ${settledBy('14:05:00')}`];
-    expect(() => requireKnownOutcome(run(...parts))).toThrow(
-      expect.objectContaining({
-        message: `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
-        next: ['au', 'sync'],
-        alternatives: [['au', 'status', 'run-1']],
-        facts: {
-          run: 'run-20260105-0a1b2c3d-4e5f',
-          jobs: ['job-1', 'job-2'],
-          problems,
-          settled_after: '2026-01-05T14:05:00.000Z',
-        },
-        retryable: true,
-      }),
-    );
-  });
-
-  it('is none where every part is known', () => {
-    expect(() => requireKnownOutcome(run(part('uploaded', 'stored')))).not.toThrow();
   });
 });

@@ -325,6 +325,116 @@ async function heldRun(): Promise<{ desk: QuickDesk; run: string; pid: number }>
   return { desk, run, pid };
 }
 
+/** How a run stands when a command comes to it, what the environment adds, and the exit code of each command. */
+interface Ending {
+  readonly name: string;
+  readonly open: () => Promise<{ desk: QuickDesk; run: string; env?: Readonly<Record<string, string>> }>;
+  readonly codes: Readonly<Record<'submit' | 'wait' | 'sync' | 'download' | 'status', number>>;
+}
+
+/** Jobs that the service reads out with this status and these errors. */
+async function jobsShown(status: string): ReturnType<Ending['open']> {
+  let isShown = false;
+  const opened = await openRun((incoming, outgoing, proceed) => {
+    const id = incoming.method === 'GET' && /jobs\/([^/]+)$/.exec(incoming.url ?? '')?.[1];
+    if (!isShown || !id) return proceed();
+    outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, status, errors: ['x'] }));
+  });
+  isShown = true;
+  return opened;
+}
+
+async function changedTo(members: Readonly<Record<string, unknown>>): ReturnType<Ending['open']> {
+  const opened = await openRun();
+  opened.desk.change(opened.run, ({ parts }) => {
+    for (const part of parts) Object.assign(part, members);
+  });
+  return opened;
+}
+
+async function withEnv(env: Readonly<Record<string, string>>): ReturnType<Ending['open']> {
+  const opened = await openRun();
+  if (env['SVC_BASE_URL'] !== undefined) alsoAt(opened.desk, opened.run, env['SVC_BASE_URL']);
+  return { ...opened, env };
+}
+
+function all(code: number, status = code): Ending['codes'] {
+  return { submit: code, wait: code, sync: code, download: code, status };
+}
+
+const ENDINGS: readonly Ending[] = [
+  {
+    name: 'done',
+    open: async () => {
+      const desk = await openQuickDesk();
+      await desk.svc('au submit tokens.csv');
+      return { desk, run: desk.runIds()[0] ?? '' };
+    },
+    codes: all(0),
+  },
+  { name: 'pending, as a response says', open: openRun, codes: all(11, 0) },
+  {
+    name: 'pending, and no poll has a response',
+    open: async () => {
+      let isSilent = false;
+      const opened = await openRun((_incoming, _outgoing, proceed) => (isSilent ? undefined : proceed()));
+      isSilent = true;
+      return opened;
+    },
+    codes: all(8),
+  },
+  { name: 'held by another process', open: heldRun, codes: all(11, 0) },
+  {
+    name: 'unknown: all was sent, and its job waits for the file',
+    open: async () => {
+      const opened = await jobsShown('pending');
+      opened.desk.change(opened.run, ({ parts }) => {
+        for (const part of parts) Object.assign(part, { state: 'unknown', sent: 'all' });
+      });
+      return opened;
+    },
+    codes: all(9, 0),
+  },
+  { name: 'failed', open: () => jobsShown('failed'), codes: all(10, 0) },
+  {
+    name: 'unfinished: its file is still to be uploaded',
+    open: () =>
+      changedTo({ state: 'planned', job: undefined, sent: undefined, earlier_jobs: [{ job: 'gone', ended: 'gone' }] }),
+    // Submit and sync upload it, and its job is then pending.
+    codes: { submit: 11, wait: 5, sync: 11, download: 5, status: 0 },
+  },
+  { name: 'a dead key', open: () => withEnv({ SVC_PRIVATE_API_KEY: 'no-such-key' }), codes: all(4) },
+  { name: 'the service down', open: () => withEnv({ SVC_BASE_URL: NO_PORT }), codes: all(8) },
+  {
+    name: 'a damaged record',
+    open: async () => {
+      const opened = await openRun();
+      writeFileSync(opened.desk.home.file(join(RUNS, opened.run, 'run.json')), '{');
+      return opened;
+    },
+    codes: all(3),
+  },
+];
+
+describe('every command with a run, for every way that it can end', () => {
+  const cells = ENDINGS.flatMap(({ name, open, codes }) =>
+    Object.entries(codes).map(([command, code]) => ({ name, open, command, code })),
+  );
+
+  it.each(cells)('R72 au $command is $code where the run is: $name', async ({ open, command, code }) => {
+    const { desk, run, env } = await open();
+    const lines: Readonly<Record<string, string>> = {
+      submit: 'au submit tokens.csv --wait --timeout 4s',
+      wait: `au wait ${run} --timeout 4s`,
+      sync: 'au sync --timeout 4s',
+      download: `au download ${run} --timeout 4s`,
+      status: `au status ${run} --timeout 4s`,
+    };
+    const ended = await desk.svc(lines[command] ?? '', env);
+    expect(ended.code, ended.stderr).toBe(code);
+  });
+});
+
 describe('a run that another process holds', () => {
   it('R72 is 11 in a round where it lives, and its status is what the service says', async () => {
     const { desk, run, pid } = await heldRun();
@@ -332,7 +442,7 @@ describe('a run that another process holds', () => {
     expect([round.code, outcomes(round)]).toEqual([11, { [run]: 'held' }]);
     for (const line of [`au wait ${run} --timeout 5s`, 'au submit tokens.csv --wait', `au download ${run}`]) {
       const { code, stderr } = await desk.svc(line);
-      expect([line, code]).toEqual([line, 3]);
+      expect([line, code]).toEqual([line, 11]);
       expect(stderr).toContain(`"held_by":${pid}`);
     }
     const before = desk.record(run);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf, type Outcome, worstOf } from '../../../src/au/run/verdict.ts';
+import { exitCodeOf, type Outcome, verdictOf, worstOf } from '../../../src/au/run/verdict.ts';
 import { EXIT_CODES, type ErrorCode, SvcError } from '../../../src/base/errors.ts';
+import { part, runOf } from './parts.ts';
 
 /** Every outcome but an interrupt, in groups of equal weight, the worst first, each with its exit code. */
 const ORDER: readonly (readonly [number, readonly Outcome[]])[] = [
@@ -56,5 +57,62 @@ describe('the exit code of what became of several runs', () => {
     );
     expect(worstOf([undefined, ...errors])?.code).toBe('forbidden');
     expect(worstOf([undefined])).toBeUndefined();
+  });
+});
+
+const [PENDING, FAILED, UNKNOWN, UNSENT, COMPLETED] = [
+  part('uploaded', 'stored'),
+  part('failed', 'stored', { number: 2, errors: ['made up'] }),
+  part('unknown', 'stored', { number: 3, missing_since: '2026-01-05T12:00:00.000Z' }),
+  part('planned', undefined, { number: 4, earlier_jobs: [{ job: 'job-0', ended: 'gone' }] }),
+  part('completed', 'stored', { number: 5 }),
+] as const;
+const MISSING = part('uploaded', 'stored', { missing_since: '2026-01-05T12:00:00.000Z' });
+
+function failure(code: ErrorCode): SvcError {
+  return new SvcError(code, `made up: ${code}`);
+}
+
+describe('what keeps a run from its results', () => {
+  it.each([
+    ['pending', [COMPLETED, PENDING]],
+    ['outcome_unknown', [PENDING, MISSING]],
+    ['job_expired', [PENDING, UNSENT]],
+    ['outcome_unknown', [PENDING, UNSENT, UNKNOWN]],
+    ['job_failed', [PENDING, UNSENT, UNKNOWN, FAILED]],
+    [undefined, [COMPLETED]],
+  ] as const)('R72 is %s by the worst of its parts (%#)', (code, parts) => {
+    expect(verdictOf(runOf(...parts), {})?.code).toBe(code);
+  });
+
+  it('R72 is never pending where no poll had a response, and worse where the upload failed for another reason', () => {
+    const run = runOf(PENDING, UNSENT);
+    expect(verdictOf(run, { poll: failure('network') })?.code).toBe('network');
+    expect(verdictOf(run, { poll: failure('network'), upload: failure('forbidden') })?.code).toBe('forbidden');
+  });
+
+  it('R72 is why parts were not uploaded, and why results were not downloaded, where nothing is worse', () => {
+    expect(verdictOf(runOf(UNSENT), { upload: failure('conflict') })?.code).toBe('conflict');
+    expect(verdictOf(runOf(COMPLETED), { upload: failure('conflict') })).toBeUndefined();
+    expect(verdictOf(runOf(COMPLETED, PENDING), { results: failure('checksum_mismatch') })?.code).toBe(
+      'checksum_mismatch',
+    );
+    expect(verdictOf(runOf(COMPLETED, FAILED), { results: failure('checksum_mismatch') })?.code).toBe('job_failed');
+  });
+
+  it('is only what is under way where the results that there are will do', () => {
+    const all = { isPartial: true };
+    expect(verdictOf(runOf(COMPLETED, FAILED, UNKNOWN, UNSENT), {}, all)).toBeUndefined();
+    expect(verdictOf(runOf(COMPLETED, FAILED, PENDING), {}, all)?.code).toBe('pending');
+    expect(verdictOf(runOf(COMPLETED), { results: failure('truncated') }, all)?.code).toBe('truncated');
+  });
+
+  it('says first that the time was up, and how to go on with what is pending', () => {
+    const again = ['au', 'wait', 'run-1', '--exec', 'cat'];
+    const found = { timeUp: new SvcError('timeout', 'the time limit was reached') };
+    const pending = verdictOf(runOf(PENDING), found, { again });
+    expect(pending).toMatchObject({ code: 'pending', next: again });
+    expect(pending?.message).toMatch(/^the time limit was reached; run run-\S+ is not completed: /);
+    expect(verdictOf(runOf(FAILED), found)?.message).not.toContain('time limit');
   });
 });

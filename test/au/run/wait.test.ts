@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { resumable } from '../../../src/au/run/run-view.ts';
+import { resumable } from '../../../src/au/run/verdict.ts';
 import { waitForJob } from '../../../src/au/run/wait.ts';
 import { SvcError } from '../../../src/base/errors.ts';
 import { nextPollDelay } from '../../../src/client/api/poll.ts';

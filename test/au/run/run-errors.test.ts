@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { unknownOutcomeError } from '../../../src/au/run/run-errors.ts';
+import { part, runOf } from './parts.ts';
+
+const NOON = Date.UTC(2026, 0, 5, 12);
+const HOUR = 3_600_000;
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+function settledBy(time: string): string {
+  return `all of it was sent, and no response said that it was stored; svc au sync settles it, after 2026-01-05 ${time}Z at the latest`;
+}
+
+describe('an outcome that is unknown', () => {
+  it('R58 is an error that names each part, why, and every way out', () => {
+    const parts = [
+      part('unknown', 'all', { expires_at: 'some day' }),
+      part('unknown', 'all', { number: 2, job: 'job-2', expires_at: 'some day', missing_since: iso(NOON) }),
+      part('uploaded', 'stored', { number: 3 }),
+      part('unknown', 'stored', { number: 4, job: 'job-4', missing_since: iso(NOON) }),
+    ];
+    const problems = [
+      'part 1 (job job-1): all of it was sent, and the job is still pending',
+      'part 2 (job job-2): all of it was sent, and the job has not been found since 2026-01-05T12:00:00.000Z',
+      'part 4 (job job-4): it was stored, and the job has not been found since 2026-01-05T12:00:00.000Z',
+    ];
+    expect(unknownOutcomeError(runOf(...parts))).toMatchObject({
+      code: 'outcome_unknown',
+      message: `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
+      next: ['au', 'status', 'run-1'],
+      alternatives: [
+        ['au', 'jobs'],
+        ['au', 'submit', 't.csv', '--again'],
+      ],
+      facts: { run: 'run-20260105-0a1b2c3d-4e5f', jobs: ['job-1', 'job-2', 'job-4'], problems },
+      retryable: false,
+    });
+  });
+
+  it('R58 says when sync settles it where the job has to be deleted by then, and proposes nothing that is billed again', () => {
+    const parts = [
+      part('unknown', 'all', { expires_at: iso(NOON + HOUR) }),
+      // Found missing late: a replica may lag.
+      part('unknown', 'all', {
+        number: 2,
+        job: 'job-2',
+        expires_at: iso(NOON + HOUR),
+        missing_since: iso(NOON + 2 * HOUR),
+      }),
+    ];
+    const problems = [`part 1 (job job-1): ${settledBy('13:05:00')}`, `part 2 (job job-2): ${settledBy('14:05:00')}`];
+    expect(unknownOutcomeError(runOf(...parts))).toMatchObject({
+      message: `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
+      next: ['au', 'sync'],
+      alternatives: [['au', 'status', 'run-1']],
+      facts: {
+        run: 'run-20260105-0a1b2c3d-4e5f',
+        jobs: ['job-1', 'job-2'],
+        problems,
+        settled_after: '2026-01-05T14:05:00.000Z',
+      },
+      retryable: true,
+    });
+  });
+});
