@@ -15,12 +15,12 @@ import { errorPage, failurePage, type Visit } from './three-ds/pages/page.ts';
 /** The emulated service, as a function from request to response. */
 export function createApp(service: Service, allowHosts: readonly string[] = []): Hono<SandboxEnv> {
   const app = new Hono<SandboxEnv>();
-  // The keys of a sandbox are published: a page in a browser must not be able to use them.
+  // The sandbox's keys are public, so a page in a browser must not be able to use them.
   app.use((c, next) => {
     if (isForThisMachine(originHeaders(c), allowHosts)) return next();
     throw problem(403, 'The Host header names another machine. Start the sandbox with --allow-host to allow a name.');
   });
-  // Pages of other sites may link here: these addresses cannot be guessed, and take no key.
+  // Other sites may link to these addresses: they cannot be guessed and need no key.
   app.route('/', pageRoutes(service)).route('/', storeRoutes(service));
   app.use((c, next) => {
     if (!isCrossSite(originHeaders(c), allowHosts)) return next();
@@ -75,7 +75,7 @@ function originHeaders({ req }: Context): RequestHeaders {
   };
 }
 
-/** The pages of the card issuer's access control server, and the address that a completed method is notified to. */
+/** Routes the pages of the card issuer's access control server, and the notification of a completed method. */
 function pageRoutes(service: Service): Hono<SandboxEnv> {
   const pages = new Hono<SandboxEnv>();
   const page = (handle: (visit: Visit) => Response | Promise<Response>) => (c: Context<SandboxEnv>) => {

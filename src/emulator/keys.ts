@@ -6,7 +6,7 @@ const MANAGEMENT = [
   'tenant:update',
   'tenant:delete',
   'report:read',
-  // The interface lists applications with a management key and names no permission for it.
+  // The interface lists applications with a management key, but names no permission for it.
   'application:read',
 ] as const;
 const THREE_DS = ['3ds:session:create', '3ds:session:read', '3ds:session:authenticate', 'token:create'] as const;
@@ -14,10 +14,10 @@ const ACCOUNT_UPDATER = ['account-updater:job:create', 'account-updater:job:read
 
 export type Permission = (typeof MANAGEMENT | typeof THREE_DS | typeof ACCOUNT_UPDATER)[number];
 
-/** The management key that may do everything of its kind. */
+/** The management key with every permission. */
 export const MANAGEMENT_KEY = 'sandbox-management-key';
 
-/** The private key that may do everything of its kind. */
+/** The private key with every permission. */
 export const PRIVATE_KEY = 'sandbox-private-key';
 
 const TABLE: readonly (readonly [value: string, kind: KeyType, permissions: readonly Permission[]])[] = [
@@ -35,8 +35,8 @@ const TABLE: readonly (readonly [value: string, kind: KeyType, permissions: read
 export type SandboxKey = (typeof SANDBOX_KEYS)[number];
 
 /**
- * Every key of the sandbox: values of the header SVC-API-KEY, fixed and no secret, each with the number of its
- * application. Those after the first two lack permissions or have expired, to try refusals.
+ * Every key of the sandbox, with the number of its application. The values are fixed and public. All but the first two
+ * keys lack permissions or have expired, to try refusals.
  */
 export const SANDBOX_KEYS = TABLE.map(([value, kind, permissions], index) => ({
   value,
@@ -46,7 +46,7 @@ export const SANDBOX_KEYS = TABLE.map(([value, kind, permissions], index) => ({
   expired: value.endsWith('-expired'),
 }));
 
-/** The type of key that this permission is one of. */
+/** Returns the type of key to which a permission belongs. */
 export function keyTypeOf(permission: Permission): KeyType {
   return MANAGEMENT.some((own) => own === permission) ? 'management' : 'private';
 }

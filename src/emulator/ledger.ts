@@ -5,22 +5,22 @@ import { parsedJson } from '../schema/json-value.ts';
 import { findKey } from './keys.ts';
 import { statePaths } from './state/journal.ts';
 
-/** A request that reached the sandbox, or one that it sent to a webhook. Holds no key and no signature. */
+/** A request that reached the sandbox, or one that it sent to a webhook, without key and signature. */
 export interface LedgerEntry {
   /** The sandbox's time of arrival, ISO 8601. */
   readonly at: string;
   readonly method: string;
-  /** As sent to the API; without the secret part of an address of the store or of a page. */
+  /** The path as sent; addresses of the store and of pages lose their secret part. */
   readonly path: string;
   /** Names of all headers, lower case, in the order sent. */
   readonly headerNames: readonly string[];
-  /** Values of the headers that describe a body or what is requested. */
+  /** Values of the headers that describe the body or the requested content. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Name of the key; `unknown` for one that the sandbox does not have. */
+  /** Name of the key; `unknown` for a foreign one. */
   readonly key?: string;
-  /** Type of the event that was delivered to a webhook; absent for what reached the sandbox. */
+  /** Type of the event delivered to a webhook; absent for requests that reached the sandbox. */
   readonly event?: string;
-  /** 0 without a response. */
+  /** HTTP status; 0 without a response. */
   status: number;
   /** Bytes on the wire, head included. */
   received: number;
@@ -44,10 +44,10 @@ const SHOWN_HEADERS = [
   'x-ms-blob-type',
 ] as const;
 
-// Enough for any test; a sandbox that runs for weeks must not grow without bound. The file holds all.
+// Enough for any test, while the memory of a sandbox that runs for weeks stays bounded. The file contains all.
 const KEPT_ENTRIES = 100_000;
 
-/** The record of every request that a sandbox process received, in memory and in a file of the state directory. */
+/** The record of every request that a sandbox process received, kept in memory and in a file of the state directory. */
 export class Ledger {
   readonly #file: number;
   readonly #entries: LedgerEntry[] = [];
@@ -81,7 +81,7 @@ export class Ledger {
     this.#write(entry);
   }
 
-  /** The requests of this process, in the order of arrival. */
+  /** Returns the requests of this process, in order of arrival. */
   entries(): LedgerEntry[] {
     return this.#entries.map((entry) => ({ ...entry }));
   }
@@ -111,7 +111,7 @@ export class Ledger {
   }
 }
 
-/** The requests that all sandboxes of a state directory received, in the order of their ends. */
+/** Reads the requests that all sandboxes of a state directory received, in the order in which they ended. */
 export function readLedger(directory: string): LedgerEntry[] {
   const lines = readFileSync(statePaths(directory).ledger, 'utf8').split('\n');
   // A killed process may have left an incomplete line.
@@ -145,8 +145,8 @@ function withoutSecret(url: string): string {
 }
 
 /**
- * The requests of a state directory, in the order of their ends, each with the number of the application that its key
- * belongs to; with a limit, only the last ones.
+ * Lists the requests of a state directory in the order in which they ended, each with the number of its key's
+ * application; with a limit, only the last ones.
  */
 export function listRequests(directory: string, limit = Infinity) {
   if (!existsSync(statePaths(directory).ledger)) return [];

@@ -7,7 +7,7 @@ interface Limit {
   /** How long a key that exceeds the limit is blocked. */
   readonly blockMs?: number;
   readonly detail: string;
-  /** Whether it applies to test tenants only, and then to all their keys together. */
+  /** Whether the limit applies to test tenants only, and counts all their keys together. */
   readonly testTenant?: boolean;
   applies(key: SandboxKey, path: string): boolean;
 }
@@ -41,7 +41,7 @@ export class RateLimits {
   readonly #blocked = new Map<string, number>();
   readonly #announced: boolean;
 
-  /** `announced`: whether refusals say how long to wait. */
+  /** `announced` says whether refusals carry `Retry-After`. */
   constructor(announced: boolean) {
     this.#announced = announced;
   }
@@ -61,7 +61,7 @@ export class RateLimits {
 
   #waitUntil(limit: Limit, name: string, now: number): number | undefined {
     const blockedUntil = this.#blocked.get(name) ?? 0;
-    // Times in the future are of a clock that was set back, and do not count.
+    // A block that ends implausibly late was set before the clock was set back.
     if (now < blockedUntil && blockedUntil - now <= (limit.blockMs ?? 0)) return blockedUntil;
     const recent = (this.#recent.get(name) ?? []).filter((time) => time > now - limit.windowMs && time <= now);
     this.#recent.set(name, recent);

@@ -13,11 +13,11 @@ export function pageNumber(query: URLSearchParams): number {
   return wholeNumber(query, 'page', 1, Number.MAX_SAFE_INTEGER);
 }
 
-// A cursor begins with characters that must be escaped in a query and carries a check: a client that does not
+// A cursor begins with characters that must be escaped in a query and contains a checksum: a client that does not
 // send it byte for byte gets a 400.
 const CURSOR_MARK = '+/+/';
 
-/** Writes a cursor: where a list of this name goes on. */
+/** Writes the cursor at which a list continues. */
 export function writeCursor(list: string, positions: readonly number[]): string {
   const text = [list, ...positions].join(':');
   return CURSOR_MARK + Buffer.from(`${text}:${checkOf(text)}`).toString('base64');
@@ -35,12 +35,12 @@ export function readCursor(query: URLSearchParams, list: string): readonly numbe
   return positions;
 }
 
-/** A page as in a response; the last one's `next` is null. */
+/** Returns a page as in a response; on the last one `next` is null. */
 export function cursorPage<Item>(data: readonly Item[], size: number, next: string | undefined) {
   return { pagination: { next: next ?? null, page_size: size }, data };
 }
 
-/** A page of an offset-paginated list; empty beyond the last. */
+/** Returns a page of an offset-paginated list; empty beyond the last one. */
 export function offsetPage<Item>(items: readonly Item[], page: number, size: number) {
   const total = items.length;
   const pagination = { total_items: total, page_number: page, page_size: size, total_pages: Math.ceil(total / size) };

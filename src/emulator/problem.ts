@@ -5,7 +5,7 @@ import type { Checked, Shape } from '../schema/response.ts';
 type Headers = Readonly<Record<string, string>>;
 type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
-/** Ends a request with an error body (RFC 9457), which can hold further members. */
+/** Returns the exception that ends a request with an error body (RFC 9457) and further members. */
 export function problem(
   status: ConstructorParameters<typeof HTTPException>[0] & number,
   detail: string,
@@ -16,17 +16,17 @@ export function problem(
   return new HTTPException(status, { res });
 }
 
-/** An error body (RFC 9457). */
+/** Makes an error body (RFC 9457). */
 export function problemBody(status: number, detail: string): object {
   return { title: STATUS_CODES[status] ?? 'Fault', detail, status };
 }
 
-/** The error for one invalid parameter or member. */
+/** Returns the error for one invalid parameter or member. */
 export function invalid(field: string, message: string): HTTPException {
   return invalidFields({ [field]: [message] });
 }
 
-/** The error for invalid parameters or members, with messages by field. */
+/** Returns the error for invalid parameters or members, with messages by field. */
 export function invalidFields(errors: FieldErrors): HTTPException {
   return problem(400, 'One or more validation errors occurred.', { members: { errors } });
 }
@@ -35,7 +35,7 @@ export function notFound(what: string): HTTPException {
   return problem(404, `${what} was not found.`);
 }
 
-/** Checks a body against a shape. Throws a 400 that holds every violation, by the field's path. */
+/** Checks a body against a shape. Throws a 400 with every violation, by the path of its field. */
 export function checkBody<S extends Shape>(shape: S, body: unknown): Checked<S> {
   const { success, error, data } = shape.safeParse(body);
   if (success) return data;
@@ -45,13 +45,13 @@ export function checkBody<S extends Shape>(shape: S, body: unknown): Checked<S> 
   throw invalidFields(errors);
 }
 
-/** A response with a JSON body, or without one. */
+/** Makes a response with a JSON body, or without a body. */
 export function jsonResponse(status: number, body: unknown, headers: Headers = {}): Response {
   if (body === undefined) return new Response(null, { status, headers });
   return textResponse(status, JSON.stringify(body), { 'content-type': 'application/json; charset=utf-8', ...headers });
 }
 
-/** A response with text, and with its length, which HEAD needs too. */
+/** Makes a response with text and its length, which HEAD needs too. */
 export function textResponse(status: number, text: string, headers: Headers): Response {
   const length = String(Buffer.byteLength(text));
   return new Response(text, { status, headers: { ...headers, 'content-length': length } });

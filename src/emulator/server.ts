@@ -18,7 +18,7 @@ import { SandboxState } from './state/state.ts';
 import { storeFiles } from './store/files.ts';
 import { isWebhookAddress, Notifier } from './webhooks/notifier.ts';
 
-/** Starts the sandbox on a state directory. Throws when the host is not loopback or the directory not its own. */
+/** Starts the sandbox on a state directory. Throws if the host is not loopback or the directory contains other files. */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const host = options.host ?? '127.0.0.1';
   if (!isLoopbackHost(host)) throw new Error(`the sandbox listens on loopback only, not on ${host}`);
@@ -49,13 +49,13 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     const running = { url: origin, port, keys: SANDBOX_KEYS, clockOffset, close };
     return { ...running, ledger: () => ledger.entries() };
   } catch (error) {
-    // A server that goes on listening would keep the process alive.
+    // A server that keeps listening would keep the process alive.
     await close();
     throw error;
   }
 }
 
-/** What the app of a sandbox works with. `origin` names the address that it is served at. */
+/** Creates the service behind the app. `origin` returns the address at which it is served. */
 export function createService(options: SandboxOptions, now: () => number, origin: () => string): Service {
   const { seed, logCount, tenantType, processingMs = 2000, pickupMs = 250, auditReads = true } = options;
   const paths = statePaths(options.directory);
@@ -70,7 +70,7 @@ export function createService(options: SandboxOptions, now: () => number, origin
 function listenTo(server: Server, service: Service, ledger: Ledger, { intercept, allowHosts }: SandboxOptions): void {
   const app = createApp(service, allowHosts);
   const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    // An interceptor may have responded or ended the exchange, and proceed nevertheless.
+    // An interceptor may call `proceed` although it has already ended the exchange.
     const proceed = (): void => {
       if (outgoing.headersSent || outgoing.destroyed) return;
       void respond(app, incoming, outgoing).catch(() => outgoing.destroy());
@@ -84,7 +84,7 @@ function listenTo(server: Server, service: Service, ledger: Ledger, { intercept,
       if (intercept === undefined) proceed();
       else intercept(incoming, outgoing, proceed);
     } catch (error) {
-      // A state directory that was removed or is full must not end the process.
+      // A state directory that was removed, or a full disk, must not end the process.
       outgoing.statusCode = 500;
       outgoing.end(String(error));
     }
@@ -104,13 +104,13 @@ function stop(server: Server): Promise<void> {
   });
 }
 
-// The Host header says which host a request is for.
+// A placeholder: the Host header names the actual host.
 const ORIGIN = 'http://sandbox.invalid';
 
 /** Responses up to this length go out in one write. */
 const WHOLE_BYTES = 256 * 1024;
 
-/** Responds to a request of Node's server with the app. Rejects when the exchange ends early. */
+/** Passes a request of Node's server to the app. Rejects when the exchange ends early. */
 async function respond(app: Hono<SandboxEnv>, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const { remoteAddress } = incoming.socket;
   const response = await app.fetch(toRequest(incoming, outgoing), { remoteAddress });
@@ -144,7 +144,7 @@ function isSent({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** The body, which is read, and with `Expect: 100-continue` asked for, only when the app reads it. */
+/** Returns the request's body as a stream. With `Expect: 100-continue`, the client sends it only when the app reads it. */
 function bodyOf(incoming: IncomingMessage, outgoing: ServerResponse): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Buffer> = incoming.iterator({ destroyOnReturn: false });
   let isAwaited = incoming.headers.expect !== undefined;

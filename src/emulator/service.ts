@@ -8,7 +8,7 @@ import type { EventOf } from './state/events.ts';
 import type { SandboxState } from './state/state.ts';
 import type { StoreFiles } from './store/files.ts';
 
-/** What the routes of a running sandbox work with. */
+/** The running sandbox as its routes see it. */
 export interface Service {
   readonly state: SandboxState;
   readonly files: StoreFiles;
@@ -16,13 +16,13 @@ export interface Service {
   readonly limits: RateLimits | undefined;
   /** Milliseconds from the upload until processing begins, and until the result is ready. */
   readonly speed: { readonly pickup: number; readonly processing: number };
-  /** Whether reading the logs leaves a log itself. */
+  /** Whether reading logs creates a log. */
   readonly auditReads: boolean;
-  /** Scheme, host and port that this process serves. */
+  /** Returns scheme, host and port of this process's server. */
   origin(): string;
 }
 
-/** What the app knows of a connection. */
+/** Facts about a connection, for the app. */
 export interface SandboxEnv extends Env {
   readonly Bindings: { readonly remoteAddress?: string | undefined };
 }
@@ -30,12 +30,12 @@ export interface SandboxEnv extends Env {
 /** A record in the tenant's logs. */
 export type AuditNote = Omit<EventOf<'audit'>, 'type' | 'at' | 'application'>;
 
-/** Writes a record into the tenant's logs. Requests to the store come without a key. */
+/** Adds a record to the tenant's logs. Requests to the store have no key. */
 export function recordAudit({ state }: Service, key: SandboxKey | undefined, note: AuditNote): void {
   state.record({ type: 'audit', at: state.now(), ...(key && { application: key.application }), ...note });
 }
 
-/** The record of a request to an endpoint: about the tenant when it names no entity. */
+/** Makes the record of a request to an endpoint; it concerns the tenant when no entity is named. */
 export function auditNote({ state }: Service, subject: AuditSubject, refused: boolean, id?: string): AuditNote {
   const { entityType, noun, operation } = subject;
   return {
@@ -48,10 +48,10 @@ export function auditNote({ state }: Service, subject: AuditSubject, refused: bo
 
 const PAST = { create: 'created', read: 'read', update: 'updated', delete: 'deleted' } as const;
 
-// A path can hold anything; ids are shorter.
+// A path may contain anything, so a longer text is not recorded as an id.
 const MAX_ID_LENGTH = 100;
 
-/** What an endpoint's requests are called in the tenant's logs. */
+/** How the tenant's logs describe requests to an endpoint. */
 export interface AuditSubject {
   readonly entityType: string;
   /** Begins a sentence: `Job`, `Usage report`. */
@@ -82,13 +82,13 @@ export interface QueryParameter {
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
-/** An endpoint of the API. The app and its OpenAPI document are made from these. */
+/** An endpoint of the API. The app and the OpenAPI document are derived from it. */
 export interface ApiRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Variable parts are written `:name`. */
+  /** The path; variable segments are written `:name`. */
   readonly path: string;
   readonly summary: string;
-  /** It also says which type of key is needed. */
+  /** The required permission, which also determines the type of key. */
   readonly permission: Permission;
   readonly audit: AuditSubject;
   readonly query?: readonly QueryParameter[];

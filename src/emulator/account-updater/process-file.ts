@@ -11,20 +11,20 @@ import type { EventOf } from '../state/events.ts';
 import type { Card } from '../vault/cards.ts';
 import { type CardUpdate, yieldsToken } from '../vault/test-cards.ts';
 
-/** What the rows of a request file are looked up in. */
+/** The vault in which the tokens of a request file are looked up. */
 export interface Vault {
-  /** The card behind a token; undefined when there is none. */
+  /** Returns the card behind a token, or undefined when there is none. */
   find(token: string): VaultCard | undefined;
-  /** The token that a row (counted from 0) yields for this token's card. */
+  /** Returns the new token that a row (counted from 0) gets for the card behind this token. */
   renew(token: string, row: number): string;
 }
 
-/** What is recorded of a result file that was written, or why there is none. */
+/** The recorded facts of a result file, or the errors that prevented one. */
 type ProcessedFile = Omit<EventOf<'result'>, 'type' | 'at' | 'job' | 'upload'>;
 
 const MOST_USED = 1000;
 
-/** Writes the result of a request file, row by row. `resultPath` must not exist. */
+/** Writes the result file of a request file, row by row. `resultPath` must not exist. */
 export async function processRequestFile(
   requestPath: string,
   resultPath: string,
@@ -114,7 +114,7 @@ function readRow(text: string, line: number): RequestRow {
   return { token, year, month, merchant };
 }
 
-/** Lines of a UTF-8 file, many at a time, without their ends. Throws a TypeError on other encodings. */
+/** Yields batches of lines of a UTF-8 file, without their line ends. Throws a TypeError on other encodings. */
 async function* linesOf(path: string, signal?: AbortSignal): AsyncGenerator<string[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let rest = '';
@@ -128,7 +128,7 @@ async function* linesOf(path: string, signal?: AbortSignal): AsyncGenerator<stri
   if (rest !== '') yield [withoutReturn(rest)];
 }
 
-/** Cells of a line; undefined when a quote stays open or stands amid a cell. */
+/** Splits a line into cells; undefined when a quote stays open or stands in the middle of a cell. */
 export function cellsOf(line: string): string[] | undefined {
   if (!line.includes('"')) return line.split(',');
   const cells: string[] = [];
@@ -141,7 +141,7 @@ export function cellsOf(line: string): string[] | undefined {
   }
 }
 
-/** A cell as it is written, quoted where it must be. */
+/** Writes a cell, quoted where CSV requires it. */
 export function cellText(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
@@ -150,7 +150,7 @@ function withoutReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-/** A row of a request file; empty where the cell is. */
+/** A row of a request file; an empty cell is an empty string. */
 export interface RequestRow {
   readonly token: string;
   readonly year: string;
@@ -167,7 +167,7 @@ export interface Outcome {
   readonly newMonth: string;
 }
 
-/** The outcome of one row; undefined for a row that is left out of the result. */
+/** Returns the outcome of one row; undefined for a row that the result leaves out. */
 export function outcomeOf(row: RequestRow, card: VaultCard | undefined): Outcome | undefined {
   if (card === undefined) return plain('ERR_INVALID_TOKEN');
   if (row.merchant !== '' && row.merchant !== SANDBOX_MERCHANT_ID) return plain('ERR_INVALID_CONFIG');
@@ -182,7 +182,7 @@ function plain(code: ResultCode): Outcome {
   return { code, newToken: false, newYear: '', newMonth: '' };
 }
 
-// Year and month of the row each override those of the token.
+// The year and the month of a row each override the token's own.
 function hasExpiration(row: RequestRow, card: VaultCard): boolean {
   const year = row.year === '' ? card.year?.slice(-2) : row.year;
   const month = row.month === '' ? card.month : row.month;

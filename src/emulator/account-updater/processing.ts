@@ -8,8 +8,8 @@ import { type Card, findCard } from '../vault/cards.ts';
 import { processRequestFile, type Vault } from './process-file.ts';
 
 /**
- * Makes result files. An upload's result does not depend on when and by which process it is made, so it is made when
- * first needed, or ahead of that in the background; two processes may do it at once without harm.
+ * Makes result files, on first use or earlier in the background. A result does not depend on when and by which process
+ * it is made, so two processes may make it at the same time.
  */
 export class Processing {
   readonly #state: SandboxState;
@@ -20,7 +20,7 @@ export class Processing {
   constructor(state: SandboxState, files: StoreFiles) {
     this.#state = state;
     this.#files = files;
-    // Every waiting upload listens to it: that is no leak to warn of.
+    // Every waiting upload listens to this signal; without this, Node warns of a leak.
     setMaxListeners(0, this.#stop.signal);
   }
 
@@ -28,7 +28,7 @@ export class Processing {
     for (const job of jobs) if (isDue(job, now)) await this.#processOnce(job);
   }
 
-  /** Begins ahead of time. A failure here happens again, and is reported, in `settle`. */
+  /** Begins in the background. A failure is not reported here: it occurs again in `settle`. */
   prepare(job: Job, delayMs: number): void {
     const begin = (): void => void this.#processOnce(job).catch(() => undefined);
     const timer = setTimeout(begin, delayMs).unref();

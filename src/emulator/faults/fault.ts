@@ -1,54 +1,54 @@
 import { kept, mix } from '../seed/random.ts';
 
-/** What goes wrong with an exchange. Several can be combined; `malformed` and a hang at the head stand alone. */
+/** The effect of a fault on an exchange. Effects combine, except `malformed` and a hang before the head. */
 export interface Effect {
-  /** Responds with this status instead of the sandbox. */
+  /** The status of a response that replaces the sandbox's own; the request has no effect unless `applied`. */
   readonly status?: number | undefined;
-  /** Set on the response. */
+  /** Headers that the response gets in addition. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The body of the response, in place of the usual one. */
+  /** The body that replaces that of the response. */
   readonly body?: string | undefined;
-  /** Redirects to this address; with 307 unless `status` says otherwise. */
+  /** The target of a redirect, with status 307 unless `status` is set. */
   readonly redirect?: string | undefined;
-  /** Responds with bytes that are not HTTP. */
+  /** Whether the response consists of bytes that are not HTTP. */
   readonly malformed?: boolean | undefined;
-  /** Milliseconds before anything happens. */
+  /** The delay before anything else happens, in milliseconds. */
   readonly latency?: number | undefined;
-  /** Says nothing at all, or stops in the middle of the body, and keeps the connection open. */
+  /** Where the response stops while the connection stays open: before the head, or in the middle of the body. */
   readonly hang?: 'head' | 'body' | undefined;
-  /** Resets the connection before the head, or after so many bytes of the body. */
+  /** Where the connection is reset: before the head, or after this number of bytes of the body. */
   readonly reset?: 'head' | number | undefined;
-  /** Ends the connection in order after so many bytes of the body. */
+  /** The number of bytes of the body after which the connection is closed. */
   readonly truncate?: number | undefined;
-  /** The request takes effect all the same; only its response is the fault's. */
+  /** Whether the request takes effect although the fault replaces its response. */
   readonly applied?: boolean | undefined;
-  /** The store accepts a second file for a job that has one. */
+  /** Whether the store accepts a second file for a job that already has one. */
   readonly acceptSecondPut?: boolean | undefined;
-  /** Milliseconds between one byte of the body and the next. */
+  /** The pause between two bytes of the body, in milliseconds. */
   readonly trickle?: number | undefined;
 }
 
-/** The header by which an interceptor makes the store accept a second file for a job. */
+/** The request header with which an interceptor makes the store accept a second file. */
 export const ACCEPT_SECOND_PUT = 'x-sandbox-accept-second-put';
 
-/** Which of the requests that a rule is about it strikes: those of these numbers, counted from 1, by this chance. */
+/** When a rule applies: from the first to the last matching request (counted from 1), with this probability. */
 interface Occasion {
   readonly first: number;
   readonly last: number;
   readonly probability: number;
 }
 
-/** A rule: which requests, when, and what goes wrong. */
+/** A rule: the requests that it matches, when it applies to them, and its effect. */
 export interface Fault {
   readonly call: CallPattern;
   readonly occasion: Occasion;
   readonly effect: Effect;
 }
 
-/** A fault that is not written as it should be. The message never repeats what was written. */
+/** A syntax error in a fault. The message never repeats the input. */
 export class FaultSyntaxError extends Error {}
 
-/** Chooses the fault of each request: of the rules in their order the first that strikes. */
+/** Chooses the fault of each request: the first rule, in order, that applies. */
 export class FaultChooser {
   readonly #faults: readonly Fault[];
   readonly #seed: number;
@@ -74,19 +74,19 @@ export class FaultChooser {
   }
 }
 
-/** Which requests are meant: a method or `*`, and a path in which `*` stands for one part and `**` for any. */
+/** A pattern for requests: a method or `*`, and a path where `*` matches one segment and `**` any number. */
 export interface CallPattern {
   readonly method: string;
   readonly path: string;
 }
 
-/** Reads `GET /logs`, `* /3ds/**`. Undefined for anything else. */
+/** Parses a pattern such as `GET /logs` or `* /3ds/**`; undefined for anything else. */
 export function readCallPattern(text: string): CallPattern | undefined {
   const [, method, path] = /^(\*|[A-Z]+) (\*\*|\/[^\s:?#]*)$/.exec(text) ?? [];
   return method === undefined || path === undefined ? undefined : { method, path };
 }
 
-/** Whether a request is meant. A query does not count. */
+/** Whether a request matches a pattern. The query is ignored. */
 export function matchesCall(pattern: CallPattern, method: string, target: string): boolean {
   if (pattern.method !== '*' && pattern.method !== method) return false;
   const [path = ''] = target.split('?', 1);
@@ -100,7 +100,7 @@ const expressionOf = kept((path: string) => {
 
 const WILD: Readonly<Record<string, string>> = { '*': '[^/]+', '**': '.*' };
 
-/** Reads one fault, such as `429,retry-after=2@GET /logs:0.1`. Throws a `FaultSyntaxError`. */
+/** Parses one fault, such as `429,retry-after=2@GET /logs:0.1`. Throws a `FaultSyntaxError`. */
 export function readFault(text: string): Fault {
   const [, effects, call, when] = /^(.+?)@((?:\*|[A-Z]+) [^\s:]+)(?::(\S+))?$/.exec(text) ?? [];
   if (effects === undefined || call === undefined)
@@ -110,7 +110,7 @@ export function readFault(text: string): Fault {
   return { call: pattern, occasion: readOccasion(when), effect: readEffects(effects) };
 }
 
-/** Reads when a fault applies: a chance, `#3`, `#3-5`, `#3-`; always when there is none. */
+/** Parses when a fault applies: a probability, `#3`, `#3-5` or `#3-`; always when absent. */
 function readOccasion(text: string | undefined): Occasion {
   const always = { first: 1, last: Infinity, probability: 1 };
   if (text === undefined) return always;
@@ -189,8 +189,8 @@ export interface Scenario {
 }
 
 /**
- * Reads faults, one a line or separated by semicolons, and with `seed=7` the seed of their chances. Empty lines and those
- * that begin with # are skipped. Throws a `FaultSyntaxError` that names the fault by its number.
+ * Parses faults, separated by newlines or semicolons; `seed=7` sets the seed of their probabilities. Empty lines and
+ * lines that begin with # are skipped. Throws a `FaultSyntaxError` that names the fault by its number.
  */
 export function readFaults(text: string): Scenario {
   const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('#'));

@@ -4,7 +4,7 @@ import type { Interceptor } from '../options.ts';
 import { problemBody } from '../problem.ts';
 import { ACCEPT_SECOND_PUT, type Effect, type Fault, FaultChooser } from './fault.ts';
 
-/** Makes requests go wrong as the faults say. The same seed and the same requests lead to the same faults. */
+/** Applies faults to requests. The same seed and the same requests lead to the same faults. */
 export function faultInterceptor(faults: readonly Fault[], seed = 1): Interceptor {
   const chooser = new FaultChooser(faults, seed);
   return (incoming, outgoing, proceed) => {
@@ -76,12 +76,12 @@ function ownResponse(effect: Effect, incoming: IncomingMessage, outgoing: Server
   if (effect.body === undefined) outgoing.setHeader('content-type', 'application/problem+json');
   const body = Buffer.from(effect.body ?? JSON.stringify(problemBody(status, 'A fault that was asked for.')));
   if (status !== 204 && status !== 304) outgoing.setHeader('content-length', body.length);
-  // What the client still sends is dropped, so that it is not read as its next request.
+  // The rest of the request is dropped, so that it is not read as the next request.
   incoming.resume();
   return status === 204 || status === 304 ? Buffer.alloc(0) : body;
 }
 
-/** Holds a response back: what the sandbox writes is collected, and passed on once it has ended. */
+/** Collects the sandbox's response and passes its body to `done` when it is complete. */
 export function captureResponse(outgoing: ServerResponse, done: (body: Buffer) => void): void {
   const chunks: Buffer[] = [];
   const gather = (chunk: unknown): void => {
@@ -96,7 +96,7 @@ export function captureResponse(outgoing: ServerResponse, done: (body: Buffer) =
     },
     end(chunk?: unknown, ...rest: unknown[]): ServerResponse {
       gather(chunk);
-      // The methods of the class come back into sight.
+      // Deleting the own properties restores the methods of the class.
       for (const name of ['write', 'end']) Reflect.deleteProperty(outgoing, name);
       done(Buffer.concat(chunks));
       calledBack([chunk, ...rest]);
@@ -109,11 +109,11 @@ function calledBack(given: readonly unknown[]): void {
   for (const callback of given) if (typeof callback === 'function') queueMicrotask(() => void callback());
 }
 
-/** Sends a body as the effect damages it: stopped, reset, cut, or a byte at a time. The head is set already. */
+/** Sends a body damaged by the effect: stalled, reset, cut off, or byte by byte. The head is already set. */
 function sendDamaged(outgoing: ServerResponse, effect: Effect, body: Buffer): void {
   if (effect.hang === 'body') return begin(outgoing, body.subarray(0, Math.floor(body.length / 2)));
   if (typeof effect.reset === 'number') {
-    // A reset overtakes what was sent before it unless that had the time to be read.
+    // A reset discards bytes that the client has not read yet, so it waits a moment.
     return begin(outgoing, body.subarray(0, effect.reset), () => {
       later(() => outgoing.socket?.resetAndDestroy(), 20).unref();
     });

@@ -13,7 +13,7 @@ import examples from './examples.json' with { type: 'json' };
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The sandbox as an OpenAPI 3.1 document, made from the tables that it serves from. */
+/** Describes the sandbox as an OpenAPI 3.1 document, generated from its routes. */
 export function openApiDocument(): Json {
   return {
     openapi: '3.1.1',
@@ -159,7 +159,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   WebhookDelivery: jobs.webhookDeliverySchema,
 };
 
-/** A reference to the schema of a shape. Throws for a shape without a name. */
+/** Returns a reference to the schema of a shape. Throws for a shape without a name. */
 function reference(shape: Shape): JsonSchema {
   const name = Object.entries(SHAPES).find(([, known]) => known === shape)?.[0];
   if (name === undefined) throw new Error('a shape of the table of routes has no name');

@@ -15,7 +15,7 @@ const ENTITY_TYPE = 'account_updater_job';
 
 const DOWNLOAD_LIFE_MS = 15 * 60 * 1000;
 
-/** Endpoints of the Account Updater. Its files go to and from the store. */
+/** Endpoints of the Account Updater. Its files are transferred at the store. */
 export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
   {
     method: 'POST',
@@ -48,7 +48,7 @@ export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
   },
 ];
 
-// The body may be empty or hold any members, but must be JSON.
+// The body may be empty or have any members, but must be JSON.
 async function createJob({ service, key, now, json, created }: Call): Promise<AccountUpdaterJob> {
   await json();
   const nonce = randomUUID();
@@ -80,7 +80,7 @@ async function listJobs({ service, query, now }: Call): Promise<unknown> {
   );
 }
 
-/** The response about a job. Its addresses are signed at every read. */
+/** Returns a job as in a response. Every read signs new addresses. */
 function jobView(service: Service, job: Job, now: number): AccountUpdaterJob {
   const { seed, secret } = service.state.world.start;
   const status = jobStatus(job, now);

@@ -20,14 +20,14 @@ export const API_ROUTES: readonly ApiRoute[] = [
   ...ACCOUNT_UPDATER_ROUTES,
 ];
 
-/** The API: each endpoint checks key, limits and permission, then does its own work. */
+/** Routes the API. Every endpoint checks key, limits and permission before its own work. */
 export function apiRoutes(service: Service): Hono<ApiEnv> {
   const api = new Hono<ApiEnv>();
   for (const route of API_ROUTES)
     api.on(route.method, route.path, checkAccess(service, route), LIMIT_BODY, (c) => handle(service, route, c));
   api.onError((error, c) => {
     const { key, refusal } = c.var;
-    // Recorded after the response was made: a list never holds the request that asked for it.
+    // The record follows the response, so that a list of logs never contains its own request.
     if (key !== undefined && refusal !== undefined) recordAudit(service, key, refusal);
     return (
       error instanceof HTTPException ? error : problem(500, `The sandbox failed: ${String(error)}`)
@@ -36,11 +36,11 @@ export function apiRoutes(service: Service): Hono<ApiEnv> {
   return api;
 }
 
-/** What is known of a request whose key is good. */
+/** Facts about a request with a valid key. */
 interface ApiEnv extends Env {
   readonly Variables: {
     key?: SandboxKey;
-    /** The record that the request leaves in the logs if it is refused. */
+    /** The log that the request creates if it is refused. */
     refusal?: AuditNote;
   };
 }
@@ -91,7 +91,7 @@ function parseJson(text: string): unknown {
   return value;
 }
 
-/** The key of a request. Throws a 401 for none, an unknown or expired one, and one whose tenant was deleted. */
+/** Finds the key of a request. Throws a 401 if it is missing, unknown or expired, or its tenant was deleted. */
 function keyOf({ state }: Service, value: string | undefined): SandboxKey {
   const key = findKey(value);
   if (value === undefined) throw problem(401, 'The header SVC-API-KEY is missing.');

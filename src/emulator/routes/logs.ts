@@ -18,7 +18,7 @@ const LOG_QUERY = [
   ...CURSOR_QUERY,
 ];
 
-/** How long a log can be had: the service's usual quota. */
+/** The retention of logs: the service's usual quota. */
 const LOG_RETENTION_MS = 24 * 3_600_000;
 
 const ISO_DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
@@ -65,7 +65,7 @@ function readPage(call: Call): unknown {
   return cursorPage(data, size, undefined);
 }
 
-// Each page read adds a log at the top. A walk by page number would meet the same logs again and again, so those that
+// Each page read adds a log at the top. A walk by page number would see the same logs repeatedly, so the logs that
 // its own earlier pages have added are skipped.
 function pageOne({ service, key }: Call, page: number): LogPosition {
   const { audit } = service.state.world;
@@ -85,7 +85,7 @@ function readPosition(query: URLSearchParams): LogPosition | undefined {
   return { seeded, audit };
 }
 
-/** Which logs are wanted: kept from a time on, and before another, in milliseconds. */
+/** Reads the filter of a request: an entity, and an interval in milliseconds. */
 function readFilter(query: URLSearchParams) {
   return {
     entityType: query.get('entity_type') || undefined,
@@ -105,13 +105,13 @@ function readDate(query: URLSearchParams, name: string): number | undefined {
 
 type LogFilter = ReturnType<typeof readFilter>;
 
-/** A position in the list: generated logs and audit records below these numbers follow. */
+/** A position in the list: the generated logs and audit records with lower numbers follow. */
 interface LogPosition {
   readonly seeded: number;
   readonly audit: number;
 }
 
-/** The tenant's logs from a position on, newest first. Both kinds only grow at the new end: a position stays good. */
+/** Yields the tenant's logs after a position, newest first. Both kinds only grow at the new end, so positions stay valid. */
 function* listLogs(
   world: World,
   now: number,
@@ -144,14 +144,14 @@ function* listLogs(
   }
 }
 
-/** Which audit records can lie in a window. After the clock was set back their positions do not say. */
+/** Returns the range of audit records that can lie in a window: all of them after the clock was set back. */
 function auditWindow({ audit, auditInOrder }: World, from: number, before: number): { begin: number; end: number } {
   if (!auditInOrder) return { begin: 0, end: audit.length };
   const timeOf = (number: number): number => auditTime(audit[number]);
   return { begin: firstAt(audit.length, timeOf, from), end: firstAt(audit.length, timeOf, before) };
 }
 
-/** The number of the first log at or after a time, by halving. */
+/** Finds the number of the first log at or after a time, by binary search. */
 function firstAt(count: number, timeOf: (number: number) => number, time: number): number {
   let low = 0;
   let high = count;

@@ -23,10 +23,10 @@ const FIRST_SETTINGS = {
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-// More than two pages of the usual size.
+// More than two pages of the default size, so that clients must page.
 const APPLICATION_COUNT = 45;
 
-/** Endpoints of the tenant and its applications, the one list that is paged by number. */
+/** Endpoints of the tenant and its applications; applications are the only list paged by number. */
 export const TENANT_ROUTES: readonly ApiRoute[] = [
   {
     method: 'GET',
@@ -83,12 +83,12 @@ async function updateTenant({ service, key, now, json }: Call): Promise<Tenant> 
   return tenantView(service.state.record({ type: 'tenant', at: now, application, name, settings: { ...settings } }));
 }
 
-// From here on every key of the tenant is unknown, until the sandbox is reset.
+// From now on every key of the tenant is refused, until the sandbox is reset.
 function deleteTenant({ service, key, now }: Call): void {
   service.state.record({ type: 'tenant-deleted', at: now, application: key.application });
 }
 
-// The interface does not say what other members lead to: like most services, this one ignores them.
+// The interface does not define other members; the sandbox ignores them, as most services do.
 function knownMembers(body: unknown): object {
   if (typeof body !== 'object' || body === null) return {};
   return { ...('name' in body && { name: body.name }), ...('settings' in body && { settings: body.settings }) };
@@ -119,8 +119,8 @@ const INCLUDED = 1000;
 const MONTH_MS = 30 * 24 * 3_600_000;
 
 /**
- * Counts the sandbox's tokens: generated ones, created ones, and those that completed jobs made. Active are those that
- * this calendar month (UTC) was logged, created, or in the file of a job.
+ * Counts the sandbox's tokens: generated, created, and made by completed jobs. A token is active if it was logged,
+ * created, or in the file of a job in this calendar month (UTC).
  */
 function usageReport(world: World, now: number): UsageReport {
   const finished = world.jobs.all.filter((job) => jobStatus(job, now) === 'completed');
@@ -164,7 +164,7 @@ function activeTokens(world: World, finished: readonly Job[], now: number): numb
   return jobs.reduce((sum, job) => sum + renewedBy(job).count, active.size);
 }
 
-// The latest logs are enough: they are all about the same few entities.
+// The latest logs suffice, since all logs concern the same few entities.
 const MOST_LOGS = 20_000;
 
 function seededActivity({ start }: World, from: number, now: number): Set<string> {
@@ -184,7 +184,7 @@ function listApplications({ service, query }: Call): unknown {
   return offsetPage(applications, pageNumber(query), pageSize(query));
 }
 
-// The first ones are those of the sandbox's keys.
+// The first applications own the sandbox's keys.
 function application({ seed, at }: EventOf<'start'>, number: number): Application {
   const key = SANDBOX_KEYS.find((candidate) => candidate.application === number);
   return {

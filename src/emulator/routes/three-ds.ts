@@ -84,7 +84,7 @@ function sessionOf({ service, params, now }: Call): Session {
   return session;
 }
 
-/** Creates a session from a request's body. Throws a 400 that says what is wrong, a 422 for a foreign network. */
+/** Creates a session from a request's body. Throws a 400 for an invalid body, a 422 for an unsupported network. */
 async function createSession({ service, key, now, json, created }: Call) {
   const body = await json();
   const { sessionType, named, token } = readBody(body);

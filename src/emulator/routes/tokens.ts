@@ -6,7 +6,7 @@ import type { ApiRoute, Call } from '../service.ts';
 import type { EventOf } from '../state/events.ts';
 import { maskedNumber, positionsOfNumber } from '../vault/cards.ts';
 
-/** The one endpoint of tokens: the creation that test cards need. */
+/** The only endpoint of tokens, which creates tokens for test cards. */
 export const TOKEN_ROUTES: readonly ApiRoute[] = [
   {
     method: 'POST',
@@ -21,7 +21,7 @@ export const TOKEN_ROUTES: readonly ApiRoute[] = [
   },
 ];
 
-// An error repeats nothing of the body: a card number must go nowhere.
+// Errors repeat nothing of the body, which contains a card number.
 async function createToken({ service, key, now, json, created }: Call): Promise<CardToken> {
   const card = readCard(await json());
   const nonce = randomUUID();
@@ -67,7 +67,7 @@ function readCard(body: unknown): CardFacts {
   };
 }
 
-/** Undefined when absent, null when wrong. Numbers are accepted as well as text. */
+/** Reads digits from text or a number: undefined when absent, null when invalid. */
 function readDigits(value: unknown, pattern: RegExp): string | undefined | null {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string' && typeof value !== 'number') return null;

@@ -2,7 +2,7 @@ import type { Log } from '../../schema/log.ts';
 import { TEST_CARDS } from '../vault/test-cards.ts';
 import { hex, kept, mix, NAMESPACE, uuidFromHex, uuidOf } from './random.ts';
 
-/** Everything that a log can be about: the response of GET /logs/entity-types. */
+/** The kinds of entities in logs, as GET /logs/entity-types lists them. */
 export const ENTITY_KINDS = [
   kind('application', 'Application', 6, 10, (seed, index) => applicationId(seed, index + 1)),
   kind('bank', 'Bank', 40, 8, (seed, index) => uuidOf(seed, NAMESPACE.bank, index)),
@@ -24,7 +24,7 @@ export function ownerId(seed: number): string {
   return uuidOf(seed, NAMESPACE.user);
 }
 
-/** The id of an application by its number, counted from 1. */
+/** Returns the id of an application by its number, counted from 1. */
 export function applicationId(seed: number, number: number): string {
   return uuidOf(seed, NAMESPACE.application, number);
 }
@@ -37,7 +37,7 @@ function entityId(kind: EntityKind, seed: number, hash: number): string {
   return idsOf(kind)(seed)[mix(hash) % kind.count] ?? '';
 }
 
-// Logs name the same few entities over and over, so their ids are made once.
+// Logs name the same few entities repeatedly, so their ids are computed once.
 const idsOf = kept((kind: EntityKind) =>
   kept((seed: number) => Array.from({ length: kind.count }, (_, index) => kind.id(seed, index))),
 );
@@ -47,27 +47,27 @@ const KIND_BY_WEIGHT = ENTITY_KINDS.flatMap((kind) => Array.from({ length: kind.
 type EntityKind = ReturnType<typeof kind>;
 type IdOf = (seed: number, index: number) => string;
 
-/** The generated logs are about so many entities of the kind; the weight is its share of them, out of the sum of all. */
+/** Declares a kind of entity: `count` entities occur in generated logs, and `weight` is the kind's share of the logs. */
 function kind(value: string, displayName: string, count: number, weight: number, id: IdOf) {
   return { value, displayName, count, weight, id };
 }
 
-/** The seed of a sandbox that was not given one. The shipped example file is made from it. */
+/** The default seed. The shipped example file is made from it. */
 export const DEFAULT_SEED = 1;
 
-/** The token of a test card in a sandbox of this seed. `index` is the card's position in `TEST_CARDS`. */
+/** Returns the token of a test card in a sandbox with this seed. `index` is the card's position in `TEST_CARDS`. */
 export function cardToken(seed: number, index: number): string {
   return uuidOf(seed, NAMESPACE.card, index);
 }
 
-/** Where a token comes from: the vault's test cards, or a row of a job's result. */
+/** The origin of a token: a test card of the vault, or a row of a job's result. */
 export type CardOrigin =
   | { readonly kind: 'seeded'; readonly index: number }
   | { readonly kind: 'derived'; readonly index: number; readonly job: number; readonly row: number };
 
 /**
- * The token that a job's row yields. The id itself says, in a disguised and checked form, what it stands for
- * (job number below 2^24, row below 2^24, card below 2^8), so hundreds of thousands need no storage.
+ * Returns the token that a job creates for a row. The id encodes job, row and card (below 2^24, 2^24 and 2^8) with a
+ * checksum, so that hundreds of thousands of tokens need no storage.
  */
 export function derivedToken(seed: number, job: number, row: number, index: number): string {
   const check = mix(seed, NAMESPACE.derivedCard, job, row, index);
@@ -77,7 +77,7 @@ export function derivedToken(seed: number, job: number, row: number, index: numb
   return uuidFromHex(hex(first, 8) + hex(middle, 6) + hex(check, 8) + hex(second, 8));
 }
 
-/** Finds what a token stands for; undefined for a token that this sandbox never made. */
+/** Returns the origin of a token; undefined for a token that this sandbox never made. */
 export function originOfToken(seed: number, token: string): CardOrigin | undefined {
   const seeded = seededTokens(seed).get(token);
   return seeded === undefined ? readDerived(seed, token) : { kind: 'seeded', index: seeded };
@@ -100,14 +100,14 @@ function readDerived(seed: number, token: string): CardOrigin | undefined {
 
 const seededTokens = kept((seed: number) => new Map(TEST_CARDS.map((_, index) => [cardToken(seed, index), index])));
 
-// A little less than the day that logs are kept, so that the first ones do not vanish at once.
+// A little less than the retention of a day, so that the oldest logs do not vanish at once.
 const SPREAD_MS = 23.5 * 3_600_000;
 
-/** The generated logs of the day before `start`, each computed from its number alone: 0 is the oldest. */
+/** Returns the generated logs of the day before `start`. Each is computed from its number alone; 0 is the oldest. */
 export function seededLogs(seed: number, start: number, count: number) {
   const people = peopleOf(seed);
   const slot = SPREAD_MS / Math.max(count, 1);
-  /** Milliseconds, whole seconds; never falls from one number to the next. */
+  /** Returns the time of a log in milliseconds, in whole seconds, never decreasing with the number. */
   const timeOf = (number: number): number => {
     const place = isPaired(seed, number) ? number - 1 : number;
     const within = mix(seed, NAMESPACE.log, place, 1) / 2 ** 32;
@@ -118,7 +118,7 @@ export function seededLogs(seed: number, start: number, count: number) {
   return {
     count,
     timeOf,
-    /** What the log is about, without making the log. */
+    /** Returns the entity type of a log without making the log. */
     entityTypeOf: (number: number): string => kindOf(hashOf(seed, content(number)))?.value ?? '',
     entityIdOf(number: number): string {
       const hash = hashOf(seed, content(number));
@@ -134,7 +134,7 @@ function peopleOf(seed: number) {
   return { tenant: tenantId(seed), owner: ownerId(seed), applications };
 }
 
-// Every other log may share its second with the one before, and now and then equals it in every field.
+// Some pairs of logs share a second, and some of these are equal in every field, as at the service.
 function isPaired(seed: number, number: number): boolean {
   return number % 2 === 1 && mix(seed, NAMESPACE.log, number, 2) % 3 === 0;
 }
@@ -170,7 +170,7 @@ function hashOf(seed: number, number: number): number {
   return mix(seed, NAMESPACE.log, number);
 }
 
-/** ISO 8601 in whole seconds, as logs carry it. */
+/** Formats a time as logs contain it: ISO 8601 in whole seconds. */
 export function isoSeconds(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

@@ -1,7 +1,7 @@
-// A world made from a seed: every value is a hash of the seed and its place, so any part of it can be had
-// without the parts before. Not for secrets.
+// Values made from a seed: each is a hash of the seed and its position, so that any of them can be computed without the
+// others. Not suitable for secrets.
 
-/** Mixes 32-bit integers into an unsigned one. Parameters are spelled out because it runs millions of times. */
+/** Mixes 32-bit integers into an unsigned one. Rest parameters would be too slow for millions of calls. */
 export function mix(a: number, b = 0, c = 0, d = 0, e = 0): number {
   let hash = scramble(0x9e3779b9 ^ scramble(a + 0x85ebca6b));
   hash = scramble(hash ^ scramble(b + 0x85ebca6b));
@@ -10,7 +10,7 @@ export function mix(a: number, b = 0, c = 0, d = 0, e = 0): number {
   return scramble(hash ^ scramble(e + 0x85ebca6b)) >>> 0;
 }
 
-/** A version 4 UUID that depends on the numbers alone. */
+/** Returns a version 4 UUID that depends on the numbers alone. */
 export function uuidOf(seed: number, namespace: number, a = 0, b = 0, c = 0): string {
   const first = mix(seed, namespace, a, b, c);
   const second = mix(first, c, b, a, namespace);
@@ -18,7 +18,7 @@ export function uuidOf(seed: number, namespace: number, a = 0, b = 0, c = 0): st
   return uuidFromHex(words.map((word) => hex(word, 8)).join(''));
 }
 
-/** Lays 30 or more hex digits out as a version 4 UUID. */
+/** Formats 30 or more hex digits as a version 4 UUID. */
 export function uuidFromHex(digits: string): string {
   return [
     digits.slice(0, 8),
@@ -33,7 +33,7 @@ export function hex(value: number, width: number): string {
   return value.toString(16).padStart(width, '0');
 }
 
-/** The same function, which keeps what it made of each value. */
+/** Returns a function that remembers its result for each argument. */
 export function kept<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new Map<Key, Made>();
   return (key) => {

@@ -3,9 +3,9 @@ import type { TenantType } from '../../schema/tenant.ts';
 import type { AuthenticationType, CHALLENGE_PREFERENCE_CODES, SessionType } from '../../schema/three-ds/values.ts';
 import type { ScenarioName } from '../vault/test-cards.ts';
 
-/** What the journal holds, one event a line, by type. State is a function of these events and the time. */
+/** The events of the journal, by type, one per line. The state is a function of these events and the time. */
 interface Events {
-  /** The first line: what the sandbox's data is generated from. */
+  /** The first line: the origin of generated data. */
   start: {
     readonly seed: number;
     /** Hex; signs the store's addresses. */
@@ -15,32 +15,32 @@ interface Events {
     /** `test` when absent. */
     readonly tenantType?: TenantType;
   };
-  /** From here on the sandbox's clock runs this far ahead of the real one. */
+  /** The sandbox's clock was moved: it is now `offset` ahead of the real one. */
   clock: { readonly offset: number };
   job: CreationEvent;
   upload: {
     readonly job: string;
     readonly bytes: number;
     readonly md5: string;
-    /** How long after the upload processing begins. */
+    /** Time from the upload until processing begins. */
     readonly pickup: number;
-    /** How long after the upload the result is ready. */
+    /** Time from the upload until the result is ready. */
     readonly processing: number;
   };
   /** A request file was processed. */
   result: {
     readonly job: string;
-    /** Which of the job's uploads, counted from 1. */
+    /** The number of the upload within the job, counted from 1. */
     readonly upload: number;
     readonly rows: number;
     /** Size and MD5 (hex) of the result file. */
     readonly bytes: number;
     readonly md5: string;
-    /** Why the file could not be processed; empty when it could. */
+    /** Errors that prevented processing; empty on success. */
     readonly errors: readonly string[];
     /** New card tokens in the result. */
     readonly newTokens?: number;
-    /** The first thousand distinct card tokens of the file that the vault holds. */
+    /** The first thousand distinct tokens of the file that the vault knows. */
     readonly used?: readonly string[];
   };
   /** The tenant was given a name and settings. */
@@ -55,16 +55,16 @@ interface Events {
     /** 0 without a response. */
     readonly status: number;
   };
-  /** A request that leaves an audit record. */
+  /** A request that creates an audit record. */
   audit: {
-    /** Number of the calling application; absent for the store, which knows no caller. */
+    /** Number of the calling application; absent for the store, which needs no key. */
     readonly application?: number;
     readonly entityType: string;
     readonly entityId: string;
     readonly operation: string;
     readonly message: string;
   };
-  /** A card token was created. It holds no card number: the positions in the test cards are enough. */
+  /** A card token was created. The event contains no card number: the positions in the test cards suffice. */
   token: CreationEvent & {
     readonly firstSix: string;
     readonly lastFour: string;
@@ -92,7 +92,7 @@ interface Events {
   /** The method page of a session was visited, or its completion was notified. */
   '3ds-method': {
     readonly session: string;
-    /** What a browser says of itself with every request; absent for the notification. */
+    /** Facts that a browser sends with every request; absent for the notification. */
     readonly browser?: { readonly accept: string; readonly address: string; readonly userAgent: string };
   };
   /** A session was authenticated, or its challenge begun. */
@@ -103,13 +103,13 @@ interface Events {
     readonly preference?: keyof typeof CHALLENGE_PREFERENCE_CODES;
     /** Whether the issuer may challenge the cardholder outside the session. */
     readonly decoupled: boolean;
-    /** How long such a challenge may take, in milliseconds. */
+    /** Time limit of such a challenge, in milliseconds. */
     readonly decoupledLimit?: number;
     readonly posted?: PostedDevice;
-    /** What the challenge page shows of the request: the amount with its currency where something is paid. */
+    /** Details for the challenge page; the amount includes its currency and is absent when nothing is paid. */
     readonly shown: { readonly merchant: string; readonly amount?: string };
   };
-  /** What a cardholder did on a challenge page. */
+  /** The action of a cardholder on a challenge page. */
   '3ds-challenge': {
     readonly session: string;
     readonly answer: 'right-code' | 'wrong-code' | 'approve' | 'decline' | 'cancel';
@@ -117,13 +117,13 @@ interface Events {
 }
 
 export interface CreationEvent {
-  /** Identifies what was created to the process that wrote the line. */
+  /** Lets the process that wrote the line find what it created. */
   readonly nonce: string;
-  /** Number of the application that created it. */
+  /** Number of the creating application. */
   readonly application: number;
 }
 
-/** What a request said of the cardholder's device. */
+/** Details of the cardholder's device in a request. */
 export interface PostedDevice {
   readonly device?: string;
   readonly device_info?: Readonly<Record<string, unknown>>;
@@ -143,7 +143,7 @@ export function readEvent(line: string): JournalEvent | undefined {
   return isEvent(value) ? value : undefined;
 }
 
-// Events of types that a later version adds are ignored where they are applied.
+// Unknown types pass: a later version may add some, and applying them does nothing.
 function isEvent(value: unknown): value is JournalEvent {
   return isObject(value) && 'type' in value && typeof value['at'] === 'number';
 }

@@ -19,7 +19,7 @@ export class Journal {
     linkNew(draft, this.#path);
   }
 
-  /** The events since the last read; all of them where `fresh`, as after a reset. Undefined without a journal. */
+  /** Reads the events since the last read, or all of them (`fresh`) after a reset. Undefined without a journal. */
   read(): { fresh: boolean; events: JournalEvent[] } | undefined {
     const inode = fs.statSync(this.#path, { throwIfNoEntry: false })?.ino;
     if (inode === undefined) return undefined;
@@ -34,7 +34,7 @@ export class Journal {
   /** Adds an event. Requires an earlier `read`. */
   append(event: JournalEvent): void {
     if (this.#file === undefined) throw new Error('the journal is not open');
-    // The leading line end closes an incomplete line that a killed process may have left.
+    // The leading newline ends an incomplete line that a killed process may have left.
     const line = Buffer.from(`\n${JSON.stringify(event)}\n`);
     if (fs.writeSync(this.#file.descriptor, line) < line.length) throw new Error('the journal cannot grow');
   }
@@ -52,7 +52,7 @@ export class Journal {
   }
 }
 
-/** Gives a complete draft its name unless there is such a file: of several processes one succeeds. */
+/** Links a complete draft to its name unless that is taken: of several processes exactly one succeeds. */
 function linkNew(draft: string, path: string): void {
   try {
     fs.linkSync(draft, path);
@@ -64,7 +64,7 @@ function linkNew(draft: string, path: string): void {
   }
 }
 
-/** The text from an offset up to the last line end, and where that is. */
+/** Reads the text from an offset up to the last line end, and returns where that is. */
 function completeLines(descriptor: number, from: number): { text: string; end: number } {
   const size = fs.fstatSync(descriptor).size;
   if (size <= from) return { text: '', end: from };
@@ -76,7 +76,7 @@ function completeLines(descriptor: number, from: number): { text: string; end: n
 
 export type StatePaths = ReturnType<typeof statePaths>;
 
-/** The paths below a state directory; `files` are those of jobs, `objects` those of the buckets of earlier versions. */
+/** Returns the paths below a state directory; `files` belongs to jobs, `objects` to the buckets of earlier versions. */
 export function statePaths(directory: string) {
   return {
     directory,
@@ -87,7 +87,7 @@ export function statePaths(directory: string) {
   };
 }
 
-/** Creates the directory, for its owner alone. Throws when it holds anything but a sandbox. */
+/** Creates the directory, for its owner alone. Throws when it contains anything but a sandbox. */
 export function prepareDirectory(paths: StatePaths): void {
   fs.mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
   if (!fs.existsSync(paths.journal) && !fs.readdirSync(paths.directory).every((name) => SANDBOX_FILE.test(name)))

@@ -7,7 +7,7 @@ import { apply, newWorld, type World } from './world.ts';
 
 const DEFAULT_LOG_COUNT = 3000;
 
-/** What a new sandbox's data is generated from. */
+/** The options from which a new sandbox's data is generated. */
 export type Origins = Pick<SandboxOptions, 'seed' | 'logCount' | 'tenantType'>;
 
 /** The state that all sandbox processes of a directory share, kept up to date from the journal. */
@@ -18,7 +18,7 @@ export class SandboxState {
   readonly #realNow: () => number;
   #world: World | undefined;
 
-  /** `realNow` is the clock without the sandbox's offset. Throws when the directory began with other origins. */
+  /** `realNow` is the clock without the sandbox's offset. Throws when the directory was created with other origins. */
   constructor(paths: StatePaths, origins: Origins, realNow: () => number) {
     this.#paths = paths;
     this.#journal = new Journal(paths.journal);
@@ -79,12 +79,12 @@ export class SandboxState {
   }
 }
 
-/** How to move a sandbox's clock: by some milliseconds, to a time, or back to the machine's. */
+/** A move of a sandbox's clock: by some milliseconds, to a time, or back to the machine's. */
 export type ClockMove = { readonly by: number } | { readonly to: number } | 'reset';
 
 /**
  * Moves the clock of every sandbox on a state directory, or only reads it. Uploads expire, jobs finish, logs age and
- * sessions end as if the time had passed. Returns its time before and after, and how far that is ahead of the machine's.
+ * sessions end as if the time had passed. Returns the time before and after, and the offset to the machine's clock.
  */
 export function moveClock(directory: string, realNow: () => number, move?: ClockMove) {
   const paths = statePaths(directory);

@@ -16,13 +16,13 @@ export interface World {
   deleted?: EventOf<'tenant-deleted'>;
   /** Webhook addresses, each with the time from which it receives events. */
   readonly webhooks: Map<string, number>;
-  /** How far the delivery of an event to an address got, by `deliveryName`. */
+  /** The delivery state of an event to an address, by `deliveryName`. */
   readonly deliveries: Map<string, { readonly attempts: number; readonly lastAt: number; readonly accepted: boolean }>;
   readonly tokens: Created<EventOf<'token'>, Entity<EventOf<'token'>>>;
   readonly sessions: Created<EventOf<'3ds-session'>, Session>;
 }
 
-/** The world of a journal that holds its first line only. */
+/** Makes the world of a journal that contains only its first line. */
 export function newWorld(start: EventOf<'start'>): World {
   return {
     start,
@@ -47,10 +47,10 @@ export interface Entity<Event extends CreationEvent> {
 
 /** An Account Updater job. Its status depends on the time as well. */
 export interface Job extends Entity<EventOf<'job'>> {
-  /** Request files that were uploaded; the last one counts. */
+  /** The number of uploaded request files; the last one counts. */
   uploads: number;
   upload?: EventOf<'upload'>;
-  /** Of the last upload. */
+  /** The result of the last upload. */
   result?: EventOf<'result'>;
 }
 
@@ -101,7 +101,7 @@ export function apply(world: World, event: JournalEvent): void {
   }
 }
 
-/** What the events of one type created. */
+/** The entities that the events of one type created. */
 class Created<Event extends CreationEvent, Item extends Entity<Event>> {
   /** Oldest first. */
   readonly all: Item[] = [];
@@ -116,8 +116,8 @@ class Created<Event extends CreationEvent, Item extends Entity<Event>> {
     this.#itemOf = itemOf;
   }
 
-  // An id comes from the position in the journal, so processes need not agree on it. The time of the start is part
-  // of it: after a reset no old id returns.
+  // The id depends on the position in the journal, so that all processes compute the same one, and on the time of the
+  // start, so that no old id returns after a reset.
   add(created: Event): void {
     const { seed, at } = this.#start;
     const number = this.all.length + 1;
@@ -131,7 +131,7 @@ class Created<Event extends CreationEvent, Item extends Entity<Event>> {
     return this.#byId.get(id ?? '');
   }
 
-  /** What the event with this nonce created. */
+  /** Returns the entity that the event with this nonce created. */
   createdWith(nonce: string): Item {
     const item = this.all.findLast(({ created }) => created.nonce === nonce);
     if (item === undefined) throw new Error('the journal lost an event');
@@ -139,8 +139,8 @@ class Created<Event extends CreationEvent, Item extends Entity<Event>> {
   }
 }
 
-// Two processes can write their lines out of order; a list that is newest first must not show it. A clock that was
-// set back is different.
+// Two processes may write lines out of order by up to this time, which a list that is newest first must not show. A
+// larger step means that the clock was set back.
 const MAX_REORDER_MS = 5000;
 
 function addAudit(world: World, event: EventOf<'audit'>): void {
@@ -182,7 +182,7 @@ export function deliveryName(url: string, event: string): string {
   return `${event} ${url}`;
 }
 
-/** Whether a webhook's response says that it accepted the event. */
+/** Whether a status means that the webhook accepted the event. */
 export function isAccepted(status: number): boolean {
   return status >= 200 && status < 300;
 }
@@ -196,7 +196,7 @@ export function jobStatus(job: Job, now: number): JobStatus | 'removed' {
   return job.result.errors.length > 0 ? 'failed' : 'completed';
 }
 
-/** Whether a job's file should be processed by now and is not. */
+/** Whether a job's file is due for processing and has no result yet. */
 export function isDue({ upload, result }: Job, now: number): boolean {
   return upload !== undefined && result === undefined && now - upload.at >= upload.processing;
 }
@@ -205,10 +205,10 @@ export function uploadDeadline({ created }: Job): number {
   return created.at + UPLOAD_LIFE_MS;
 }
 
-// The interface says that a session expires, and not when.
+// The interface says that a session expires, but not when.
 const SESSION_LIFE_MS = 3_600_000;
 
-/** When a session expires: not before the limit of its decoupled challenge. */
+/** Returns when a session expires: not before the time limit of its decoupled challenge. */
 export function sessionExpiry({ created, authentication }: Session): number {
   const { at = 0, decoupledLimit = 0 } = authentication ?? {};
   return Math.max(created.at + SESSION_LIFE_MS, at + decoupledLimit);

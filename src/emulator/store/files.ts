@@ -10,10 +10,10 @@ const STALE_MS = 2 * 3_600_000;
 
 export type StoreFiles = ReturnType<typeof storeFiles>;
 
-/** Where the store keeps its objects. A file is written as a draft and renamed when it is whole. */
+/** Returns the files of the store. A file is written as a draft and renamed when it is complete. */
 export function storeFiles(directory: string) {
   return {
-    /** The file of an object. Two objects of a job differ by their folder, here by their name. */
+    /** Returns the file of an object. The folder of the object becomes part of the file name. */
     path(object: string): string {
       const area = object.includes('/results/') ? 'result' : 'request';
       return join(directory, `${area}-${basename(object)}`);
@@ -43,27 +43,27 @@ export function resultObject(job: string): string {
   return `/store/results/${job}.csv`;
 }
 
-/** The job that an object belongs to; undefined for a path that is no object. */
+/** Returns the job of an object; undefined for a path that names none. */
 export function jobOfObject(path: string): string | undefined {
   return /^\/store\/(?:requests|results)\/([0-9a-f-]{36})\.csv$/.exec(path)?.[1];
 }
 
-/** What an address allows: one method on one object, until a time. */
+/** The permission that an address grants: one method on one object, until a time. */
 export interface Grant {
   readonly method: string;
   readonly object: string;
-  /** Milliseconds; rounded up to a whole second in the address. */
+  /** Expiry in milliseconds; the address rounds it up to a whole second. */
   readonly expires: number;
 }
 
-/** Signs an address. The host is no part of what is signed: any process of the directory serves it. */
+/** Signs an address. The signature does not cover the host, so that any process of the directory can serve it. */
 export function signedAddress(origin: string, grant: Grant, secret: string): string {
   const expires = String(Math.ceil(grant.expires / 1000));
   const query = new URLSearchParams({ expires, signature: sign(textToSign(grant, expires), secret) });
   return `${origin}${grant.object}?${query.toString()}`;
 }
 
-/** Checks a request's address. Throws the refusal of a store: not signed, altered, or expired. */
+/** Checks a request's address. Throws a store's refusal if it is unsigned, altered or expired. */
 export function checkAddress(
   { method, object }: Pick<Grant, 'method' | 'object'>,
   query: URLSearchParams,
@@ -89,12 +89,12 @@ function textToSign({ method, object }: Pick<Grant, 'method' | 'object'>, expire
   return [method, object, expires].join('\n');
 }
 
-/** A signature that goes into an address. */
+/** Computes the signature of a text, for use in an address. */
 export function sign(text: string, secret: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }
 
-/** Whether two texts are equal, in a time that does not depend on where they differ. */
+/** Compares two texts in constant time. */
 export function isEqual(left: string, right: string): boolean {
   const a = Buffer.from(left);
   const b = Buffer.from(right);

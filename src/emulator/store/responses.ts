@@ -10,7 +10,7 @@ type Texts = Readonly<Record<string, string>>;
 export class StoreRefusal extends Error {
   readonly status: number;
   readonly code: string;
-  /** Further elements. Real stores echo signatures here, and clients must cope. */
+  /** Further elements. Real stores echo signatures here, which clients must not show. */
   readonly details: Texts;
   readonly headers: Texts;
 
@@ -23,7 +23,7 @@ export class StoreRefusal extends Error {
   }
 }
 
-/** The response to an error; one that is no refusal is a failure of the sandbox. */
+/** Returns the response to an error; any error but a refusal is a failure of the sandbox. */
 export function refusalResponse(error: unknown, request: Request): Response {
   const refusal = error instanceof StoreRefusal ? error : FAILURE;
   const { code, message, details, headers, status } = refusal;
@@ -43,14 +43,14 @@ function xmlElement(name: string, text: string): string {
 
 const XML_ESCAPES: Texts = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Refuses a request with a condition that does not hold. */
+/** Returns the refusal of a request whose condition failed. */
 export function conditionFailed(condition: string): StoreRefusal {
   return new StoreRefusal(412, 'PreconditionFailed', 'A condition of the request does not hold.', {
     Condition: condition,
   });
 }
 
-/** Refuses an upload without its length. */
+/** Refuses an upload without `Content-Length`. */
 export function checkFraming({ headers }: Request): void {
   if (headers.has('transfer-encoding'))
     throw new StoreRefusal(501, 'NotImplemented', 'A header implies functionality that is not implemented.', {
@@ -86,7 +86,7 @@ export interface SentFile {
   readonly modified: number;
 }
 
-/** A response with a file, or with the range of it that the request asks for. HEAD has no body. */
+/** Responds with a file, or with the range that the request names. HEAD has no body. */
 export function fileResponse({ headers, method }: Request, file: SentFile): Response {
   const { path, bytes, type, etag, modified } = file;
   const range = bytes === 0 ? undefined : readRange(headers.get('range') ?? undefined, bytes);

@@ -14,13 +14,13 @@ import {
   StoreRefusal,
 } from './responses.ts';
 
-/** Uploads and downloads of job files, at pre-signed addresses, which need no key. */
+/** Routes uploads and downloads of job files, at pre-signed addresses, which need no key. */
 export function storeRoutes(service: Service): Hono<SandboxEnv> {
   const store = new Hono<SandboxEnv>();
   store.put('/store/requests/:object', (c) => putRequest(service, c.req.raw));
   store.get('/store/results/:object', (c) => getResult(service, c.req.raw));
   store.all('/store/*', () => {
-    // Each address is signed for one method, so any other looks like an altered one.
+    // An address is signed for one method, so any other method looks like an altered address.
     throw new StoreRefusal(403, 'SignatureDoesNotMatch', 'The signature does not match the request.');
   });
   store.onError((error, c) => {
@@ -30,7 +30,7 @@ export function storeRoutes(service: Service): Hono<SandboxEnv> {
   return store;
 }
 
-/** Stores a request file. An upload that breaks off, or does not match its MD5, leaves nothing. */
+/** Stores a request file. An upload that breaks off, or does not match its MD5, stores nothing. */
 async function putRequest(service: Service, request: Request): Promise<Response> {
   checkAuthentication(request);
   checkFraming(request);
@@ -68,7 +68,7 @@ function checkLength({ headers }: Request): number {
   return bytes;
 }
 
-// A store knows no jobs: once processing began, an address looks like one that is no longer valid.
+// A real store knows no jobs, so after processing began it refuses the address as expired.
 function openJob(service: Service, path: string, isSecondAllowed: boolean): Job {
   const job = service.state.world.jobs.find(jobOfObject(path));
   if (job === undefined || service.state.world.deleted || jobStatus(job, service.state.now()) !== 'pending')
@@ -114,7 +114,7 @@ function checkSignature({ state }: Service, { method, url }: Request): string {
   return pathname;
 }
 
-// A path without a job of the tenant leaves no record.
+// Without a job there is no tenant in whose logs a record could appear.
 function recordRefusal(service: Service, { method, url }: Request): void {
   const job = service.state.world.jobs.find(jobOfObject(new URL(url).pathname));
   if (job === undefined || service.state.world.deleted) return;

@@ -42,7 +42,7 @@ export async function authenticate(call: Call, session: Session): Promise<EventO
 // The protocol allows seven days.
 const MAX_DECOUPLED_MINUTES = 10_080;
 
-/** What a body says of the device. The interface shows these members only in responses. */
+/** Reads the device details of a body. The interface documents these members only in responses. */
 export function postedDevice(body: unknown): PostedDevice | undefined {
   const device = ownValue(body, ['device']);
   const info = ownValue(body, ['device_info']);
@@ -55,7 +55,7 @@ export function postedDevice(body: unknown): PostedDevice | undefined {
 
 function failure(breaks: 'directory-server' | '3ds-server'): HTTPException {
   if (breaks === '3ds-server') return problem(500, 'The 3DS server failed.');
-  // What the other party said is nested twice.
+  // The service nests the error of the other party twice.
   const error = {
     message: 'The directory server returned an error.',
     detail: 'The card range is not available for now.',
@@ -81,7 +81,7 @@ function amountText(amount: string, exponent: number, currency: string): string 
   return `${number} ${currencyName(currency) ?? `(currency ${currency})`}`;
 }
 
-/** Checks the body of an authenticate request: a 400 names every violation. Members that are not known are ignored. */
+/** Checks the body of an authenticate request: a 400 names every violation. Unknown members are ignored. */
 export function checkAuthenticate(body: unknown, sessionType: SessionType): AuthenticateRequest {
   const list = ownValue(body, ['message_extensions']);
   if (Array.isArray(list) && list.length > MAX_EXTENSIONS)
@@ -113,14 +113,14 @@ function brokenFields(issues: readonly { readonly path: readonly PropertyKey[] }
   });
 }
 
-/** What is said of the field that a path leads to: it reads well behind "must be". */
+/** Describes the field at a path, in words that follow "must be". */
 function described(parts: readonly string[]): string {
   const field = fieldAt(parts.join('.'));
   if (field?.choices !== undefined) return `one of ${field.choices.join(', ')}`;
   return (field && (KINDS[field.kind] ?? field.description)) || 'of another form';
 }
 
-// These need no closer words, and what is described of them tells what they mean, not what they must be.
+// The descriptions of these types explain their meaning and do not fit behind "must be".
 const KINDS: Readonly<Partial<Record<FieldType, string>>> = {
   flag: 'true or false',
   object: 'an object',
@@ -134,10 +134,10 @@ function grouped(broken: readonly Broken[]): Record<string, string[]> {
   return errors;
 }
 
-/** A member of a body that breaks a rule between fields, and what it must be. */
+/** A member that breaks a rule between fields, and the message for it. */
 export type Broken = readonly [path: string, message: string];
 
-/** Every rule between the fields of an authenticate body that does not hold. */
+/** Returns every broken rule between the fields of an authenticate body. */
 export function brokenConditions(body: unknown, sessionType: SessionType): Broken[] {
   const facts = {
     category: ownValue(body, ['authentication_category']),
@@ -151,7 +151,7 @@ export function brokenConditions(body: unknown, sessionType: SessionType): Broke
   return [...sessionRule(facts), ...missing];
 }
 
-/** What the rules look at beside which members there are. Values are as they came. */
+/** The values on which the rules depend, unchecked. */
 interface Facts {
   readonly category: unknown;
   readonly type: unknown;
@@ -200,7 +200,7 @@ function withMembers(path: string, ...members: readonly string[]): string[] {
   return [path, ...members.map((name) => `${path}.${name}`)];
 }
 
-// Where a whole object is missing, that is said once, not again for each of its members.
+// A missing object is reported once, not again for each of its members.
 function isMissing(body: unknown, path: string): boolean {
   const [parent = ''] = path.split('.');
   const has = (name: string): boolean => ownValue(body, name.split('.')) !== undefined;

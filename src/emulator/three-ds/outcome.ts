@@ -3,30 +3,30 @@ import type { EventOf } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
 import { type Scenario, scenarioOf } from '../vault/test-cards.ts';
 
-// How long a cardholder has for a challenge, in milliseconds from the authentication.
+// The time limit for a challenge, in milliseconds from the authentication.
 const CHALLENGE_LIFE_MS = 10 * 60_000;
 
-// How long the issuer takes for a decoupled challenge, in milliseconds.
+// The duration of a decoupled challenge, in milliseconds.
 const DECOUPLED_MS = 5000;
 
-/** How often a code may be wrong. */
+/** The number of wrong codes after which a challenge fails. */
 export const MAX_ATTEMPTS = 3;
 
-/** What is to be said of an authentication at a time. */
+/** The state of an authentication at a given time. */
 export interface Outcome {
   readonly status: AuthenticationStatus;
   readonly reason?: string | undefined;
   readonly cancelReason?: keyof typeof CHALLENGE_CANCEL_REASON_CODES | undefined;
-  /** Absent where no challenge occurs. */
+  /** The challenge; absent if none occurs. */
   readonly challenge?: { readonly type: 'dynamic' | 'out-of-band' | 'decoupled'; readonly attempts: number };
 }
 
-/** The outcome of a session's authentication at a time. */
+/** Computes the outcome of a session's authentication at a time. */
 export function outcomeOf(session: Session, authentication: EventOf<'3ds-authentication'>, now: number): Outcome {
   const scenario = scenarioOf(session.created.scenario);
   if (scenario.challenge === undefined) return frictionless(scenario, authentication);
   if (authentication.decoupled) return decoupled(scenario, now - authentication.at);
-  // No cardholder is present.
+  // A merchant session has no cardholder present, so the issuer can only challenge decoupled.
   if (session.created.sessionType === 'merchant')
     return { status: 'failed', reason: 'decoupled-authentication-required' };
   return challenged(scenario.challenge, scenario, session.answers, {
@@ -35,7 +35,7 @@ export function outcomeOf(session: Session, authentication: EventOf<'3ds-authent
   });
 }
 
-// With this preference the issuer is only informed.
+// With this preference the issuer is informed and decides nothing.
 function frictionless(scenario: Scenario, { preference }: EventOf<'3ds-authentication'>): Outcome {
   if (scenario.ends === 'successful' && preference === 'no-challenge-data-sharing-only')
     return { status: 'informational' };

@@ -59,12 +59,12 @@ export function sessionView(service: Service, session: Session, now: number): Th
   };
 }
 
-// Whether the issuer asks for the details of the browser first.
+// Whether the issuer requests the browser's details before the authentication.
 function needsMethod({ created }: Session): boolean {
   return scenarioOf(created.scenario).withoutMethod !== true;
 }
 
-// What the requests said of the device. Else that of the method page, which learns what every request of a browser says.
+// The device as requests described it, or else as the method page saw it in the headers of the browser.
 function deviceView({ created, visit, authentication }: Session): Pick<ThreeDsSession, 'device' | 'device_info'> {
   const posted = { ...created.posted, ...authentication?.posted };
   if (Object.keys(posted).length > 0) return posted;
@@ -85,10 +85,10 @@ function methodView(service: Service, session: Session): ThreeDsSession['method'
   };
 }
 
-/** The version of 3-D Secure that the sandbox authenticates by. */
+/** The version of 3-D Secure that the sandbox uses. */
 const PROTOCOL_VERSION = '2.2.0';
 
-/** The versions that all parties of the sandbox understand, oldest first. */
+/** The versions that all parties of the sandbox support, oldest first. */
 const KNOWN_VERSIONS: readonly string[] = ['2.1.0', PROTOCOL_VERSION];
 
 const VERSION: ThreeDsSession['version'] = {
@@ -101,7 +101,7 @@ const VERSION: ThreeDsSession['version'] = {
   acs_information: ['01', '02'],
 };
 
-/** What the three responses about an authentication are made from. */
+/** The common input of the three responses about an authentication. */
 export interface Authenticated {
   readonly service: Service;
   readonly session: Session;
@@ -109,7 +109,7 @@ export interface Authenticated {
   readonly now: number;
 }
 
-/** The response to authenticate. Fields that do not apply are absent. */
+/** Makes the response to authenticate. Fields that do not apply are absent. */
 export function resultView(authenticated: Authenticated): AuthenticationResult {
   const { session, authentication, now } = authenticated;
   const outcome = outcomeOf(session, authentication, now);
@@ -142,7 +142,7 @@ export function challengeResultView(authenticated: Authenticated): ChallengeResu
   });
 }
 
-/** The outcome as a session read carries it. */
+/** Makes the outcome as part of a session. */
 function authenticationView(authenticated: Authenticated): Authentication {
   const { session, authentication, now } = authenticated;
   const { status, reason, cancelReason } = outcomeOf(session, authentication, now);
@@ -165,7 +165,7 @@ function authenticationView(authenticated: Authenticated): Authentication {
   });
 }
 
-/** The members that name a session's token. The deprecated one comes back where it was used. */
+/** Makes the members that name a session's token. A deprecated name is returned where it was used. */
 function tokenNames({ created: { named, token } }: Session): Record<string, string> {
   if (named === 'token_intent_id') return { token_intent_id: token };
   return { token_id: token, ...(named === 'pan' && { pan_token_id: token }) };
@@ -176,7 +176,7 @@ function transactionId({ service, session }: Authenticated, party: number): stri
   return uuidOf(seed, NAMESPACE.transaction, at % 2 ** 32, session.number, party);
 }
 
-// 20 bytes, as every network's value is long.
+// Every network's value has 20 bytes.
 function authenticationValue({ service, session }: Authenticated): string {
   const { seed, at } = service.state.world.start;
   const words = [1, 2, 3, 4, 5].map((word) =>

@@ -14,8 +14,8 @@ import {
 } from './test-cards.ts';
 
 /**
- * The card tokens that a sandbox of this seed holds, one for each test card, and what an Account Updater job reports of
- * it: the network is empty where it takes no part, the code where the row is left out of the result.
+ * Returns the card tokens of a sandbox with this seed, one for each test card, with what an Account Updater job reports.
+ * The network is empty if it takes no part; the code is empty if the result leaves the row out.
  */
 export function sandboxCards(seed: number = DEFAULT_SEED) {
   return TEST_CARDS.map((card, index) => ({
@@ -29,7 +29,7 @@ export function sandboxCards(seed: number = DEFAULT_SEED) {
   }));
 }
 
-/** A request file with every result code: one row for each test card, and a token that the vault does not hold. */
+/** Makes a request file that leads to every result code: a row for each test card, and one with an unknown token. */
 export function exampleRequestFile(seed: number = DEFAULT_SEED): string {
   const rows = sandboxCards(seed).map(
     ({ token, expiration_year, expiration_month }) => `${token},${expiration_year.slice(2)},${expiration_month},`,
@@ -38,7 +38,7 @@ export function exampleRequestFile(seed: number = DEFAULT_SEED): string {
   return [REQUEST_COLUMNS.join(','), ...rows, unknown, ''].join('\n');
 }
 
-/** The card tokens and token intents for 3-D Secure that a sandbox of this seed holds, one for each test card. */
+/** Returns the card tokens and token intents for 3-D Secure of a sandbox with this seed, one for each test card. */
 export function sandboxThreeDsCards(seed: number = DEFAULT_SEED) {
   return THREE_DS_CARDS.map(({ number, network, scenario }, index) => ({
     token: uuidOf(seed, NAMESPACE.threeDsCard, index),
@@ -55,31 +55,31 @@ function masked(number: string): string {
   return maskedNumber(number.slice(0, 6), number.slice(-4), number.length);
 }
 
-/** A card number of which only the first six and the last four digits are shown. */
+/** Masks a card number except for its first six and last four digits. */
 export function maskedNumber(firstSix: string, lastFour: string, length: number): string {
   return firstSix + '*'.repeat(length - 10) + lastFour;
 }
 
-/** What the sandbox needs to know of the card behind a token. */
+/** The card behind a token. */
 export interface Card {
-  /** Empty for an unknown one. */
+  /** The card network; empty if unknown. */
   readonly network: string;
   readonly lastFour: string;
   /** 2 digits. */
   readonly month?: string | undefined;
   /** 4 digits. */
   readonly year?: string | undefined;
-  /** How 3-D Secure treats it. The same number can mean something else to the Account Updater. */
+  /** The card's scenario in 3-D Secure. The Account Updater may treat the same number differently. */
   readonly scenario: ScenarioName;
-  /** What the Account Updater reports of it, if anything. */
+  /** The update that the Account Updater reports, if any. */
   readonly update?: TestCard | undefined;
   /** Position of `update` in the test cards of the Account Updater; 0 without one. */
   readonly updaterCard: number;
-  /** Whether a job created the token: there is no further update of such a card. */
+  /** Whether a job created the token; such a card has no further update. */
   readonly refreshed: boolean;
 }
 
-/** Finds the card behind a token at a time. A token that a job creates exists once the job is completed. */
+/** Finds the card behind a token at a time. A token that a job creates exists from the job's completion. */
 export function findCard(world: World, token: string, at: number): Card | undefined {
   const { seed } = world.start;
   const origin = originOfToken(seed, token);
@@ -99,14 +99,14 @@ export function findIntentCard(world: World, intent: string): Card | undefined {
   return index === undefined ? undefined : threeDsCard(index);
 }
 
-/** The position of a number in the test cards of each feature. */
+/** Finds a number among the test cards of each feature. */
 export function positionsOfNumber(number: string): { updaterCard?: number; threeDsCard?: number } {
   const updaterCard = TEST_CARDS.findIndex((card) => card.number === number);
   const threeDsCard = THREE_DS_CARDS.findIndex((card) => card.number === number);
   return { ...(updaterCard >= 0 && { updaterCard }), ...(threeDsCard >= 0 && { threeDsCard }) };
 }
 
-// Computed once: a request file looks them up hundreds of thousands of times.
+// Computed once, since a request file may look up cards hundreds of thousands of times.
 const SEEDED = TEST_CARDS.map((card, index) => updaterCard(card, index, false));
 const REFRESHED = TEST_CARDS.map((card, index) => updaterCard(card, index, true));
 

@@ -4,17 +4,17 @@ import { RESULT_CODES } from '../../schema/account-updater-files.ts';
 import type { AuthenticationStatus } from '../../schema/three-ds/values.ts';
 
 export interface Network {
-  /** The registered application provider identifier: how SDKs name a network's directory server. */
+  /** The registered application provider identifier, with which SDKs name a network's directory server. */
   readonly directoryServer: string;
   /** Electronic commerce indicators. */
   readonly eci: { readonly authenticated: string; readonly attempted: string; readonly none: string };
-  /** The indicator of a message for information only. */
+  /** The indicator of an authentication for information only. */
   readonly dataOnly: string;
 }
 
 const USUAL = { authenticated: '05', attempted: '06', none: '07' };
 
-/** The networks that take part in 3-D Secure, by their names. */
+/** The networks that take part in 3-D Secure, by name. */
 export const NETWORKS: Readonly<Record<string, Network>> = {
   visa: { directoryServer: 'A000000003', eci: USUAL, dataOnly: '07' },
   mastercard: {
@@ -27,7 +27,7 @@ export const NETWORKS: Readonly<Record<string, Network>> = {
   jcb: { directoryServer: 'A000000065', eci: USUAL, dataOnly: '07' },
 };
 
-/** The indicator that goes with an outcome; undefined while there is none. */
+/** Returns the indicator for an outcome; undefined while there is none. */
 export function eciOf({ eci, dataOnly }: Network, status: AuthenticationStatus): string | undefined {
   if (status === 'challenge' || status === 'decoupled_challenge') return undefined;
   if (status === 'informational') return dataOnly;
@@ -35,7 +35,7 @@ export function eciOf({ eci, dataOnly }: Network, status: AuthenticationStatus):
   return status === 'attempted' ? eci.attempted : eci.none;
 }
 
-/** The network that a card number of these first digits belongs to; empty for one that is not known. */
+/** Returns the network of a card number by its first digits; empty if unknown. */
 export function networkOf(number: string): string {
   return RANGES.find(([pattern]) => pattern.test(number))?.[1] ?? '';
 }
@@ -49,14 +49,14 @@ const RANGES: readonly (readonly [RegExp, string])[] = [
 ];
 
 export interface Scenario {
-  /** How it ends, after a challenge when the cardholder does as asked. */
+  /** The final status; after a challenge, the status if the cardholder completes it. */
   readonly ends: Exclude<AuthenticationStatus, 'challenge' | 'decoupled_challenge' | 'informational'>;
   readonly challenge?: 'dynamic' | 'out-of-band';
   /** Whether the issuer insists on the challenge. */
   readonly mandated?: boolean;
-  /** Set where the browser is not asked for its details first. */
+  /** Set if the issuer does not request the browser's details. */
   readonly withoutMethod?: boolean;
-  /** Set where no outcome comes at all. */
+  /** The server that fails, if the authentication has no outcome. */
   readonly breaks?: 'directory-server' | '3ds-server';
 }
 
@@ -86,10 +86,9 @@ export const SCENARIOS = {
 
 export type ScenarioName = keyof typeof SCENARIOS;
 
-/** The scenario of every card that is no test card of 3-D Secure. */
+/** The scenario of cards that are not test cards of 3-D Secure. */
 export const ORDINARY: ScenarioName = 'Successful Frictionless Authentication';
 
-/** How the authentication of a card of this scenario goes. */
 export function scenarioOf(name: ScenarioName): Scenario {
   return SCENARIOS[name];
 }
@@ -105,7 +104,7 @@ export function yieldsToken({ code, newNumber, newYear }: CardUpdate = {}): bool
 export type TestCard = (typeof TEST_CARDS)[number];
 
 /**
- * The service's published test cards of the Account Updater, in its order, and what the card networks report of them. A
+ * The service's published test cards of the Account Updater, in published order, with the networks' reports. A
  * card's position decides its token id: append only. Months have 2 digits and years 4. A network that does not take part
  * is empty; a card without a code has no update, and its row is left out of the result.
  */
@@ -122,7 +121,7 @@ export const TEST_CARDS = rowsOf(updaterCards).map(
   }),
 );
 
-/** As `TEST_CARDS`, for 3-D Secure, with what happens when a card is authenticated. */
+/** The service's published test cards of 3-D Secure, with the scenario of each. */
 export const THREE_DS_CARDS = rowsOf(threeDsCards).map(([number = '', network = '', scenario = '']) => {
   if (!isScenario(scenario)) throw new Error('a test card has an unknown scenario');
   return { number, network, scenario };

@@ -10,10 +10,10 @@ import { deliveryName, isAccepted, type Job, jobStatus, type World } from '../st
 
 type NotifierOptions = Pick<SandboxOptions, 'webhooks' | 'webhookDuplicates' | 'webhookTimeoutMs'>;
 
-// How often the sandbox's time is checked. Deliveries are due by that time, not by this one.
+// How often the sandbox's clock is read. Deliveries are due by that clock, which may be moved.
 const TICK_MS = 100;
 
-// Before the second attempt and those after it, in milliseconds of the sandbox's time.
+// The pauses before the second and later attempts, in milliseconds of the sandbox's clock.
 const RETRY_DELAYS_MS: readonly number[] = [1000, 5000, 30_000, 120_000];
 
 /** Delivers a directory's events to webhooks, whichever process caused them; retries, also in a later process. */
@@ -61,13 +61,13 @@ export class Notifier {
     await processing.settle(jobs.all, now).catch(() => undefined);
     const events = eventsUntil(state.world, now);
     for (const url of this.#urls) {
-      // Only a reset makes an address unknown here: it receives everything since.
+      // An address is unknown here only after a reset; it then receives all events since the reset.
       const since = this.#register(url, state.world.start.at);
       for (const event of events) if (event.at >= since) this.#deliverIfDue(url, event, now);
     }
   }
 
-  /** The time from which an address receives events. */
+  /** Returns the time from which an address receives events. */
   #register(url: string, from: number): number {
     const { state } = this.#service;
     const known = state.world.webhooks.get(url);
@@ -102,7 +102,7 @@ export class Notifier {
     const body = JSON.stringify({ event, delivered_at: at });
     const { webhookTimeoutMs: timeoutMs = 5000 } = this.#options;
     const { status, received } = await post(url, body, timeoutMs, this.#stop.signal);
-    // A query can hold a secret of the receiver's.
+    // A query may contain a secret of the receiver.
     const path = url.replace(/[?#].*/s, '');
     this.#ledger.note({ at, path, event: event.type, status, received, sent: Buffer.byteLength(body) });
     return status;
@@ -115,7 +115,7 @@ interface TimedEvent {
   readonly body: WebhookDelivery['event'];
 }
 
-/** The events until now, oldest first within each type. */
+/** Returns the events until now, oldest first within each type. */
 function eventsUntil(world: World, now: number): TimedEvent[] {
   const { tenantChanges, deleted, jobs } = world;
   return [
@@ -153,7 +153,7 @@ function tenantEvent(world: World, at: number, kind: 'updated' | 'deleted', numb
   return timedEvent(world, { topic: 'tenant', kind, at, number, data });
 }
 
-// The time of the start is part of the id: after a reset no old one returns.
+// The id includes the time of the start, so that no old id returns after a reset.
 function timedEvent({ start }: World, { topic, kind, at, number, repeat = 0, data }: EventFacts): TimedEvent {
   const id = (namespace: number): string =>
     uuidOf(start.seed, namespace, start.at % 2 ** 32, KINDS[kind] * 2 ** 20 + repeat, number);
@@ -174,7 +174,7 @@ export function isWebhookAddress(text: string): boolean {
   return url?.protocol === 'http:' && isLoopback(url);
 }
 
-/** Posts JSON. Resolves to the status (0 without a response in time) and the bytes received; never rejects. */
+/** Posts JSON and resolves to the status (0 without a timely response) and the bytes received. Never rejects. */
 function post(url: string, body: string, timeoutMs: number, signal: AbortSignal) {
   return new Promise<{ status: number; received: number }>((resolve) => {
     const headers = {

@@ -17,7 +17,7 @@ import {
   visitedSession,
 } from './page.ts';
 
-/** Shows the method page: one button does what an SDK does unseen. */
+/** Shows the method page, whose button does what an SDK does invisibly. */
 export function showMethod(visit: Visit): Promise<Response> {
   return pageResponse(methodPage(visitedSession(visit, 'method')));
 }
@@ -96,7 +96,7 @@ export function showChallenge(visit: Visit): Promise<Response> {
   return pageResponse(challengePage(challengedIn(visit)));
 }
 
-/** Takes a reply to a challenge. The browser is then sent to the page again, so that going back posts nothing. */
+/** Accepts a reply to a challenge, and redirects the browser to the page, so that going back posts nothing twice. */
 export async function submitChallenge(visit: Visit): Promise<Response> {
   const form = await readForm(visit);
   const challenged = challengedIn(visit);
@@ -113,7 +113,7 @@ export async function submitChallenge(visit: Visit): Promise<Response> {
 function challengedIn(visit: Visit) {
   const session = visitedSession(visit, 'challenge');
   const { authentication } = session;
-  // The address is not given out before.
+  // Nobody gets the page's address before the authentication.
   if (authentication === undefined) throw new Error('a challenge page without a challenge');
   return { session, authentication, outcome: outcomeOf(session, authentication, visit.now) };
 }
@@ -123,13 +123,13 @@ function replyIn(form: URLSearchParams, isApp: boolean): EventOf<'3ds-challenge'
   const answer = form.get('answer');
   if (answer === 'cancel') return answer;
   if (isApp) return answer === 'approve' || answer === 'decline' ? answer : undefined;
-  // A code copied from elsewhere often comes with spaces.
+  // A copied code often contains spaces.
   const code = (form.get('code') ?? '').replaceAll(/\s/g, '');
   if (code === '') return undefined;
   return code === RIGHT_CODE ? 'right-code' : 'wrong-code';
 }
 
-/** `missing`: a form came without a code. */
+/** `missing` is set when a form was sent without a code. */
 function challengePage(
   { session, authentication: { shown }, outcome }: ReturnType<typeof challengedIn>,
   missing = false,

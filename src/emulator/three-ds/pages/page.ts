@@ -6,7 +6,7 @@ import { findSession, type Session } from '../../state/world.ts';
 import { isEqual, sign } from '../../store/files.ts';
 import { text as STYLE } from './style.css';
 
-/** Text that is safe inside HTML. */
+/** HTML whose texts are escaped. */
 export type Html = ReturnType<typeof html>;
 
 /** A page of the access control server. */
@@ -74,7 +74,7 @@ export interface Visit {
   readonly now: number;
 }
 
-/** Ends a visit with another page. */
+/** Thrown to end a visit with another page. */
 export class OtherPage extends Error {
   readonly page: Page;
 
@@ -84,7 +84,7 @@ export class OtherPage extends Error {
   }
 }
 
-/** The page for an error that a handler threw. */
+/** Returns the page for an error that a handler threw. */
 export function errorPage(error: unknown): Promise<Response> {
   return error instanceof OtherPage ? pageResponse(error.page) : failurePage(500);
 }
@@ -94,13 +94,13 @@ export function failurePage(status: number): Promise<Response> {
   return pageResponse(plainPage(status, 'That did not work', 'Go back and try again.'));
 }
 
-/** The session of a page's address. Ends the visit for an address that was not given out, or is too old. */
+/** Finds the session of a page's address. Ends the visit if the address is forged or too old. */
 export function visitedSession({ service, id, token, now }: Visit, page: PageName): Session {
   if (!isEqual(token, pageToken(service, page, id))) throw new OtherPage(plainPage(404, ...NO_SUCH_PAGE));
   return liveSession(service, id, now);
 }
 
-/** A session by its id alone. Ends the visit when there is none, or none any more. */
+/** Finds a session by its id alone. Ends the visit if there is none or it has expired. */
 export function liveSession({ state }: Service, id: string, now: number): Session {
   const session = findSession(state.world, id, now);
   if (session !== undefined && !state.world.deleted) return session;
@@ -129,8 +129,8 @@ export function plainPage(status: number, title: string, text: string): Page {
 export type PageName = 'challenge' | 'method';
 
 /**
- * The address of a session's page. It cannot be guessed; a browser needs no key. The secret is in the path, since a
- * query that looks signed is hidden wherever addresses are shown. Any process of the directory serves the page.
+ * Returns the address of a session's page, which cannot be guessed, so that a browser needs no key. The secret is in the
+ * path, since svc hides queries that look signed. Any process of the directory serves the page.
  */
 export function pageAddress(service: Service, page: PageName, { id }: Session): string {
   return `${service.origin()}/acs/${page}/${id}/${pageToken(service, page, id)}`;
