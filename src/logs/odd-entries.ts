@@ -17,13 +17,10 @@ const ODDITIES: Readonly<Record<Oddity, string>> = {
 export class OddEntries {
   readonly #counts = new Map<Oddity, number>();
 
-  async *counted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
-    for await (const logs of batches) {
-      for (const log of logs) {
-        const oddity = oddityOf(log) ?? (parseTime(log.created_at) === undefined ? 'no time' : undefined);
-        if (oddity !== undefined) this.#counts.set(oddity, (this.#counts.get(oddity) ?? 0) + 1);
-      }
-      yield logs;
+  count(logs: readonly Log[]): void {
+    for (const log of logs) {
+      const oddity = oddityOf(log) ?? (parseTime(log.created_at) === undefined ? 'no time' : undefined);
+      if (oddity !== undefined) this.#counts.set(oddity, (this.#counts.get(oddity) ?? 0) + 1);
     }
   }
 

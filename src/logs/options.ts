@@ -62,6 +62,7 @@ export const OVERLAP_PARAMETER = value(
   positiveDuration,
 );
 
+export type RetentionInput = Input<typeof RETENTION_PARAMETERS>;
 export type EntryInput = Input<typeof ENTRY_PARAMETERS>;
 export type EntityInput = Input<typeof ENTITY_PARAMETERS>;
 export type IntervalInput = Input<typeof INTERVAL_PARAMETERS>;

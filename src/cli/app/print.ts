@@ -147,16 +147,27 @@ export async function* wanted<T>(
 ): AsyncGenerator<readonly T[]> {
   const limit = input.limit ?? (input.all ? Infinity : undefined);
   for await (const page of pages) {
-    const kept = page.items.filter(keep);
-    const batch = limit === undefined ? kept : kept.slice(0, limit - seen.shown);
-    seen.read += page.items.length;
-    seen.shown += batch.length;
-    seen.more = page.next !== undefined || batch.length < kept.length;
-    // The cursor of a page that was shown only in part would skip the remaining items.
-    seen.next = batch.length < kept.length ? undefined : page.next;
+    const { batch, isLast } = takePage(page, { limit, mostRead: input.mostRead }, seen, keep);
     yield batch;
-    if (limit === undefined || seen.shown >= limit || seen.read >= (input.mostRead ?? Infinity)) return;
+    if (isLast) return;
   }
+}
+
+/** Takes from a page what is wanted of it, and counts it into `seen`. Without a limit, one page is all. */
+export function takePage<T>(
+  { items, next }: Page<T>,
+  { limit, mostRead = Infinity }: { readonly limit: number | undefined; readonly mostRead?: number | undefined },
+  seen: ListProgress,
+  keep: (item: T) => boolean,
+): { readonly batch: readonly T[]; readonly isLast: boolean } {
+  const kept = items.filter(keep);
+  const batch = limit === undefined ? kept : kept.slice(0, limit - seen.shown);
+  seen.read += items.length;
+  seen.shown += batch.length;
+  seen.more = next !== undefined || batch.length < kept.length;
+  // The cursor of a page that was shown only in part would skip the remaining items.
+  seen.next = batch.length < kept.length ? undefined : next;
+  return { batch, isLast: limit === undefined || seen.shown >= limit || seen.read >= mostRead };
 }
 
 /** Reports on stderr that a list is empty, or how to get its remaining items. */

@@ -81,7 +81,8 @@ export class TailNotices extends FollowNotices {
   }
 
   async *counted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
-    for await (const batch of this.#odd.counted(batches)) {
+    for await (const batch of batches) {
+      this.#odd.count(batch);
       yield batch;
       this.#entries += batch.length;
     }

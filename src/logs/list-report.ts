@@ -1,0 +1,109 @@
+import { SvcError } from '../base/errors.ts';
+import { nearest, typedWord } from '../base/security/typed-word.ts';
+import type { Context } from '../cli/app/command.ts';
+import { option, typedCommand } from '../cli/app/hint.ts';
+import { reportRest, type PagingInput } from '../cli/app/print.ts';
+import { countText, isoTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';
+import { filterWords, reportFiltered } from './filter.ts';
+import type { EntityInput, EntryInput, intervalOf, RetentionInput } from './options.ts';
+import type { ListReading } from './read-list.ts';
+
+type Interval = ReturnType<typeof intervalOf>;
+
+/** Reports how much of the log was searched, what that found, and the command for the rest. */
+export function reportSearched(
+  context: Context,
+  input: EntryInput & EntityInput & PagingInput,
+  interval: Interval,
+  { reading, isFiltered, most }: { readonly reading: ListReading; readonly isFiltered: boolean; readonly most: Most },
+): void {
+  const isTimed = isFiltered && reading.first !== undefined;
+  const range = isTimed ? `, from ${isoTime(reading.oldest)} to ${isoTime(reading.newest)}` : '';
+  const isEarly = reading.more && reading.read >= most.mostRead && reading.shown < (most.limit ?? 0);
+  const rest = isEarly ? restWords(input, interval, reading) : undefined;
+  reportFiltered(context, input, reading, rest === undefined ? range : '');
+  if (rest === undefined) return reportRest(context, reading, 'no log entries');
+  context.notices.note(`searched ${countText(reading.read, 'entry')}${range}; to search on`);
+  context.notices.command(typedCommand(rest, context.globals, context.system));
+}
+
+/** The most entries that are shown, and read for them. */
+interface Most {
+  readonly limit: number | undefined;
+  readonly mostRead: number;
+}
+
+function restWords(
+  input: EntryInput & EntityInput & PagingInput,
+  interval: Interval,
+  { first, last, next }: ListReading,
+): string[] | undefined {
+  let { since, until } = interval;
+  if (next === undefined) {
+    // The cursors were those of a shorter list: a time has to do, and its second may come again.
+    if (first === undefined || last === undefined) return undefined;
+    if (last < first) until = wholeSecond(last) + SECOND_MS;
+    else since = wholeSecond(last);
+  }
+  return [
+    'logs',
+    'list',
+    ...option('--since', isoTime(since)),
+    ...option('--until', isoTime(until)),
+    ...filterWords(input),
+    ...option('--limit', input.limit === undefined ? undefined : String(input.limit)),
+    ...option('--start', next),
+  ];
+}
+
+/** Warns that a page is not of the newest entries: the service promises no order. */
+export function warnOfOldest({ notices }: Context, { since }: Interval): void {
+  const where = since === undefined ? 'of the log' : 'of the time asked for';
+  notices.warn(`this service lists its oldest entries first: these are the oldest ${where}, not the newest`);
+  notices.note('for the newest: svc logs tail --last <n>');
+}
+
+/** Warns of operations and entity types in filters that the service does not know, with the nearest one. */
+export async function warnOfUnknownNames(
+  { system, settings, notices }: Context,
+  { entityType, operation }: Pick<EntryInput & EntityInput, 'entityType' | 'operation'>,
+  { read, operations: seen }: ListReading,
+): Promise<void> {
+  const { LOG_OPERATIONS } = await import('../schema/log.ts');
+  const operations = [...new Set([...LOG_OPERATIONS, ...seen])];
+  for (const name of operation) if (!operations.includes(name)) notices.warn(unknown('operation', name, operations));
+  if (entityType === undefined || read > 0) return;
+  const { entityTypesOf } = await import('../cli/config/cache.ts');
+  const types = entityTypesOf(system, settings.baseUrl?.value.origin ?? 'sandbox');
+  if (!types.includes(entityType)) notices.warn(unknown('entity type', entityType, types));
+}
+
+function unknown(what: string, name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  const end = meant === undefined ? `known: ${known.toSorted().join(', ')}` : `did you mean ${meant}?`;
+  return `unknown ${what} ${typedWord(name, known)}: ${end}`;
+}
+
+/**
+ * Warns where entries may be missing because the service no longer keeps them. `now` is the service's time.
+ * @throws SvcError `entries_missing` with `--strict`
+ */
+export async function requireKept(
+  { notices }: Context,
+  { since, until = Infinity }: Interval,
+  { retention, strict }: RetentionInput,
+  { more, oldest }: ListReading,
+  now: number,
+): Promise<void> {
+  const { DEFAULT_RETENTION_MS } = await import('./entry.ts');
+  const edge = now - (retention ?? DEFAULT_RETENTION_MS);
+  // The service forgets the oldest first: once all is read, what it still has proves that it has all that came after.
+  const to = Math.min(edge, until, more ? Infinity : oldest);
+  if (since === undefined || since >= to) return;
+  const gap = `entries may be missing from ${isoTime(since)} to ${isoTime(to)}`;
+  notices.warn(`${gap}: older than the service keeps them (--retention)`);
+  if (strict)
+    throw new SvcError('entries_missing', 'entries may be missing: the service no longer has them', {
+      hint: 'Search an archive of the logs instead, or choose a later --since.',
+    });
+}
