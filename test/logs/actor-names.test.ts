@@ -63,7 +63,7 @@ async function onScreen(
 }
 
 describe('names of actors in a table on a terminal', () => {
-  it('are requested once the first page is on screen, at most once, and kept for a day', async () => {
+  it('a terminal requests the names of applications after its first page, at most once, and keeps them for a day', async () => {
     const screen = new Screen();
     let shown = '';
     answer([{ id: ACTOR, name: 'Nightly refresh' }], () => (shown = screen.text));
@@ -78,7 +78,7 @@ describe('names of actors in a table on a terminal', () => {
     expect(asked).toBe(2);
   });
 
-  it('stay out of machine formats, chosen columns and pipes, which request nothing', async () => {
+  it('machine formats, chosen columns and pipes show no names and request none', async () => {
     await onScreen(['logs']);
     for (const argv of [
       ['-o', 'json'],
@@ -101,7 +101,7 @@ describe('names of actors in a table on a terminal', () => {
     [500, 2],
     [200, 1],
   ])(
-    'are passed over in silence after a %i, which is remembered where it will not change',
+    'a table silently shows ids when names fail with %i, and remembers only a failure that will stay',
     async (status, requests) => {
       answer(status === 200 ? [{ id: ACTOR }, null, { name: 'Nobody' }] : status);
       for (let run = 0; run < 2; run += 1) expect(await onScreen(['logs'])).toMatch(/ application .*\n/);
@@ -109,7 +109,7 @@ describe('names of actors in a table on a terminal', () => {
     },
   );
 
-  it('belong to one service and one tenant', async () => {
+  it('the names of one service or tenant are not used for another', async () => {
     await onScreen(['logs']);
     for (const log of server.logs) log.tenant_id = 'tenant-2';
     expect(await onScreen(['logs'])).not.toContain('Nightly');
@@ -120,7 +120,7 @@ describe('names of actors in a table on a terminal', () => {
     await other.close();
   });
 
-  it('R49 are cleaned, cut to their place and without a card number', async () => {
+  it('R49: names are cleaned, cut to their column, and shown without card numbers', async () => {
     server.logs.push({ ...server.logs[0], actor_id: 'other-id', created_at: new Date().toISOString() });
     const names = [`\u001B[31mEvil\u202E\n${'x'.repeat(50)}`, '4242 4242 4242 4242'];
     answer(names.map((name, at) => ({ id: [ACTOR, 'other-id'][at], name })));
@@ -132,7 +132,7 @@ describe('names of actors in a table on a terminal', () => {
     for (const unsafe of ['\u001B[31m', '\u202E']) expect(text).not.toContain(unsafe);
   });
 
-  it('do not hold up the end of a command when they do not come', async () => {
+  it('a command ends without the names when they do not arrive', async () => {
     server.onApplications = () => undefined;
     const screen = new Screen();
     const options = { baseUrl: new URL(server.url), home, env: { SVC_PAGER: '' }, stdout: screen };
@@ -142,7 +142,7 @@ describe('names of actors in a table on a terminal', () => {
     expect(screen.text).toContain('one');
   });
 
-  it('a damaged cache counts as none', async () => {
+  it('a damaged cache of names counts as an empty one', async () => {
     fs.mkdirSync(path.join(home, '.cache/svc'), { recursive: true });
     const file = path.join(home, '.cache/svc/applications.json');
     for (const text of ['', '[]', '{"tenants":{"a":{"at":1}}}', '{"tenants":[{"at":1,"names":[[1,2]]}]}']) {

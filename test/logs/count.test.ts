@@ -22,7 +22,7 @@ function by(rows: readonly StatsRow[], kind: StatsRow['by']): [value: string | n
 }
 
 describe('counts of log entries', () => {
-  it('have a row for each hour of the interval, in order, and none is lost', () => {
+  it('counts have a row for each hour of the interval, in order and without loss', () => {
     const rows = counted([logAt(START + 30 * 60_000), logAt(START + HOUR - 1), logAt(START + 23 * HOUR)]);
     const hours = by(rows, 'hour');
     expect(hours).toHaveLength(24);
@@ -40,7 +40,7 @@ describe('counts of log entries', () => {
     });
   });
 
-  it('have rows for what is missing or unreadable, and name the type of an actor', () => {
+  it('counts have rows for missing and unreadable values, and name the type of an actor', () => {
     const rows = counted([
       logAt(START, { actor_id: 'a', actor_type: 'user' }),
       logAt(START, { actor_id: 'a', actor_type: 'user' }),
@@ -60,7 +60,7 @@ describe('counts of log entries', () => {
     ]);
   });
 
-  it('of any entries add up to their number in every way of counting', () => {
+  it('counts of any entries add up to their number in every grouping', () => {
     const word = fc.constantFrom('a', 'b', '__proto__', 'constructor', '(others)', null);
     const log = fc.record({ at: fc.integer({ min: 0, max: 200 }), actor: word, type: word, operation: word });
     fc.assert(
@@ -78,7 +78,7 @@ describe('counts of log entries', () => {
     );
   });
 
-  it('stay in flat memory: actors beyond the first ten thousand are counted together', () => {
+  it('counts need constant memory: actors beyond the first ten thousand are counted together', () => {
     const counts = new LogCounts();
     for (let actor = 0; actor < 12_000; actor += 1)
       counts.add(logAt(START + actor, { actor_id: `actor ${actor}`, actor_type: 'user' }));
@@ -90,7 +90,7 @@ describe('counts of log entries', () => {
     expect(actors.at(-1)).toEqual(['(others)', 2000]);
   });
 
-  it('of a very long interval have rows for the hours with entries only', () => {
+  it('counts of a very long interval have rows only for hours with entries', () => {
     const rows = counted([logAt(START)], { since: 0, until: START + HOUR });
     expect(by(rows, 'hour')).toEqual([['2026-01-05T12:00:00Z', 1]]);
   });

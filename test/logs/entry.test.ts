@@ -5,7 +5,7 @@ import { logFromLine } from '../../src/client/api/logs.ts';
 import { entryOf, Tally } from '../../src/logs/entry.ts';
 import type { Log } from '../../src/schema/log.ts';
 
-it('R28 an entry has the key that checkpoints and archives of earlier versions know it by', () => {
+it('R28: an entry has the key by which checkpoints and archives of earlier versions know it', () => {
   const members = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.constant(null), fc.integer(), fc.boolean()));
   fc.assert(
     fc.property(fc.array(members, { minLength: 1, maxLength: 5 }), (rows) => {
@@ -27,7 +27,7 @@ it('R28 an entry has the key that checkpoints and archives of earlier versions k
   );
 });
 
-it('R28 a tally gives the lines of the moment they were asked for, also where it had kept texts only', () => {
+it('R28: a tally returns the lines of a moment, even where it has kept only texts', () => {
   const [tally, plain] = [new Tally(), new Tally()];
   const asked: [number, ReturnType<Tally['lines']>, ReturnType<Tally['lines']>][] = [];
   for (let number = 0; number < 20; number += 1) {

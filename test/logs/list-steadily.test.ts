@@ -57,7 +57,7 @@ function text(list: readonly Log[]): string[] {
 
 describe('a list of logs', () => {
   it.each([1, -1])(
-    'R27 continues where its cursor expired, without loss or duplicates (direction %i)',
+    'R27: a list continues where its cursor expired, without loss or duplicates (direction %i)',
     async (sign) => {
       let expired = 0;
       await fc.assert(
@@ -81,7 +81,7 @@ describe('a list of logs', () => {
     },
   );
 
-  it('R27 keeps the interval that was asked for', async () => {
+  it('R27: a list keeps the requested interval after its cursor expired', async () => {
     const all = Array.from({ length: 100 }, (_, index) => log([(99 - index) * 1_000, 0]));
     const service = logs(all, 2);
     const filter = { startDate: log([10_000, 0]).created_at, endDate: log([90_000, 0]).created_at };
@@ -90,7 +90,7 @@ describe('a list of logs', () => {
     expect(service.expired).toBeGreaterThan(5);
   });
 
-  it('R27 reports a list whose rest is unknown', async () => {
+  it('R27: a list fails when its rest cannot be determined', async () => {
     const mixed = [log([0, 0]), log([5_000, 0]), log([1_000, 0]), log([9_000, 0])];
     await expect(take(listSteadily(logs(mixed, 3), {}, { pageSize: 1 }))).rejects.toMatchObject({ code: 'truncated' });
     const one = [log([0, 0]), log([0, 1]), log([0, 2])];
@@ -99,7 +99,7 @@ describe('a list of logs', () => {
     });
   });
 
-  it('R27 gives up on a cursor that never lives for a page', async () => {
+  it('R27: a list gives up on a cursor that expires before every page', async () => {
     const all = Array.from({ length: 30 }, () => log([0, 0]));
     await expect(take(listSteadily(logs(all, 1), {}, { pageSize: 5 }))).rejects.toMatchObject({ status: 410 });
   });

@@ -64,7 +64,7 @@ function countIn(stdout: string): number {
 
 describe('--actor', () => {
   it.each(Object.keys(COMMANDS) as (keyof typeof COMMANDS)[])(
-    'R78 %s takes an id, a beginning of it or a name, and reads the logs once',
+    'R78: svc logs %s accepts the id, the beginning of the id or the name of an actor, and reads the logs once',
     async (command) => {
       const others = [NIGHTLY, NIGHTLY.toUpperCase(), '4707c78a', 'b1a0f1a3-0'];
       // Stats and tail read until the present, which takes them longer.
@@ -77,7 +77,7 @@ describe('--actor', () => {
   );
 
   it.each(Object.keys(COMMANDS) as (keyof typeof COMMANDS)[])(
-    'R78 %s refuses what is no actor with the candidates, before an entry is read',
+    'R78: svc logs %s refuses an unknown actor with the candidates, before it reads an entry',
     async (command) => {
       for (const typed of ['Nightly', '4707c', 'nobody']) {
         const lists = server.requests;
@@ -92,7 +92,7 @@ describe('--actor', () => {
     },
   );
 
-  it('R78 a beginning or a name of two actors is refused with both', async () => {
+  it('R78: the beginning of an id or a name that two actors share is refused with both', async () => {
     answer([
       { id: NIGHTLY, name: 'Twin' },
       { id: TWIN, name: 'Twin' },
@@ -104,7 +104,7 @@ describe('--actor', () => {
     expect([begun.code, errorIn(begun)['candidates']]).toEqual([2, [TWIN, NIGHTLY]]);
   });
 
-  it('R78 a name that cannot be looked up is refused with the reason', async () => {
+  it('R78: a name of an actor that cannot be looked up is refused with the reason', async () => {
     answer(403);
     const { code, stderr } = await svc('list', '--actor', 'Nightly refresh');
     expect(code).toBe(2);
@@ -113,7 +113,7 @@ describe('--actor', () => {
     expect(asked).toBe(1);
   });
 
-  it('R78 a whole id that nobody has finds nothing and is no error', async () => {
+  it('R78: a complete id of no known actor finds nothing and is no error', async () => {
     const { code, stdout } = await svc('list', '--actor', TWIN);
     expect([code, stdout]).toEqual([0, '']);
   });
@@ -121,7 +121,7 @@ describe('--actor', () => {
 
 describe('an entity id', () => {
   it.each([['list', '--entity-id'], ['tail', '--last', '10', '--entity-id'], ['stats', '--entity-id'], ['history']])(
-    'R78 that is the beginning of ids read ends with them and with 2, in %s',
+    'R78: the beginning of an entity id that was read ends svc logs %s with these ids and exit code 2',
     async (...words) => {
       const { code, stderr } = await svc(...words, '3a04dacf');
       expect([code, errorIn({ stderr: stderr.trimEnd().split('\n').at(-1) ?? '' })]).toEqual([
@@ -131,7 +131,7 @@ describe('an entity id', () => {
     },
   );
 
-  it('R78 that is no hexadecimal number is used as typed, and near ids are named in the last line', async () => {
+  it('R78: an entity id that is not hexadecimal is used as typed, and near ids are named in the last line', async () => {
     const found = await svc('history', 'order-2026-77');
     expect([found.code, countIn(found.stdout)]).toEqual([0, 1]);
     const near = await svc('list', '--entity-id', 'order-2026');
@@ -141,7 +141,7 @@ describe('an entity id', () => {
     expect([none.code, none.stderr.trimEnd().split('\n').at(-1)]).toEqual([0, 'no log entries']);
   });
 
-  it('R78 a whole UUID is found in either case', async () => {
+  it('R78: a complete UUID is found in either case', async () => {
     expect(countIn((await svc('history', CARD.toUpperCase())).stdout)).toBe(2);
   });
 });
@@ -152,7 +152,7 @@ function typesOf(own: object): string {
 }
 
 describe('an unknown entity type', () => {
-  it('R78 is compared with the types of this service only, and with those of the interface where none were listed', async () => {
+  it('R78: an unknown entity type is compared with the types of this service, or with the documented ones where none were listed', async () => {
     server.logs.length = 0;
     const cache = path.join(home, '.cache/svc');
     fs.mkdirSync(cache, { recursive: true });
@@ -177,7 +177,7 @@ describe('an archive', () => {
   const START = Date.parse('2026-03-01T00:00:00Z');
   const HOUR = 3_600_000;
 
-  it('R78 finds a beginning of an actor, and names the ids that begin as the requested one', async () => {
+  it('R78: a search of an archive accepts the beginning of an actor id, and names ids that begin as the requested entity id', async () => {
     const entry = { tenant_id: 't-1', entity_type: 'card', entity_id: CARD, actor_id: PERSON, operation: 'read' };
     const entries = [{ ...entry, message: 'm', created_at: new Date(START + 1).toISOString() }];
     const { top } = await buildArchive(START, [{ to: START + HOUR, entries }]);

@@ -37,7 +37,7 @@ function words({ entries }: Awaited<ReturnType<typeof readOnce>>): string[] {
 
 describe('a window', () => {
   it.each([400, 404, 410, 422])(
-    'R27 whose cursor expired (%i) is begun again, without loss or doubles',
+    'R27: a window whose cursor expired (%i) is read again, without loss or duplicates',
     async (status) => {
       const source = reads([['a', 'b'], status], [['a', 'b'], ['c'], status], [['a', 'b'], ['c'], ['d']]);
       expect(words(await readOnce(source, MINUTE))).toEqual(['a', 'b', 'c', 'd']);
@@ -45,20 +45,20 @@ describe('a window', () => {
     },
   );
 
-  it('R27 is not begun again for ever, and not where the first page is refused', async () => {
+  it('R27: a window is not read again without end, and not when its first page is refused', async () => {
     await expect(readOnce(reads([['a'], 410]), MINUTE)).rejects.toMatchObject({ code: 'truncated' });
     const refused = reads([400]);
     await expect(readOnce(refused, MINUTE)).rejects.toMatchObject({ code: 'rejected', status: 400 });
     expect(refused.count).toBe(1);
   });
 
-  it('R28 of several pages is read until two reads agree', async () => {
+  it('R28: a window of several pages is read until two reads agree', async () => {
     const source = reads([['a', 'b'], ['b']], [['a', 'b'], ['c']], [['a', 'b'], ['c']]);
     expect(words(await readReliably(source, MINUTE))).toEqual(['a', 'b', 'c']);
     expect(source.count).toBe(3);
   });
 
-  it('R28 of one page is certain', async () => {
+  it('R28: a window of one page is certain after one read', async () => {
     const source = reads([['a', 'a']]);
     expect(words(await readReliably(source, MINUTE))).toEqual(['a', 'a']);
     expect(source.count).toBe(1);

@@ -89,13 +89,13 @@ function text(sequence: number): string {
 }
 
 describe('a chain of records', () => {
-  it('is empty where there is no archive', async () => {
+  it('the chain is empty where there is no archive', async () => {
     expect(await readAll()).toEqual([]);
     expect(await readLast(store)).toBeUndefined();
     expect(await readFirst(store)).toBeUndefined();
   });
 
-  it('reads back what was written, and each record names the bytes of the one before', async () => {
+  it('the chain reads back what was written, and each record names the hash of the one before', async () => {
     const written = await write(begin, segments, gap);
     expect(await readAll()).toEqual(written);
     expect(await readLast(store)).toEqual(written[2]);
@@ -104,7 +104,7 @@ describe('a chain of records', () => {
     expect(fs.readFileSync(file(1), 'utf8')).toBe(recordText(written[1]!.record));
   });
 
-  it('continues where a crash left the head behind', async () => {
+  it('a writer continues where a crash left the head behind', async () => {
     const written = await write(begin, segments, gap);
     const { sha256 } = written[0]!;
     fs.writeFileSync(path.join(top, '_manifest/head.json'), JSON.stringify({ version: 1, sequence: 0, sha256 }));
@@ -113,7 +113,7 @@ describe('a chain of records', () => {
     expect(await readLast(store)).toEqual(written[2]);
   });
 
-  it('lets one of two writers win, and the other do no harm', async () => {
+  it('one of two concurrent writers wins, and the other does no harm', async () => {
     const [first] = await write(begin);
     await store.lock(async () => {
       await appendRecord(store, first, gap);
@@ -127,7 +127,7 @@ describe('a chain of records', () => {
     });
   });
 
-  it('adds nothing behind a record that another writer put in the place of the last', async () => {
+  it('a writer adds nothing after a record that another writer replaced', async () => {
     const [, last] = await write(begin, segments);
     fs.writeFileSync(file(1), text(1).replace('t-1', 't-2'));
     await store.lock(async () => {
@@ -157,13 +157,13 @@ describe('a chain of records', () => {
     'a changed last record': (change) => change(2, text(2).replace('12:00', '12:01')),
     'a damaged head': () => fs.writeFileSync(path.join(top, '_manifest/head.json'), '{'),
   };
-  it.each(Object.entries(damage))('finds %s', async (_what, harm) => {
+  it.each(Object.entries(damage))('reading the chain finds %s', async (_what, harm) => {
     await write(begin, segments, gap);
     harm((sequence, to) => fs.writeFileSync(file(sequence), to));
     await expect(readAll()).rejects.toMatchObject({ code: 'checksum_mismatch' });
   });
 
-  it('finds a damaged end at once', async () => {
+  it('a writer finds a damaged last record at once', async () => {
     await write(begin, segments, gap);
     fs.writeFileSync(file(2), text(2).replace('12:00', '12:01'));
     await expect(readLast(store)).rejects.toMatchObject({ code: 'checksum_mismatch' });
@@ -171,7 +171,7 @@ describe('a chain of records', () => {
     await expect(readLast(store)).rejects.toThrow('_manifest/00000002.json is damaged: it is missing');
   });
 
-  it('finds a damaged end where the head lagged behind, and a head that names nothing', async () => {
+  it('a writer finds a damaged last record behind an old head, and a head that names no record', async () => {
     const [first] = await write(begin, segments, gap);
     head({ version: 1, sequence: 0, sha256: first!.sha256 });
     fs.writeFileSync(file(1), text(1).replace('t-1', 't-2'));
@@ -182,13 +182,13 @@ describe('a chain of records', () => {
     }
   });
 
-  it('reads on beside files that are no records', async () => {
+  it('reading the chain skips files that are not records', async () => {
     const written = await write(begin, segments);
     for (const name of ['notes.txt', '7.json', '.hidden']) fs.writeFileSync(path.join(top, '_manifest', name), 'x');
     expect(await readAll()).toEqual(written);
   });
 
-  it('is not touched where a newer svc wrote it', async () => {
+  it('a writer leaves the archive of a newer version untouched', async () => {
     await write(begin);
     fs.writeFileSync(file(0), text(0).replace('"version":2', '"version":3'));
     await expect(readFirst(store)).rejects.toMatchObject({ code: 'config', hint: 'Update svc on this machine.' });
@@ -224,7 +224,7 @@ describe('the checks of a chain', () => {
   const UNCHAINED = 'it does not chain: it was changed, or the record before it';
   const RENAMED = 'it was changed, or _manifest/head.json, which names another hash of it';
 
-  it('R33 find nothing in one record without its head: a run died between the two', async () => {
+  it('R33: checking a single record without a head finds nothing, because a run may have died before writing the head', async () => {
     await write(begin);
     fs.rmSync(path.join(top, '_manifest/head.json'));
     expect(await findings()).toEqual([]);
@@ -297,7 +297,7 @@ describe('the checks of a chain', () => {
       () => forge(() => ({}), 'e'.repeat(64)),
       [['changed', '0.json', UNCHAINED]],
     ],
-  ])('R33 name the file and what is wrong with it: %s', async (_what, harm, expected) => {
+  ])('R33: checking the chain names the damaged file and what is wrong with it: %s', async (_what, harm, expected) => {
     await write(begin, segments, gap);
     harm();
     expect(await findings()).toEqual(expected);
@@ -305,13 +305,13 @@ describe('the checks of a chain', () => {
 });
 
 describe('a record', () => {
-  it('keeps what a later svc may add', async () => {
+  it('a record keeps members that a later version may add', async () => {
     const [link] = await write(begin);
     const more = JSON.stringify({ ...link!.record, added: 1 });
     expect(parseRecord(`${more}\n`, recordPath(0)).record).toHaveProperty('added', 1);
   });
 
-  it('has a path that contains its number', () => {
+  it('the path of a record contains its number', () => {
     expect(recordPath(7)).toBe('_manifest/00000007.json');
     expect(recordPath(123_456_789)).toBe('_manifest/123456789.json');
     for (const sequence of [0, 7, 123_456_789]) expect(sequenceOf(recordPath(sequence))).toBe(sequence);
@@ -319,7 +319,7 @@ describe('a record', () => {
       expect(sequenceOf(other)).toBeUndefined();
   });
 
-  it('keeps the position of a tail', () => {
+  it('a record keeps the position of a tail', () => {
     const stood = { settled: 1000, readTo: 2000, newest: 1500, passed: [['k', 1500, 2]] } as const;
     expect(fromStored(toStored(stood))).toEqual(stood);
     expect(fromStored(position).newest).toBeUndefined();

@@ -65,7 +65,7 @@ const member = fc.oneof(
 const line = fc.array(member, { maxLength: 5 }).map((members) => `{${members.join(',')}}`);
 
 describe('the check of a segment', () => {
-  it('R66 finds in the bytes of its lines what parsing each of them would find', async () => {
+  it('R66: checking the bytes of lines finds the same problems as parsing each line', async () => {
     const day = fc.constantFrom('2026-01-05', 'unknown', '2026-02-30');
     const time = fc.constantFrom(null, '2026-01-05T09:00:00.000Z');
     await fc.assert(
@@ -76,7 +76,7 @@ describe('the check of a segment', () => {
     );
   });
 
-  it('R66 finds a line that is no entry', async () => {
+  it('R66: checking a segment finds a line that is not a log entry', async () => {
     const whole = '{"tenant_id":"t-1","created_at":"2026-01-05T09:00:00Z"}';
     for (const odd of [`${whole}}`, whole.slice(0, -1), whole.replace(',', ''), '[]', '', '{"a":"\t"}'])
       expect(await check([whole, odd, whole], '2026-01-05', '2026-01-05T09:00:00.000Z'), odd).toHaveLength(1);

@@ -65,7 +65,7 @@ const line = fc
   });
 
 describe('lines counted by their bytes', () => {
-  it('R69 give the counts that parsing every line gives', () => {
+  it('R69: counting lines by their bytes gives the same counts as parsing every line', () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 60 }), fc.integer({ min: 1, max: 9 }), (lines, linesInBlock) => {
         const { quick, plain } = counted(lines, linesInBlock);
@@ -75,7 +75,7 @@ describe('lines counted by their bytes', () => {
     );
   });
 
-  it('give the same where there are more actors than are counted each', () => {
+  it('counting lines by their bytes gives the same counts with more actors than are counted individually', () => {
     const lines = Array.from({ length: 25_000 }, (_, index) => {
       const actor = `${index % 3 === 0 ? 7 : index}`;
       return `{"actor_id":"${actor}","actor_type":"t${index % 5}","created_at":"2026-01-05T20:${10 + (index % 50)}:00Z"}`;
@@ -85,7 +85,7 @@ describe('lines counted by their bytes', () => {
     expect(quick).toEqual(plain);
   });
 
-  it('show a line that is no entry', () => {
+  it('counting lines by their bytes reports a line that is not a log entry', () => {
     const counter = new LineCounter({ ...INTERVAL, onGroup: () => undefined });
     const path = PATH.replace('.raw', '.jsonl');
     const problems = [
@@ -105,7 +105,7 @@ describe('lines counted by their bytes', () => {
 });
 
 describe('a clock for lines', () => {
-  it('reads every time as it is read alone', () => {
+  it('the line clock reads each time as the general parser does', () => {
     const clock = new LineClock();
     fc.assert(
       fc.property(fc.oneof(time, oddTime, fc.string()), (text) => {

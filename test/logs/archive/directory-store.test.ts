@@ -60,13 +60,13 @@ async function bytes(file: string): Promise<string> {
 }
 
 describe('an archive in a directory', () => {
-  it('is nothing before it is written to', async () => {
+  it('a directory without an archive lists no files and has no names', async () => {
     expect(await paths('')).toEqual([]);
     expect(await store.readText('_manifest/head.json')).toBeUndefined();
     await expect(bytes('a')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('creates complete files, from text and from a local file, and never overwrites one', async () => {
+  it('the store creates complete files, from text and from a local file, and never overwrites one', async () => {
     await store.lock(async () => {
       expect(await store.create('_manifest/00000000.json', 'one\n')).toBe(true);
       expect(await store.create('_manifest/00000000.json', 'two\n')).toBe(false);
@@ -85,12 +85,12 @@ describe('an archive in a directory', () => {
     expect(await paths('a/')).toEqual([]);
   });
 
-  it('keeps its files from others', async () => {
+  it('other users cannot read the files of an archive', async () => {
     await store.lock(async () => void (await store.create('a/b', 'x')));
     for (const name of ['', 'a', 'a/b']) expect(fs.statSync(path.join(store.name, name)).mode & 0o077, name).toBe(0);
   });
 
-  it('lists in order of the whole path, with sizes', async () => {
+  it('the store lists files with their sizes in the order of their whole paths', async () => {
     const names = ['a/z', 'a-b', 'a', 'b/c/d', 'b/c-d', '.hidden/x'].filter((name) => name !== 'a');
     await store.lock(async () => {
       for (const name of names) await store.create(name, name);
@@ -101,7 +101,7 @@ describe('an archive in a directory', () => {
     for await (const file of store.list('')) expect(file.bytes).toBe(file.path.length);
   });
 
-  it('clears away what a killed run left half made', async () => {
+  it('the next writer removes the unfinished files of a killed run', async () => {
     await store.lock(async () => fs.writeFileSync(path.join(store.workDirectory, 'left'), ''));
     fs.mkdirSync(store.workDirectory);
     fs.writeFileSync(path.join(store.workDirectory, 'left'), '');
@@ -109,7 +109,7 @@ describe('an archive in a directory', () => {
   });
 
   it.each(['create', 'replace'] as const)(
-    'R70 leaves no file and no descriptor when the disk is full: %s',
+    'R70: a full disk leaves no file and no open descriptor behind: %s',
     async (write) => {
       await store.lock(async () => {
         const before = openFiles();
@@ -126,7 +126,7 @@ describe('an archive in a directory', () => {
     },
   );
 
-  it('leaves no second file where a name is taken', async () => {
+  it('creating a file whose name is taken leaves no second file', async () => {
     await store.lock(async () => {
       await store.create('a/b', 'one');
       await store.create('a/b', 'two');
@@ -134,7 +134,7 @@ describe('an archive in a directory', () => {
     });
   });
 
-  it('has one writer at a time', async () => {
+  it('a directory has one writer at a time', async () => {
     const order: string[] = [];
     const work = (name: string) => async (): Promise<void> => {
       order.push(name);
@@ -145,7 +145,7 @@ describe('an archive in a directory', () => {
     expect([order[0], order[2]]).toEqual([order[1], order[3]]);
   });
 
-  it('reports what is in its way', async () => {
+  it('the store reports what is in its way', async () => {
     const file = path.join(top, 'file');
     fs.writeFileSync(file, '');
     const inFile = new DirectoryStore(file, host);
@@ -155,11 +155,11 @@ describe('an archive in a directory', () => {
 });
 
 describe('a location', () => {
-  it('is a directory, from where the command runs', async () => {
+  it('a relative location is resolved from the directory of the command', async () => {
     expect((await openArchiveStore({ ...host, cwd: top }, 'logs')).name).toBe(path.join(top, 'logs'));
   });
 
-  it('of another kind is refused', async () => {
+  it('a location with an unknown scheme is refused', async () => {
     await expect(openArchiveStore(host, 'ftp://host/logs')).rejects.toMatchObject({ code: 'usage' });
   });
 });

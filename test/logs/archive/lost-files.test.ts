@@ -39,7 +39,7 @@ function openRemote(top: string): RemoteStore {
 }
 
 describe('the search for lost files', () => {
-  it('R76 names each file of a directory that a record names and that is not there', async () => {
+  it('R76: the search names each recorded file that is gone from the directory', async () => {
     const { top, store } = await buildArchive(START, DAYS);
     expect(await findLost(store)).toEqual({ missing: [], changed: [] });
     const lost = filesIn(top).filter((file) => file.startsWith('tenant='));
@@ -47,7 +47,7 @@ describe('the search for lost files', () => {
     expect((await findLost(store)).missing.toSorted()).toEqual(lost);
   });
 
-  it('R76 compares sizes, finds a record that is gone and one that is no file', async () => {
+  it('R76: the search finds a file of another size, a missing record, and a record that is not a regular file', async () => {
     const { top, store } = await buildArchive(START, DAYS);
     const [first = '', second = ''] = filesIn(top).filter((file) => file.startsWith('tenant='));
     fs.appendFileSync(path.join(top, first), 'x');
@@ -58,7 +58,7 @@ describe('the search for lost files', () => {
     expect(await findLost(store)).toEqual({ missing: [recordPath(2)], changed: [] });
   });
 
-  it('R76 lists the newest 30 days of a bucket, and no older files', async () => {
+  it('R76: the search lists only the newest 30 days of a bucket', async () => {
     const { top } = await buildArchive(START, DAYS);
     const store = openRemote(top);
     const [old = '', , young = ''] = filesIn(top).filter((file) => file.startsWith('tenant='));
@@ -71,7 +71,7 @@ describe('the search for lost files', () => {
     expect((await findLost(store)).missing).toEqual([young]);
   });
 
-  it('looks at most once an hour while an archive is followed, and reports only changes', async () => {
+  it('following an archive searches at most once an hour, and reports only changes', async () => {
     const { top } = await buildArchive(START, DAYS);
     const reported: LostFiles[] = [];
     const watch = new LostFilesWatch(openStore(top), (lost) => reported.push(lost));

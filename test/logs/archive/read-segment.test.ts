@@ -46,7 +46,7 @@ const member = fc
 const line = fc.array(member, { maxLength: 5 }).map((members) => `{${members.join(',')}}`);
 
 describe('a segment read for some values', () => {
-  it('R69 gives every entry that has one, however it is written', async () => {
+  it('R69: reading for some values returns every entry with one of them, however it is written', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(line, { maxLength: 30 }),
@@ -62,13 +62,13 @@ describe('a segment read for some values', () => {
     );
   });
 
-  it('gives nearly nothing else', async () => {
+  it('reading for some values returns almost no other entries', async () => {
     const lines = Array.from({ length: 50_000 }, (_, index) => `{"entity_id":"id-${index}","message":"a \\"b\\" \\n"}`);
     const found = await read(lines, { among: ['id-7', 'id-49999'] });
     expect(found.map(({ entity_id: one }) => one)).toEqual(['id-7', 'id-49999']);
   });
 
-  it('gives the same where lines are longer than what is decompressed at once', async () => {
+  it('reading for some values works for lines longer than a decompressed chunk', async () => {
     const lines = Array.from({ length: 12 }, (_, index) => {
       const message = `${index} `.repeat(60_000 * (index % 4));
       return JSON.stringify({ entity_id: `id-${index % 3}`, message, created_at: '' });

@@ -75,13 +75,13 @@ async function searched(store: ArchiveStore): Promise<string[]> {
 }
 
 describe('the retention of an archive', () => {
-  it('keeps whole months before the one in which the archive ends', () => {
+  it('retention keeps whole months before the one in which the archive ends', () => {
     expect(new Date(keptFrom(END, 1)).toISOString()).toBe('2025-11-01T00:00:00.000Z');
     expect(new Date(keptFrom(END, 13)).toISOString()).toBe('2024-11-01T00:00:00.000Z');
     expect(new Date(keptFrom(Date.UTC(2026, 2, 31, 23), 1)).toISOString()).toBe('2026-02-01T00:00:00.000Z');
   });
 
-  it('R33 drops old months, records what, by whom and when, and the rest verifies', async () => {
+  it('R33: retention drops old months, records what, by whom and when, and the rest verifies', async () => {
     const { top, store } = await buildArchive(START, [
       { to: START + 60 * DAY, entries: [...OLD.slice(0, 30), ...ODD] },
       { to: END, entries: OLD.slice(30), late: [entry(START)] },
@@ -106,7 +106,7 @@ describe('the retention of an archive', () => {
     expect(await verified(store)).toMatchObject({ findings: [], coverage: { drops: [{}, {}] } });
   });
 
-  it('R33 what is missing and was not dropped is still found', async () => {
+  it('R33: verify still finds a missing file that retention did not drop', async () => {
     const { top, store } = await buildArchive(START, [{ to: END, entries: OLD }]);
     await keep(store, 2);
     const kept = filesIn(top).find((file) => file.includes('date=2025-10')) ?? '';
@@ -114,7 +114,7 @@ describe('the retention of an archive', () => {
     expect((await verified(store)).findings).toMatchObject([{ problem: 'missing', path: kept }]);
   });
 
-  it('R33 a verification under way takes months that go meanwhile for dropped', async () => {
+  it('R33: a running verification accepts months that retention drops meanwhile', async () => {
     const { top, store } = await buildArchive(START, [{ to: END, entries: OLD }]);
     const verification = new Verification(openStore(top));
     const findings = [];
@@ -127,7 +127,7 @@ describe('the retention of an archive', () => {
     expect(findings).toEqual([]);
   });
 
-  it('leaves late entries of a dropped month that come afterwards until the next month is dropped', async () => {
+  it('late entries of a dropped month stay until the next month is dropped', async () => {
     const { store } = await buildArchive(START, [{ to: END, entries: OLD }]);
     await keep(store, 2);
     await store.lock(async () => {
@@ -142,7 +142,7 @@ describe('the retention of an archive', () => {
     expect(await searched(store)).toEqual(['2025-11', '2025-12']);
   });
 
-  it('R33 a death before or after each single change is made good by the next run', { timeout: 120_000 }, async () => {
+  it('R33: the next run repairs a death before or after each single change', { timeout: 120_000 }, async () => {
     let deaths = 0;
     for (let change = 1, died = true; died; change += 1) {
       died = false;
@@ -162,7 +162,7 @@ describe('the retention of an archive', () => {
     expect(deaths).toBeGreaterThan(40);
   });
 
-  it('R33 any series of retentions that die leaves an archive that verifies', { timeout: 120_000 }, async () => {
+  it('R33: an archive verifies after any series of killed retentions', { timeout: 120_000 }, async () => {
     const death = fc.record({ change: fc.integer({ min: 1, max: 30 }), when: fc.constantFrom('before', 'after') });
     const plan = fc.array(fc.tuple(fc.integer({ min: 0, max: 5 }), death), { minLength: 1, maxLength: 5 });
     await fc.assert(

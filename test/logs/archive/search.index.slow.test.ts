@@ -18,14 +18,14 @@ const START = Date.parse('2026-01-05T00:00:00Z');
 const HOUR = 3_600_000;
 const IDS = 40;
 
-test('files are merged by 16 and by 256 commits, and the merged ones take the place of the others', async () => {
+test('index files are merged every 16 and every 256 commits, and merged files replace the others', async () => {
   const { store } = await buildArchive(START, hours(18));
   const named = async (): Promise<string[]> => (await readManifest(store)).index.map((ref) => ref.path);
   expect((await named()).map(rangeOf)).toEqual(['1-15', '16-16', '17-17', '18-18']);
   expect(filesIn(store.name).filter((file) => file.startsWith(INDEX))).toEqual((await named()).toSorted());
 });
 
-test('R51 files that cannot be merged as the disk is full end an archive; what cannot be read is left out', async () => {
+test('R51: a full disk during a merge ends archiving, and unreadable index files are left out of the merge', async () => {
   const { store, links } = await buildArchive(START, hours(15));
   const last = links.at(-1);
   if (last === undefined) throw new Error('nothing was archived');
@@ -40,7 +40,7 @@ test('R51 files that cannot be merged as the disk is full end an archive; what c
   });
 });
 
-test('files are merged where every sixteenth record is a gap, too', async () => {
+test('index files are also merged where every sixteenth record is a gap', async () => {
   const all = hours(40).map((commit, at) => (at % 16 === 15 ? { to: commit.to, gap: true } : commit));
   const { store } = await buildArchive(START, all);
   const ranges = (await readManifest(store)).index.map(({ path: file }) => rangeOf(file));
@@ -48,7 +48,7 @@ test('files are merged where every sixteenth record is a gap, too', async () => 
   for (const id of [1, 7, 22]) expect(await found(store, id, true)).toEqual(await found(store, id, false));
 });
 
-test('files of different months are not merged, so that retention drops what they know', async () => {
+test('index files of different months are not merged, so that retention can drop them with their month', async () => {
   const begin = Date.parse('2026-01-31T19:30:00Z');
   const { store } = await buildArchive(begin, hours(16, begin));
   expect((await readManifest(store)).index.map(({ path: file }) => file.replace(/-[^-]+$/, ''))).toEqual([
@@ -58,7 +58,7 @@ test('files of different months are not merged, so that retention drops what the
   ]);
 });
 
-test('files of the index that know nothing of a time range are not read for it', async () => {
+test('a search reads no index file without segments of its time range', async () => {
   const { store } = await buildArchive(START, hours(18));
   const named = async (since?: number, until?: number): Promise<string[]> =>
     (await readManifest(store, { since, until })).index.map(({ path: file }) => rangeOf(file));
@@ -67,7 +67,7 @@ test('files of the index that know nothing of a time range are not read for it',
   expect(await named(undefined, START)).toEqual([]);
 });
 
-test('R69 a search by the index finds what a search of everything finds, whatever is damaged or gone', async () => {
+test('R69: a search by the index finds what a full search finds, whatever is damaged or gone', async () => {
   const { top, store } = await buildArchive(START, hours(20));
   const files = filesIn(top).filter((file) => file.startsWith(INDEX));
   const before = new Map(files.map((file) => [file, fs.readFileSync(path.join(top, file))]));
@@ -92,7 +92,7 @@ test('R69 a search by the index finds what a search of everything finds, whateve
   );
 });
 
-test('R69 a column that was changed is not trusted: its segment is read whole, which names it', async () => {
+test('R69: a search does not trust a changed column: it reads the whole segment and names the file', async () => {
   const { top, store } = await buildArchive(START, [
     { to: START + HOUR, entries: Array.from({ length: 50_001 }, (_, at) => entry(at, START + at)) },
   ]);
@@ -108,7 +108,7 @@ test('R69 a column that was changed is not trusted: its segment is read whole, w
   await expect(found(store, 25_000, true)).rejects.toMatchObject({ code: 'checksum_mismatch' });
 });
 
-test('an index that is gone is no problem, and one that was changed is', async () => {
+test('a missing index is no problem for verify, and a changed one is', async () => {
   const { top, store } = await buildArchive(START, hours(3));
   const [first = '', second = ''] = filesIn(top).filter((file) => file.startsWith(INDEX));
   fs.rmSync(path.join(top, first));
@@ -118,7 +118,7 @@ test('an index that is gone is no problem, and one that was changed is', async (
   expect(await problems(top)).toEqual([`damaged ${second}`]);
 });
 
-test('what retention drops goes from the index too', async () => {
+test('retention also drops index files', async () => {
   const march = Date.parse('2026-03-02T00:00:00Z');
   const { store } = await buildArchive(START, [
     { to: START + HOUR, entries: [entry(1, START)] },

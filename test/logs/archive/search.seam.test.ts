@@ -51,7 +51,7 @@ const manner: fc.Arbitrary<Manner> = fc.record({
 });
 
 it(
-  'R28 a search with --live finds every entry once, whenever the archive was brought up to date',
+  'R28: a search with --live finds every entry once, whenever the archive was last updated',
   async () => {
     await fc.assert(
       fc.asyncProperty(

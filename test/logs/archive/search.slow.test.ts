@@ -36,12 +36,12 @@ const COMMITS: readonly Commit[] = [
 ];
 
 describe('a search of an archive', () => {
-  it('gives entries in order of time, late ones included, and those without a time last', async () => {
+  it('a search returns entries in order of time, including late ones, and those without a time last', async () => {
     const { top } = await buildArchive(START, COMMITS);
     expect((await searched(top)).found.join('')).toBe('abcdefghijkz');
   });
 
-  it('gives what lies within an interval, and reads no file that holds nothing of it', async () => {
+  it('a search returns the entries of its interval, and reads no file without any', async () => {
     const { top } = await buildArchive(START, COMMITS);
     const { found, read } = await searched(top, { since: START + 1000, until: START + HOUR });
     expect(found.join('')).toBe('cdefg');
@@ -51,7 +51,7 @@ describe('a search of an archive', () => {
     expect((await searched(top, { since: START + 9 * HOUR })).read).toBe(0);
   });
 
-  it('checks each file that it begins, also when it stops after the first entry', async () => {
+  it('a search checks each file that it starts to read, even if it stops after the first entry', async () => {
     const { top } = await buildArchive(START, COMMITS);
     const { segments } = await readManifest(openStore(top));
     const [first, , , last] = segments;
@@ -68,7 +68,7 @@ describe('a search of an archive', () => {
     await expect(searched(top)).rejects.toMatchObject({ message: expect.stringContaining(first!.path) as string });
   });
 
-  it('of any archive gives what a sort of all entries would', async () => {
+  it('a search of any archive returns what sorting all entries would', async () => {
     const entry = fc.record({ at: fc.integer({ min: 0, max: 60 * HOUR }), word: fc.constantFrom('x', 'y') });
     const commit = fc.record({ entries: fc.array(entry, { maxLength: 20 }), late: fc.array(entry, { maxLength: 8 }) });
     const bound = fc.option(fc.integer({ min: 0, max: 60 * HOUR }), { nil: undefined });
@@ -103,7 +103,7 @@ describe('a search of an archive', () => {
 });
 
 describe('lanes', () => {
-  it('are opened only when the others have come to their first entry, and all closed when the reader stops', async () => {
+  it('a lane opens only when the others have reached its first entry, and all lanes close when the reader stops', async () => {
     const events: string[] = [];
     const lane = (name: string, ...times: number[]): Lane => ({
       first: times[0] ?? 0,
@@ -127,7 +127,7 @@ describe('lanes', () => {
     expect(events.toSorted().join('')).toBe('+a+b-a-b');
   });
 
-  it('of segments begin before their turn, fail in it, and all end once there is enough', async () => {
+  it('lanes of segments start early, fail only in their turn, and all end once enough was read', async () => {
     const events: string[] = [];
     const lane = (name: string, times: readonly number[], isSegment = true): Lane => ({
       first: times[0] ?? 0,

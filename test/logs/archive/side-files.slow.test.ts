@@ -102,7 +102,7 @@ function forge(name: string, change: (text: string) => string): void {
 }
 
 describe('the position of an archive', () => {
-  it('is in its record when it is small, and beside the two newest records otherwise', async () => {
+  it('a small position is in its record, and a large one in a file beside the two newest records', async () => {
     await commitTo(3, 20);
     expect(sideFiles()).toEqual([]);
     const { last } = await commitTo(6, 21);
@@ -114,7 +114,7 @@ describe('the position of an archive', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('is read again with the manifest where a run removed it meanwhile', async () => {
+  it('reading the manifest starts again when a run removes its position file meanwhile', async () => {
     await commitTo(3, 30);
     class BusyStore extends WatchedStore {
       isBusy = true;
@@ -137,7 +137,7 @@ describe('the position of an archive', () => {
     await expect(readManifestAndPosition(store, {})).rejects.toThrow('is damaged: it is missing');
   });
 
-  it('may stay beside older records where the credentials cannot remove files', async () => {
+  it('position files stay beside older records when the credentials cannot remove files', async () => {
     class KeepingStore extends WatchedStore {
       override async remove(): Promise<void> {
         throw new SvcError('forbidden', 'the store refuses');
@@ -149,7 +149,7 @@ describe('the position of an archive', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('R33 is whole whatever change of the store a run died before or after', async () => {
+  it('R33: the position is complete whether a run died before or after any change of the store', async () => {
     for (const when of ['before', 'after'] as const) {
       for (let change = 1, died = true; died; change += 1) {
         store = new WatchedStore(work);
@@ -172,7 +172,7 @@ describe('the position of an archive', () => {
     }
   });
 
-  it('R33 is not taken from a file that was changed, and verify names it', async () => {
+  it('R33: a changed position file is not used, and verify names it', async () => {
     const { last } = await commitTo(2, 30);
     const file = fileOf('position-00000002');
     store.files.set(file, Buffer.from(store.files.get(file)?.toString().replace('key 2 0', 'key 9 9') ?? ''));
@@ -185,7 +185,7 @@ describe('the position of an archive', () => {
 });
 
 describe('a checkpoint of records', () => {
-  it('is what a search reads instead of the records up to it', async () => {
+  it('a search reads the checkpoint instead of the records before it', async () => {
     await commitTo(255);
     expect(sideFiles()).toEqual([]);
     await commitTo(515);
@@ -199,14 +199,14 @@ describe('a checkpoint of records', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('stays the old one where the next would be too long to be read', async () => {
+  it('a checkpoint is not replaced by one that would be too long to read', async () => {
     const { last } = await commitTo(511);
     const old = last.record.checkpoint;
     expect(await nextCheckpoint(store, last, 10_000)).toEqual(old);
     expect((await nextCheckpoint(store, last))?.path).toContain('checkpoint-00000512');
   });
 
-  it('R33 can be lost or damaged: a search reads the records instead, and verify names it', async () => {
+  it('R33: a search reads the records when a checkpoint is gone or damaged, and verify names the file', async () => {
     await commitTo(258);
     const whole = await readManifest(store);
     const file = fileOf('checkpoint-00000256');
@@ -222,13 +222,13 @@ describe('a checkpoint of records', () => {
     }
   });
 
-  it('R33 that contradicts the records is found even where all hashes fit', async () => {
+  it('R33: verify finds a checkpoint that contradicts the records even when all hashes match', async () => {
     await commitTo(256);
     forge('checkpoint-00000256', (text) => text.replace(/"entries":1/, '"entries":2'));
     expect((await findings()).map(({ message }) => message)).toEqual(['it contradicts the records']);
   });
 
-  it('lets the chain behind it be checked by a search', async () => {
+  it('a search checks the chain after a checkpoint', async () => {
     await commitTo(258);
     const record = store.files.get(recordPath(257))?.toString() ?? '';
     store.files.set(recordPath(257), Buffer.from(record.replace('"entries":1', '"entries":2')));

@@ -217,7 +217,7 @@ const CALM: Manner = {
 };
 
 describe('an archive of a service that does all that a service may do', () => {
-  it('R33 holds every entry once, whatever the moments at which its runs died', { timeout: 600_000 }, async () => {
+  it('R33: an archive contains every entry once, whenever its runs died', { timeout: 600_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(history, starts, async (past, plan) => {
         const world = new World(past);
@@ -232,7 +232,7 @@ describe('an archive of a service that does all that a service may do', () => {
   });
 
   it(
-    'R31 has on record, once, every stretch of time from which retention took entries',
+    'R31: an archive records once every time range from which retention removed entries',
     { timeout: 600_000 },
     async () => {
       await fc.assert(
@@ -255,7 +255,7 @@ describe('an archive of a service that does all that a service may do', () => {
     },
   );
 
-  it('R33 holds every entry once after a death before and after each single change of the store', async () => {
+  it('R33: an archive contains every entry once after a death before and after each single change of the store', async () => {
     const happenings = Array.from({ length: 300 }, (_, index) => {
       const at = START + ((index * 37) % 240) * SECOND - 200 * SECOND;
       return { at, seenAt: at + (index % 5 === 0 ? 50 * SECOND : 0), words: `did ${index % 7}` };

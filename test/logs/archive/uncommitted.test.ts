@@ -66,7 +66,7 @@ function commit(store: DirectoryStore, hour: number): Promise<void> {
 }
 
 describe('a run that fails on a full disk', () => {
-  it('R76 leaves nothing that verify calls damage, whichever write fails, and the next run completes it', async () => {
+  it('R76: verify reports no damage after a failed write, and the next run completes the archive', async () => {
     const { top } = await buildArchive(START, []);
     let writes = 0;
     for (let isDone = false; !isDone; writes += 1) {
@@ -83,7 +83,7 @@ describe('a run that fails on a full disk', () => {
     expect(await problems(top)).toEqual([]);
   });
 
-  it('R76 begins an archive again and again until its first commit succeeds', async () => {
+  it('R76: a new archive can be started again until its first commit succeeds', async () => {
     const { top } = await buildArchive(START, []);
     fs.rmSync(path.join(top, '_manifest'), { recursive: true });
     const disk = fullDisk(top);

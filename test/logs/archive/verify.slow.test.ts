@@ -103,7 +103,7 @@ interface IndexHead {
 }
 
 describe('verifying an archive', () => {
-  it('finds no problem in an intact archive, and reports coverage, gaps, counts and newest hash', async () => {
+  it('verify finds no problem in an intact archive, and reports coverage, gaps, counts and newest hash', async () => {
     const { top, links } = await buildArchive(START, COMMITS);
     const { findings, coverage, begin, ...counts } = await verified(top);
     expect(findings).toEqual([]);
@@ -116,7 +116,7 @@ describe('verifying an archive', () => {
     expect(counts).toMatchObject({ records: 6, segments: 6, entries: 346, sha256: links.at(-1)?.sha256 });
   });
 
-  it('finds nothing wrong with an archive without entries, or where a crash left the head behind', async () => {
+  it('verify finds no problem in an archive without entries, or where a crash left the head behind', async () => {
     const empty = await buildArchive(START, []);
     expect(await verified(empty.top)).toMatchObject({ findings: [], records: 1, entries: 0 });
     const { top, links } = await buildArchive(START, COMMITS);
@@ -126,7 +126,7 @@ describe('verifying an archive', () => {
   });
 
   it.each(Object.entries(MUTATIONS))(
-    'R33 finds any harm: %s',
+    'R33: verify finds any harm: %s',
     async (_what, harm) => {
       const { top } = await buildArchive(START, COMMITS);
       const files = filesIn(top);
@@ -149,7 +149,7 @@ describe('verifying an archive', () => {
     process.env['SOAK'] === '1' ? 900_000 : 120_000,
   );
 
-  it('names the file and what is wrong with it', async () => {
+  it('verify names the file and what is wrong with it', async () => {
     const { top } = await buildArchive(START, COMMITS);
     const [segment, later] = filesIn(top).filter((file) => file.startsWith('tenant='));
     const at = path.join(top, segment!);
@@ -165,7 +165,7 @@ describe('verifying an archive', () => {
     ]);
   });
 
-  it('reports several missing records as one problem, and continues after them', async () => {
+  it('verify reports several missing records as one problem, and continues after them', async () => {
     const { top } = await buildArchive(START, COMMITS);
     for (const sequence of [1, 2, 3]) fs.rmSync(path.join(top, recordPath(sequence)));
     const found = await verified(top);
@@ -174,7 +174,7 @@ describe('verifying an archive', () => {
     expect(found.records).toBe(3);
   });
 
-  it('needs the hash that was noted down to find that the end was taken away without a trace', async () => {
+  it('verify finds a cleanly removed end only with a hash that was saved earlier', async () => {
     const { top, links } = await buildArchive(START, COMMITS);
     const [last, before] = [links.at(-1)!, links.at(-2)!];
     fs.rmSync(path.join(top, last.path));
@@ -189,7 +189,7 @@ describe('verifying an archive', () => {
     expect(problems(await verified(top, { expect: last.sha256 }))).toEqual([`rewritten ${top}`]);
   });
 
-  it('finds what a forger put into a chain that fits', async () => {
+  it('verify finds forged records in a chain with matching hashes', async () => {
     const { top, store, links } = await buildArchive(START, COMMITS);
     const written = writeSegment(top, { number: 6, day: '2026-01-07', logs: logs(40 * HOUR, 5), supplementary: false });
     const { position } = links.at(-1)!.record;
@@ -207,7 +207,7 @@ describe('verifying an archive', () => {
     expect(found.findings.map(({ message }) => message)).toEqual(['it holds 5 entries, and the manifest says 4']);
   });
 
-  it('accepts what a concurrent run commits meanwhile', async () => {
+  it('verify accepts what a concurrent run commits meanwhile', async () => {
     const { top, store, links } = await buildArchive(START, COMMITS);
     const written = writeSegment(top, { number: 6, day: '2026-01-07', logs: logs(40 * HOUR, 5), supplementary: false });
     expect((await verified(top)).findings).toMatchObject([
@@ -234,7 +234,7 @@ describe('verifying an archive', () => {
     expect(findings).toEqual([]);
   });
 
-  it('R66 finds a segment that records list twice, with all hashes made to fit', async () => {
+  it('R66: verify finds a segment that records list twice, even when all hashes match', async () => {
     const { top } = await buildArchive(START, COMMITS);
     const listed: ReturnType<typeof segmentsOf> = [];
     forge(top, (record) => void listed.push(...segmentsOf(record)));
@@ -258,7 +258,7 @@ describe('verifying an archive', () => {
     expect(found.entries).toBe(346);
   });
 
-  it("R66 finds rows of another tenant among the archive's own, and not those in their own folder", async () => {
+  it("R66: verify finds entries of another tenant among the archive's own, but not in that tenant's folder", async () => {
     const shared = logs(1000, 3, 60_000, 'other/tenant');
     const { top } = await buildArchive(START, [
       { to: START + HOUR, entries: logs(0, 5) },
@@ -278,7 +278,7 @@ describe('verifying an archive', () => {
     ]);
   });
 
-  it('R66 finds unknown files, and ignores hidden names', async () => {
+  it('R66: verify finds unknown files, and ignores hidden names', async () => {
     const { top } = await buildArchive(START, COMMITS);
     fs.mkdirSync(path.join(top, '_index/deep'), { recursive: true });
     for (const name of ['_index/.DS_Store', '.DS_Store', `tenant=${TENANT}/.DS_Store`, '_manifest/.DS_Store'])
@@ -293,7 +293,7 @@ describe('verifying an archive', () => {
     Object.entries(ODD_FILES).flatMap(([what, make]) =>
       ['segment', 'record', 'head'].map((where) => [what, where, make] as const),
     ),
-  )('R66 finds %s in the place of a %s, and reads no byte of it', async (what, where, make) => {
+  )('R66: verify finds %s in the place of a %s, and reads no byte of it', async (what, where, make) => {
     const { top } = await buildArchive(START, COMMITS);
     const segment = filesIn(top).find((file) => file.startsWith('tenant=')) ?? '';
     const name = { segment, record: recordPath(2), head: HEAD }[where] ?? '';
@@ -307,7 +307,7 @@ describe('verifying an archive', () => {
     expect(words).toContain(what.startsWith('an absurdly') ? '1099511627776 bytes' : what);
   });
 
-  it('R66 finds odd files that no record lists, and a folder that is a link', async () => {
+  it('R66: verify finds unlisted irregular files, and a folder that is a link', async () => {
     const { top } = await buildArchive(START, COMMITS);
     execFileSync('mkfifo', [path.join(top, 'pipe'), path.join(top, `tenant=${TENANT}/pipe`)]);
     const day = path.join(top, `tenant=${TENANT}/date=2026-01-06`);
@@ -320,7 +320,7 @@ describe('verifying an archive', () => {
     expect(found.filter((one) => one.startsWith('missing')).length).toBeGreaterThan(0);
   });
 
-  it('R76 finds files in the index and beside the records that no record names', async () => {
+  it('R76: verify finds files in the index and beside the records that no record names', async () => {
     const { top } = await buildArchive(START, COMMITS);
     const hash = 'a'.repeat(12);
     const strays = [
@@ -347,7 +347,7 @@ describe('verifying an archive', () => {
     ['head_bytes', Number.MAX_SAFE_INTEGER],
     ['head_bytes', 2 ** 33],
     ['from', Number.MAX_SAFE_INTEGER],
-  ])('R76 ends with a verdict where a record says that %s of the index are %i', async (member, size) => {
+  ])('R76: verify ends with a verdict when a record gives the %s of the index as %i', async (member, size) => {
     const { top } = await buildArchive(START, COMMITS);
     forge(top, (record) => {
       if (record.sequence === 1 && record.kind === 'segments')
@@ -357,7 +357,7 @@ describe('verifying an archive', () => {
   });
 
   it.each(['bytes', 'entries'] as const)(
-    'R76 ends with a verdict where the %s of a segment are impossible',
+    'R76: verify ends with a verdict when the %s of a segment are impossible',
     async (member) => {
       const { top } = await buildArchive(START, COMMITS);
       forge(top, (record) => {
@@ -391,7 +391,7 @@ describe('verifying an archive', () => {
       },
     ],
     ['a head that is no gzip file', () => Buffer.from('no gzip')],
-  ])('R76 ends with a verdict where the index has %s, with all hashes made to fit', async (_what, change) => {
+  ])('R76: verify ends with a verdict when the index has %s and all hashes match', async (_what, change) => {
     const { top } = await buildArchive(START, COMMITS);
     forge(top, (record) => {
       const ref = record.sequence === 1 && record.kind === 'segments' ? record.index?.[0] : undefined;

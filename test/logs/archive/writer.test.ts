@@ -55,7 +55,7 @@ async function segments(): Promise<Extract<ArchiveRecord, { kind: 'segments' }>[
 }
 
 describe('the writer of an archive', () => {
-  it('puts each day, late entries and those without a time into segments of their own', async () => {
+  it('the writer puts each day, late entries and entries without a time into separate segments', async () => {
     const writer = await writerOn();
     await writer.add([log(NOON), log(NOON + 1), log(NOON + 13 * HOUR), log(NOON, 'late'), log(0, 'odd')]);
     await writer.add([log(NOON, 'x', { created_at: 'soon' }), log(NOON + 14 * HOUR)]);
@@ -80,7 +80,7 @@ describe('the writer of an archive', () => {
     for await (const findings of new Verification(store).findings()) expect(findings).toEqual([]);
   });
 
-  it('counts as late what lies before an earlier commit, and never as another copy of the same file', async () => {
+  it('the writer marks entries before an earlier commit as late, and never writes the same file twice', async () => {
     const writer = await writerOn();
     await writer.add([log(NOON)]);
     await writer.commit(positionAt(NOON + HOUR));
@@ -94,7 +94,7 @@ describe('the writer of an archive', () => {
     expect((await readArchive(store)).logs).toHaveLength(6);
   });
 
-  it('writes no record where nothing is new', async () => {
+  it('the writer adds no record when nothing is new', async () => {
     const writer = await writerOn();
     await writer.commit(positionAt(NOON));
     expect(writer.last.record.sequence).toBe(0);
@@ -104,7 +104,7 @@ describe('the writer of an archive', () => {
     expect(writer.last.record.sequence).toBe(1);
   });
 
-  it('refuses the entries of a key that may be of another tenant, until one is its own', async () => {
+  it('the writer refuses entries of a key that may belong to another tenant, until one entry is of its tenant', async () => {
     const writer = await writerOn(store, true);
     const refused = writer.add([log(NOON, 'x', { tenant_id: 't-2' })]);
     await expect(refused).rejects.toMatchObject({ code: 'config' });
@@ -115,7 +115,7 @@ describe('the writer of an archive', () => {
     expect(writer.waiting).toBe(4);
   });
 
-  it("keeps other tenants' entries in folders of their own, in order of time, whatever their ids are", async () => {
+  it("the writer keeps other tenants' entries in separate folders, in order of time, whatever their ids are", async () => {
     const ids = ['t-2', '..', '\ud800', '', 'long'.repeat(200)];
     const times = [NOON + HOUR, NOON + 13 * HOUR, NOON, NOON - HOUR];
     const writer = await writerOn();
@@ -130,7 +130,7 @@ describe('the writer of an archive', () => {
     expect(folders.size - named.length).toBe(3);
   });
 
-  it('stops without harm where another machine was faster', async () => {
+  it('the writer stops without harm when another machine was faster', async () => {
     const [one, other] = [await writerOn(), await writerOn()];
     await one.add([log(NOON, 'same')]);
     await other.add([log(NOON, 'same'), log(NOON + 13 * HOUR, 'more')]);
@@ -141,7 +141,7 @@ describe('the writer of an archive', () => {
     expect((await readArchive(store)).logs.map(({ message }) => message)).toEqual(['same']);
   });
 
-  it('accepts a segment that a killed run left, but no other file of its name', async () => {
+  it('the writer accepts a segment that a killed run left, but no other file of its name', async () => {
     const writer = await writerOn();
     await writer.add([log(NOON)]);
     store.death = { change: store.changes + 2, when: 'before' };
@@ -159,7 +159,7 @@ describe('the writer of an archive', () => {
     expect(store.files.get(left)?.toString()).toBe('other');
   });
 
-  it('commits nothing that it could not write completely, and resumes later', async () => {
+  it('the writer commits nothing that it could not write completely, and resumes later', async () => {
     class FullStore extends MemoryStore {
       override async create(file: string, content: LocalFile | string): Promise<boolean> {
         if (typeof content !== 'string') throw new SvcError('local', 'the disk is full');
@@ -174,7 +174,7 @@ describe('the writer of an archive', () => {
     expect((await findArchive(full))?.last.record.sequence).toBe(0);
   });
 
-  it('takes no entry that the disk does not take', async () => {
+  it('a commit fails when the disk did not store its entries', async () => {
     const writer = await writerOn();
     fs.rmSync(work, { recursive: true });
     await writer.add([log(NOON)]).catch(() => undefined);
@@ -184,7 +184,7 @@ describe('the writer of an archive', () => {
 });
 
 describe('an archive that follows', () => {
-  it('commits on time, quiet or not, and when it is interrupted', async () => {
+  it('a following archive commits on time, quiet or not, and when it is interrupted', async () => {
     const clock = new FakeClock({ start: NOON + HOUR, auto: false });
     const ended = new AbortController();
     const logs = [log(NOON + 1000), log(NOON + 2000)];

@@ -45,7 +45,7 @@ function linesOf(archive: string, ending: string): string[] {
 const SINCE = ['--since', '2026-01-02'];
 
 describe('an archive', () => {
-  it('R60 R61 holds entries as they were sent, and those that others cannot read beside them', async () => {
+  it('R60, R61: an archive keeps entries as sent, in separate files those that some readers reject', async () => {
     const { url: baseUrl } = await serveTexts(ALL);
     const audit = place();
     const { code, stdout, stderr } = await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
@@ -60,7 +60,7 @@ describe('an archive', () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ entries: 0 });
   });
 
-  it('R60 R61 gives them back so in a search, with card numbers masked', async () => {
+  it('R60, R61: a search returns archived entries as sent, with card numbers masked', async () => {
     const { url: baseUrl } = await serveTexts(ALL);
     const audit = place();
     await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
@@ -75,7 +75,7 @@ describe('an archive', () => {
     expect(await svcHere(['logs', 'stats', audit, ...SINCE])).toMatchObject({ code: 0 });
   });
 
-  it('R61 is queried by an engine, whatever the service sent', async () => {
+  it('R61: a query engine reads the archive, whatever the service sent', async () => {
     const { url: baseUrl } = await serveTexts(ALL);
     const audit = place();
     await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
@@ -85,7 +85,7 @@ describe('an archive', () => {
     expect(counted.getRowsJson()).toEqual([[String(NORMAL.length + TIMELESS.length)]]);
   });
 
-  it('R60 holds the text of any entry', async () => {
+  it('R60: an archive keeps the exact text of any entry', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(objectText, { minLength: 1, maxLength: 30 }), async (entries) => {
         const { url: baseUrl } = await serveTexts(entries.map(({ spaced }) => spaced));
@@ -98,7 +98,7 @@ describe('an archive', () => {
     );
   });
 
-  it('R33 finds a raw segment that was changed', async () => {
+  it('R33: verify finds a changed raw segment', async () => {
     const { url: baseUrl } = await serveTexts(RAW);
     const audit = place();
     await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
@@ -135,7 +135,7 @@ const NEW = [
 ];
 
 describe('what the version before has written', () => {
-  it('R60 is a checkpoint that is resumed without repeating an entry', async () => {
+  it('R60: a tail resumes from a checkpoint of the previous version without repeating an entry', async () => {
     const { url: baseUrl } = await serveTexts([...OLD, ...NEW], '2026-01-02T00:10:30Z');
     const file = path.join(path.dirname(place()), 'tail.json');
     const [settled, read_to] = ['2026-01-02T00:08:00.000Z', '2026-01-02T00:10:00.000Z'];
@@ -148,7 +148,7 @@ describe('what the version before has written', () => {
     expect((await svcHere(tail, { baseUrl })).stdout).toBe('');
   });
 
-  it('R60 is an archive that is updated without repeating an entry', async () => {
+  it('R60: an archive of the previous version is updated without repeating an entry', async () => {
     const { url: baseUrl } = await serveTexts([...OLD, ...NEW], '2026-01-02T00:10:30Z');
     const audit = place();
     writeOldArchive(audit, baseUrl.origin);

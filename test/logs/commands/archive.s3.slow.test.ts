@@ -99,7 +99,7 @@ async function expectWhole(): Promise<void> {
 
 describe('svc logs archive in a bucket', () => {
   it(
-    `R33 killed ${KILLS} times at its writes it is complete, without doubles, and verifies`,
+    `R33: an archive whose writer was killed ${KILLS} times is complete, has no duplicates, and verifies`,
     { timeout: 600_000 },
     async () => {
       produce(2_000, 20 * 3_600_000);
@@ -117,7 +117,7 @@ describe('svc logs archive in a bucket', () => {
     },
   );
 
-  it('R33 of two machines that write it at once one stops, and nothing is doubled', { timeout: 300_000 }, async () => {
+  it('R33: one of two machines that write at once stops, and nothing is duplicated', { timeout: 300_000 }, async () => {
     produce(50, 3_600_000);
     expect(await archive(homes[0])).toMatchObject({ code: 0 });
     for (let round = 0; round < 2; round += 1) {
@@ -135,7 +135,7 @@ describe('svc logs archive in a bucket', () => {
   });
 
   it.each(['refuses', 'ignores'] as const)(
-    'R33 of three that begin it at once in a bucket that %s conditions one stays, and nobody finds damage',
+    'R33: one of three machines that begin an archive at once succeeds, without damage, in a bucket that %s conditions',
     { timeout: 300_000 },
     async (manner) => {
       produce(50, 3_600_000);
@@ -151,7 +151,7 @@ describe('svc logs archive in a bucket', () => {
     },
   );
 
-  it('R76 three machines that begin it at once raise no alarm', { timeout: 300_000 }, async () => {
+  it('R76: three machines that begin an archive at once raise no alarm', { timeout: 300_000 }, async () => {
     produce(30, 60_000);
     const progress = new EventEmitter();
     const isBegun = once(progress, 'begun');
@@ -175,7 +175,7 @@ describe('svc logs archive in a bucket', () => {
     await expectWhole();
   });
 
-  it('R06 shows no credential, whatever goes wrong', async () => {
+  it('R06: svc logs archive shows no credential, whatever goes wrong', async () => {
     produce(5, 60_000);
     const canaries = { AWS_SECRET_ACCESS_KEY: 'canary-secret-1', AWS_SESSION_TOKEN: 'canary-token-1' };
     const argv = ['logs', 'archive', '--to', PLACE, '--debug'];
@@ -189,7 +189,7 @@ describe('svc logs archive in a bucket', () => {
     expect(refused.stdout + refused.stderr + echoed.stdout + echoed.stderr).not.toMatch(/canary|Signature=/);
   });
 
-  it('archives the logs of the sandbox with --sandbox, in the bucket that the environment names', async () => {
+  it('svc logs archive --sandbox archives the logs of the sandbox in the bucket that the environment names', async () => {
     const argv = ['--sandbox', 'logs'];
     const { AWS_ENDPOINT_URL_S3, ...credentials } = bucket.environment;
     const nowhere = await homes[1].svc([...argv, 'archive', '--to', PLACE]);
@@ -204,7 +204,7 @@ describe('svc logs archive in a bucket', () => {
     expect(curl).toMatchObject({ code: 2, stderr: expect.stringContaining('--curl') });
   });
 
-  it('adds no logs of the sandbox to the archive of a real tenant', async () => {
+  it('svc logs archive adds no logs of the sandbox to the archive of a real tenant', async () => {
     produce(5, 60_000);
     expect(await archive(homes[0])).toMatchObject({ code: 0 });
     const argv = ['--sandbox', 'logs', 'archive', '--to', PLACE, '--keep', '1M'];
@@ -215,7 +215,7 @@ describe('svc logs archive in a bucket', () => {
     await expectWhole();
   });
 
-  it('commits what it has to the bucket when it is interrupted', { timeout: 60_000 }, async () => {
+  it('svc logs archive commits to the bucket what it has when it is interrupted', { timeout: 60_000 }, async () => {
     produce(50, 60_000);
     const argv = ['logs', 'archive', PLACE, '--follow', '--every', '1h', '-o', 'json'];
     const child = homes[0].start(argv, { env: env() });
@@ -232,7 +232,7 @@ describe('svc logs archive in a bucket', () => {
     await expectWhole();
   });
 
-  it('says what it needs before it asks anyone', async () => {
+  it('svc logs archive reports a missing setting before it sends a request', async () => {
     const without = { ...env(), AWS_SECRET_ACCESS_KEY: '' };
     const missing = await homes[0].svc(['logs', 'archive', '--to', PLACE], { env: without });
     expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining('AWS_SECRET_ACCESS_KEY') });

@@ -73,7 +73,7 @@ describe('svc logs archive --keep', () => {
     for (const days of [1, 40, 80, 120]) server.logs.push(entry(days * DAY, `${days} days`));
   });
 
-  it('drops nothing by default, shows with --dry-run what would go, and then drops and records it', async () => {
+  it('svc logs archive drops nothing by default, previews drops with --dry-run, and records what it drops', async () => {
     expect((await summary('--since', '130d', '--retention', '200d')).dropped).toBeNull();
     expect(await messages()).toHaveLength(4);
     const before = bytes();
@@ -104,13 +104,16 @@ describe('svc logs archive --keep', () => {
     expect((await summary('--keep', '2M', '--retention', '200d')).dropped).toBeNull();
   });
 
-  it.each(['13m', '0M', '90d', 'M', '1.5y'])('refuses --keep %s before anything is requested', async (words) => {
-    const { code, stderr } = await archive('--keep', words, '-o', 'json');
-    expect([code, server.requests]).toEqual([2, 0]);
-    expect(errorIn({ stderr })['message']).toContain('such as 13M or 2y (an upper-case M: m is for minutes)');
-  });
+  it.each(['13m', '0M', '90d', 'M', '1.5y'])(
+    'svc logs archive refuses --keep %s before it sends a request',
+    async (words) => {
+      const { code, stderr } = await archive('--keep', words, '-o', 'json');
+      expect([code, server.requests]).toEqual([2, 0]);
+      expect(errorIn({ stderr })['message']).toContain('such as 13M or 2y (an upper-case M: m is for minutes)');
+    },
+  );
 
-  it('refuses --dry-run alone, and has nothing to drop where there is no archive', async () => {
+  it('svc logs archive refuses --dry-run without --keep, and has nothing to drop where there is no archive', async () => {
     expect((await archive('--dry-run')).code).toBe(2);
     expect(await archive('--dry-run', '--keep', '1y')).toMatchObject({ code: 0, stdout: '' });
     expect(fs.existsSync(place)).toBe(false);
@@ -118,7 +121,7 @@ describe('svc logs archive --keep', () => {
 });
 
 describe('svc logs archive', () => {
-  it('begins an archive with what the service has, and adds what is new, each entry once', async () => {
+  it('svc logs archive begins with what the service has, and adds each new entry once', async () => {
     for (let index = 0; index < 250; index += 1) server.logs.push(entry(23 * HOUR - index * 60_000, `${index}`));
     const twin = entry(10_000, 'twin');
     server.logs.push(twin, { ...twin });
@@ -137,7 +140,7 @@ describe('svc logs archive', () => {
     expect(links.at(-1)).toMatchObject({ sha256: second.sha256 });
   });
 
-  it('learns the tenant from the entries where the key may not read it', async () => {
+  it('svc logs archive takes the tenant from the entries when the key may not read it', async () => {
     server.tenant = undefined;
     const unknown = await archive();
     expect([unknown.code, errorIn(unknown)['message']]).toEqual([4, 'cannot tell which tenant the key belongs to']);
@@ -146,7 +149,7 @@ describe('svc logs archive', () => {
     expect(await summary()).toMatchObject({ tenant_id: 't-1', entries: 1 });
   });
 
-  it('refuses the key of another tenant, and says of which tenant the archive is', async () => {
+  it('svc logs archive refuses the key of another tenant, and names the tenant of the archive', async () => {
     server.logs.push(entry(5_000, 'one'));
     await summary();
     const before = bytes();
@@ -160,7 +163,7 @@ describe('svc logs archive', () => {
     expect(bytes()).toEqual(before);
   });
 
-  it('keeps entries that another tenant shares in a folder of their own, and says so', async () => {
+  it('svc logs archive keeps shared entries of another tenant in a separate folder, and reports them', async () => {
     const shared = { tenant_id: '../t 2' };
     server.logs.push(entry(60_000, 'own'), entry(50_000, 'shared', shared), entry(40_000, 'own too'));
     const first = await archive();
@@ -178,7 +181,7 @@ describe('svc logs archive', () => {
     expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('3 entries of other tenants') });
   });
 
-  it('refuses the archive of another service before it asks that one anything', async () => {
+  it('svc logs archive refuses the archive of another service before it sends a request', async () => {
     await summary();
     await server.close();
     server = await startLogServer();
@@ -191,7 +194,7 @@ describe('svc logs archive', () => {
     ['a damaged record', 12, (text: string) => text.replace('t-1', 't-3'), '00000000.json is damaged'],
     ['a cut record', 12, (text: string) => text.slice(0, 40), '00000000.json is damaged'],
     ['a newer version', 3, (text: string) => text.replace('"version":2', '"version":3'), 'by a newer svc'],
-  ])('leaves %s as it is, and names it', async (_, code, harm, words) => {
+  ])('svc logs archive leaves an archive with %s unchanged, and names the file', async (_, code, harm, words) => {
     await summary();
     const record = path.join(place, '_manifest/00000000.json');
     fs.writeFileSync(record, harm(fs.readFileSync(record, 'utf8')));
@@ -204,7 +207,7 @@ describe('svc logs archive', () => {
     expect(bytes()).toEqual(before);
   });
 
-  it('refuses a directory that holds something else, and a file instead of a directory', async () => {
+  it('svc logs archive refuses a directory with other files, and a file instead of a directory', async () => {
     fs.mkdirSync(place);
     fs.writeFileSync(path.join(place, 'letter.txt'), 'dear');
     const other = await archive();
@@ -215,13 +218,13 @@ describe('svc logs archive', () => {
     expect([file.code, errorIn(file)['message']]).toEqual([1, expect.stringContaining('is not a directory')]);
   });
 
-  it.skipIf(process.getuid?.() === 0)('says where it may not write', async () => {
+  it.skipIf(process.getuid?.() === 0)('svc logs archive names a directory that it may not write to', async () => {
     fs.mkdirSync(place, { mode: 0o500 });
     const refused = await archive();
     expect([refused.code, errorIn(refused)['message']]).toEqual([1, expect.stringContaining('not allowed')]);
   });
 
-  it('R31 records a gap that retention made once, reports it, and with --strict exits with 14', async () => {
+  it('R31: svc logs archive records and reports a gap of retention once, and exits with 14 with --strict', async () => {
     server.logs.push(entry(HOUR, 'kept'));
     const strict = await archive('--since', '30h', '--strict');
     expect(strict.code).toBe(14);
@@ -238,7 +241,7 @@ describe('svc logs archive', () => {
     expect(fs.existsSync(path.join(place, '_manifest'))).toBe(false);
   });
 
-  it('ends with 10 where less time was left than asked for, and says how much is left when it fails', async () => {
+  it('svc logs archive exits with 10 below the required margin, and states the time left when it fails', async () => {
     await summary('--retention-margin', '20h');
     await summary('--retention-margin', '20h');
     const tight = await archive('--retention-margin', '25h');
@@ -251,13 +254,13 @@ describe('svc logs archive', () => {
     expect(errorIn(down)['hint']).toMatch(/(23h 59m|1d) are left before entries that are not archived/);
   });
 
-  it('makes nothing where the key is refused', async () => {
+  it('svc logs archive creates nothing when the key is refused', async () => {
     server.refusal = 401;
     expect((await archive()).code).toBe(4);
     expect(fs.existsSync(place)).toBe(false);
   });
 
-  it('reads nothing while the clock is before the end of the archive, and then continues', async () => {
+  it('svc logs archive reads nothing while the clock is before the end of the archive, and continues later', async () => {
     server.logs.push(entry(5_000, 'one'));
     await summary();
     server.aheadMs = -3 * HOUR;
@@ -270,7 +273,7 @@ describe('svc logs archive', () => {
     expect(await messages()).toEqual(['one', 'two']);
   });
 
-  it('leaves the archive unchanged when the disk is full, and resumes when it is not', async () => {
+  it('svc logs archive leaves the archive unchanged when the disk is full, and resumes when it is not', async () => {
     for (let index = 0; index < 200; index += 1) server.logs.push(entry(HOUR, noise()));
     const child = spawn(
       'sh',
@@ -285,7 +288,7 @@ describe('svc logs archive', () => {
     expect((await archived()).logs).toHaveLength(200);
   });
 
-  it('takes one location, of a known scheme', async () => {
+  it('svc logs archive accepts one location, with a known scheme', async () => {
     const baseUrl = new URL(server.url);
     for (const argv of [[], [place, '--to', place], ['--to', 'ftp://host/x'], [place, '--every', '0s']])
       expect((await svcHere(['logs', 'archive', ...argv], { baseUrl })).code, argv.join(' ')).toBe(2);
@@ -294,7 +297,7 @@ describe('svc logs archive', () => {
 });
 
 describe('svc logs archive where a file is gone', () => {
-  it('R76 archives what is new, then ends with 12, names the file and the command that shows all damage', async () => {
+  it('R76: svc logs archive adds new entries, exits with 12, and names the missing file and the command that shows all damage', async () => {
     server.logs.push(entry(5_000, 'one'));
     expect(await summary()).toMatchObject({ missing_files: 0, changed_files: 0 });
     const [segment = ''] = files(/part-/);
@@ -321,29 +324,32 @@ describe('svc logs archive where a file is gone', () => {
     expect(await messages()).toEqual(['one', 'two']);
   });
 
-  it.each(['', '--keep 1M'])('R76 archives what is new although a record is gone or damaged: %s', async (more) => {
-    server.logs.push(entry(120 * 24 * HOUR, 'old'));
-    for (const name of ['one', 'two', 'three']) {
-      server.logs.push(entry(1_000, name));
-      await summary('--since', '130d', '--retention', '200d');
-    }
-    const [, , second = ''] = files(/_manifest\/\d+/);
-    const before = fs.readFileSync(second);
-    fs.writeFileSync(second, 'x');
-    for (const harm of ['damaged', 'missing']) {
-      server.logs.push(entry(1_000, harm));
-      const found = await archive('--retention', '200d', ...more.split(' ').filter(Boolean));
-      expect([found.code, errorIn(found)['message']]).toEqual([12, expect.stringContaining('00000002.json')]);
-      expect(errorIn(found)['next']).toMatch(/^svc logs verify /);
-      fs.rmSync(second, { force: true });
-    }
-    fs.writeFileSync(second, before);
-    expect(await messages()).toEqual(['old', 'one', 'two', 'three', 'damaged', 'missing']);
-  });
+  it.each(['', '--keep 1M'])(
+    'R76: svc logs archive adds new entries although a record is gone or damaged: %s',
+    async (more) => {
+      server.logs.push(entry(120 * 24 * HOUR, 'old'));
+      for (const name of ['one', 'two', 'three']) {
+        server.logs.push(entry(1_000, name));
+        await summary('--since', '130d', '--retention', '200d');
+      }
+      const [, , second = ''] = files(/_manifest\/\d+/);
+      const before = fs.readFileSync(second);
+      fs.writeFileSync(second, 'x');
+      for (const harm of ['damaged', 'missing']) {
+        server.logs.push(entry(1_000, harm));
+        const found = await archive('--retention', '200d', ...more.split(' ').filter(Boolean));
+        expect([found.code, errorIn(found)['message']]).toEqual([12, expect.stringContaining('00000002.json')]);
+        expect(errorIn(found)['next']).toMatch(/^svc logs verify /);
+        fs.rmSync(second, { force: true });
+      }
+      fs.writeFileSync(second, before);
+      expect(await messages()).toEqual(['old', 'one', 'two', 'three', 'damaged', 'missing']);
+    },
+  );
 });
 
 describe('svc logs archive --follow', () => {
-  it('R76 warns that a file is missing, goes on, and ends as its signal says', async () => {
+  it('R76: svc logs archive --follow warns of a missing file, continues, and exits as its signal says', async () => {
     server.logs.push(entry(5_000, 'before'));
     await summary();
     const [day = ''] = fs.readdirSync(path.join(place, 'tenant=t-1'));
@@ -358,7 +364,7 @@ describe('svc logs archive --follow', () => {
     expect(stderr.match(/warning: 1 file is missing: tenant=t-1/g)).toHaveLength(1);
   }, 60_000);
 
-  it('commits what comes, keeps others away, and ends cleanly with what it has', async () => {
+  it('svc logs archive --follow commits new entries, keeps other writers out, and exits cleanly with what it has', async () => {
     server.logs.push(entry(5_000, 'before'));
     const argv = ['logs', 'archive', place, '--follow', '--every', '300ms', '-o', 'json'];
     const child = home.start(argv, { env: env() });
@@ -377,7 +383,7 @@ describe('svc logs archive --follow', () => {
     expect(fs.existsSync(path.join(place, '.lock'))).toBe(false);
   }, 60_000);
 
-  it('shows on a terminal that it lives', async () => {
+  it('svc logs archive --follow shows on a terminal that it is running', async () => {
     const argv = [LAUNCHER, 'logs', 'archive', place, '--follow'];
     const screen = new TerminalSession(process.execPath, argv, {
       cwd: home.path,

@@ -83,7 +83,7 @@ function forgeSums(bundle: string): void {
 }
 
 describe('svc logs evidence', () => {
-  it('writes a bundle for its owner alone that its own script checks, and warns of what it holds', async () => {
+  it('svc logs evidence writes a bundle for its owner only, whose script verifies it, and warns of card numbers', async () => {
     const { top, links } = await archive();
     const { file, made, stderr } = await bundled(top);
     expect(fs.statSync(file).mode & 0o777).toBe(0o600);
@@ -128,14 +128,14 @@ describe('svc logs evidence', () => {
     });
   });
 
-  it('gives the same bytes for the same archive and days, under any name', async () => {
+  it('svc logs evidence writes the same bytes for the same archive and days, under any name', async () => {
     const { top } = await archive();
     const [one, other] = [await bundled(top), await bundled(top)];
     expect(one.made.file_sha256).toBe(other.made.file_sha256);
     expect((await bundled(top, '--since', '2026-01-31')).made.file_sha256).not.toBe(one.made.file_sha256);
   });
 
-  it('holds whole days of an interval, the records of all, and no file of other days', async () => {
+  it('svc logs evidence includes whole days of the interval, all records, and no file of other days', async () => {
     const { top } = await archive();
     const argv = ['--since', '2026-01-31T12:00:00Z', '--until', '2026-02-01T00:00:01Z'];
     const { file, made } = await bundled(top, ...argv);
@@ -147,7 +147,7 @@ describe('svc logs evidence', () => {
   });
 
   it(
-    'R33 the script finds each changed and each removed file, and two that were swapped',
+    'R33: the script of the bundle finds each changed and each removed file, and two that were swapped',
     { timeout: 120_000 },
     async () => {
       const { top } = await archive();
@@ -180,7 +180,7 @@ describe('svc logs evidence', () => {
   );
 
   it(
-    'R33 the script finds harm to the chain and its files behind sums that fit again',
+    'R33: the script of the bundle finds harm to the chain even when the checksums match',
     { timeout: 120_000 },
     async () => {
       const { top } = await archive();
@@ -215,7 +215,7 @@ describe('svc logs evidence', () => {
     },
   );
 
-  it('leaves out months that retention dropped, and says by whom', async () => {
+  it('svc logs evidence leaves out months that retention dropped, and states who dropped them', async () => {
     const { top, store } = await archive();
     await store.lock(async () => {
       const found = await findArchive(store);
@@ -233,7 +233,7 @@ describe('svc logs evidence', () => {
     expect(dropped).toMatchObject([{ before: '2026-02-01T00:00:00.000Z', by: expect.stringContaining('@') }]);
   });
 
-  it('names problems elsewhere in the archive and ends with 12; harm to its own days leaves no bundle', async () => {
+  it('svc logs evidence names problems elsewhere in the archive and exits with 12, and writes no bundle of damaged days', async () => {
     const { top } = await archive();
     const segment = filesIn(top).find((name) => name.startsWith('tenant=') && name.includes('date=2026-01-30')) ?? '';
     fs.appendFileSync(path.join(top, segment), 'x');
@@ -245,7 +245,7 @@ describe('svc logs evidence', () => {
     expect([own.code, fs.readdirSync(own.cwd)]).toEqual([12, []]);
   });
 
-  it('needs a file to write, and replaces none unasked', async () => {
+  it('svc logs evidence requires a file to write, and replaces none without --force', async () => {
     const { top } = await archive();
     expect((await svcHere(['logs', 'evidence', top])).code).toBe(2);
     const { cwd } = await bundled(top);

@@ -17,7 +17,7 @@ const ENTRIES = [
 ];
 
 describe('entries as they were sent', () => {
-  it('R60 R61 are listed token for token, whatever their form', async () => {
+  it('R60, R61: svc logs lists entries token for token, whatever their form', async () => {
     const { url: baseUrl } = await serveTexts(ENTRIES);
     const { code, stdout, stderr } = await svcHere(['logs', '-o', 'jsonl'], { baseUrl });
     expect(code).toBe(0);
@@ -32,7 +32,7 @@ describe('entries as they were sent', () => {
       expect(await svcHere(['logs', '-o', format], { baseUrl })).toMatchObject({ code: 0 });
   });
 
-  it('R60 R61 are followed token for token, whatever their form, each once', async () => {
+  it('R60, R61: svc logs tail prints entries token for token, whatever their form, each once', async () => {
     const { url: baseUrl } = await serveTexts(ENTRIES);
     const tail = ['logs', 'tail', '--since', '2026-01-02', '--idle-exit', '30s', '-o', 'jsonl'];
     const { code, stdout, stderr } = await svcHere(tail, { baseUrl });
@@ -41,7 +41,7 @@ describe('entries as they were sent', () => {
     expect(stderr).toContain('without a readable time (created_at): 1');
   });
 
-  it('R60 are printed token for token for any tokens', async () => {
+  it('R60: entries of any tokens are printed token for token', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(objectText, { minLength: 1, maxLength: 20 }), async (entries) => {
         const { url: baseUrl } = await serveTexts(entries.map(({ spaced }) => spaced));
@@ -52,7 +52,7 @@ describe('entries as they were sent', () => {
     );
   });
 
-  it('R60 keep the digits of numbers in csv, yaml, chosen fields and --jq', async () => {
+  it('R60: numbers keep their digits in CSV, YAML, chosen fields and --jq', async () => {
     const { url: baseUrl } = await serveTexts(ENTRIES.slice(0, 1));
     const csv = await svcHere(['api', 'GET', '/logs', '--paginate', '-o', 'csv'], { baseUrl });
     expect(csv.stdout).toBe('seq,amount,message,created_at\n9007199254740993,1.10,a,2026-01-02T00:00:00Z\n');
@@ -65,7 +65,7 @@ describe('entries as they were sent', () => {
     expect(table.stdout).toContain('9007199254740993');
   });
 
-  it('R06 R60 show a number that looks like a card number as a masked text', async () => {
+  it('R06, R60: a number that looks like a card number is shown as a masked text', async () => {
     const { url: baseUrl } = await serveTexts([
       '{"seq":4111111111111111,"n":1.10,"created_at":"2026-01-02T00:00:00Z"}',
     ]);
@@ -77,7 +77,7 @@ describe('entries as they were sent', () => {
 });
 
 describe('svc api', () => {
-  it('R60 writes a response token for token, laid out, with its addresses hidden', async () => {
+  it('R60: svc api prints a response token for token, formatted, with its addresses hidden', async () => {
     const text = '{"a":1.10,"a":2,"list":[9007199254740993],"job":{"upload_url":"https://x/?sig=1","upload_url":null}}';
     const { url: baseUrl } = await serveTexts(text);
     const { stdout } = await svcHere(['api', 'GET', '/tenants/self', '-o', 'jsonl'], { baseUrl });
@@ -92,7 +92,7 @@ describe('svc api', () => {
     expect(items.stdout).toBe('1.0\n{"upload_url":"(hidden)","b":-0}\n"s"\n');
   });
 
-  it('R21 refuses a response that is nested too deep, in plain words', async () => {
+  it('R21: svc api refuses a response that is nested too deep, and explains why', async () => {
     const { url: deep } = await serveTexts(`{"data":[],"more":${DEEP}}`);
     for (const words of [['api', 'GET', '/logs'], ['logs'], ['tenant', 'show']]) {
       const { code, stderr, stdout } = await svcHere([...words, '-o', 'table'], { baseUrl: deep });

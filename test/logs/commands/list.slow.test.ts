@@ -25,14 +25,14 @@ describe('svc logs list', () => {
   it.each([
     ['logs', 'list'],
     ['logs', 'tail', '--since', '1h', '--idle-exit', '1s'],
-  ])('takes an entity id alone, also where the service passes over it: %s %s', async (...argv) => {
+  ])('svc %s %s finds an entity by its id alone, even when the service ignores such a filter', async (...argv) => {
     for (const id of ['one', 'two', 'ONE']) server.logs.push(logAgo(600_000, `entry ${id}`, { entity_id: id }));
     const { code, stdout } = await svc([...argv, '--entity-id', 'one', '-o', 'jsonl', '--fields', 'message,+new']);
     expect(code).toBe(0);
     expect(stdout.trimEnd().split('\n').toSorted()).toEqual(['{"message":"entry ONE"}', '{"message":"entry one"}']);
   });
 
-  it('R27 continues where a cursor expired, without loss or duplicates', async () => {
+  it('R27: svc logs continues where a cursor expired, without loss or duplicates', async () => {
     server.pagesPerCursor = 3;
     for (let index = 0; index < 950; index += 1)
       server.logs.push(logAgo(Math.floor(index / 7) * 1_000, `entry ${index - (index % 3)}`));
@@ -45,7 +45,7 @@ describe('svc logs list', () => {
     expect(server.requests).toBeGreaterThan(12);
   });
 
-  it('writes CSV as the service sent it, and for a spreadsheet with --excel-safe', async () => {
+  it('svc logs writes CSV as sent, and safe for a spreadsheet with --excel-safe', async () => {
     for (const message of ['=1+1', '-2', 'plain']) server.logs.push(logAgo(1_000, message));
     expect((await csv('-o', 'csv')).stdout.split('\n').toSorted()).toEqual(['', '-2', '=1+1', 'message', 'plain']);
     expect((await csv('-o', 'csv', '--excel-safe')).stdout.split('\n').toSorted()).toEqual([
@@ -62,7 +62,7 @@ describe('svc logs list', () => {
     ['one entry', '1', 2],
     ['entries of one second', '2', 2],
     ['entries of several seconds', '3', 1],
-  ])('says that a service lists its oldest entries first: %s', async (_, limit, requests) => {
+  ])('svc logs warns that a service lists its oldest entries first: %s', async (_, limit, requests) => {
     for (const ago of [9_000, 9_000, 5_000, 1_000]) server.logs.push(logAgo(ago, `${ago} ago`));
     server.isOldestFirst = true;
     const oldest = await csv('-o', 'jsonl', '--limit', limit);
@@ -76,7 +76,7 @@ describe('svc logs list', () => {
     expect((await csv('-o', 'jsonl', '--limit', limit)).stderr).not.toContain('oldest');
   });
 
-  it('names once the members for which its CSV has no column, and none with --fields', async () => {
+  it('svc logs names members without a CSV column once, and none with --fields', async () => {
     const more: object = { brand_new: { name: 'a' }, other: [1] };
     for (const ago of [1_000, 2_000, 3_000]) server.logs.push(logAgo(ago, 'one', more));
     const left = await svc(['logs', '-o', 'csv', '--limit', '2', '--page-size', '1']);
@@ -88,7 +88,7 @@ describe('svc logs list', () => {
     expect(chosen).toMatchObject({ stdout: expect.stringContaining('one,[1]'), stderr: '' });
   });
 
-  it('R31 warns where its interval begins before retention, and ends with 14 with --strict', async () => {
+  it('R31: svc logs warns of an interval that begins before retention, and exits with 14 with --strict', async () => {
     server.logs.push(logAgo(3_600_000, 'kept'));
     const argv = ['--all', '-o', 'jsonl', '--quiet', '--since', '30h'];
     const loose = await csv(...argv);
@@ -99,7 +99,7 @@ describe('svc logs list', () => {
     expect(await csv('--all', '-o', 'jsonl', '--quiet', '--since', '23h', '--strict')).toMatchObject({ code: 0 });
   });
 
-  it('warns of an unknown type or operation, suggests the nearest, and makes no more requests', async () => {
+  it('svc logs warns of an unknown type or operation and suggests the nearest, without more requests', async () => {
     server.logs.push(logAgo(60_000, 'one', { operation: 'tokenize' }));
     const quiet = ['-o', 'jsonl', '--quiet'];
     expect(await csv(...quiet, '--operation', 'craete', '--operation', 'tokenize')).toMatchObject({
@@ -116,7 +116,7 @@ describe('svc logs list', () => {
     expect(server.requests).toBe(4);
   });
 
-  it('reads on past pages without a match until the log ends, and reports what was searched', async () => {
+  it('svc logs reads past pages without a match to the end of the log, and reports what it searched', async () => {
     for (let index = 0; index < 600; index += 1)
       server.logs.push(logAgo(index * 1_000, `entry ${index}`, { operation: index % 200 === 199 ? 'delete' : 'read' }));
     const found = await csv('--operation', 'delete', '-o', 'jsonl');
@@ -131,7 +131,7 @@ describe('svc logs list', () => {
     expect(none.stderr).toMatch(/^no match in the 600 entries read, from .*\nno log entries\n$/);
   });
 
-  it('stops at the limit, or at 100 matches without one', async () => {
+  it('svc logs stops at the limit, or at 100 matches without one', async () => {
     for (let index = 0; index < 500; index += 1)
       server.logs.push(logAgo(index * 1_000, `entry ${index}`, { operation: index % 2 === 0 ? 'create' : 'read' }));
     const some = await csv('--exclude-operation', 'read', '-o', 'jsonl');
@@ -144,18 +144,21 @@ describe('svc logs list', () => {
   it.each([
     ['its cursor', Infinity, /--start \d+/],
     ['a time where its cursor expired', 150, /--until \S+Z/],
-  ])('stops after 20,000 entries, and the command that it prints searches on by %s', async (_, life, rest) => {
-    server.pagesPerCursor = life;
-    for (let index = 0; index < 20_150; index += 1)
-      server.logs.push(logAgo(index * 1_000, index === 20_140 ? 'the one' : 'other'));
-    const first = await csv('--grep', 'the one', '-o', 'jsonl', '--exclude-entity-type', 'card');
-    expect(first).toMatchObject({ code: 0, stdout: '' });
-    expect(first.stderr).toMatch(/\nsearched 20,\d{3} entries, from \S+Z to \S+Z; to search on\n {2}svc logs list /);
-    expect(first.stderr).not.toContain('no log entries');
-    const command = /\n {2}svc (.*)\n/.exec(first.stderr)?.[1] ?? '';
-    expect(command).toMatch(rest);
-    const words = command.match(/'[^']*'|\S+/g) ?? [];
-    const second = await svc(words.map((word) => word.replaceAll("'", '')));
-    expect(second).toMatchObject({ code: 0, stdout: '{"message":"the one"}\n' });
-  });
+  ])(
+    'svc logs stops after 20,000 entries, and prints a command that continues the search by %s',
+    async (_, life, rest) => {
+      server.pagesPerCursor = life;
+      for (let index = 0; index < 20_150; index += 1)
+        server.logs.push(logAgo(index * 1_000, index === 20_140 ? 'the one' : 'other'));
+      const first = await csv('--grep', 'the one', '-o', 'jsonl', '--exclude-entity-type', 'card');
+      expect(first).toMatchObject({ code: 0, stdout: '' });
+      expect(first.stderr).toMatch(/\nsearched 20,\d{3} entries, from \S+Z to \S+Z; to search on\n {2}svc logs list /);
+      expect(first.stderr).not.toContain('no log entries');
+      const command = /\n {2}svc (.*)\n/.exec(first.stderr)?.[1] ?? '';
+      expect(command).toMatch(rest);
+      const words = command.match(/'[^']*'|\S+/g) ?? [];
+      const second = await svc(words.map((word) => word.replaceAll("'", '')));
+      expect(second).toMatchObject({ code: 0, stdout: '{"message":"the one"}\n' });
+    },
+  );
 });

@@ -37,7 +37,7 @@ function review(top: string, ...argv: string[]) {
 }
 
 describe('svc logs review', () => {
-  it('gives programs one object about yesterday, and ends with 10 for what somebody should see', async () => {
+  it('svc logs review prints one object about yesterday for programs, and exits with 10 for findings', async () => {
     const { code, stdout, stderr } = await review(await archive());
     expect(code).toBe(10);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -56,7 +56,7 @@ describe('svc logs review', () => {
     expect(errorIn({ stderr })['next']).toMatch(/svc logs search .* --since 2026-03-01 --until 2026-03-02$/);
   });
 
-  it('ends with 0 for a day like those before, and says so in words', async () => {
+  it('svc logs review exits with 0 for an ordinary day, and says so in words', async () => {
     const { code, stdout } = await review(await archive([entry(YESTERDAY + HOUR)]), '-o', 'table');
     expect(code).toBe(0);
     expect(stdout).toBe(
@@ -80,7 +80,7 @@ describe('svc logs review', () => {
     );
   });
 
-  it('R76 states a gap first, prints and counts the findings, and ends with 14', async () => {
+  it('R76: svc logs review states a gap first, prints and counts the findings, and exits with 14', async () => {
     const top = await archive(DAILY, true);
     const shown = await review(top, '-o', 'table');
     expect([shown.code, shown.stdout.split('\n')[1]]).toEqual([
@@ -98,7 +98,7 @@ describe('svc logs review', () => {
     expect(JSON.parse(rows.stdout)).toMatchObject({ missing: [{ reason: 'gap' }], deletions: [{ count: 1 }] });
   });
 
-  it('R76 ends with 14 where the archive stopped before the end of the day, or has nothing of it', async () => {
+  it('R76: svc logs review exits with 14 when the archive ends before the day does, or has none of it', async () => {
     const stopped = await buildArchive(YESTERDAY - 20 * DAY, [{ to: YESTERDAY + 20 * HOUR, entries: PAST }]);
     const short = await review(stopped.top);
     expect([short.code, errorIn(short)['message']]).toEqual([
@@ -110,7 +110,7 @@ describe('svc logs review', () => {
     expect((await review(stopped.top, '--day', '2026-01-01')).code).toBe(14);
   });
 
-  it('only states the rest of today and the hours before the archive begins; with --strict they end it with 14', async () => {
+  it('svc logs review only mentions the rest of today and hours before the archive, and exits with 14 for them with --strict', async () => {
     const { top } = await buildArchive(YESTERDAY + 5 * HOUR, [{ to: NOW, entries: [] }]);
     const first = await review(top);
     expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('before the archive')]);
@@ -126,7 +126,7 @@ describe('svc logs review', () => {
     expect((await review(top, '--day', 'today', '--strict')).code).toBe(14);
   });
 
-  it('writes a page for its owner alone, in which nothing runs and nothing is loaded', async () => {
+  it('svc logs review --html writes a page for its owner only, which runs and loads nothing', async () => {
     const top = await archive();
     expect((await review(top, '--html', '.review.html')).code).toBe(10);
     const file = path.join(top, '.review.html');
@@ -141,11 +141,11 @@ describe('svc logs review', () => {
     expect((await review(top, '--html', '.review.html', '--force')).code).toBe(10);
   });
 
-  it.each(['2026-02-30', '2d', 'tomorrow', '2026-03-03'])('refuses the day %s', async (typed) => {
+  it.each(['2026-02-30', '2d', 'tomorrow', '2026-03-03'])('svc logs review refuses the day %s', async (typed) => {
     expect((await review(await archive(), '--day', typed)).code).toBe(2);
   });
 
-  it('ends with 5 where no archive is, and with 12 where a file that is read was changed', async () => {
+  it('svc logs review exits with 5 where there is no archive, and with 12 for a changed file', async () => {
     const top = await archive();
     expect((await review(path.join(top, 'none'))).code).toBe(5);
     const segment = filesIn(top).find((file) => /^tenant=.*date=2026-03-01/.test(file)) ?? '';

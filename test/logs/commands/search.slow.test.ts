@@ -48,7 +48,7 @@ function messages(stdout: string): unknown[] {
 }
 
 describe('svc logs search', () => {
-  it('finds entries in order of time, without a key and without a service', async () => {
+  it('svc logs search finds entries in order of time, without a key and without a service', async () => {
     const { top } = await archive();
     const { code, stdout, stderr } = await search([top]);
     expect([code, messages(stdout)]).toEqual([0, ['made one', 'read one', 'read two', 'gone']]);
@@ -78,13 +78,13 @@ describe('svc logs search', () => {
       ['--limit', '3'],
       ['made one', 'read one', 'read two'],
     ],
-  ])('takes %j', async (argv, found) => {
+  ])('svc logs search accepts %j', async (argv, found) => {
     const { top } = await archive();
     const { code, stdout } = await search([top, ...argv]);
     expect([code, messages(stdout)]).toEqual([0, found]);
   });
 
-  it('reports what the archive does not cover', async () => {
+  it('svc logs search reports what the archive does not cover', async () => {
     const { top } = await archive();
     const { stderr } = await search([top, '--since', '2025-12-31']);
     expect(stderr).toContain('missing from 2026-01-05T21:00:00.000Z to 2026-01-05T22:00:00.000Z');
@@ -95,7 +95,7 @@ describe('svc logs search', () => {
     expect(within.stderr).not.toContain('--live');
   });
 
-  it('ends with 12 and the name of the file that was changed', async () => {
+  it('svc logs search exits with 12 and names the changed file', async () => {
     const { top } = await archive();
     const segment = filesIn(top).find((file) => file.startsWith('tenant=')) ?? '';
     const file = path.join(top, segment);
@@ -111,7 +111,7 @@ describe('svc logs search', () => {
     ['a damaged manifest', (top: string) => fs.truncateSync(path.join(top, '_manifest/00000001.json'), 9), 12],
     ['a newer manifest', newer, 3],
     ['a file in place of a directory', (top: string) => replaceByFile(top), 5],
-  ])('of %s fails in plain words', async (_what, harm, exitCode) => {
+  ])('svc logs search explains in plain words why it fails where there is %s', async (_what, harm, exitCode) => {
     const { top } = await archive();
     harm(top);
     const { code, stdout, stderr } = await search([top]);
@@ -119,14 +119,14 @@ describe('svc logs search', () => {
     expect(errorIn({ stderr })['hint']).toMatch(/\w/);
   });
 
-  it('of an archive without entries finds none', async () => {
+  it('svc logs search finds nothing in an archive without entries', async () => {
     const { top } = await buildArchive(START, []);
     const { code, stdout, stderr } = await search([top]);
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toContain('0 entries found');
   });
 
-  it('goes to another service than the archive is of with nothing but a refusal', async () => {
+  it('svc logs search --live refuses to search another service than the archived one', async () => {
     const { top } = await archive();
     const { code, stderr } = await search([top, '--live', '--sandbox']);
     expect([code, errorIn({ stderr })['code']]).toEqual([3, 'config']);
@@ -134,7 +134,7 @@ describe('svc logs search', () => {
 });
 
 describe('svc logs search --live', () => {
-  it('R28, R31: takes late entries and equal ones each once, and says what was lost in between', async () => {
+  it('R28, R31: svc logs search --live returns late and equal entries once each, and reports what was lost in between', async () => {
     const server = await startLogServer();
     onTestFinished(() => server.close());
     server.tenant = TENANT;
@@ -169,7 +169,7 @@ describe('svc logs search --live', () => {
     onTestFinished(() => home.remove());
   });
 
-  it('R28 adds what came since, each entry once', async () => {
+  it('R28: svc logs search --live adds what was logged since, each entry once', async () => {
     await home.svc(['--sandbox', 'logs', 'archive', 'audit']);
     const before = messages((await home.svc(['logs', 'search', 'audit'])).stdout);
     // Each request is logged by the service itself.
@@ -186,7 +186,7 @@ describe('svc logs search --live', () => {
 });
 
 describe('svc logs history', () => {
-  it('shows what the service still has of one entity, oldest first, and says how far back that goes', async () => {
+  it('svc logs history shows what the service still has of one entity, oldest first, and states how far back that is', async () => {
     const { server, svc } = await world();
     server.logs.push(about('one', 60_000, 'last'), about('one', HOUR, 'first'), about('two', 90_000, 'other'));
     const { code, stdout, stderr } = await svc('history', 'one');
@@ -195,7 +195,7 @@ describe('svc logs history', () => {
     expect((await svc('history', 'three')).stderr).toContain('no log entries');
   });
 
-  it('R28 joins an archive and the service: each entry once, also late and equal ones, in one order', async () => {
+  it('R28: svc logs history joins an archive and the service in one order, with late and equal entries once each', async () => {
     const { server, cwd, svc } = await world();
     const twin = about('one', 60_000, 'twin');
     server.logs.push(about('one', HOUR, 'old'), about('two', HOUR, 'other'), twin, twin);
@@ -211,7 +211,7 @@ describe('svc logs history', () => {
     expect(damaged.stderr).toContain('1 file of the index could not be used: more was read');
   });
 
-  it('R69 finds an id in upper case as the service does, in the archive too', async () => {
+  it('R69: svc logs history finds an uppercase id as the service does, also in the archive', async () => {
     const { server, svc } = await world();
     server.logs.push(about('3f2c-ab', HOUR, 'old'), about('other', HOUR, 'other'));
     await svc('archive', 'audit');
@@ -220,7 +220,7 @@ describe('svc logs history', () => {
     expect(messages((await svc('search', 'audit', '--entity-id', '3F2C-AB')).stdout)).toEqual(['old']);
   });
 
-  it('warns of no gap where the service keeps entries as long as --retention says, also beyond an archive', async () => {
+  it('svc logs history warns of no gap within --retention, also beyond an archive', async () => {
     const { server, svc } = await world();
     server.aheadMs = -50 * HOUR;
     server.logs.push(about('one', 51 * HOUR, 'archived'));
@@ -232,7 +232,7 @@ describe('svc logs history', () => {
     expect(stderr).not.toContain('may be missing');
   });
 
-  it('without a key, names the search of the archive alone, which needs none', async () => {
+  it('svc logs history without a key suggests to search the archive alone, which needs none', async () => {
     const { server, cwd, svc } = await world();
     server.logs.push(about('one', HOUR, 'first'));
     await svc('archive', 'audit');
@@ -246,7 +246,7 @@ describe('svc logs history', () => {
     expect(errorIn(await svcHere(argv.slice(0, 3), noKey))).not.toHaveProperty('alternatives');
   });
 
-  it('prints as logs do, and ends with 5 where no archive is', async () => {
+  it('svc logs history prints as svc logs does, and exits with 5 where there is no archive', async () => {
     const { server, svc } = await world();
     server.logs.push(about('one', 60_000, 'last'));
     const { stdout } = await svc('history', 'one', '-o', 'csv', '--fields', 'entity_id,message');

@@ -33,7 +33,7 @@ function stats(argv: readonly string[], env: Record<string, string> = {}) {
 }
 
 describe('svc logs stats', () => {
-  it('counts the last 24 hours, whatever the page, and writes a row a count', async () => {
+  it('svc logs stats counts the last 24 hours over all pages, and writes one row for each count', async () => {
     const { code, stdout } = await stats([]);
     const rows = stdout
       .trimEnd()
@@ -53,13 +53,13 @@ describe('svc logs stats', () => {
     expect(new Set(members)).toEqual(new Set(['by,value,actor_type,count,share,first_at,last_at']));
   });
 
-  it('takes the filters of logs list and says which are applied client-side', async () => {
+  it('svc logs stats accepts the filters of svc logs list, and names those applied client-side', async () => {
     const { stdout, stderr } = await stats(['--since', '3d', '--operation', 'create', '-o', 'csv']);
     expect(stdout.split('\n')[1] ?? '').toBe('all,,,1,1,2026-02-28T06:30:00Z,2026-02-28T06:30:00Z');
     expect(stderr).toContain('1 match in the 252 entries read (--operation is filtered client-side)');
   });
 
-  it('counts back as far as --since says, and reports what the service no longer had', async () => {
+  it('svc logs stats counts from --since on, and reports what the service no longer had', async () => {
     const { stdout, stderr } = await stats(['--since', '3d', '--fields', 'by,count']);
     expect(stdout.split('\n')[0]).toBe('{"by":"all","count":252}');
     expect(stderr).toContain('missing from 2026-02-26T12:30:00.000Z to 2026-02-28T06:30:00.000Z: older than');
@@ -68,7 +68,7 @@ describe('svc logs stats', () => {
     );
   });
 
-  it('draws a sparkline and bars for people, with the length of a mark', async () => {
+  it('svc logs stats draws a sparkline and bars for people, with the value of one mark', async () => {
     const { stdout } = await stats(['-o', 'table']);
     expect(stdout).toBe(
       [
@@ -96,13 +96,13 @@ describe('svc logs stats', () => {
     );
   });
 
-  it('draws with plain characters where the terminal has no others', async () => {
+  it('svc logs stats draws with ASCII on a terminal without Unicode', async () => {
     const { stdout } = await stats(['-o', 'table', '--since', '30d'], { LANG: 'C' });
     expect(stdout).toMatch(/^[\x20-\x7e\n]*$/);
     expect(stdout).toContain('entries per 12 hours since');
   });
 
-  it('says in words that there is nothing', async () => {
+  it('svc logs stats states in words that there are no entries', async () => {
     server.logs.length = 0;
     const { code, stdout, stderr } = await stats(['-o', 'table']);
     expect({ code, stdout }).toEqual({
@@ -112,7 +112,7 @@ describe('svc logs stats', () => {
     expect(stderr).toContain('no log entries');
   });
 
-  it('refuses an empty interval and an unknown field before anything is asked', async () => {
+  it('svc logs stats refuses an empty interval and an unknown field before it sends a request', async () => {
     const swapped = await stats(['--since', '1h', '--until', '2h', '-o', 'json']);
     expect([swapped.code, errorIn(swapped)['message']]).toEqual([2, '--since must be before --until']);
     expect((await stats(['--fields', 'colour'])).code).toBe(2);
@@ -132,7 +132,7 @@ describe('svc logs stats of an archive', () => {
     return buildArchive(BEGIN, [{ to: NOW, entries: [...usual, ...burst], late: [entryAt(BEGIN, KNOWN)] }]);
   }
 
-  it('counts offline, up to the end of the archive', async () => {
+  it('svc logs stats counts an archive offline, up to its end', async () => {
     const { top } = await archive();
     const { code, stdout } = await stats([top, '-o', 'jsonl']);
     const rows = stdout
@@ -143,7 +143,7 @@ describe('svc logs stats of an archive', () => {
     expect(rows[0]).toMatchObject({ by: 'all', count: 60 });
   });
 
-  it('takes intervals and filters', async () => {
+  it('svc logs stats accepts intervals and filters for an archive', async () => {
     const { top } = await archive();
     const { stdout } = await stats([top, '--since', '29d', '--actor', KNOWN, '-o', 'csv']);
     expect(stdout.split('\n')[1]).toMatch(/^all,,,224,1,/);
@@ -151,7 +151,7 @@ describe('svc logs stats of an archive', () => {
     expect(later.stdout).toMatch(/^0 log entries/);
   });
 
-  it('R69 counts the same with the index and without', async () => {
+  it('R69: svc logs stats gives the same counts with and without the index', async () => {
     const { top } = await archive();
     const filters = [
       [],
@@ -166,7 +166,7 @@ describe('svc logs stats of an archive', () => {
     expect(await all()).toEqual(before);
   });
 
-  it('R33 ends with 12 where a file has another size or is gone, by the index and without, and with 5 where no archive is', async () => {
+  it('R33: svc logs stats exits with 12 for a missing file or another size, with and without the index, and with 5 without an archive', async () => {
     const { top } = await archive();
     const segment = filesIn(top).findLast((file) => file.startsWith('tenant=')) ?? '';
     const reports = async () =>

@@ -54,7 +54,7 @@ describe('svc logs tail', () => {
   it.each([
     ['that is past', 600_000],
     ['just now', 8_000],
-  ])('R28 writes a burst of 1,000 and 300 equal entries %s, each once', async (_, ageMs) => {
+  ])('R28: svc logs tail writes a burst of 1,000 and 300 equal entries %s, each once', async (_, ageMs) => {
     burst(ageMs);
     const { code, stdout, stderr } = await tail('--since', '1h', '--max', '1300');
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('1,300 entries') });
@@ -65,7 +65,7 @@ describe('svc logs tail', () => {
   });
 
   it(
-    `R29 killed ${KILLS} times it loses nothing and repeats at most one poll each time`,
+    `R29: svc logs tail killed ${KILLS} times loses nothing and repeats at most one poll each time`,
     { timeout: 300_000 },
     async () => {
       const output = home.file('killed.jsonl');
@@ -115,14 +115,14 @@ describe('svc logs tail', () => {
     },
   );
 
-  it('R30 ends when the key is refused, with the exit code that says so', async () => {
+  it('R30: svc logs tail exits when the key is refused, with the exit code for it', async () => {
     server.refusal = 401;
     expect((await tail()).code).toBe(4);
     server.refusal = 403;
     expect((await tail('--since', '1h')).code).toBe(4);
   });
 
-  it('R31 says which interval may be missing, and ends with 14 when it is to be strict', async () => {
+  it('R31: svc logs tail names the interval that may be missing, and exits with 14 with --strict', async () => {
     server.logs.push(logAgo(3_600_000, 'kept'));
     const argv = ['--since', '30h', '--idle-exit', '2s'];
     const loose = await tail(...argv);
@@ -132,7 +132,7 @@ describe('svc logs tail', () => {
     expect((await tail('--since', '23h', '--idle-exit', '2s', '--strict')).code).toBe(0);
   });
 
-  it('R53 ends with 130 on Ctrl-C and prints the command that resumes exactly there', async () => {
+  it('R53: svc logs tail exits with 130 on Ctrl-C and prints the command that resumes exactly there', async () => {
     for (let index = 0; index < 3; index += 1) server.logs.push(logAgo(10_000, 'twin'));
     const argv = ['logs', 'tail', '--checkpoint', 'stopped.json', '--entity-type', 'token'];
     const child = home.start([...argv, '--since', '1h'], { env: env() });
@@ -149,7 +149,7 @@ describe('svc logs tail', () => {
     expect(other).toMatchObject({ code: 3, stderr: expect.stringContaining('another log') });
   });
 
-  it('R65 prints a command that resumes from --since though it ended before it had read a page', async () => {
+  it('R65: svc logs tail prints a command that resumes from --since when it ends before its first page', async () => {
     server.logs.push(logAgo(600_000, 'early'));
     Object.assign(server, { refusal: 400, refuseAfter: 1 });
     const failed = await tail('--checkpoint', 'early.json', '--since', '1h');
@@ -160,7 +160,7 @@ describe('svc logs tail', () => {
     expect(messages(stdout)).toEqual(['early']);
   });
 
-  it('filters here without confusing what it counts', async () => {
+  it('svc logs tail prints only entries that match its filters', async () => {
     server.logs.push(
       logAgo(9_000, 'a'),
       logAgo(9_000, 'b', { operation: 'delete' }),
@@ -170,7 +170,7 @@ describe('svc logs tail', () => {
     expect(messages(stdout)).toEqual(['b', 'c']);
   });
 
-  it('says that a checkpoint goes before --since', async () => {
+  it('svc logs tail reports that a checkpoint takes precedence over --since', async () => {
     server.logs.push(logAgo(9_000, 'first'));
     const argv = ['--checkpoint', 'both.json', '--since', '1h', '--idle-exit', '1s'];
     expect((await tail(...argv)).stderr).not.toContain('--since ignored');
@@ -179,14 +179,14 @@ describe('svc logs tail', () => {
     expect(again.stderr).toMatch(/resuming from the checkpoint: read up to 2.*Z \(--since ignored\)/);
   });
 
-  it('refuses a pause that would use up the key, unless the service is on this machine', async () => {
+  it('svc logs tail refuses an interval that would use up the rate limit of the key, except for a service on this machine', async () => {
     const far = { ...env(), SVC_BASE_URL: 'https://service.invalid' };
     const refused = await home.svc(['logs', 'tail', '--interval', '999ms'], { env: far });
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--interval must be 1s or longer') });
     expect((await tail('--interval', '100ms', '--idle-exit', '1s')).code).toBe(0);
   });
 
-  it('refuses a file that is not a checkpoint, before any request', async () => {
+  it('svc logs tail refuses a file that is not a checkpoint, before any request', async () => {
     writeFileSync(home.file('odd.json'), '{"version":1}');
     expect((await tail('--checkpoint', 'odd.json')).code).toBe(3);
     expect(server.requests).toBe(0);
@@ -194,7 +194,7 @@ describe('svc logs tail', () => {
 });
 
 describe('svc logs tail on a terminal', () => {
-  it('R30 shows that it lives, that it is cut off and that it has caught up, and gives the cursor back', async () => {
+  it('R30: svc logs tail shows on a terminal that it is running, disconnected and caught up, and restores the cursor', async () => {
     const screen = new TerminalSession(process.execPath, [LAUNCHER, 'logs', 'tail', '--interval', '100ms'], {
       cwd: home.path,
       columns: 110,

@@ -39,7 +39,7 @@ function verifyAt(now: number, top: string, ...argv: string[]) {
 }
 
 describe('svc logs verify', () => {
-  it('shows people what is covered, the newest hash, and that the archive is intact', async () => {
+  it('svc logs verify shows people the coverage, the newest hash, and that the archive is intact', async () => {
     const { top, links } = await archive(true);
     const { code, stdout } = await svcHere(['logs', 'verify', top, '-o', 'table']);
     expect(code).toBe(0);
@@ -57,7 +57,7 @@ describe('svc logs verify', () => {
     );
   });
 
-  it('gives programs a row a finding, coverage, gaps, and the archive last, all with the same members', async () => {
+  it('svc logs verify prints rows of findings, coverage, gaps, and last the archive, all with the same members', async () => {
     const { top, links } = await archive(true);
     fs.writeFileSync(path.join(top, '_manifest/extra.json'), '{}');
     const { code, stdout, stderr } = await svcHere(['logs', 'verify', top]);
@@ -70,7 +70,7 @@ describe('svc logs verify', () => {
     expect(errorIn({ stderr })).toMatchObject({ code: 'checksum_mismatch', findings: 1 });
   });
 
-  it('shows findings as a table, and how many there are', async () => {
+  it('svc logs verify shows findings as a table, and their number', async () => {
     const { top } = await archive();
     const segment = filesIn(top).find((file) => file.startsWith('tenant=')) ?? '';
     fs.truncateSync(path.join(top, segment), 10);
@@ -80,7 +80,7 @@ describe('svc logs verify', () => {
     expect(stdout).toContain('archive damaged: 1 problem\n');
   });
 
-  it('ends with 14 for a gap, if that was asked for', async () => {
+  it('svc logs verify exits with 14 for a gap with --strict', async () => {
     const { top } = await archive(true);
     expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
     const strict = await svcHere(['logs', 'verify', top, '--strict']);
@@ -89,7 +89,7 @@ describe('svc logs verify', () => {
     expect((await svcHere(['logs', 'verify', whole.top, '--strict'])).code).toBe(0);
   });
 
-  it('holds the chain against a hash that was noted down', async () => {
+  it('svc logs verify --expect compares the chain with a saved hash', async () => {
     const { top, links } = await archive();
     const noted = links[1]?.sha256.toUpperCase() ?? '';
     expect((await svcHere(['logs', 'verify', top, '--expect', noted])).code).toBe(0);
@@ -99,7 +99,7 @@ describe('svc logs verify', () => {
     expect((await svcHere(['logs', 'verify', top, '--expect', 'abc'])).code).toBe(2);
   });
 
-  it('distinguishes a location without an archive from one whose manifest is gone', async () => {
+  it('svc logs verify distinguishes a location without an archive from one whose manifest is gone', async () => {
     const nothing = await svcHere(['logs', 'verify', emptyDirectory()]);
     expect([nothing.code, nothing.stdout, errorIn(nothing)['code']]).toEqual([5, '', 'not_found']);
     expect((await svcHere(['logs', 'verify', path.join(emptyDirectory(), 'none')])).code).toBe(5);
@@ -110,7 +110,7 @@ describe('svc logs verify', () => {
     expect(rowsOf(gone.stdout)[0]).toMatchObject({ problem: 'unlisted' });
   });
 
-  it('leaves alone what a newer svc wrote', async () => {
+  it('svc logs verify refuses an archive that a newer version wrote', async () => {
     const { top } = await archive();
     const record = path.join(top, '_manifest/00000001.json');
     fs.writeFileSync(record, fs.readFileSync(record, 'utf8').replace('"version":2', '"version":3'));
@@ -118,7 +118,7 @@ describe('svc logs verify', () => {
     expect([code, errorIn({ stderr })['hint']]).toEqual([3, 'Update svc on this machine.']);
   });
 
-  it.skipIf(process.getuid?.() === 0)('says which file may not be read', async () => {
+  it.skipIf(process.getuid?.() === 0)('svc logs verify names a file that it may not read', async () => {
     const { top } = await archive();
     const segment = filesIn(top).find((file) => file.startsWith('tenant=')) ?? '';
     fs.chmodSync(path.join(top, segment), 0);
@@ -126,7 +126,7 @@ describe('svc logs verify', () => {
     expect([code, errorIn({ stderr })['message']]).toEqual([1, expect.stringContaining('EACCES')]);
   });
 
-  it('R76 finds an archive that stopped, by its manifest alone, and says since when', async () => {
+  it('R76: svc logs verify finds an archive that stopped, by its manifest alone, and states since when', async () => {
     const { top } = await archive();
     expect((await verifyAt(END + 9 * 24 * HOUR, top, '--strict')).code).toBe(0);
     const segment = filesIn(top).find((file) => file.startsWith('tenant=')) ?? '';
@@ -145,7 +145,7 @@ describe('svc logs verify', () => {
     expect(errorIn(stale)['message']).toContain('lacks 2026-01-05T23:00:00.000Z to 2026-01-06T01:00:00.001Z');
   });
 
-  it('R76 prints and counts the findings of a stopped archive, too, and ends with 12 for them', async () => {
+  it('R76: svc logs verify also prints and counts the findings of a stopped archive, and exits with 12', async () => {
     const { top } = await archive();
     fs.writeFileSync(path.join(top, '_manifest/extra.json'), '{}');
     const { code, stdout, stderr } = await verifyAt(END + 5 * HOUR, top, '--max-age', '2h');
@@ -166,7 +166,7 @@ describe('svc logs verify', () => {
     ['1h', 2, 14, ['not archived yet']],
     ['99999999d', 1, 14, ['before the archive']],
   ])(
-    'R76 --covers %s, so many hours after the end of an archive of 3 hours: %i',
+    'R76: svc logs verify --covers %s judges an archive of 3 hours that ended %i hours ago',
     async (covers, hours, code, reasons) => {
       const { top } = await archive();
       const found = await verifyAt(END + hours * HOUR, top, '--manifest-only', '--covers', covers);
@@ -175,7 +175,7 @@ describe('svc logs verify', () => {
     },
   );
 
-  it('R76 names a gap within what must be covered, and not one before it', async () => {
+  it('R76: svc logs verify --covers names a gap within the required range, and none before it', async () => {
     const { top } = await archive(true);
     const within = await verifyAt(END, top, '--covers', '3h', '-o', 'table');
     expect([within.code, within.stdout]).toEqual([
@@ -191,28 +191,28 @@ describe('svc logs verify', () => {
     ]);
   });
 
-  it('R76 counts a run that found nothing new as fresh, and nothing where nothing was read', async () => {
+  it('R76: svc logs verify --max-age counts a run that found nothing new, but not one that read nothing', async () => {
     const quiet = await buildArchive(START, [{ to: START + HOUR }, { to: START + 30 * HOUR }]);
     expect((await verifyAt(START + 31 * HOUR, quiet.top, '--max-age', '2h')).code).toBe(0);
     const begun = await buildArchive(START, []);
     expect((await verifyAt(START, begun.top, '--max-age', '2h')).code).toBe(14);
   });
 
-  it('takes no archive that ends long after the time of this machine for fresh, and no requirement in the future', async () => {
+  it('svc logs verify refuses an archive that ends long after the time of this machine, and a requirement in the future', async () => {
     const { top } = await archive();
     const ahead = await verifyAt(END - 3 * HOUR, top, '--max-age', '2h');
     expect([ahead.code, errorIn(ahead)['message']]).toEqual([14, expect.stringContaining('check the clock')]);
     expect((await verifyAt(START, top, '--covers', '2026-02-01')).code).toBe(2);
   });
 
-  it('judges by the records where the manifest is damaged', async () => {
+  it('svc logs verify judges by the readable records when the manifest is damaged', async () => {
     const { top } = await archive();
     fs.writeFileSync(path.join(top, '_manifest/head.json'), 'x');
     const { code, stdout } = await verifyAt(END + 5 * HOUR, top, '--max-age', '2h');
     expect([code, rowsOf(stdout).map(({ kind }) => kind)]).toEqual([12, ['finding', 'missing', 'covered', 'archive']]);
   });
 
-  it('R76 compares the names and sizes of files with --manifest-only, and reads none of them', async () => {
+  it('R76: svc logs verify --manifest-only compares the names and sizes of files, and reads none of them', async () => {
     const { top } = await archive();
     const segment = path.join(top, filesIn(top).find((file) => file.startsWith('tenant=')) ?? '');
     const shown = await svcHere(['logs', 'verify', top, '--manifest-only', '-o', 'table']);

@@ -79,7 +79,7 @@ async function settle(): Promise<void> {
 }
 
 describe('the past', () => {
-  it('R28 is complete and in order of time, from ranges read concurrently', async () => {
+  it('R28: catching up returns all entries in order of time, from ranges read concurrently', async () => {
     const service = serve(steady(20_000, 4 * SECOND));
     const { stretches } = await readAll(new Backfill(service, START - 23 * HOUR));
     expect(words(stretches)).toEqual(words(stretches).toSorted(byNumber));
@@ -92,7 +92,7 @@ describe('the past', () => {
   });
 
   it.each(['newest first', 'oldest first', 'as seen', 'any'] as const)(
-    'R28 comes whole where windows fail, hold too much or lose their cursor (%s)',
+    'R28: catching up returns all entries when windows fail, contain too much or lose their cursor (%s)',
     async (order) => {
       const bursts = steady(60, 97 * SECOND).flatMap((one) => Array.from({ length: 40 }, () => one));
       const dense = Array.from({ length: 3_000 }, (_, index) => {
@@ -111,7 +111,7 @@ describe('the past', () => {
   );
 
   it.each(['oldest first', 'newest first', 'any'] as const)(
-    'R28 loses nothing that is still there where retention takes entries away beneath the reader (%s)',
+    'R28: catching up loses nothing that is still there when retention removes entries meanwhile (%s)',
     async (order) => {
       const service = serve(steady(7_200, SECOND), { order, retentionMs: HOUR });
       const { stretches } = await readAll(new Backfill(service, START - 3 * HOUR));
@@ -121,7 +121,7 @@ describe('the past', () => {
     },
   );
 
-  it('R32 waits for its reader: no more than 16 windows are read ahead', async () => {
+  it('R32: catching up waits for its reader: it reads at most 16 windows ahead', async () => {
     const source = new ByHand();
     const past = new Backfill(source, START - 20 * HOUR);
     const first = past.next(START);
@@ -140,7 +140,7 @@ describe('the past', () => {
     past.stop();
   });
 
-  it('asks for no further page once it is to stop', async () => {
+  it('catching up requests no further page once it is to stop', async () => {
     const service = serve(steady(20_000, 4 * SECOND));
     const past = new Backfill(service, START - 23 * HOUR);
     for (let count = 0; count < 5; count += 1) await past.next(START);

@@ -180,7 +180,7 @@ function randomFrom(seed: number): () => number {
 
 describe('a tail of a service that does all that a service may do', () => {
   it(
-    'R28 loses nothing and doubles nothing: late, twin and unordered entries, shifting pages, expired cursors, 5 % 503',
+    'R28: a tail loses and doubles nothing: late, twin and unordered entries, shifting pages, expired cursors, 5 % 503',
     { timeout: 600_000 },
     async () => {
       let [sideBySide, switched] = [0, 0];
@@ -202,7 +202,7 @@ describe('a tail of a service that does all that a service may do', () => {
   );
 
   it(
-    'R29 loses nothing when it dies at any point, and repeats no more than what was on its way then',
+    'R29: a tail that dies at any point loses nothing, and repeats at most what was on its way',
     { timeout: 600_000 },
     async () => {
       await fc.assert(

@@ -99,7 +99,7 @@ function limited(service: ModelService): LogSource {
 }
 
 describe('a tail', () => {
-  it('R28 takes 1,000 entries of one burst and 300 equal ones of one second, each once', async () => {
+  it('R28: a tail returns 1,000 entries of one burst and 300 equal ones of one second, each once', async () => {
     const burst = Array.from({ length: 1000 }, (_, index) => happening(30 * SECOND, `burst ${index}`));
     const twins = Array.from({ length: 300 }, () => happening(90 * SECOND, 'twin'));
     const { words } = await follow([...burst, ...twins]);
@@ -108,7 +108,7 @@ describe('a tail', () => {
     expect(words).toHaveLength(1300);
   });
 
-  it('R29 reports its position after each batch: at most one batch is repeated after a crash', async () => {
+  it('R29: a tail reports its position after each batch, so that a crash repeats at most one batch', async () => {
     const happenings = Array.from({ length: 250 }, (_, index) => happening(30 * SECOND, `entry ${index}`));
     const service = new ModelService(new ModelClock(START), happenings, CALM, () => 0.5);
     const options = { overlapMs: 60 * SECOND, retentionMs: 24 * HOUR, batchSize: 100, limit: 240 };
@@ -124,7 +124,7 @@ describe('a tail', () => {
     expect(told.slice(-3)).toEqual([100, 200, 240]);
   });
 
-  it('R30 continues after an outage, and reports once that it was disconnected and once that it caught up', async () => {
+  it('R30: a tail continues after an outage, and reports once that it was disconnected and once that it caught up', async () => {
     const outages = [{ from: START + 60 * SECOND, to: START + 400 * SECOND }];
     const seen = await follow([happening(200 * SECOND, 'meanwhile'), happening(500 * SECOND, 'after')], { outages });
     expect(kinds(seen)).toEqual(['disconnected', 'caught up']);
@@ -134,7 +134,7 @@ describe('a tail', () => {
   it.each([
     ['of the past', -3600 * SECOND],
     ['of the present', 30 * SECOND],
-  ])('gives up on a second %s with more pages than its cursors live for', async (_, at) => {
+  ])('a tail gives up on a second %s with more pages than a cursor lives for', async (_, at) => {
     const crowd = Array.from({ length: 300 }, (_entry, index) => happening(at, `entry ${index}`));
     const manner = { pageShare: 1, expiries: 1000 };
     const begin = beginAt(START - 7200 * SECOND);
@@ -144,13 +144,13 @@ describe('a tail', () => {
     });
   });
 
-  it('reads on where the overlap holds more pages than a cursor lives for, as long as a second does not', async () => {
+  it('a tail continues when the overlap has more pages than a cursor lives for, and no single second has', async () => {
     const crowd = Array.from({ length: 100 }, (_, index) => happening(index * 500, `entry ${index}`));
     const { words } = await follow(crowd, { pageShare: 2, expiries: 1000 }, {}, 300 * SECOND);
     expect(words.toSorted()).toEqual(crowd.map((one) => one.words).toSorted());
   });
 
-  it.each([401, 403] as const)('R30 ends when the key is refused (%i)', async (status) => {
+  it.each([401, 403] as const)('R30: a tail ends when the key is refused (%i)', async (status) => {
     const service = new ModelService(new ModelClock(START), [], CALM, () => 0.5);
     const refused = new SvcError(status === 401 ? 'unauthorized' : 'forbidden', 'no', { status });
     const tail = new Tail(
@@ -167,7 +167,7 @@ describe('a tail', () => {
     await expect(tail.batches().next()).rejects.toBe(refused);
   });
 
-  it('R31 says which interval retention may have cut out, up to the oldest entry that is left', async () => {
+  it('R31: a tail reports the interval that retention may have removed, up to the oldest entry left', async () => {
     const begin = beginAt(START - 50 * HOUR);
     const lastHour = [happening(-30 * HOUR, 'gone'), happening(-HOUR, 'kept')];
     const seen = await follow(lastHour, {}, { begin }, 30 * SECOND);
@@ -187,7 +187,7 @@ describe('a tail', () => {
     ]);
   });
 
-  it('leaves nothing of the overlap to a later poll where it ends at the present', async () => {
+  it('a tail that ends at the present leaves nothing of the overlap to a later poll', async () => {
     // Twins at the seam of every page, in more seconds than a look reads again at once.
     const twins = Array.from({ length: 3000 }, (_, index) =>
       happening(-55 * SECOND + Math.floor(index / 60) * SECOND, 'twin'),
@@ -197,7 +197,7 @@ describe('a tail', () => {
     expect(words).toHaveLength(3000);
   });
 
-  it('ends at the present where that is asked for, and with an outage', async () => {
+  it('a tail until the present ends there, and also ends with an outage', async () => {
     const past = Array.from({ length: 500 }, (_, index) => happening(-10 * HOUR + index * 60 * SECOND, `${index}`));
     const begin = beginAt(START - 11 * HOUR);
     const { words, service } = await follow(past, {}, { begin, untilPresent: true });
@@ -209,7 +209,7 @@ describe('a tail', () => {
     await expect(follow(past, { outages }, { begin, untilPresent: true })).rejects.toThrow('no answer');
   });
 
-  it('sends at most 33 requests a minute on a quiet log, even where the overlap has many pages', async () => {
+  it('a tail sends at most 33 requests a minute on a quiet log, even when the overlap has many pages', async () => {
     const many = Array.from({ length: 2000 }, (_, index) => happening(index * 10, `one ${index}`));
     const { service } = await follow(many, {}, {}, 120 * SECOND);
     const before = service.requests;
@@ -224,7 +224,7 @@ describe('a tail', () => {
     { perSecond: 50, overlapMs: 120 * SECOND, mostPerMinute: 130 },
     { perSecond: 50, overlapMs: 20 * SECOND, mostPerMinute: 130 },
   ])(
-    'R28 follows $perSecond entries a second, some as late as they may be, within its share of the rate limit',
+    'R28: a tail follows $perSecond entries a second, with the latest arrivals allowed, within its share of the rate limit',
     async ({ perSecond, overlapMs, mostPerMinute }) => {
       const lengthMs = 300 * SECOND;
       const busy = Array.from({ length: (lengthMs / SECOND) * perSecond }, (_, index) =>
@@ -244,7 +244,7 @@ describe('a tail', () => {
     { order: 'oldest first', cursor: 'entry' },
     { order: 'any', cursor: 'place' },
   ] as const)(
-    'R28 reads a log that is hardly too busy twice all the time, $order, cursor by $cursor',
+    'R28: a tail keeps reading a log twice that is barely too busy for it, $order, cursor by $cursor',
     async (manner) => {
       const overlapMs = 30 * SECOND;
       // 40 and 52 a second in turn, minute by minute, of 55 that can be read twice.
@@ -261,7 +261,7 @@ describe('a tail', () => {
     60_000,
   );
 
-  it('reads on soon where a poll of the whole overlap finds fewer new entries than it has pages', async () => {
+  it('a tail polls again soon when a poll of the whole overlap finds fewer new entries than it has pages', async () => {
     const steady = Array.from({ length: 18_000 }, (_, index) => happening(index * 33, `one ${index}`));
     const service = new ModelService(new ModelClock(START), steady, CALM, () => 0.1);
     const tail = new Tail(service, { begin: beginAt(START), overlapMs: 120 * SECOND, retentionMs: HOUR });
@@ -273,7 +273,7 @@ describe('a tail', () => {
     expect(latest).toBeLessThan(20 * SECOND);
   });
 
-  it('R28 keeps requests for the next poll where it settles 150 entries a second under the limit of a key', async () => {
+  it('R28: a tail keeps requests for the next poll when it settles 150 entries a second under the rate limit', async () => {
     let state = 3;
     const chance = (): number => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
     let at = 0;
@@ -308,14 +308,14 @@ describe('a tail', () => {
     const all = [...busy, ...quiet];
     const options = { overlapMs, mostPerSecond: 5 };
 
-    it('R28 reads it once, after the overlap, until it is quiet again, and says so both times', async () => {
+    it('R28: a tail reads a very busy log once, after the overlap, until it is quiet again, and reports both changes', async () => {
       const seen = await follow(all, {}, options, 1200 * SECOND);
       expect(seen.words.toSorted()).toEqual(all.map((one) => one.words).toSorted());
       const delays = seen.events.flatMap((event) => (event.kind === 'delayed' ? [event.isDelayed] : []));
       expect(delays).toEqual([true, false]);
     });
 
-    it('R28 gives each entry at most 15 s after the overlap, and requests a page for each hundred', async () => {
+    it('R28: a tail of a very busy log returns each entry at most 15 s after the overlap, with one request for each hundred', async () => {
       const service = new ModelService(new ModelClock(START), busy, CALM, () => 0.1);
       const tail = new Tail(service, { ...options, begin: beginAt(START), retentionMs: HOUR });
       let [latest, requests, entries] = [0, 0, 0];
@@ -331,7 +331,7 @@ describe('a tail', () => {
       expect((service.requests - requests) / (entries / 100)).toBeLessThan(2.2);
     });
 
-    it('R29 resumes from a checkpoint of either way of reading, and knows which it was', async () => {
+    it('R29: a tail resumes from a checkpoint of either way of reading, and keeps that way', async () => {
       const service = new ModelService(new ModelClock(START), all, CALM, () => 0.5);
       const words: string[] = [];
       const starts = new Set<boolean>();
@@ -354,7 +354,7 @@ describe('a tail', () => {
     });
   });
 
-  it('R28 finds late entries of a large burst after which the log is quiet', async () => {
+  it('R28: a tail finds late entries of a large burst after which the log is quiet', async () => {
     const burst = Array.from({ length: 6_000 }, (_, index) => happening(index * 3, `burst ${index}`));
     const late = { at: START + 5 * SECOND, seenAt: START + 60 * SECOND, words: 'late' };
     const { words } = await follow([...burst, late], {}, {}, 600 * SECOND);
@@ -362,7 +362,7 @@ describe('a tail', () => {
     expect(words).toContain('late');
   });
 
-  it('keeps no more than the entries of the overlap', async () => {
+  it('a tail keeps no more than the entries of the overlap', async () => {
     const steady = Array.from({ length: 5000 }, (_, index) => happening(index * 100, `one ${index}`));
     let largest = 0;
     const onPosition: TailOptions['onPosition'] = ({ passed }) => {
@@ -374,7 +374,7 @@ describe('a tail', () => {
     expect(largest).toBeLessThan(1500);
   });
 
-  it('ends after --max entries and can go on exactly there', async () => {
+  it('a tail ends after --max entries and can continue exactly there', async () => {
     const twins = Array.from({ length: 10 }, () => happening(5 * SECOND, 'twin'));
     const service = new ModelService(new ModelClock(START), twins, CALM, () => 0.5);
     const common = { overlapMs: 60 * SECOND, retentionMs: HOUR, idleMs: 60 * SECOND };
@@ -387,7 +387,7 @@ describe('a tail', () => {
     expect(shown).toBe(10);
   });
 
-  it('is idle although each of its reads leaves an entry, and not while others do something', async () => {
+  it('a tail is idle although each of its reads is logged, and not while others do something', async () => {
     const service = new ModelService(new ModelClock(START), [], CALM, () => 0.5);
     const left: { at: number; log: Log }[] = [];
     const source: LogSource = {
@@ -417,33 +417,36 @@ describe('a tail', () => {
   it.each([
     ['hide', 1],
     ['report', 4],
-  ] as const)('knows reads of its own by their content, at most one for each request: %s', async (ownReads, shown) => {
-    const reads = [5, 20, 40, 60].map((at) => happening(at * SECOND, 'Logs read'));
-    const others = [-2 * 3600, -3600, 10].map((at) => happening(at * SECOND, 'Token read'));
-    const service = new ModelService(new ModelClock(START), [...reads, ...others], CALM, () => 0.5);
-    const pages = service.pages.bind(service);
-    service.pages = async function* (range, size) {
-      for await (const page of pages(range, size))
-        yield { ...page, items: page.items.map((log) => Object.assign({}, log, { operation: 'read' })) };
-    };
-    const events: TailEvent[] = [];
-    const onEvent = (event: TailEvent): void => {
-      events.push(event);
-      if (service.now() > START + 300 * SECOND) throw new Killed();
-    };
-    const begin = beginAt(START - 3 * HOUR);
-    const words: string[] = [];
-    await tailInto(
-      new Tail(service, { begin, overlapMs: 60 * SECOND, retentionMs: 24 * HOUR, ownReads, onEvent }),
-      words,
-    );
-    expect(words.filter((word) => word === 'Token read')).toHaveLength(3);
-    expect(words.filter((word) => word === 'Logs read')).toHaveLength(shown);
-    const own = events.flatMap((event) => (event.kind === 'own reads' ? [event.count] : []));
-    expect(own).toEqual([1, 1, 1]);
-  });
+  ] as const)(
+    'a tail recognizes its logged reads by their content, at most one for each request: %s',
+    async (ownReads, shown) => {
+      const reads = [5, 20, 40, 60].map((at) => happening(at * SECOND, 'Logs read'));
+      const others = [-2 * 3600, -3600, 10].map((at) => happening(at * SECOND, 'Token read'));
+      const service = new ModelService(new ModelClock(START), [...reads, ...others], CALM, () => 0.5);
+      const pages = service.pages.bind(service);
+      service.pages = async function* (range, size) {
+        for await (const page of pages(range, size))
+          yield { ...page, items: page.items.map((log) => Object.assign({}, log, { operation: 'read' })) };
+      };
+      const events: TailEvent[] = [];
+      const onEvent = (event: TailEvent): void => {
+        events.push(event);
+        if (service.now() > START + 300 * SECOND) throw new Killed();
+      };
+      const begin = beginAt(START - 3 * HOUR);
+      const words: string[] = [];
+      await tailInto(
+        new Tail(service, { begin, overlapMs: 60 * SECOND, retentionMs: 24 * HOUR, ownReads, onEvent }),
+        words,
+      );
+      expect(words.filter((word) => word === 'Token read')).toHaveLength(3);
+      expect(words.filter((word) => word === 'Logs read')).toHaveLength(shown);
+      const own = events.flatMap((event) => (event.kind === 'own reads' ? [event.count] : []));
+      expect(own).toEqual([1, 1, 1]);
+    },
+  );
 
-  it('ends when nothing came for as long as was given, and counts what is filtered out without showing it', async () => {
+  it('a tail ends after the idle time, and counts entries that it filters out without showing them', async () => {
     const some = [happening(5 * SECOND, 'yes'), happening(6 * SECOND, 'no'), happening(6 * SECOND, 'yes')];
     const seen = await follow(some, {}, { idleMs: 40 * SECOND, keep: ({ message }) => message === 'yes' });
     expect(seen.words).toEqual(['yes', 'yes']);
@@ -453,7 +456,7 @@ describe('a tail', () => {
 
 describe('a checkpoint', () => {
   it.each(['', '{}', '[]', 'x', '{"version":1}', '{"version":1,"settled":"2026-01-05T12:00:00Z"}', '{"version":2}'])(
-    'that says %j is refused and not taken for a beginning',
+    'a checkpoint with the content %j is refused, not treated as a new one',
     (text) => {
       expect(() => parseCheckpoint('tail.json', text, subject)).toThrow(
         expect.objectContaining({ code: 'config', message: expect.stringContaining('tail.json') }),

@@ -36,7 +36,7 @@ function namesOf(happenings: readonly Happening[]): string[] {
 }
 
 describe('the last entries', () => {
-  it('R28 are the newest by time in any order of the service, and a tail from there loses and repeats nothing', async () => {
+  it('R28: the last entries are the newest by time in any order of the service, and a tail after them loses and repeats nothing', async () => {
     const time = fc.oneof(fc.nat(20 * SECOND), fc.nat(5 * 60 * SECOND), fc.nat(30 * HOUR));
     const past = fc.array(fc.record({ at: time, words: fc.nat(5), copies: fc.integer({ min: 1, max: 30 }) }), {
       maxLength: 40,
@@ -74,7 +74,7 @@ describe('the last entries', () => {
     );
   });
 
-  it('are found with few requests: on a busy log, on a quiet one and on an empty one', async () => {
+  it('the last entries of a busy, a quiet and an empty log are found with few requests', async () => {
     const busy = serviceOf(Array.from({ length: 60_000 }, (_, index) => ago(index * 3, `entry ${index}`)));
     expect((await lastEntries(busy, OPTIONS)).logs).toHaveLength(10);
     expect(busy.requests).toBeLessThan(15);
@@ -86,7 +86,7 @@ describe('the last entries', () => {
     expect(empty.requests).toBeLessThan(15);
   });
 
-  it('are given up once so many were read, and what was not read is not new to the tail that follows', async () => {
+  it('the search for the last entries stops at its limit, and the tail after it does not report unread ones as new', async () => {
     const service = serviceOf(
       Array.from({ length: 5_000 }, (_, index) => ago(5 * SECOND + index * 5, `entry ${index}`)),
     );
@@ -98,7 +98,7 @@ describe('the last entries', () => {
     expect(await followed(service, last.position)).toEqual([]);
   });
 
-  it('R30 wait for the end of an outage where it is reported, and else end with it', async () => {
+  it('R30: the search for the last entries waits for the end of a reported outage, and fails with an unreported one', async () => {
     const outages = [{ from: START, to: START + 20 * SECOND }];
     const events: TailEvent[] = [];
     const onEvent = (event: TailEvent): void => void events.push(event);
@@ -114,24 +114,27 @@ describe('the last entries', () => {
     await expect(lastEntries(service, refused)).rejects.toThrow('refused');
   });
 
-  it.each([-26, 26])('R25 are read up to the present of the service, whose clock is %i hours off', async (hours) => {
-    const clock = new ModelClock(START + hours * HOUR);
-    const logs = [ago(26 * HOUR, 'two'), ago(SECOND, 'one')].map(logOf);
-    let offset = 0;
-    const source: LogSource = {
-      clock,
-      signal: new AbortController().signal,
-      now: () => clock.now() + offset,
-      async *pages({ from, to }) {
-        offset = -hours * HOUR;
-        const isIn = ({ created_at }: Log): boolean => Date.parse(created_at) >= from && Date.parse(created_at) < to;
-        yield { items: logs.filter(isIn), next: undefined };
-      },
-    };
-    const last = await lastEntries(source, { ...OPTIONS, count: 2 });
-    expect(last.logs.map(({ message }) => message)).toEqual(['two', 'one']);
-    expect(Math.abs(last.position.readTo - START)).toBeLessThan(60 * SECOND);
-  });
+  it.each([-26, 26])(
+    'R25: the last entries reach up to the present of a service whose clock is %i hours off',
+    async (hours) => {
+      const clock = new ModelClock(START + hours * HOUR);
+      const logs = [ago(26 * HOUR, 'two'), ago(SECOND, 'one')].map(logOf);
+      let offset = 0;
+      const source: LogSource = {
+        clock,
+        signal: new AbortController().signal,
+        now: () => clock.now() + offset,
+        async *pages({ from, to }) {
+          offset = -hours * HOUR;
+          const isIn = ({ created_at }: Log): boolean => Date.parse(created_at) >= from && Date.parse(created_at) < to;
+          yield { items: logs.filter(isIn), next: undefined };
+        },
+      };
+      const last = await lastEntries(source, { ...OPTIONS, count: 2 });
+      expect(last.logs.map(({ message }) => message)).toEqual(['two', 'one']);
+      expect(Math.abs(last.position.readTo - START)).toBeLessThan(60 * SECOND);
+    },
+  );
 });
 
 function timeIn(name: string): string {

@@ -56,7 +56,7 @@ function messagesOf({ stdout }: HereResult): string[] {
 }
 
 describe('the command that svc logs tail prints at its end', () => {
-  it(`R65 typed literally ${ROUNDS} times while late entries come, neither loses nor repeats one`, async () => {
+  it(`R65: the printed command, typed literally ${ROUNDS} times while late entries arrive, neither loses nor repeats one`, async () => {
     const clock = new BusyClock({ start: Date.now() });
     const expected: string[] = [];
     let count = 0;
@@ -100,7 +100,7 @@ describe('the command that svc logs tail prints at its end', () => {
     expect(found.length).toBeGreaterThan(ROUNDS * 5);
   });
 
-  it('R65 names a time a full overlap back where no state can be written, and says that entries may repeat', async () => {
+  it('R65: the printed command names a time one overlap back when no state can be written, and entries may repeat', async () => {
     const clock = new FakeClock({ start: Date.now() });
     writeFileSync(join(state, 'tails'), '');
     server.logs.push(logAgo(500_000, 'old'), logAgo(60_000, 'new'));
@@ -111,7 +111,7 @@ describe('the command that svc logs tail prints at its end', () => {
     expect(Date.parse(since)).toBeLessThanOrEqual(Date.now() - 180_000 + 1_000);
   });
 
-  it('keeps the checkpoint for seven days after it was last used', async () => {
+  it('the checkpoint of the printed command is kept for seven days after its last use', async () => {
     const clock = new FakeClock({ start: Date.now() });
     const tails = join(state, 'tails');
     mkdirSync(tails);

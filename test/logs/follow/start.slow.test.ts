@@ -48,7 +48,7 @@ function messages({ stdout }: HereResult): string[] {
 }
 
 describe('svc logs tail -n', () => {
-  it('writes the last entries by time, oldest first, and without a terminal ends after them', async () => {
+  it('svc logs tail -n writes the last entries by time, oldest first, and without a terminal ends after them', async () => {
     const last = await run('logs', 'tail', '-n', '3');
     expect([last.code, messages(last)]).toEqual([0, ['entry 3', 'entry 2', 'entry 1']]);
     const matching = await run('logs', 'tail', '-n', '3', '--operation', 'delete');
@@ -70,12 +70,12 @@ describe('svc logs tail -n', () => {
     [['-f'], 130],
     [['--for', '10m'], 0],
     [['--idle-exit', '10m'], 130],
-  ])('follows after them with %j', async (more, code) => {
+  ])('svc logs tail -n follows after the last entries with %j', async (more, code) => {
     const result = await run('logs', 'tail', '-n', '2', ...more);
     expect([result.code, messages(result)]).toEqual([code, ['entry 2', 'entry 1']]);
   });
 
-  it('is what svc logs -f does, with the same filters', async () => {
+  it('svc logs -f does what svc logs tail -n does, with the same filters', async () => {
     const result = await run('logs', '-f', '-n', '2', '--operation', 'delete');
     expect(result.code).toBe(130);
     expect(messages(result)).toEqual(['entry 8', 'entry 4']);
@@ -83,7 +83,7 @@ describe('svc logs tail -n', () => {
     expect(messages(await run('logs', '-f'))).toEqual([]);
   });
 
-  it('R65 prints the command that resumes right after them', async () => {
+  it('R65: svc logs tail -n prints the command that resumes right after the last entries', async () => {
     server.logs.push(logAgo(30_000, 'twin'), logAgo(30_000, 'twin'), logAgo(90_000, 'before'));
     const first = await run('logs', 'tail', '-n', '2');
     expect(messages(first)).toEqual(['twin', 'twin']);
@@ -92,7 +92,7 @@ describe('svc logs tail -n', () => {
     expect(messages(await run(...words))).toEqual(['twin', 'news']);
   });
 
-  it('keeps its position in a checkpoint, from which the next run takes what came since and ends', async () => {
+  it('svc logs tail -n --checkpoint saves its position, and the next run returns what was logged since and ends', async () => {
     const argv = ['logs', 'tail', '-n', '2', '--checkpoint', 'last.json'];
     expect(messages(await run(...argv))).toEqual(['entry 2', 'entry 1']);
     server.logs.push(logAgo(10_000, 'one'), logAgo(9_000, 'two'), logAgo(8_000, 'three'));
@@ -101,7 +101,7 @@ describe('svc logs tail -n', () => {
     expect(second.stderr).toContain('(--last ignored)');
   });
 
-  it('ends after --max entries, those of the beginning counted', async () => {
+  it('svc logs tail -n ends after --max entries, including the last ones', async () => {
     const ended = await run('logs', 'tail', '-n', '2', '-f', '--max', '2');
     expect([ended.code, messages(ended)]).toEqual([0, ['entry 2', 'entry 1']]);
   });
@@ -119,14 +119,14 @@ describe('svc logs tail -n', () => {
     [['search', 'a', '--hide-own-reads'], 'unknown option'],
     [['stats', '--hide-own-reads'], 'unknown option'],
     [['archive', 'a', '--hide-own-reads'], 'unknown option'],
-  ])('refuses %j before any request', async (argv, words) => {
+  ])('svc logs refuses %j before any request', async (argv, words) => {
     expect(await run('logs', ...argv)).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
     expect(server.requests).toBe(0);
   });
 });
 
 describe('svc logs -f on a terminal', () => {
-  it('uses no pager, and suggests once to hide reads of its own', async () => {
+  it('svc logs -f uses no pager, and suggests once to hide its logged reads', async () => {
     const options = { cwd: home.path, columns: 110, env: { HOME: home.path, SVC_PAGER: 'cat' } };
     const screen = new TerminalSession(process.execPath, [LAUNCHER, '--sandbox', 'logs', '-f', '-n', '2'], options);
     try {
@@ -141,7 +141,7 @@ describe('svc logs -f on a terminal', () => {
 });
 
 describe('svc logs tail --hide-own-reads', () => {
-  it('says at the end how many reads it hid', async () => {
+  it('svc logs tail --hide-own-reads reports at the end how many reads it hid', async () => {
     const argv = ['--sandbox', 'logs', 'tail', '--interval', '200ms', '--for', '6s', '--hide-own-reads'];
     const { code, stdout, stderr } = await home.svc(argv);
     expect(code).toBe(0);

@@ -7,7 +7,7 @@ describe('a destination', () => {
     ['otlp+http://127.0.0.1:4318', 'http://127.0.0.1:4318/v1/logs'],
     ['otlp+https://collector.example/otlp/', 'https://collector.example/otlp/v1/logs'],
     ['OTLP+https://collector.example/v1/logs', 'https://collector.example/v1/logs'],
-  ])('%s is the address %s', (text, address) => {
+  ])('the destination %s sends to %s', (text, address) => {
     const url = parseDestination(text);
     expect(url.href).toBe(address);
     expect(parseDestination(destinationText(url)).href).toBe(address);
@@ -21,7 +21,7 @@ describe('a destination', () => {
     'otlp+ftp://collector.example',
     'otlp+https://',
     '4318',
-  ])('R04 is not %s, and the refusal does not repeat it', (text) => {
+  ])('R04: %s is refused as a destination, and the refusal does not repeat it', (text) => {
     expect(() => parseDestination(text)).toThrow(SvcError);
     expect(() => parseDestination(text)).not.toThrow(/canary|collector\.example\//);
   });

@@ -53,7 +53,7 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('an exporter', () => {
-  it('posts compressed JSON with the headers that were asked for', async () => {
+  it('the exporter posts compressed JSON with the requested headers', async () => {
     await exporter().export(LOGS);
     const [got] = collector.taken;
     expect(got).toMatchObject({
@@ -70,7 +70,7 @@ describe('an exporter', () => {
   });
 
   it.each([429, 502, 503, 504])(
-    'R17 waits at least as long as asked after %i, says so once, and goes on',
+    'R17: the exporter waits as long as requested after %i, reports it once, and continues',
     async (status) => {
       const busy = { status, headers: { 'retry-after': '7' } };
       first([busy, busy, busy, busy, busy, busy, busy]);
@@ -82,7 +82,7 @@ describe('an exporter', () => {
     },
   );
 
-  it('R30 outlasts a collector that is not there', async () => {
+  it('R30: the exporter continues when an unreachable collector is back', async () => {
     const { port } = new URL(collector.url);
     await collector.close();
     const work = exporter({
@@ -107,7 +107,7 @@ describe('an exporter', () => {
     [415, 'rejected', /compressed JSON/],
     [307, 'bad_response', /redirects to http:\/\/elsewhere.example, and redirects are not followed/],
     [501, 'server', /failed \(501\)/],
-  ] as const)('ends on %i as %s, at once, and says what to do', async (status, code, words) => {
+  ] as const)('the exporter ends at once on %i with the code %s, and says what to do', async (status, code, words) => {
     collector.reply = () => ({
       status,
       body: '{"code":3,"message":"bad record"}',
@@ -121,18 +121,18 @@ describe('an exporter', () => {
     expect(collector.seen).toHaveLength(1);
   });
 
-  it('tries a few times when the collector fails, then ends', async () => {
+  it('the exporter tries a few times when the collector fails, then ends', async () => {
     collector.reply = () => ({ status: 500 });
     expect(isSvcError(await failure(exporter().export(LOGS)), 'server')).toBe(true);
     expect(collector.seen).toHaveLength(5);
   });
 
-  it('takes a web page for no collector', async () => {
+  it('the exporter does not accept a web page as a collector', async () => {
     collector.reply = () => ({ status: 200, body: '<html>', headers: { 'content-type': 'text/html' } });
     expect(isSvcError(await failure(exporter().check()), 'bad_response')).toBe(true);
   });
 
-  it('sends halves of what is too large, down to single entries, each once and in order', async () => {
+  it('the exporter sends halves of a request that is too large, down to single entries, each once and in order', async () => {
     collector.reply = ({ records }) => (records.length > 2 ? { status: 413 } : undefined);
     await exporter().export(LOGS);
     expect(collector.messages()).toEqual(['a', 'b', 'c', 'd', 'e']);
@@ -140,7 +140,7 @@ describe('an exporter', () => {
     expect(isSvcError(await failure(exporter().export(LOGS)), 'rejected')).toBe(true);
   });
 
-  it('reports permanently rejected entries, and does not send them again', async () => {
+  it('the exporter reports permanently rejected entries, and does not send them again', async () => {
     const body = JSON.stringify({ partialSuccess: { rejectedLogRecords: '2', errorMessage: 'too old' } });
     first([{ status: 200, body }]);
     await exporter().export(LOGS);
@@ -148,14 +148,14 @@ describe('an exporter', () => {
     expect(collector.seen).toHaveLength(1);
   });
 
-  it('waits no longer than the time that was given', async () => {
+  it('the exporter waits no longer than the given time', async () => {
     collector.reply = () => ({ status: 503 });
     const error = await failure(exporter({ timeUp: AbortSignal.abort() }).export(LOGS));
     expect(isSvcError(error, 'server')).toBe(true);
     expect(collector.seen).toHaveLength(1);
   });
 
-  it('ends with the reason of its signal', async () => {
+  it('the exporter ends with the reason of its signal', async () => {
     const ended = new AbortController();
     collector.reply = () => {
       ended.abort(new Error('Ctrl-C'));

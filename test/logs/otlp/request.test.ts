@@ -7,7 +7,7 @@ const same = (text: string): string => text;
 const hide = (text: string): string => text.replaceAll('secret', '***');
 
 describe('a time in nanoseconds', () => {
-  it('is exact to the last digit of the fraction', () => {
+  it('a time in nanoseconds is exact to the last digit of the fraction', () => {
     assert(
       property(
         integer({ min: 20_000, max: 4_000_000_000 }),
@@ -29,13 +29,13 @@ describe('a time in nanoseconds', () => {
     ['2026-01-31T09:00:00.1234567891Z', undefined],
     ['1969-12-31T23:59:59Z', undefined],
     ['soon', undefined],
-  ])('%s is %s', (text, nano) => {
+  ])('the time %s is %s in nanoseconds', (text, nano) => {
     expect(unixNano(text)).toBe(nano);
   });
 });
 
 describe('a log record', () => {
-  it('holds the message as its body and every other field as an attribute of its own type', () => {
+  it('a log record has the message as its body and every other field as an attribute with the same type', () => {
     const log = {
       tenant_id: 't-1',
       actor_id: 'a-1',
@@ -70,20 +70,20 @@ describe('a log record', () => {
     });
   });
 
-  it('keeps a time that has no exact form as an attribute', () => {
+  it('a log record keeps a time without an exact form as an attribute', () => {
     const record = JSON.parse(logRecord({ created_at: 'soon' }, { observedAt: 0, clean: same })) as object;
     expect(record).not.toHaveProperty('timeUnixNano');
     expect(record).toMatchObject({ attributes: [{ key: 'svc.created_at', value: { stringValue: 'soon' } }] });
   });
 
-  it('R06 lets no text out that was not cleaned', () => {
+  it('R06: a log record contains only cleaned text', () => {
     const log = { created_at: 'x', message: 'secret', a: 'secret', b: ['secret', { secret: 'secret' }] };
     expect(logRecord(log, { observedAt: 0, clean: hide })).not.toContain('secret');
   });
 });
 
 describe('requests to export', () => {
-  it('hold every entry once, in order, in requests of bounded size and grouped by tenant', () => {
+  it('export requests contain every entry once, in order, grouped by tenant, and have a bounded size', () => {
     const logs = Array.from({ length: 30 }, (_, index) => ({
       tenant_id: index % 2 === 0 ? 'even' : null,
       message: `${index} ${'x'.repeat(400_000)}`,
@@ -109,7 +109,7 @@ describe('the response of a collector that accepted a request', () => {
     ['{}', undefined],
     ['', undefined],
     ['null', undefined],
-  ])('%s says %j', (text, said) => {
+  ])('the response %s is read as %j', (text, said) => {
     const answer = { status: 200, text, contentType: undefined, location: undefined, askedMs: undefined };
     expect(readPartialSuccess(answer)).toEqual(said);
   });

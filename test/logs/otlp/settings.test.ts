@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { otlpSettings } from '../../../src/logs/otlp/settings.ts';
 
 describe('settings of the export', () => {
-  it('come from the variables of OpenTelemetry, those for logs before those for all', () => {
+  it('settings come from the variables of OpenTelemetry, first those for logs, then those for all signals', () => {
     const environment = {
       OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20abc, x-scope=a=b,',
       OTEL_EXPORTER_OTLP_LOGS_HEADERS: 'x-scope=logs',
@@ -26,7 +26,7 @@ describe('settings of the export', () => {
     ['OTEL_EXPORTER_OTLP_HEADERS', 'a=canary%0d%0ax: y'],
     ['OTEL_EXPORTER_OTLP_LOGS_HEADERS', 'host=canary'],
     ['OTEL_EXPORTER_OTLP_COMPRESSION', 'canary'],
-  ])('R05 refuse %s=%s by name, without its value', (name, value) => {
+  ])('R05: the setting %s=%s is refused by name, without its value', (name, value) => {
     expect(() => otlpSettings({ [name]: value })).toThrow(new RegExp(name));
     expect(() => otlpSettings({ [name]: value })).not.toThrow(/canary/);
   });

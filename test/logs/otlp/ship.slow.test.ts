@@ -34,7 +34,7 @@ function uids(): string[] {
 }
 
 describe('svc logs tail --to', () => {
-  it('sends the entries that pass the filters to the collector, and none to stdout', async () => {
+  it('svc logs tail --to sends matching entries to the collector, and none to stdout', async () => {
     for (let index = 0; index < 1_100; index += 1) server.logs.push(logAgo(600_000, `entry ${index}`));
     server.logs.push(logAgo(500_000, 'other', { operation: 'delete' }));
     const { code, stdout, stderr } = await ship(['--since', '1h', '--operation', 'create', '--max', '1050']);
@@ -48,7 +48,7 @@ describe('svc logs tail --to', () => {
     expect(collector.taken.map(({ records }) => records.length)).toEqual([0, 500, 500, 50]);
   });
 
-  it('R06 sends the headers of the environment, and shows them nowhere', async () => {
+  it('R06: svc logs tail --to sends the headers of the environment, and shows them nowhere', async () => {
     server.logs.push(logAgo(60_000, 'one 4111111111111111'));
     const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20canary-token-1' };
     collector.reply = () => ({ status: 200, body: '{"partialSuccess":{"errorMessage":"for Bearer canary-token-1"}}' });
@@ -61,7 +61,7 @@ describe('svc logs tail --to', () => {
     expect(JSON.stringify(collector.taken)).not.toContain('4111111111111111');
   });
 
-  it('asks the collector before it asks the service, and ends when it is refused', async () => {
+  it('svc logs tail --to contacts the collector before the service, and ends when it is refused', async () => {
     collector.reply = () => ({ status: 401 });
     const { code, stderr } = await ship(['--since', '1h']);
     expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining('OTEL_EXPORTER') });
@@ -73,13 +73,13 @@ describe('svc logs tail --to', () => {
       expect(await ship([option, argument])).toMatchObject({ code: 2, stderr: expect.stringContaining(option) });
   });
 
-  it('sends nothing with --curl', async () => {
+  it('svc logs tail --to sends nothing with --curl', async () => {
     const { code, stdout } = await ship(['--since', '1h', '--curl']);
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('/logs') });
     expect([collector.seen, server.requests]).toEqual([[], 0]);
   });
 
-  it('writes the checkpoint only after the collector has taken a batch, and ends with what was not taken', async () => {
+  it('svc logs tail --to writes the checkpoint only after the collector has accepted a batch, and reports what it did not accept', async () => {
     server.logs.push(logAgo(60_000, 'first'));
     collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 503 });
     const argv = ['--since', '1h', '--checkpoint', 'busy.json', '--for', '3s'];
@@ -93,7 +93,7 @@ describe('svc logs tail --to', () => {
     expect(collector.messages()).toEqual(['first']);
   });
 
-  it('ends with 14 when it is to be strict and the collector rejected entries', async () => {
+  it('svc logs tail --to exits with 14 with --strict when the collector rejected entries', async () => {
     server.logs.push(logAgo(60_000, 'first'));
     const body = '{"partialSuccess":{"rejectedLogRecords":"1","errorMessage":"too old"}}';
     collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 200, body });
@@ -105,7 +105,7 @@ describe('svc logs tail --to', () => {
   });
 
   it(
-    `R29 killed ${KILLS} times it loses nothing, and the collector gets at most one batch twice each time`,
+    `R29: svc logs tail --to, killed ${KILLS} times, loses nothing and sends at most one batch twice each time`,
     { timeout: 900_000 },
     async () => {
       for (let index = 0; index < KILLS * 1_200; index += 1)
@@ -141,7 +141,7 @@ describe('svc logs tail --to', () => {
     },
   );
 
-  it('R53 ends with 130 on Ctrl-C while the collector is away, and says how to go on', async () => {
+  it('R53: svc logs tail --to exits with 130 on Ctrl-C while the collector is unreachable, and says how to continue', async () => {
     server.logs.push(logAgo(60_000, 'first'));
     collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 503 });
     const argv = ['logs', 'tail', '--since', '1h', '--checkpoint', 'away.json'];

@@ -37,7 +37,7 @@ function burst(count: number): Log[] {
 }
 
 describe('the review of a day', () => {
-  it('finds nothing in a day like those before', () => {
+  it('the review finds nothing on an ordinary day', () => {
     expect(reviewed([entry(TODAY), entry(TODAY + DAY - 1)])).toMatchObject({
       entries: 2,
       missing: [],
@@ -50,7 +50,7 @@ describe('the review of a day', () => {
     });
   });
 
-  it('puts alike deletions into one row, whoever is most at it first', () => {
+  it('the review groups similar deletions into one row, the most active actor first', () => {
     const deletion = { operation: 'delete', entity_id: 'c-1' };
     const logs = [1, 2, 3].map((hour) => entry(TODAY + hour * HOUR, { ...deletion, actor_id: 'other' }));
     const { deletions } = reviewed([entry(TODAY, deletion), ...logs, entry(TODAY - 1, deletion)]);
@@ -71,16 +71,16 @@ describe('the review of a day', () => {
     ['tenant_member', 'create', 1],
     ['monkey', 'create', 0],
     ['card', 'update', 0],
-  ])('a %s with the operation %s counts as a change: %i', (entity_type, operation, count) => {
+  ])('the review of a %s with the operation %s counts changes: %i', (entity_type, operation, count) => {
     expect(reviewed([entry(TODAY, { entity_type, operation })]).changes).toHaveLength(count);
   });
 
-  it('reads no message', () => {
+  it('the review reads no messages', () => {
     const message = 'application deleted, key created, tenant updated';
     expect(reviewed([entry(TODAY, { message })])).toMatchObject({ deletions: [], changes: [] });
   });
 
-  it('calls new what the 30 days before do not have, and nothing that is older or comes the day after', () => {
+  it('the review calls new what the 30 days before do not have, and nothing older or of the next day', () => {
     const logs = [
       entry(TODAY - 31 * DAY, { actor_id: 'long ago' }),
       entry(TODAY - 30 * DAY, { actor_id: 'at the edge' }),
@@ -93,7 +93,7 @@ describe('the review of a day', () => {
     expect(operations).toMatchObject([{ entity_type: 'card', operation: 'tokenize', actor_id: null, count: 1 }]);
   });
 
-  it('calls nothing new where less than seven days before are covered, wherever they are', () => {
+  it('the review calls nothing new when fewer than seven of the days before are covered', () => {
     const six = [{ from: TODAY - 6 * DAY, to: TODAY + DAY }];
     expect(reviewed([entry(TODAY, { actor_id: 'new' })], six)).toMatchObject({
       past_days: 6,
@@ -107,12 +107,12 @@ describe('the review of a day', () => {
     expect(reviewed([entry(TODAY, { actor_id: 'new' })], apart).new_actors).toHaveLength(1);
   });
 
-  it('calls nothing new where there is too much to compare', () => {
+  it('the review calls nothing new when there is too much to compare', () => {
     const many = Array.from({ length: 100_002 }, (_, at) => entry(TODAY - 1, { actor_id: `${at}` }));
     expect(reviewed([...many, entry(TODAY, { actor_id: 'new' })]).new_actors).toBeNull();
   });
 
-  it('says which hours have more than four times the median of the covered ones', () => {
+  it('the review names hours with more than four times the median of the covered ones', () => {
     const each = Array.from({ length: 24 }, (_, hour) => entry(TODAY + hour * HOUR));
     const usual = each.flatMap((log) => [log, log]);
     expect(reviewed([...usual, ...burst(6)]).busy_hours).toEqual([]);
@@ -125,7 +125,7 @@ describe('the review of a day', () => {
     expect(reviewed(burst(5)).busy_hours).toHaveLength(1);
   });
 
-  it('says which parts of the day are not covered, and why', () => {
+  it('the review names the parts of the day that are not covered, and why', () => {
     const covered = [
       { from: TODAY + HOUR, to: TODAY + 2 * HOUR },
       { from: TODAY + 3 * HOUR, to: TODAY + 4 * HOUR },
@@ -138,7 +138,7 @@ describe('the review of a day', () => {
     expect(reviewed([], []).missing).toHaveLength(1);
   });
 
-  it('counts rows beyond the first thousand as others', () => {
+  it('the review counts rows after the first thousand as others', () => {
     const many = Array.from({ length: 1_200 }, (_, at) => entry(TODAY, { operation: 'delete', actor_id: `${at}` }));
     const { deletions } = reviewed(many);
     expect(deletions).toHaveLength(1_001);
@@ -159,7 +159,7 @@ describe('the review of a day', () => {
     ['an end before a day that is not over', UNTIL(TODAY - HOUR), [], 0.5, 'not archived yet'],
     ['a beginning after the day', SINCE(TODAY + DAY), [], 2, 'before the archive'],
     ['an archive that has read nothing', [], [], 2, 'not archived yet'],
-  ])('R76 names what fails the review: %s', (_what, covered, gaps, daysLater, reason) => {
+  ])('R76: the review names why it fails: %s', (_what, covered, gaps, daysLater, reason) => {
     const { missing } = reviewed([], [...covered], gaps);
     expect(failedRange(missing, TODAY, TODAY + daysLater * DAY)?.reason).toBe(reason);
   });

@@ -12,11 +12,11 @@ describe('the address of an object', () => {
     [undefined, 'logs', '', 'https://logs.s3.eu-central-1.amazonaws.com/'],
     [endpoint, 'logs', "it's+(1)!*", 'https://s3.example.com/base/logs/it%27s%2B%281%29%21%2A'],
     [endpoint, 'logs', '', 'https://s3.example.com/base/logs'],
-  ])('with endpoint %s, bucket %s and key %s is %s', (at, bucket, key, address) => {
+  ])('the address with endpoint %s, bucket %s and key %s is %s', (at, bucket, key, address) => {
     expect(objectAddress({ endpoint: at, region: 'eu-central-1' }, bucket, key).href).toBe(address);
   });
 
-  it('has the query encoded without a plus sign', () => {
+  it('the query of an address is encoded without a plus sign', () => {
     const query = { prefix: 'a b+c/', 'continuation-token': '1/+=' };
     expect(objectAddress({ endpoint, region: 'x' }, 'logs', '', query).search).toBe(
       '?prefix=a%20b%2Bc%2F&continuation-token=1%2F%2B%3D',
@@ -25,7 +25,7 @@ describe('the address of an object', () => {
 });
 
 describe('a signed request', () => {
-  it('has the signature that the example in the documentation of such stores has', async () => {
+  it('a signed request has the signature of the example in the S3 documentation', async () => {
     const settings = {
       accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
       secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
@@ -53,7 +53,7 @@ describe('a signed request', () => {
 });
 
 describe('reading XML', () => {
-  it('finds elements with any prefix, and reads their entities', () => {
+  it('XML elements are found with any prefix, and their entities are decoded', () => {
     const xml = '<l:List xmlns:l="x"><l:Key a="1">a&amp;b&#x41;&#66;&quot;</l:Key><Key/><Key>\n c </Key></l:List>';
     expect(elements(xml, 'Key')).toEqual(['a&amp;b&#x41;&#66;&quot;', '\n c ']);
     expect(elementText(xml, 'Key')).toBe('a&bAB"');

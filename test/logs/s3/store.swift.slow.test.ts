@@ -70,7 +70,7 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
     fs.rmSync(top, { recursive: true, force: true });
   });
 
-  it('takes, lists, gives and forgets files', async () => {
+  it('Swift creates, lists, returns and removes files', async () => {
     const store = await open();
     const bytes = randomBytes(3_000_000);
     await store.lock(async () => {
@@ -101,14 +101,14 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
     });
   });
 
-  it('has no conditional writes, which is said once', async () => {
+  it('Swift has no conditional writes, and one warning says so', async () => {
     warnings.length = 0;
     const store = await open();
     for (const name of ['a', 'b']) expect(await store.create(name, name)).toBe(true);
     expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
   });
 
-  it('refuses what is wrong in words that name the cause', async () => {
+  it('Swift refuses wrong settings, and the error names the cause', async () => {
     const wrong = await open({ AWS_SECRET_ACCESS_KEY: 'another' });
     await expect(wrong.readText('a')).rejects.toMatchObject({ code: 'unauthorized' });
     const elsewhere = await open({ AWS_REGION: 'eu-west-1' });
@@ -123,7 +123,7 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
     expect(tampered.status).toBeGreaterThanOrEqual(400);
   });
 
-  it.each(['shipping-logs.md', 'log-archive.md'])('is what the recipe in docs/%s needs', (page) => {
+  it.each(['shipping-logs.md', 'log-archive.md'])('Swift works with the recipe in docs/%s', (page) => {
     const home = openShellHome();
     onTestFinished(() => home.remove());
     const file = fileURLToPath(new URL(`../../../docs/${page}`, import.meta.url));
@@ -139,7 +139,7 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
     expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('no conditional writes') });
   });
 
-  it('keeps an archive that verifies', async () => {
+  it('Swift keeps an archive that verifies', async () => {
     const [home, server] = [new Home(), await startLogServer()];
     try {
       for (let index = 0; index < 300; index += 1)

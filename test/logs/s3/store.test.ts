@@ -80,14 +80,14 @@ function refuse(outgoing: Parameters<BucketHook>[1], status: number, code: strin
 }
 
 describe('an archive in a bucket', () => {
-  it('is nothing before it is written to', async () => {
+  it('an unwritten bucket lists no files and has no names', async () => {
     expect(await paths('')).toEqual([]);
     expect(await store.readText('_manifest/head.json')).toBeUndefined();
     await expect(text('a')).rejects.toMatchObject({ code: 'not_found' });
     expect(store.name).toBe('s3://logs/some/where');
   });
 
-  it('creates complete files, from text and from a local file, and never overwrites one', async () => {
+  it('a bucket creates complete files, from text and from a local file, and never overwrites one', async () => {
     await store.lock(async () => {
       expect(await store.create('_manifest/00000000.json', 'one\n')).toBe(true);
       expect(await store.create('_manifest/00000000.json', 'two\n')).toBe(false);
@@ -110,7 +110,7 @@ describe('an archive in a bucket', () => {
     expect(fs.existsSync(store.workDirectory)).toBe(false);
   });
 
-  it('R34 puts with an exact length and a signed hash, and never in chunks', async () => {
+  it('R34: uploads to a bucket have an exact length and a signed hash, and are never chunked', async () => {
     const seen: unknown[] = [];
     meddle = ({ method, headers }) => {
       if (method === 'PUT') seen.push([headers['content-length'], headers['x-amz-content-sha256']]);
@@ -123,7 +123,7 @@ describe('an archive in a bucket', () => {
     });
   });
 
-  it('lists more than one page', { timeout: 60_000 }, async () => {
+  it('a bucket lists more than one page', { timeout: 60_000 }, async () => {
     const names = Array.from({ length: 1_003 }, (_, index) => String(index).padStart(5, '0'));
     for (let at = 0; at < names.length; at += 50)
       await Promise.all(names.slice(at, at + 50).map((name) => store.replace(name, '')));
@@ -134,16 +134,19 @@ describe('an archive in a bucket', () => {
   it.each([
     [501, 'NotImplemented'],
     [400, 'InvalidArgument'],
-  ])('checks first where the store responds with %i to a condition, and says so once', async (status, code) => {
-    bucket.conditions = { status, code };
-    expect(await store.create('a', 'one')).toBe(true);
-    expect(await store.create('a', 'two')).toBe(false);
-    expect(await store.create('b', 'two')).toBe(true);
-    expect(await store.readText('a')).toBe('one');
-    expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
-  });
+  ])(
+    'a store that responds with %i to a condition is checked before each write, with one warning',
+    async (status, code) => {
+      bucket.conditions = { status, code };
+      expect(await store.create('a', 'one')).toBe(true);
+      expect(await store.create('a', 'two')).toBe(false);
+      expect(await store.create('b', 'two')).toBe(true);
+      expect(await store.readText('a')).toBe('one');
+      expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
+    },
+  );
 
-  it('notices another writer that was last, in a store without conditional writes', async () => {
+  it('a writer notices that another one was faster in a store without conditional writes', async () => {
     let other: ArchiveStore | undefined;
     bucket.conditions = { status: 501, code: 'NotImplemented' };
     meddle = ({ method, headers }, outgoing) => {
@@ -162,7 +165,7 @@ describe('an archive in a bucket', () => {
     expect(await store.readText('a')).toBe('theirs');
   });
 
-  it('notices a store that silently ignores the condition', async () => {
+  it('a writer notices a store that silently ignores the condition', async () => {
     const loose = await openArchiveStore(host(), 's3://logs/loose');
     bucket.conditions = 'ignored';
     expect(await loose.create('a', 'one')).toBe(true);
@@ -173,12 +176,12 @@ describe('an archive in a bucket', () => {
     expect(await loose.readText('a')).toBe('one');
   });
 
-  it.each([409, 412])('takes %i for a file that exists', async (status) => {
+  it.each([409, 412])('a writer treats %i as a file that exists', async (status) => {
     meddle = ({ method }, outgoing) => method === 'PUT' && refuse(outgoing, status, 'Conflict');
     expect(await store.create('a', 'one')).toBe(false);
   });
 
-  it('recognizes its own file when the response to its first attempt was lost', async () => {
+  it('a writer recognizes its file when the response to its first attempt was lost', async () => {
     let puts = 0;
     meddle = ({ method, socket }, outgoing, proceed) => {
       if (method !== 'PUT' || (puts += 1) > 1) return false;
@@ -195,7 +198,7 @@ describe('an archive in a bucket', () => {
     expect(await store.create('a', 'theirs')).toBe(false);
   });
 
-  it('R15 outlasts a store that is busy or breaks off', async () => {
+  it('R15: a writer continues after a store was busy or broke off', async () => {
     let count = 0;
     meddle = ({ socket }, outgoing) => {
       count += 1;
@@ -208,7 +211,7 @@ describe('an archive in a bucket', () => {
     expect(slept.length).toBeGreaterThanOrEqual(3);
   });
 
-  it('R46 resumes a body that breaks off, on the very same object', async () => {
+  it('R46: a reader resumes a body that broke off, from the same version of the object', async () => {
     const content = createHash('sha512').update('seed').digest('hex').repeat(20_000);
     await store.lock(async () => void (await store.create('big', localFile(content))));
     let gets = 0;
@@ -227,7 +230,7 @@ describe('an archive in a bucket', () => {
     expect(gets).toBe(3);
   });
 
-  it('says so when an object changed between two pieces', async () => {
+  it('a reader fails when an object changes between two ranges', async () => {
     const content = 'x'.repeat(2_000_000);
     await store.lock(async () => void (await store.create('big', localFile(content))));
     meddle = ({ method, socket }, outgoing) => {
@@ -254,7 +257,7 @@ describe('an archive in a bucket', () => {
     ['another secret', { AWS_SECRET_ACCESS_KEY: 'canary-secret' }, 'unauthorized', 'SignatureDoesNotMatch'],
     ['another key id', { AWS_ACCESS_KEY_ID: 'canary-id' }, 'unauthorized', 'InvalidAccessKeyId'],
     ['another region', { AWS_REGION: 'eu-west-1' }, 'config', 'AWS_REGION=us-east-1'],
-  ])('R06 with %s it says what to set, and shows no credential', async (_, env, code, words) => {
+  ])('R06: the error for %s names the setting, and shows no credential', async (_, env, code, words) => {
     const other = await openArchiveStore(host(env), 's3://logs/x');
     const error = await other.readText('a').catch((caught: unknown) => caught);
     expect(error).toMatchObject({ code });
@@ -263,7 +266,7 @@ describe('an archive in a bucket', () => {
     expect(shown).not.toMatch(/canary|Signature=|bucket-(access|secret)-key/);
   });
 
-  it('says what a bucket lacks', async () => {
+  it('the error of a bucket names what is missing or wrong', async () => {
     const other = await openArchiveStore(host(), 's3://absent/x');
     await expect(other.readText('a')).rejects.toMatchObject({
       code: 'not_found',
@@ -286,7 +289,7 @@ describe('an archive in a bucket', () => {
     await expect(paths('')).rejects.toMatchObject({ code: 'bad_response' });
   });
 
-  it("R25 signs by the store's clock when this machine's is wrong", async () => {
+  it("R25: requests are signed by the store's clock when this machine's is wrong", async () => {
     ahead = 26 * 3_600_000;
     expect(await store.create('a', 'one')).toBe(true);
     ahead = -26 * 3_600_000;
@@ -294,7 +297,7 @@ describe('an archive in a bucket', () => {
     expect(slept).toEqual([]);
   });
 
-  it('has one writer at a time on this machine', async () => {
+  it('a bucket has one writer at a time on this machine', async () => {
     const order: string[] = [];
     const work = (name: string) => async (): Promise<void> => {
       order.push(name);
@@ -308,7 +311,7 @@ describe('an archive in a bucket', () => {
 
 describe('a location in a bucket', () => {
   it.each(['s3://', 's3://b', 's3:///x', 's3://bucket/../x', 's3://bucket/a?b', 's3://user:pw@bucket/x'])(
-    'is not %s',
+    '%s is refused as a location',
     async (place) => {
       await expect(openArchiveStore(host(), place)).rejects.toMatchObject({ code: 'usage' });
     },
@@ -321,7 +324,7 @@ describe('a location in a bucket', () => {
     ['AWS_ENDPOINT_URL_S3', { AWS_ENDPOINT_URL_S3: 'http://canary.example' }, 'config'],
     ['AWS_ENDPOINT_URL', { AWS_ENDPOINT_URL_S3: '', AWS_ENDPOINT_URL: 'https://canary:x@s3.example' }, 'config'],
     ['AWS_REGION', { AWS_REGION: 'canary/x' }, 'config'],
-  ])('R04 needs a right %s, and does not show a wrong one', async (name, env, code) => {
+  ])('R04: a wrong %s is refused, and the error does not show it', async (name, env, code) => {
     const error = await openArchiveStore(host(env), 's3://bucket/x').catch((caught: unknown) => caught);
     expect(error).toMatchObject({ code, message: expect.stringContaining(name) });
     expect(JSON.stringify(error) + String(error)).not.toContain('canary');

@@ -11,7 +11,7 @@ import {
   placeOf,
 } from '../../../../src/logs/archive/index/filter.ts';
 
-test('R69 a filter has each of 100,000 ids that were added, in columns of every size', () => {
+test('R69: a filter finds each of 100,000 added ids, in columns of every size', () => {
   const sizes = [1, 41, 42, 600, 1200, 2600, 5200, 10_400, 20_000, 60_000];
   for (const size of sizes) {
     const ids = Array.from({ length: size }, (_, at) => uuid(size * 100_000 + at));
@@ -21,7 +21,7 @@ test('R69 a filter has each of 100,000 ids that were added, in columns of every 
   }
 });
 
-test('R69 a filter has every id that was added, whatever its text', () => {
+test('R69: a filter finds every added id, whatever its text', () => {
   const ids = array(oneof(string({ unit: 'binary' }), anyUuid(), constant('')), { maxLength: 300 });
   assert(
     property(ids, (added) => {
@@ -31,7 +31,7 @@ test('R69 a filter has every id that was added, whatever its text', () => {
   );
 });
 
-test('a filter says of less than one in a hundred other ids that it may have them', () => {
+test('a filter wrongly reports fewer than one in a hundred other ids', () => {
   const filter = filterOf(Array.from({ length: 10_000 }, (_, at) => uuid(at)));
   const wrong = Array.from({ length: 50_000 }, (_, at) => uuid(at + 1_000_000)).filter((id) => holds(filter, id));
   expect(wrong.length).toBeLessThan(500);
@@ -53,7 +53,7 @@ function uuid(number: number): string {
   return `3f2c1b5e-9d4a-4f7b-8e21-${number.toString(16).padStart(12, '0')}`;
 }
 
-test('R69 an id has the same key by its bytes as by its text, and none for what is not ASCII', () => {
+test('R69: an id has the same key by its bytes as by its text, and none outside ASCII', () => {
   const text = string({ unit: 'binary-ascii' });
   assert(
     property(text, text, (before, id) => {

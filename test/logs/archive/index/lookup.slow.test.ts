@@ -16,7 +16,7 @@ const id = nat({ max: 400 });
 const column = oneof(array(id, { maxLength: 30 }), array(id, { minLength: 100, maxLength: 300 }));
 const segments = array(array(column, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 12 });
 
-test('R69 no column that holds an id is missed, in files of single segments and in merged ones', async () => {
+test('R69: the lookup misses no column with a requested id, in single and in merged index files', async () => {
   await assert(
     asyncProperty(segments, nat({ max: 5 }), async (ids, last) => {
       const { store, refs } = await indexed(ids);
@@ -28,7 +28,7 @@ test('R69 no column that holds an id is missed, in files of single segments and 
   );
 });
 
-test('R69 whatever byte of an index is changed or cut off, no column is missed', async () => {
+test('R69: the lookup misses no column, whatever byte of the index is changed or cut off', async () => {
   const ids: Ids[] = [[[1, 2, 3], [4]], [[5, 6], Array.from({ length: 200 }, (_, at) => at)], [[7]]];
   const { store, refs } = await indexed(ids);
   const merged = await mergedOf(store, refs);
@@ -47,7 +47,7 @@ test('R69 whatever byte of an index is changed or cut off, no column is missed',
   expect(await lookUp(store, [merged], [['entity-1']])).toEqual({ bySegment: new Map(), damaged: 1 });
 });
 
-test('of several lists of ids, a column must have one of each', async () => {
+test('the lookup returns only columns with an id of each list', async () => {
   const { store, refs } = await indexed([[[1, 2], [1], [3]]]);
   const found = async (...query: string[][]) => (await lookUp(store, refs, query)).bySegment.get(hashOf(0))?.wanted;
   expect(await found(['entity-1'])).toEqual([0, 1]);

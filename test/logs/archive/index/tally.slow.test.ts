@@ -42,7 +42,7 @@ const commits = array(
 const interval = record({ since: nat({ max: 90 * 60 }), length: integer({ min: 1, max: 60 * 60 }), whole: boolean() });
 const harm = option(record({ file: nat(), at: nat(), by: integer({ min: 1, max: 255 }), cut: boolean() }));
 
-test('R69 counts by the index are those of the entries, whatever the range, and whatever is damaged or gone', async () => {
+test('R69: counts by the index equal those of the entries, for any range and any damage', async () => {
   await assert(
     asyncProperty(commits, interval, harm, async (made, { since, length, whole }, harmed) => {
       const from = START + since * MINUTE;
@@ -59,7 +59,7 @@ test('R69 counts by the index are those of the entries, whatever the range, and 
   );
 });
 
-test('segments whose counts the index has are not opened, in merged files neither; the others are', async () => {
+test('counting opens only segments whose counts are not in the index, also with merged index files', async () => {
   const { top, store } = await buildArchive(START, hours(18));
   for (const file of segmentFiles(top)) fs.writeFileSync(file, Buffer.alloc(fs.statSync(file).size));
   const { rows, left } = await counted(store, { since: START, until: START + 18 * HOUR });
@@ -72,7 +72,7 @@ test('segments whose counts the index has are not opened, in merged files neithe
   ]);
 });
 
-test('R33 segments whose files are gone, cut or no files any more are not counted by the index, and so found', async () => {
+test('R33: counting reports segments whose files are gone, cut or irregular instead of counting them by the index', async () => {
   const { top, store } = await buildArchive(START, hours(18));
   const [gone = '', cut = '', link = ''] = segmentFiles(top);
   fs.rmSync(gone);
@@ -85,7 +85,7 @@ test('R33 segments whose files are gone, cut or no files any more are not counte
   expect(await countTallies(store, index, [], { ...WHOLE, onGroup: () => undefined })).toEqual([]);
 });
 
-test('R69 files of an index that cannot be read are as good as none', async () => {
+test('R69: index files that cannot be read count as absent', async () => {
   const { top, store } = await buildArchive(START, hours(18));
   const { rows } = await counted(store, WHOLE);
   const unreadable = openStore(top);
@@ -121,7 +121,7 @@ test('a segment with too many groups has no tally, and its entries are counted o
   expect(builder.built()?.bytes.length).toBeLessThan(20_000);
 });
 
-test('R69 verify compares the tallies with the entries, and finds every byte that was changed', async () => {
+test('R69: verify compares the tallies with the entries, and finds every changed byte', async () => {
   const { top, store } = await buildArchive(START, hours(2));
   expect(await problems(top)).toEqual([]);
   const [ref] = (await readManifest(store)).index;
@@ -139,7 +139,7 @@ test('R69 verify compares the tallies with the entries, and finds every byte tha
   }
 });
 
-test('R69 a tally that is not the text compared with the entries, or of an unknown form, counts nothing, and verify says so', async () => {
+test('R69: a tally with another text than its hash or an unknown form counts nothing, and verify reports it', async () => {
   const { store } = await buildArchive(START, []);
   const good = builtOf('a1');
   const forms = [
