@@ -3,31 +3,29 @@ import { type ChainState, checkChain, type Finding } from './chain.ts';
 import { checkSegment, type Listed } from './check.ts';
 import { Coverage } from './coverage.ts';
 import { IndexCheck } from './index/check.ts';
-import { INDEX, indexNumber } from './index/ref.ts';
+import { INDEX } from './index/ref.ts';
 import { unlessDamaged } from './index/upkeep.ts';
+import { type CountedSegment, ListedSegments } from './listed-segments.ts';
 import { type Manifest, noArchive, readManifest } from './manifest.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,
   type DropRecord,
-  isDroppedBy,
   isHidden,
   type Link,
   MANIFEST,
   parseRecord,
-  partNumber,
   type RecordContent,
   recordPath,
   type Segment,
-  sideNumber,
-  tenantFolder,
 } from './record.ts';
 import { dropProblems, keptFrom } from './retention.ts';
-import { checkSideFiles, contentOf, filesOf } from './side-files.ts';
-import { type ArchiveStore, READERS, sideBySide, type StoredFile } from './store.ts';
+import { checkSideFiles, contentOf } from './side-files.ts';
+import { type ArchiveStore, READERS, sideBySide } from './store.ts';
+import { SEGMENTS, UnlistedFiles } from './unlisted-files.ts';
 
 export interface VerifyOptions {
-  /** The hash of a record that the chain must hold, from an earlier run. */
+  /** The hash of a record that the chain must contain, from an earlier run. */
   readonly expect?: string | undefined;
   /** Compares records with the names and sizes of files, and reads no segment and no index. */
   readonly manifestOnly?: boolean | undefined;
@@ -37,293 +35,226 @@ export interface VerifyOptions {
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
+/** What a verification found in all. */
 export interface Verified {
-  readonly begin: BeginRecord | undefined;
-  /** Of the newest record; it stands for all that was written. */
-  readonly sha256: string | undefined;
-  readonly records: number;
-  readonly segments: number;
-  readonly entries: number;
+  begin: BeginRecord | undefined;
+  /** The hash of the newest record, which proves everything before it. */
+  sha256: string | undefined;
+  records: number;
+  segments: number;
+  entries: number;
   /** How many of them are of other tenants, which share them. */
-  readonly shared: number;
-  readonly bytes: number;
+  shared: number;
+  bytes: number;
   /** How many entries retention has dropped, counted by the records that listed them. */
-  readonly dropped: number;
+  dropped: number;
   readonly coverage: Coverage;
 }
 
-/** What a segment adds to the counts. */
-interface Counted {
-  readonly path: string;
-  readonly entries: number;
-  readonly bytes: number;
-  readonly shared: number;
+/** What is known before an archive is verified: nothing. */
+export function nothingVerified(): Verified {
+  const counts = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0 };
+  return { begin: undefined, sha256: undefined, ...counts, coverage: new Coverage() };
 }
 
-const SEGMENTS = 'tenant=';
+/** What the manifest says before anything else is read; undefined where it is damaged, which the findings show. */
+export function manifestOf(store: ArchiveStore): Promise<Manifest | undefined> {
+  return unlessDamaged(readManifest(store));
+}
 
-/** Reads every byte of an archive: gives all that was changed, removed, reordered, truncated or added. */
-export class Verification {
-  readonly #store: ArchiveStore;
-  readonly #options: VerifyOptions;
-  readonly #coverage = new Coverage();
-  readonly #unlisted = new Map<string, StoredFile>();
-  /** Paths that records have listed, and hashes of those that no other segment can have. */
-  readonly #listedBefore = new Set<string>();
-  readonly #total = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0 };
-  #manifest: Promise<Manifest | undefined> | undefined;
-  #index: IndexCheck | undefined;
-  #begin: BeginRecord | undefined;
-  #newest: ChainState | undefined;
-  #met: boolean;
-  /** Findings of the chain, given between those of segments. */
-  #pending: Finding[] = [];
-  /** Segments that are missing, by their paths, unless a record drops them. */
-  readonly #missing = new Map<string, Finding>();
-  #kept: Counted[] = [];
-  readonly #contents: RecordContent[] = [];
+/**
+ * Reads every byte of an archive, and gives in batches all that was changed, removed, reordered, truncated or added.
+ * `verified` is complete once all findings have been read.
+ * @throws SvcError `not_found` where there is no archive at all, `local`
+ */
+export async function* verifyArchive(
+  store: ArchiveStore,
+  options: VerifyOptions,
+  verified: Verified,
+): AsyncGenerator<readonly Finding[]> {
+  const unlisted = await UnlistedFiles.of(store);
+  const index = await openIndex(store, options);
+  const isExpected = options.expect === undefined;
+  const walk = {
+    store,
+    options,
+    verified,
+    unlisted,
+    index,
+    segments: new ListedSegments(),
+    isExpected,
+    ...noRecords(),
+  };
+  const readSegment = segmentReader(walk);
+  for await (const found of sideBySide(listedSegments(walk), READERS, readSegment)) {
+    for (const finding of found) if (finding.problem === 'missing') walk.segments.addMissing(finding);
+    yield [...takeProblems(walk), ...found.filter(({ problem }) => problem !== 'missing')];
+  }
+  yield (await index?.findings()) ?? [];
+  await readNewerRecords(walk);
+  Object.assign(verified, walk.segments.total);
+  const left = [...takeProblems(walk), ...walk.segments.missing(), ...unlisted.findings(walk.newest?.sequence ?? -1)];
+  if (walk.newest === undefined && left.length === 0) throw await noArchive(store);
+  yield [...left, ...(await foreignFiles(store))];
+  if (!walk.isExpected) yield [rewritten(walk)];
+}
+
+/** What the steps of a verification know. */
+interface Walk {
+  readonly store: ArchiveStore;
+  readonly options: VerifyOptions;
+  readonly verified: Verified;
+  readonly unlisted: UnlistedFiles;
+  readonly index: IndexCheck | undefined;
+  readonly segments: ListedSegments;
   /** The two newest records. */
-  #links: Link[] = [];
+  links: readonly Link[];
+  readonly contents: RecordContent[];
+  newest: ChainState | undefined;
+  /** Whether the expected record was read, or none is expected. */
+  isExpected: boolean;
+  /** Findings of the records, given between those of the segments. */
+  problems: Finding[];
+}
 
-  constructor(store: ArchiveStore, options: VerifyOptions = {}) {
-    this.#store = store;
-    this.#options = options;
-    this.#met = options.expect === undefined;
-  }
+function noRecords(): Pick<Walk, 'links' | 'contents' | 'newest' | 'problems'> {
+  return { links: [], contents: [], newest: undefined, problems: [] };
+}
 
-  /** What was found in all; complete once the findings have been read. */
-  result(): Verified {
-    return { begin: this.#begin, sha256: this.#newest?.sha256, ...this.#total, coverage: this.#coverage };
-  }
+async function openIndex(store: ArchiveStore, { manifestOnly }: VerifyOptions): Promise<IndexCheck | undefined> {
+  const manifest = manifestOnly === true ? undefined : await manifestOf(store);
+  return manifest && IndexCheck.open(store, manifest.index);
+}
 
-  /** What the manifest says before anything else is read; undefined where it is damaged, which the findings show. */
-  manifest(): Promise<Manifest | undefined> {
-    return (this.#manifest ??= unlessDamaged(readManifest(this.#store)));
-  }
+/** A function that checks one segment, and reports the bytes read of all. */
+function segmentReader({ store, options, unlisted }: Walk): (listed: Listed) => Promise<Finding[]> {
+  const total = unlisted.segmentBytes;
+  let done = 0;
+  const onBytes = (bytes: number): void => {
+    done += bytes;
+    options.onProgress?.(done, total);
+  };
+  const how = { signal: options.signal, isListedOnly: options.manifestOnly, onBytes };
+  return (listed) => checkSegment(store, listed, how);
+}
 
-  /** All problems, in batches. @throws SvcError `not_found` where there is no archive at all, `local` */
-  async *findings(): AsyncGenerator<readonly Finding[]> {
-    let total = 0;
-    for await (const file of this.#store.list(SEGMENTS)) {
-      if (isHidden(file.path)) continue;
-      this.#unlisted.set(file.path, file);
-      total += file.bytes;
+function takeProblems(walk: Walk): Finding[] {
+  const taken = walk.problems;
+  walk.problems = [];
+  return taken;
+}
+
+/** Reads the records one after the other, and gives the segments that they list. */
+async function* listedSegments(walk: Walk): AsyncGenerator<Listed> {
+  const chain = checkChain(walk.store);
+  for (let step = await chain.next(); ; step = await chain.next()) {
+    if (step.done === true) {
+      walk.newest = step.value;
+      walk.verified.sha256 = step.value?.sha256;
+      walk.problems.push(...(await sideFileProblems(walk)));
+      return;
     }
-    for await (const file of this.#otherFiles()) if (!isHidden(file.path)) this.#unlisted.set(file.path, file);
-    this.#index = await this.#openIndex();
-    let done = 0;
-    const options = {
-      signal: this.#options.signal,
-      isListedOnly: this.#options.manifestOnly,
-      onBytes: (bytes: number) => {
-        done += bytes;
-        this.#options.onProgress?.(done, total);
-      },
-    };
-    const checks = sideBySide(this.#listed(), READERS, (listed) => checkSegment(this.#store, listed, options));
-    for await (const found of checks) yield [...this.#take(), ...found.filter((each) => !this.#isMissing(each))];
-    yield (await this.#index?.findings()) ?? [];
-    const newer = await this.#newerRecords();
-    const left = [...this.#take(), ...this.#lost(newer), ...this.#leftOver()];
-    if (this.#newest === undefined && left.length === 0) throw await noArchive(this.#store);
-    yield [...left, ...(await this.#unknownFiles())];
-    if (!this.#met) yield [this.#rewritten()];
-  }
-
-  /** Files of the index, and those beside the records: records name these, too. */
-  async *#otherFiles(): AsyncGenerator<StoredFile> {
-    yield* this.#store.list(INDEX);
-    for await (const file of this.#store.list(MANIFEST, `${MANIFEST}a`))
-      if (!Number.isNaN(sideNumber(file.path))) yield file;
-  }
-
-  async #openIndex(): Promise<IndexCheck | undefined> {
-    if (this.#options.manifestOnly) return undefined;
-    const manifest = await this.manifest();
-    return manifest && IndexCheck.open(this.#store, manifest.index);
-  }
-
-  /** The segments of all records; problems of the records become pending. */
-  async *#listed(): AsyncGenerator<Listed> {
-    const chain = checkChain(this.#store);
-    for (let step = await chain.next(); ; step = await chain.next()) {
-      if (step.done === true) {
-        this.#newest = step.value;
-        return this.#checkSideFiles();
-      }
-      if ('problem' in step.value) {
-        this.#pending.push(step.value);
-        continue;
-      }
-      const { record, sha256 } = step.value;
-      this.#pending.push(...this.#contradictions(step.value));
-      this.#contents.push(contentOf(record));
-      this.#listOthers(record);
-      this.#links = [...this.#links.slice(-1), step.value];
-      this.#total.records += 1;
-      this.#met ||= sha256 === this.#options.expect;
-      this.#coverage.add(record);
-      if (record.kind === 'begin') this.#begin = record;
-      if (record.kind === 'dropped') this.#drop(record);
-      if (record.kind !== 'segments') continue;
-      for (const segment of record.segments) {
-        if (!this.#isListedAgain(segment)) yield await this.#count(segment, record.sequence);
-      }
-    }
-  }
-
-  #listOthers(record: ArchiveRecord): void {
-    for (const { path } of filesOf(record)) this.#unlisted.delete(path);
-    if (record.kind === 'segments') for (const { path } of record.index ?? []) this.#unlisted.delete(path);
-  }
-
-  /** What a record says against the records before it. Behind an unreadable record nothing is known. */
-  #contradictions({ record, path }: Link): Finding[] {
-    const before = this.#links.at(-1)?.record;
-    if (before === undefined || this.#contents.length !== record.sequence) return [];
-    const unfit = (message: string): Finding => ({ problem: 'unfit', path, message });
-    if (record.kind === 'segments' && Date.parse(record.read_from) < Date.parse(before.position.read_to))
-      return [unfit('it covers time that records before it have read or missed')];
-    if (record.kind !== 'dropped') return [];
-    const taken = this.#kept.filter((counted) => isDroppedBy(record, counted.path));
-    return [...dropProblems(record, { taken, before }).map(unfit), ...this.#unexpectedDrop(record, path, taken)];
-  }
-
-  #unexpectedDrop(record: DropRecord & ArchiveRecord, path: string, taken: readonly Counted[]): Finding[] {
-    const { expect, keep } = this.#options;
-    if (!this.#met || (expect === undefined && keep === undefined)) return [];
-    const end = Date.parse(record.position.read_to);
-    if (keep !== undefined && Date.parse(record.before) <= keptFrom(end, keep)) return [];
-    const entries = taken.reduce((sum, counted) => sum + counted.entries, 0);
-    const since = expect === undefined ? '' : ' after the expected record';
-    const allowed = keep === undefined ? '' : `, which is newer than ${countText(keep, 'month')}`;
-    const message = `${record.by} dropped ${countText(entries, 'entry')} from before ${record.before}${since}${allowed}`;
-    return [{ problem: 'dropped', path, message }];
-  }
-
-  async #checkSideFiles(): Promise<void> {
-    const sequence = this.#newest?.sequence ?? -1;
-    const isWhole = this.#contents.length === sequence + 1;
-    const found: Finding[] = [];
-    for await (const finding of checkSideFiles(this.#store, this.#links, isWhole ? this.#contents : undefined))
-      found.push(finding);
-    // A run under way may have committed more meanwhile, and removed them.
-    if (found.length > 0 && (await this.#store.readText(recordPath(sequence + 1))) === undefined)
-      this.#pending.push(...found);
-  }
-
-  async #count(segment: Segment, sequence: number): Promise<Listed> {
-    const tenantId = this.#begin?.tenant_id;
-    const { path, entries, bytes } = segment;
-    const isShared = tenantId !== undefined && !path.startsWith(`${tenantFolder(tenantId)}/`);
-    const counted = { path, entries, bytes, shared: isShared ? entries : 0 };
-    this.#kept.push(counted);
-    this.#add(counted, 1);
-    return { segment, sequence, tenantId, index: this.#index, file: await this.#fileOf(segment.path) };
-  }
-
-  #add({ entries, bytes, shared }: Counted, sign: 1 | -1): void {
-    this.#total.segments += sign;
-    this.#total.entries += sign * entries;
-    this.#total.bytes += sign * bytes;
-    this.#total.shared += sign * shared;
-  }
-
-  #drop(record: DropRecord): void {
-    for (const counted of this.#kept) {
-      if (!isDroppedBy(record, counted.path)) continue;
-      this.#add(counted, -1);
-      this.#total.dropped += counted.entries;
-    }
-    this.#kept = this.#kept.filter(({ path }) => !isDroppedBy(record, path));
-  }
-
-  #isMissing(finding: Finding): boolean {
-    if (finding.problem === 'missing') this.#missing.set(finding.path, finding);
-    return finding.problem === 'missing';
-  }
-
-  /** Segments that are missing and should not be. */
-  #lost(newer: readonly ArchiveRecord[]): Finding[] {
-    for (const record of newer) if (record.kind === 'dropped') this.#drop(record);
-    return this.#kept.flatMap(({ path }) => this.#missing.get(path) ?? []);
-  }
-
-  // Two segments of late or timeless entries can be equal; others cannot, as each record has a time range of its own.
-  #isListedAgain({ path, sha256, supplementary, first }: Segment): boolean {
-    const isUnique = !supplementary && first !== null;
-    const isAgain = this.#listedBefore.has(path) || (isUnique && this.#listedBefore.has(sha256));
-    const message = 'records list it twice: its entries would count twice';
-    if (isAgain) this.#pending.push({ problem: 'unfit', path, message });
-    this.#listedBefore.add(path);
-    if (isUnique) this.#listedBefore.add(sha256);
-    if (isAgain) this.#unlisted.delete(path);
-    return isAgain;
-  }
-
-  // A file that was not there at first may have been written since.
-  async #fileOf(path: string): Promise<StoredFile | undefined> {
-    let found = this.#unlisted.get(path);
-    this.#unlisted.delete(path);
-    if (found !== undefined) return found;
-    for await (const file of this.#store.list(path)) if (file.path === path) found = file;
-    return found;
-  }
-
-  #take(): Finding[] {
-    const taken = this.#pending;
-    this.#pending = [];
-    return taken;
-  }
-
-  /** Records that a run under way has committed meanwhile. */
-  async #newerRecords(): Promise<ArchiveRecord[]> {
-    const records: ArchiveRecord[] = [];
-    for (let sequence = (this.#newest?.sequence ?? -1) + 1; this.#unlisted.size + this.#missing.size > 0;) {
-      const record = await unlessDamaged(this.#record(sequence));
-      if (record === undefined) break;
-      records.push(record);
-      sequence += 1;
-      this.#listOthers(record);
-      if (record.kind === 'segments') for (const { path } of record.segments) this.#unlisted.delete(path);
-    }
-    return records;
-  }
-
-  async #record(sequence: number): Promise<ArchiveRecord | undefined> {
-    const text = await this.#store.readText(recordPath(sequence));
-    return text === undefined ? undefined : parseRecord(text, recordPath(sequence)).record;
-  }
-
-  /** Files that no record lists. */
-  #leftOver(): Finding[] {
-    const newest = this.#newest?.sequence ?? -1;
-    return [...this.#unlisted.values()].map(({ path, irregular }) => {
-      if (irregular !== undefined)
-        return { problem: 'unlisted', path, message: `it is ${irregular}, and no record lists it` };
-      const words = 'no record lists it: a killed run left it; the next commit to the archive removes it';
-      return { problem: 'unlisted', path, message: numberOf(path) > newest ? words : 'no record lists it' };
-    });
-  }
-
-  async #unknownFiles(): Promise<Finding[]> {
-    const names = await this.#store.names();
-    return names
-      .filter((name) => ![MANIFEST, INDEX].includes(name) && !isHidden(name) && !name.startsWith(SEGMENTS))
-      .map((path) => ({ problem: 'unlisted', path, message: 'it does not belong to the archive' }));
-  }
-
-  #rewritten(): Finding {
-    return {
-      problem: 'rewritten',
-      path: this.#store.name,
-      message: `no record has the hash ${this.#options.expect ?? ''}: the archive is another one, or was recreated`,
-    };
+    if ('problem' in step.value) walk.problems.push(step.value);
+    else yield* segmentsOf(walk, step.value);
   }
 }
 
-/** The number of the record that a file was written for; NaN for any other file. */
-function numberOf(path: string): number {
-  if (path.startsWith(SEGMENTS)) return partNumber(path);
-  return path.startsWith(INDEX) ? indexNumber(path) : sideNumber(path);
+async function* segmentsOf(walk: Walk, link: Link): AsyncGenerator<Listed> {
+  const { verified, segments, unlisted, index, options } = walk;
+  const { record, sha256 } = link;
+  walk.problems.push(...contradictions(walk, link));
+  walk.contents.push(contentOf(record));
+  walk.links = [...walk.links.slice(-1), link];
+  walk.isExpected ||= sha256 === options.expect;
+  unlisted.removeOthersOf(record);
+  verified.records += 1;
+  verified.coverage.add(record);
+  if (record.kind === 'begin') verified.begin = record;
+  if (record.kind === 'dropped') segments.drop(record);
+  if (record.kind !== 'segments') return;
+  const tenantId = verified.begin?.tenant_id;
+  for (const segment of record.segments) {
+    if (segments.isListedBefore(segment)) {
+      walk.problems.push(listedTwice(segment));
+      unlisted.remove(segment.path);
+    } else {
+      segments.add(segment, tenantId);
+      yield { segment, sequence: record.sequence, tenantId, index, file: await unlisted.take(segment.path) };
+    }
+  }
+}
+
+function listedTwice({ path }: Segment): Finding {
+  return { problem: 'unfit', path, message: 'records list it twice: its entries would count twice' };
+}
+
+/** Problems of a record beside the records before it. Behind an unreadable record nothing is known. */
+function contradictions({ links, contents, segments, options, isExpected }: Walk, { record, path }: Link): Finding[] {
+  const before = links.at(-1)?.record;
+  if (before === undefined || contents.length !== record.sequence) return [];
+  const unfit = (message: string): Finding => ({ problem: 'unfit', path, message });
+  if (record.kind === 'segments' && Date.parse(record.read_from) < Date.parse(before.position.read_to))
+    return [unfit('it covers time that records before it have read or missed')];
+  if (record.kind !== 'dropped') return [];
+  const taken = segments.droppedBy(record);
+  const unexpected = isExpected ? unexpectedDrop(record, taken, options) : undefined;
+  const problems = dropProblems(record, { taken, before }).map(unfit);
+  return unexpected === undefined ? problems : [...problems, { problem: 'dropped', path, message: unexpected }];
+}
+
+/** What speaks against a drop after the expected record, or one that takes newer months than retention does. */
+function unexpectedDrop(
+  record: DropRecord & ArchiveRecord,
+  taken: readonly CountedSegment[],
+  { expect, keep }: VerifyOptions,
+): string | undefined {
+  if (expect === undefined && keep === undefined) return undefined;
+  const end = Date.parse(record.position.read_to);
+  if (keep !== undefined && Date.parse(record.before) <= keptFrom(end, keep)) return undefined;
+  const entries = taken.reduce((sum, counted) => sum + counted.entries, 0);
+  const since = expect === undefined ? '' : ' after the expected record';
+  const allowed = keep === undefined ? '' : `, which is newer than ${countText(keep, 'month')}`;
+  return `${record.by} dropped ${countText(entries, 'entry')} from before ${record.before}${since}${allowed}`;
+}
+
+async function sideFileProblems({ store, newest, links, contents }: Walk): Promise<Finding[]> {
+  const sequence = newest?.sequence ?? -1;
+  const isWhole = contents.length === sequence + 1;
+  const found: Finding[] = [];
+  for await (const finding of checkSideFiles(store, links, isWhole ? contents : undefined)) found.push(finding);
+  // A run under way may have committed more meanwhile, and removed these files.
+  const isOutdated = found.length > 0 && (await store.readText(recordPath(sequence + 1))) !== undefined;
+  return isOutdated ? [] : found;
+}
+
+/** Reads the records that a run under way has committed meanwhile, where they may explain what was found. */
+async function readNewerRecords({ store, newest, unlisted, segments }: Walk): Promise<void> {
+  for (let sequence = (newest?.sequence ?? -1) + 1; !unlisted.isEmpty || segments.hasMissing; sequence += 1) {
+    const record = await unlessDamaged(recordAt(store, sequence));
+    if (record === undefined) return;
+    unlisted.removeOthersOf(record);
+    if (record.kind === 'segments') for (const { path } of record.segments) unlisted.remove(path);
+    if (record.kind === 'dropped') segments.drop(record);
+  }
+}
+
+async function recordAt(store: ArchiveStore, sequence: number): Promise<ArchiveRecord | undefined> {
+  const text = await store.readText(recordPath(sequence));
+  return text === undefined ? undefined : parseRecord(text, recordPath(sequence)).record;
+}
+
+/** Files and folders beside those of the archive. */
+async function foreignFiles(store: ArchiveStore): Promise<Finding[]> {
+  const names = await store.names();
+  return names
+    .filter((name) => ![MANIFEST, INDEX].includes(name) && !isHidden(name) && !name.startsWith(SEGMENTS))
+    .map((path) => ({ problem: 'unlisted', path, message: 'it does not belong to the archive' }));
+}
+
+function rewritten({ store, options }: Walk): Finding {
+  return {
+    problem: 'rewritten',
+    path: store.name,
+    message: `no record has the hash ${options.expect ?? ''}: the archive is another one, or was recreated`,
+  };
 }

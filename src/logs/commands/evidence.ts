@@ -95,12 +95,13 @@ export const evidence = defineCommand({
 });
 
 async function verified(context: Context, store: ArchiveStore): Promise<{ result: Verified; problems: Finding[] }> {
-  const { Verification } = await import('../archive/verify.ts');
+  const { nothingVerified, verifyArchive } = await import('../archive/verify.ts');
   return withProgress(context, 'verify', async (onProgress) => {
-    const verification = new Verification(store, { signal: context.signal, onProgress });
+    const result = nothingVerified();
     const problems: Finding[] = [];
-    for await (const found of verification.findings()) problems.push(...found);
-    return { result: verification.result(), problems };
+    const findings = verifyArchive(store, { signal: context.signal, onProgress }, result);
+    for await (const found of findings) problems.push(...found);
+    return { result, problems };
   });
 }
 

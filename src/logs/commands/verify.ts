@@ -7,9 +7,11 @@ import { countText, formatBytes, formatDuration, isoTime } from '../../cli/outpu
 import type { View } from '../../cli/output/view.ts';
 import { type Coverage, isoRange, type MissingRange } from '../archive/coverage.ts';
 import { archiveLocation, openArchive, wholeMonths, withProgress } from '../archive/open-archive.ts';
+import type { Finding } from '../archive/chain.ts';
+import type { Manifest } from '../archive/manifest.ts';
 import type { DropRecord } from '../archive/record.ts';
 import type { Requirement } from '../archive/requirement.ts';
-import type { Verification, Verified } from '../archive/verify.ts';
+import type { Verified } from '../archive/verify.ts';
 import { gapSentence, rangeText, type Sentence, sentencesText, shownTime, sumOfMonths } from '../sentences.ts';
 
 /** The retention of the service, unless another one was agreed on: what was read longer ago may be lost. */
@@ -72,20 +74,25 @@ export const verify = defineCommand({
     const requirement = requirementOf(context, maxAge, covers);
     const hasSentences = isDrawn(context);
     const print = await listPrinter(context, archiveCheckView);
-    const { Verification: Verifying } = await import('../archive/verify.ts');
+    const { manifestOf, nothingVerified, verifyArchive } = await import('../archive/verify.ts');
     const store = await openArchive(context, dir);
     const { missingFrom } = await import('../archive/requirement.ts');
     const outcome: Outcome = { findings: 0, drops: 0, requirement, missing: [], manifestOnly };
-    const verification = await withProgress(context, 'verify', async (onProgress) => {
-      const verifying = new Verifying(store, { expect, keep, manifestOnly, signal: context.signal, onProgress });
+    const manifest = await manifestOf(store);
+    const verified = nothingVerified();
+    await withProgress(context, 'verify', async (onProgress) => {
+      const findings = verifyArchive(
+        store,
+        { expect, keep, manifestOnly, signal: context.signal, onProgress },
+        verified,
+      );
       const judgeCoverage = (coverage: Coverage): void => {
         if (requirement) outcome.missing = missingFrom(coverage, requirement);
       };
-      await print(rowsOf(verifying, outcome, judgeCoverage, !hasSentences));
-      return verifying;
+      await print(rowsOf({ findings, manifest, verified }, outcome, judgeCoverage, !hasSentences));
     });
-    if (hasSentences) await context.out.write(summaryText(context, verification.result(), outcome));
-    judge(verification.result(), outcome, store.name, strict);
+    if (hasSentences) await context.out.write(summaryText(context, verified, outcome));
+    judge(verified, outcome, store.name, strict);
   },
 });
 
@@ -119,22 +126,27 @@ function requirementOf(
  * could be read.
  */
 async function* rowsOf(
-  verification: Verification,
+  { findings, manifest, verified }: Verifying,
   outcome: Outcome,
   judgeCoverage: (coverage: Coverage) => void,
   withSummary: boolean,
 ) {
-  const manifest = await verification.manifest();
   if (manifest) judgeCoverage(manifest.coverage);
   if (withSummary) yield outcome.missing.map(missingRow);
-  for await (const found of verification.findings()) {
+  for await (const found of findings) {
     outcome.findings += found.length;
     outcome.drops += found.filter(({ problem }) => problem === 'dropped').length;
     yield found.map(({ message, ...more }) => checkRow('finding', message, more));
   }
-  const result = verification.result();
-  if (!manifest) judgeCoverage(result.coverage);
-  if (withSummary) yield [...(manifest ? [] : outcome.missing.map(missingRow)), ...summaryRows(result)];
+  if (!manifest) judgeCoverage(verified.coverage);
+  if (withSummary) yield [...(manifest ? [] : outcome.missing.map(missingRow)), ...summaryRows(verified)];
+}
+
+/** A verification under way: `verified` is complete once all findings have been read. */
+interface Verifying {
+  readonly findings: AsyncIterable<readonly Finding[]>;
+  readonly manifest: Manifest | undefined;
+  readonly verified: Verified;
 }
 
 /** @throws SvcError `checksum_mismatch` where anything is wrong, `entries_missing` for what the archive lacks */

@@ -8,7 +8,7 @@ import { isSvcError } from '../../../src/base/errors.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { appendRecord, type Finding } from '../../../src/logs/archive/chain.ts';
 import { type ArchiveRecord, recordPath, recordText } from '../../../src/logs/archive/record.ts';
-import { Verification, type VerifyOptions } from '../../../src/logs/archive/verify.ts';
+import { nothingVerified, verifyArchive, type VerifyOptions } from '../../../src/logs/archive/verify.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { buildArchive, type Commit, filesIn, openStore, TENANT, writeSegment } from './build.ts';
 import { MUTATIONS } from './mutations.ts';
@@ -41,10 +41,10 @@ const COMMITS: readonly Commit[] = [
 ];
 
 async function verified(top: string, options: VerifyOptions = {}) {
-  const verification = new Verification(openStore(top), options);
+  const verification = nothingVerified();
   const findings: Finding[] = [];
-  for await (const batch of verification.findings()) findings.push(...batch);
-  return { findings, ...verification.result() };
+  for await (const batch of verifyArchive(openStore(top), options, verification)) findings.push(...batch);
+  return { findings, ...verification };
 }
 
 function problems({ findings }: { findings: readonly Finding[] }): string[] {
@@ -213,10 +213,10 @@ describe('verifying an archive', () => {
     expect((await verified(top)).findings).toMatchObject([
       { problem: 'unlisted', message: expect.stringContaining('a killed run left it') as string },
     ]);
-    const verification = new Verification(store);
+    const verification = verifyArchive(store, {}, nothingVerified());
     const findings: Finding[] = [];
     let committed = false;
-    for await (const batch of verification.findings()) {
+    for await (const batch of verification) {
       findings.push(...batch);
       if (committed) continue;
       committed = true;

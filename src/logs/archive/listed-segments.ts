@@ -1,0 +1,75 @@
+import type { Finding } from './chain.ts';
+import { type DropRecord, isDroppedBy, type Segment, tenantFolder } from './record.ts';
+
+/** What a segment adds to the totals. */
+export interface CountedSegment {
+  readonly path: string;
+  readonly entries: number;
+  readonly bytes: number;
+  /** How many of its entries are of another tenant. */
+  readonly shared: number;
+}
+
+/** The segments that the records read so far list, without those that retention dropped, and their totals. */
+export class ListedSegments {
+  readonly total = { segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0 };
+  /** Paths that records have listed, and hashes of segments that no other can have. */
+  readonly #listedBefore = new Set<string>();
+  /** Findings of missing files by their paths; each counts unless a record drops the segment. */
+  readonly #missing = new Map<string, Finding>();
+  #kept: CountedSegment[] = [];
+
+  /**
+   * Whether an earlier record lists the segment too. Two segments of late or timeless entries can be equal; others cannot,
+   * since each record has a time range of its own.
+   */
+  isListedBefore({ path, sha256, supplementary, first }: Segment): boolean {
+    const isUnique = !supplementary && first !== null;
+    const isBefore = this.#listedBefore.has(path) || (isUnique && this.#listedBefore.has(sha256));
+    this.#listedBefore.add(path);
+    if (isUnique) this.#listedBefore.add(sha256);
+    return isBefore;
+  }
+
+  /** Counts a segment. `tenantId` is the archive's own tenant, where it is known. */
+  add({ path, entries, bytes }: Segment, tenantId: string | undefined): void {
+    const isShared = tenantId !== undefined && !path.startsWith(`${tenantFolder(tenantId)}/`);
+    const counted = { path, entries, bytes, shared: isShared ? entries : 0 };
+    this.#kept.push(counted);
+    this.#count(counted, 1);
+  }
+
+  /** The segments that a record drops. */
+  droppedBy(record: DropRecord): CountedSegment[] {
+    return this.#kept.filter(({ path }) => isDroppedBy(record, path));
+  }
+
+  drop(record: DropRecord): void {
+    for (const counted of this.droppedBy(record)) {
+      this.#count(counted, -1);
+      this.total.dropped += counted.entries;
+    }
+    this.#kept = this.#kept.filter(({ path }) => !isDroppedBy(record, path));
+  }
+
+  /** Sets aside a finding of a missing file: a later record may drop its segment. */
+  addMissing(finding: Finding): void {
+    this.#missing.set(finding.path, finding);
+  }
+
+  get hasMissing(): boolean {
+    return this.#missing.size > 0;
+  }
+
+  /** The findings of missing files whose segments no record drops. */
+  missing(): Finding[] {
+    return this.#kept.flatMap(({ path }) => this.#missing.get(path) ?? []);
+  }
+
+  #count({ entries, bytes, shared }: CountedSegment, sign: 1 | -1): void {
+    this.total.segments += sign;
+    this.total.entries += sign * entries;
+    this.total.bytes += sign * bytes;
+    this.total.shared += sign * shared;
+  }
+}
