@@ -1,6 +1,6 @@
 import { isObject } from '../schema/json-value.ts';
 
-/** Every failure that an operator can meet, and the one table of their exit codes. Scripts read the stable codes. */
+/** Failures and their exit codes. Scripts rely on both the names and the numbers. */
 
 /** Exit codes by failure code. The numbers are part of the command contract (`svc help exit-codes`). */
 export const EXIT_CODES = {
@@ -40,26 +40,26 @@ export const EXIT_CODES = {
 /** Stable name of a failure. */
 export type ErrorCode = keyof typeof EXIT_CODES;
 
-/** What an error can say beside its message. */
+/** Details of an error beside its message. */
 export interface ErrorDetails {
-  /** What to do next, or whose move it is, in words. A command to type is `next`. */
+  /** What to do next, or whose move it is, in words. A command belongs in `next`. */
   readonly hint?: string | undefined;
-  /** The command to run next, as the words behind `svc`; written out where errors are printed. */
+  /** The command to run next, as the words after `svc`. The error report writes it out. */
   readonly next?: readonly string[] | undefined;
-  /** Further commands, in the same form, where it takes a decision which to run. */
+  /** Further commands to choose from, in the same form. */
   readonly alternatives?: readonly (readonly string[])[] | undefined;
-  /** HTTP status, where an answer came. */
+  /** HTTP status of the response, if one came. */
   readonly status?: number | undefined;
   /** The service's id of the request, for a support case. */
   readonly requestId?: string | undefined;
-  /** Whether the same command may simply be run again. */
+  /** Whether running the same command again may help and does no harm. */
   readonly retryable?: boolean | undefined;
-  /** Further facts for scripts: violations, a job id, a cursor. Never secrets. */
+  /** Further facts for scripts, such as violations, a job id or a cursor. Never secrets. */
   readonly facts?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
 }
 
-/** The one error class that leaves the library; `code` tells the kinds apart. */
+/** The only error class that leaves the library; `code` distinguishes failures. */
 export class SvcError extends Error {
   override readonly name = 'SvcError';
   readonly code: ErrorCode;
@@ -83,12 +83,12 @@ export class SvcError extends Error {
     this.facts = details.facts;
   }
 
-  /** Every command that the error names, the most useful first. */
+  /** All commands that the error names, the most useful first. */
   get commands(): readonly (readonly string[])[] {
     return this.next === undefined ? this.alternatives : [this.next, ...this.alternatives];
   }
 
-  /** The process exit code that goes with this failure. */
+  /** The process exit code for this failure. */
   get exitCode(): number {
     return EXIT_CODES[this.code];
   }
@@ -97,8 +97,8 @@ export class SvcError extends Error {
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'network', 'server', 'pending', 'timeout']);
 
 /**
- * Exit codes of failures, the one that matters most first: what may have cost money, what the operator has to mend, then
- * what may be over by itself. Where several things failed, the first of these is the exit code.
+ * Exit codes of failures by priority: possible costs first, then problems that the operator must fix, then those that
+ * may pass without action. After several failures, the command ends with the first of these.
  */
 export const FAILURES_BY_WEIGHT: readonly number[] = [9, 12, 4, 3, 2, 6, 13, 5, 1, 8, 7];
 
@@ -107,7 +107,7 @@ export function isSvcError(error: unknown, ...codes: ErrorCode[]): error is SvcE
   return error instanceof SvcError && (codes.length === 0 || codes.includes(error.code));
 }
 
-/** A file of a newer version is not guessed at. @throws SvcError `config` */
+/** Refuses a file of a newer version, whose content this one cannot know. @throws SvcError `config` */
 export function refuseNewer(content: unknown, newest: number, file: string): void {
   const version = isObject(content) ? content['version'] : undefined;
   if (typeof version !== 'number' || version <= newest) return;
@@ -116,12 +116,12 @@ export function refuseNewer(content: unknown, newest: number, file: string): voi
   });
 }
 
-/** The system's name of a failure (`ENOENT`, `ENOSPC` …), or undefined for any other error. */
+/** Returns the system's code of a failure (`ENOENT`, `ENOSPC`), or undefined for any other error. */
 export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The `SvcError` `local` for a file that could not be written; an `SvcError` stays as it is. */
+/** Returns the `SvcError` `local` for a file that could not be written; an `SvcError` is returned unchanged. */
 export function writeFailure(file: string, error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   const code = systemCodeOf(error) ?? 'unknown';
@@ -129,20 +129,20 @@ export function writeFailure(file: string, error: unknown): SvcError {
   return new SvcError('local', `${file} ${problem} (${code})`, { hint, cause: error });
 }
 
-/** The `SvcError` `local` for a file with fewer or more bytes on the disk than were written. */
+/** Returns the `SvcError` `local` for a file whose size on disk differs from the bytes written. */
 export function wrongSize(file: string, size: number, written: number): SvcError {
   return new SvcError('local', `${file} could not be written: it has ${size} bytes on the disk instead of ${written}`, {
     hint: 'Check the disk and that nothing else writes to this file, then run the command again.',
   });
 }
 
-/** What is wrong with a file that could not be read, behind its name. */
+/** Describes why a file could not be read, in words that follow its name. */
 export function readProblem(error: unknown): string {
   const code = systemCodeOf(error) ?? 'unknown';
   return READ_PROBLEMS[code] ?? `cannot be read (${code})`;
 }
 
-/** The `SvcError` `local` for a file that could not be read; anything but an error of the system stays as it is. */
+/** Returns the `SvcError` `local` for a file that could not be read; any error but the system's is returned unchanged. */
 export function readFailure(name: string, error: unknown): unknown {
   if (error instanceof SvcError || systemCodeOf(error) === undefined) return error;
   const hint = 'Check the path and its permissions.';

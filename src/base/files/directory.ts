@@ -6,9 +6,9 @@ import { syncDirectory } from './durable.ts';
 import { refuseWindowsName } from './names.ts';
 
 /**
- * Makes a directory and its parents where they are missing, by default for their owner alone. One level at a time: the
- * recursive mkdir spins for ever on an impossible directory, such as one under /proc. What is flushed in it later is
- * worth nothing to a machine that loses its power unless its own name is flushed too.
+ * Makes a directory and its missing parents, by default for their owner alone. It works level by level because a
+ * recursive mkdir never returns for an impossible directory, such as one under /proc. It flushes each parent, since a
+ * loss of power could otherwise remove the new directory with everything flushed into it.
  * @throws SvcError `local`
  */
 export function makeDirectory(directory: string, mode = 0o700): void {
@@ -26,7 +26,7 @@ function makeLevel(directory: string, mode: number): void {
   if (parent !== directory) makeLevel(parent, mode);
   try {
     fs.mkdirSync(directory, { mode });
-    // The umask may have taken more away than others' rights.
+    // The umask may also have removed rights of the owner.
     if (mode === 0o700) fs.chmodSync(directory, mode);
     syncDirectory(parent);
   } catch (error) {
@@ -49,7 +49,7 @@ export function ensurePrivateDirectory(directory: string): Notices {
   }
 }
 
-// Closes it to others, or throws `config` where that is not ours to do.
+// Closes the directory to others, or throws `config` if it belongs to another user.
 function closeDirectory(directory: string): Notices {
   const link = fs.lstatSync(directory);
   const found = link.isSymbolicLink() ? fs.statSync(directory) : link;
@@ -69,8 +69,8 @@ function closeDirectory(directory: string): Notices {
 }
 
 /**
- * The same for a directory that is only read from: one that cannot be closed (a read-only file system, a place shared
- * with others) will do as long as others cannot put files there.
+ * Closes a directory that is only read. One that cannot be closed (a read-only file system, a shared place) is accepted
+ * as long as others cannot write to it.
  */
 export function closeDirectoryIfPossible(directory: string): Notices {
   try {
@@ -136,15 +136,15 @@ function openPlain(file: string): number {
   }
 }
 
-/** Lines for stderr about what was repaired on the way. */
+/** Notices for stderr about repaired permissions. */
 export type Notices = readonly string[];
 
-/** Whether others than the owner have any right. Never on Windows, where the mode says nothing. */
+/** Whether anyone but the owner has access. Always false on Windows, where the mode says nothing. */
 export function isShared(found: fs.Stats): boolean {
   return os.platform() !== 'win32' && (found.mode & 0o077) !== 0;
 }
 
-/** The permission bits, as in 0644; those of Windows say nothing of who may read a file. */
+/** Formats the permission bits, as in 0644. */
 export function modeText(found: fs.Stats): string {
   if (os.platform() === 'win32') return 'access not checked on Windows';
   return (found.mode & 0o7777).toString(8).padStart(4, '0');
@@ -156,8 +156,8 @@ function refuseForeign(place: string, { uid }: fs.Stats): void {
     throw refused(place, `belongs to another user (${uid})`, `Make it yours (chown), or set SVC_CONFIG_DIR.`);
 }
 
-// Root's is not: root may read and change anything anyway. Windows, and some containers, cannot name the user; a chmod
-// fails there instead.
+// Files of root count as one's own, since root can read everything anyway. Windows and some containers cannot name the
+// user; there, a chmod of a foreign file fails instead.
 function isForeign(uid: number): boolean {
   try {
     const own = os.userInfo().uid;
@@ -167,7 +167,7 @@ function isForeign(uid: number): boolean {
   }
 }
 
-/** Takes others' rights away; what cannot be closed is refused (`SvcError` `config`). */
+/** Removes the rights of others. @throws SvcError `config` if that is not possible */
 function closeToOthers(place: string, mode: number, chmod: (mode: number) => void): void {
   try {
     chmod(mode);
@@ -176,7 +176,7 @@ function closeToOthers(place: string, mode: number, chmod: (mode: number) => voi
   }
 }
 
-/** The error for an unsuitable location, with how to fix it. */
+/** Returns the error for an unsuitable location, with its fix. */
 function refused(place: string, problem: string, hint: string, cause?: unknown): SvcError {
   return new SvcError('config', `${place} ${problem}`, { hint, cause });
 }

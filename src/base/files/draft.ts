@@ -7,17 +7,17 @@ import { moveIntoPlace } from './target.ts';
 
 const OWNER_ONLY = 0o600;
 const BUFFERED = 64 * 1024;
-/** The most bytes of UTF-8 that one unit of a string becomes. */
+/** The most bytes that one UTF-16 unit takes in UTF-8. */
 const WIDEST = 3;
 
-/** What a finished draft holds. */
+/** The size and hash of a finished draft. */
 export interface Sealed {
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
 }
 
-/** Writes a private file, which is there whole or not at all. */
+/** Writes a private file, which appears complete or not at all. */
 export async function writeWhole(
   target: string,
   force: boolean,
@@ -32,13 +32,13 @@ export async function writeWhole(
   }
 }
 
-/** A private file (0600) that is written piece by piece, and gets the name of its target whole or not at all. */
+/** A private file (0600) that is written piece by piece, and takes the name of its target only when it is complete. */
 export class Draft {
   readonly path: string;
   readonly #target: string;
   readonly #handle: fs.promises.FileHandle;
   readonly #hash = createHash('sha256');
-  // Text is encoded as it comes: kept as strings, that of a long list would move among the lasting objects.
+  // Text is encoded on arrival: strings of a long list would survive garbage collections and fill the old generation.
   #waiting: Buffer | undefined;
   #length = 0;
   #bytes = 0;
@@ -51,7 +51,7 @@ export class Draft {
     this.#handle = handle;
   }
 
-  /** Begins a draft beside its target. One with a name of its own replaces what was left of it. @throws SvcError `local` */
+  /** Begins a draft beside its target. With `name` it replaces an earlier draft of that name. @throws SvcError `local` */
   static async begin(target: string, name?: string): Promise<Draft> {
     const draft = name === undefined ? temporaryName(target) : path.join(path.dirname(target), name);
     try {
@@ -62,7 +62,7 @@ export class Draft {
     }
   }
 
-  /** Takes in text or bytes; wait for what it returns. */
+  /** Appends text or bytes. The caller must await each call. */
   async write(data: string | Uint8Array): Promise<void> {
     const most = typeof data === 'string' ? data.length * WIDEST : Infinity;
     if (most > BUFFERED - this.#length) await this.#flush();
@@ -76,7 +76,7 @@ export class Draft {
   async seal(): Promise<Sealed> {
     if (this.#sealed) return this.#sealed;
     await this.#flush();
-    // A caller may have missed that a write failed.
+    // A caller may have ignored the failure of a write.
     if (this.#failure) throw this.#failure;
     try {
       await this.#handle.sync();
@@ -97,7 +97,7 @@ export class Draft {
     return sealed;
   }
 
-  /** Leaves nothing behind; after `finish` it does nothing. */
+  /** Removes the draft; after `finish` it does nothing. */
   async discard(): Promise<void> {
     await this.#handle.close().catch(() => undefined);
     await fs.promises.rm(this.path, { force: true });
@@ -122,8 +122,8 @@ export class Draft {
 }
 
 /**
- * Replaces a small file so that a reader, and a machine that loses its power, sees the old or the new content, never
- * another. The directory must exist; a symlink at `file` is replaced, not followed. `mode` is set whatever the umask.
+ * Replaces a small file so that a reader sees either the old or the new content, even after a loss of power. The
+ * directory must exist. A symlink at `file` is replaced, not followed. `mode` applies whatever the umask.
  * @throws SvcError `local`, and leaves the old file as it was
  */
 export function writeFileAtomicSync(
@@ -143,8 +143,8 @@ export function writeFileAtomicSync(
 }
 
 /**
- * Removes temporary files that killed writers of `file` left beside it. Only for a caller that holds the lock which
- * all writers of `file` take: another writer's live temporary file looks the same.
+ * Removes temporary files that killed writers of `file` left beside it. The caller must own the lock of all writers of
+ * `file`, since the temporary file of a living writer looks the same.
  */
 export function removeOrphanedTemporaries(file: string): void {
   const prefix = `.${path.basename(file)}.`;
@@ -163,7 +163,7 @@ function removeQuietly(file: string): void {
   try {
     fs.unlinkSync(file);
   } catch {
-    // It was never made, or is gone already.
+    // The file was never made, or is already gone.
   }
 }
 
@@ -172,7 +172,7 @@ export function sha256Of(text: string | Uint8Array): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** SHA-256 of all that comes, hexadecimal. */
+/** SHA-256 of a stream, hexadecimal. */
 export async function sha256OfAll(source: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of source) hash.update(piece);

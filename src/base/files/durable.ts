@@ -3,7 +3,7 @@ import os from 'node:os';
 import nodePath from 'node:path';
 import { systemCodeOf } from '../errors.ts';
 
-/** Makes a new file whose content is on the disk before anything else gets to know of it. */
+/** Creates a file and returns when its content is on the disk. */
 export function writeFlushed(file: string, data: string | Uint8Array, mode = 0o600): void {
   const descriptor = fs.openSync(file, 'wx', 0o600);
   try {
@@ -15,7 +15,7 @@ export function writeFlushed(file: string, data: string | Uint8Array, mode = 0o6
   }
 }
 
-/** Flushes a finished file and gives it another name, on another file system too. A file of that name is replaced. */
+/** Flushes a finished file and moves it, across file systems too. An existing file at the new name is replaced. */
 export function moveFlushed(from: string, to: string): void {
   flush(from);
   try {
@@ -40,7 +40,7 @@ function flush(file: string): void {
   }
 }
 
-/** Makes the names in a directory durable. Not every file system lets a directory be synced; that is no failure. */
+/** Makes the names in a directory durable. A file system that cannot sync directories is no failure. */
 export function syncDirectory(directory: string): void {
   let descriptor: number | undefined;
   try {
@@ -57,8 +57,8 @@ const BUSY: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'EBUSY']);
 const LONGEST_PAUSE_MS = 640;
 
 /**
- * Runs what renames, links or removes a file. Windows refuses that while a virus scanner, an indexer or a reader has
- * the file open, as a rule for a moment: there it is tried again for a second.
+ * Renames, links or removes a file. On Windows it retries for a second: Windows refuses the change while a virus scanner,
+ * an indexer or a reader has the file open.
  */
 export function whileBusy<T>(change: () => T, platform = os.platform(), pause = sleep): T {
   for (let ms = 10; ; ms *= 2) {

@@ -11,7 +11,7 @@ import { NO_LINKS } from './target.ts';
 interface LockOptions {
   /** How long to wait, in milliseconds. */
   readonly waitMs?: number | undefined;
-  /** What to call the thing that it guards in an error. */
+  /** The name of the guarded thing in an error. */
   readonly what?: string | undefined;
 }
 
@@ -67,7 +67,7 @@ function heldError(file: string, what: string, host: LockHost): SvcError {
   });
 }
 
-// Empty where the owner ran on this machine since it was started.
+// Empty if the owner ran on this machine since its last start.
 function elsewhereText(owner: LockOwner): string {
   if (owner.place !== thisHost()) return ' on another machine or container';
   if (isOfThisBoot(owner)) return '';
@@ -77,7 +77,7 @@ function elsewhereText(owner: LockOwner): string {
 /** What a lock needs of its process; a `System` has it all. */
 export type LockHost = Pick<System, 'pid' | 'isAlive' | 'clock' | 'signal'>;
 
-/** Takes the lock at once, from a dead owner too, and gives its token; undefined when another holds it. */
+/** Takes the lock without waiting, also from a dead owner, and returns its token; undefined if it is taken. */
 function tryLock(file: string, host: LockHost): string | undefined {
   const owner = readOwner(file);
   if (owner === undefined) return create(file, host);
@@ -88,20 +88,20 @@ function tryLock(file: string, host: LockHost): string | undefined {
   return token;
 }
 
-/** Gives back a lock, if `token` still holds it. */
+/** Releases a lock, if it still has this token. */
 function releaseLock(file: string, token: string): void {
   held.delete(token);
   if (readOwner(file)?.token === token) whileBusy(() => fs.rmSync(file, { force: true }));
 }
 
-// Tokens that this process holds: a lock with our pid and another token was left by an earlier process of that pid.
+// Tokens of this process. A lock with our pid and any other token was left by an earlier process with the same pid.
 const held = new Set<string>();
 
 /**
- * Removes the lock of a dead owner. Two takers may see the same dead owner, and the slower one must not remove the
- * lock that the faster one has made since. So the right to remove is a lock too, named after the dead owner's token:
- * its holder checks again, and only a lock that still has that token is removed. A taker that dies here leaves a dead
- * lock of its own, cleared the same way.
+ * Removes the lock of a dead owner. Two processes may find the same dead owner, and the slower one must not remove the
+ * lock that the faster one has made meanwhile. So the right to remove is itself a lock, named after the dead owner's
+ * token: its holder checks again, and removes only a lock that still has that token. A process that dies here leaves a
+ * dead lock, which the next one removes in the same way.
  */
 function clearDead(file: string, owner: LockOwner, host: LockHost): void {
   const claim = `${file}.${owner.token}`;
@@ -114,8 +114,8 @@ function clearDead(file: string, owner: LockOwner, host: LockHost): void {
   }
 }
 
-// Removes what killed processes left while they took the lock. While we hold `file`, claims on earlier owners are void,
-// and a live process whose draft is removed tries again.
+// Removes drafts and claims that killed processes left. While we hold `file`, claims on earlier owners are void, and a
+// living process whose draft disappears tries again.
 function sweep(file: string): void {
   const orphans = /^(\.[0-9a-f]{16})+(\.new)?$/;
   const name = path.basename(file);
@@ -126,8 +126,8 @@ function sweep(file: string): void {
   }
 }
 
-// The content is written and flushed first and linked into place, so that nobody meets a lock without its owner: after
-// a loss of power an empty one would be held for ever.
+// The content is flushed before it is linked into place, so that no lock lacks its owner: a lock left empty by a loss of
+// power could never be taken over.
 function create(file: string, host: LockHost): string | undefined {
   const token = randomBytes(8).toString('hex');
   const draft = `${file}.${token}.new`;
@@ -153,7 +153,7 @@ function create(file: string, host: LockHost): string | undefined {
   }
 }
 
-// False when another has the lock, or swept our draft away.
+// False if another process has the lock, or removed our draft.
 function linkOrCopy(draft: string, file: string): boolean {
   try {
     fs.linkSync(draft, file);
@@ -178,30 +178,30 @@ function isDead(owner: LockOwner, host: LockHost): boolean {
   return !host.isAlive(owner.pid) || hasEnded(owner);
 }
 
-/** Who holds a lock, as its file says. */
+/** The owner of a lock, as its file names it. */
 interface LockOwner {
   readonly pid: number;
-  /** Random, new for every taking of a lock. */
+  /** Random, new each time a lock is taken. */
   readonly token: string;
-  /** RFC 3339 time of the taking. */
+  /** RFC 3339 time at which the lock was taken. */
   readonly since: string;
-  /** Machine and process namespace in which `pid` has a meaning. */
+  /** Machine and process namespace to which `pid` belongs. */
   readonly place: string;
-  /** When that process began, where the system says: a later process may get the same pid. */
+  /** Start of that process, if the system knows it: a later process may get the same pid. */
   readonly birth: string | undefined;
-  /** Names the start of the system, where it says; locks of earlier versions leave it out. */
+  /** Id of the system's start, if known; locks of earlier versions lack it. */
   readonly boot?: string | undefined;
 }
 
 /**
- * Whether the owner's pid can be looked up here. Machines cloned from one image have the same host name and the same
- * name of the process namespace, and may share a directory; a restart looks the same, so neither counts as dead.
+ * Whether the owner's pid can be looked up here. Machines cloned from one image share host name and namespace name, and
+ * may share a directory. A restart looks just like another clone, so the owner does not count as dead in either case.
  */
 function isOfThisBoot(owner: LockOwner): boolean {
   return owner.boot === undefined || owner.boot === bootId();
 }
 
-/** A random id that Linux makes at each start; containers have that of their machine. */
+/** Returns the random id that Linux makes at each start; containers share that of their machine. */
 function bootId(): string | undefined {
   try {
     return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -210,7 +210,7 @@ function bootId(): string | undefined {
   }
 }
 
-/** Reads a lock's owner; undefined when there is no lock, or none that makes sense. */
+/** Reads a lock's owner; undefined if there is no lock, or its content is invalid. */
 function readOwner(file: string): LockOwner | undefined {
   try {
     const owner = JSON.parse(readRegularFileSync(file)) as LockOwner;
@@ -231,11 +231,11 @@ export function thisHost(): string {
   return `${os.hostname()} ${readLink('/proc/self/ns/pid')}`.trim();
 }
 
-/** Whether the owner has ended though its pid is in use: by a later process, or by its own unburied remains. */
+/** Whether the owner has ended although its pid is in use: by a later process, or as a zombie. */
 function hasEnded({ pid, birth }: LockOwner): boolean {
   const now = processFacts(pid);
   if (now === undefined) return false;
-  // A zombie, kept by a parent that never waits for its children (as in some containers).
+  // States Z and X are zombies, left by a parent that never waits for its children, as in some containers.
   return ['Z', 'X'].includes(now.state) || (birth !== undefined && now.birth !== birth);
 }
 
@@ -243,7 +243,7 @@ function hasEnded({ pid, birth }: LockOwner): boolean {
 function processFacts(pid: number): { state: string; birth: string } | undefined {
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the command in parentheses and may hold spaces; the state is field 3, the start time 22.
+    // The second field is the command in parentheses, possibly with spaces; the state is field 3, the start time field 22.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const state = fields[0];
     const birth = fields[19];

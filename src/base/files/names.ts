@@ -13,14 +13,14 @@ export function isExecutable(path: string): boolean {
   }
 }
 
-// A device, whatever its ending; a stream within a file, or a pattern; a dot or space at the end, which is dropped.
+// Windows reads these as a device (whatever the extension), a stream or pattern, or drops a final dot or space.
 const MISREAD = [
   /^(?:con|prn|aux|nul(?= *\.)|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$) *(?:\.|$)/i,
   /[<>:"|?*]|[^ -~\u00A0-\uFFFF]/,
   /^(?!\.{1,2}$).*[. ]$/s,
 ];
 
-/** @throws SvcError `usage` for a name that Windows takes for something else, except NUL, which discards. */
+/** @throws SvcError `usage` for a name that Windows reads as something else, except NUL, which discards output */
 export function refuseWindowsName(file: string, platform = os.platform()): void {
   if (platform !== 'win32' || /^\\\\[?.]\\/.test(file)) return;
   const names = file.replace(/^[a-z]:/i, '').split(/[\\/]/);

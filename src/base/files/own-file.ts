@@ -5,7 +5,7 @@ import { whileBusy } from './durable.ts';
 // Windows has no such flag; undefined counts as 0.
 export const READ_WITHOUT_WAITING = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
 
-/** The bytes of a file that svc alone writes: links and files larger than `most` bytes are errors too. */
+/** Reads a file that svc alone writes. Links, and files larger than `most` bytes, are errors. */
 export function readOwnFileSync(file: string, most: number): Buffer {
   refuseLink(file);
   return whileBusy(() =>
@@ -13,7 +13,7 @@ export function readOwnFileSync(file: string, most: number): Buffer {
   );
 }
 
-/** Adds text to a file that svc alone writes, in one piece; see `readOwnFileSync` for what is an error. */
+/** Appends text in one write to a file that svc alone writes. Links and larger files are errors, as when reading. */
 export function appendToOwnFileSync(file: string, text: string, most: number): void {
   refuseLink(file);
   const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
@@ -24,7 +24,7 @@ export function appendToOwnFileSync(file: string, text: string, most: number): v
   );
 }
 
-/** Windows cannot be told to open no link. */
+/** Refuses a link by its metadata: Windows has no flag for opening a file without following links. */
 function refuseLink(file: string): void {
   if (os.platform() !== 'win32') return;
   if (fs.lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())

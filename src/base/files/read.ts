@@ -3,19 +3,19 @@ import { systemCodeOf } from '../errors.ts';
 import type { Clock } from '../system.ts';
 import { READ_WITHOUT_WAITING, withRegularFile } from './own-file.ts';
 
-// A person may have to unlock what writes into a pipe.
+// The program that writes into a pipe may wait for a person to unlock it.
 const LONGEST_SILENCE_MS = 60_000;
 const POLL_MS = 20;
 
-/** How a pipe is waited for. */
+/** The clock and signal for waiting on a pipe. */
 export interface Waiting {
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The first bytes of a file or pipe, at most `most`. A pipe is waited for until its writer closes it, or says nothing
- * for a minute. Nothing blocks: a pipe without a writer would hold a thread, and with it the process, forever.
+ * Reads a file or pipe, at most `most` bytes. A pipe is read until its writer closes it or is silent for a minute. Reads
+ * do not block: a pipe without a writer would otherwise keep a thread, and with it the process, alive forever.
  * System errors pass through.
  */
 export async function readFileOrPipe(file: string, most: number, { clock, signal }: Waiting): Promise<Buffer> {
@@ -28,7 +28,7 @@ export async function readFileOrPipe(file: string, most: number, { clock, signal
     while (length < most) {
       signal?.throwIfAborted();
       const chunk = await readNow(handle, most - length);
-      // A pipe that gave nothing yet may have no writer yet.
+      // A pipe that is still empty may not have a writer yet.
       if (chunk?.length === 0 && !(isPipe && length === 0)) break;
       if (chunk !== undefined && chunk.length > 0) {
         chunks.push(chunk);
@@ -45,7 +45,7 @@ export async function readFileOrPipe(file: string, most: number, { clock, signal
   }
 }
 
-/** What there is to read now: empty at the end, undefined where more may come. */
+/** Reads the bytes available now: empty at the end, undefined if more may come. */
 async function readNow(handle: fs.promises.FileHandle, most: number): Promise<Buffer | undefined> {
   const bytes = Buffer.allocUnsafe(Math.min(most, 65_536));
   try {
@@ -57,12 +57,12 @@ async function readNow(handle: fs.promises.FileHandle, most: number): Promise<Bu
   }
 }
 
-/** No file that svc keeps is larger; one that is would take a command too long to read. */
+/** The size limit of files that svc keeps; a larger one would take a command too long to read. */
 const LARGEST_KEPT = 64 * 1024 * 1024;
 
 /**
- * The text of a file. Anything but a regular file is an error with a system's code (`EISDIR`, else `EINVAL`): a pipe in
- * its place, which no writer opens, must not block the command forever. A larger file than 64 MB is an error, `EFBIG`.
+ * Reads the text of a regular file. Anything else fails with `EISDIR` or `EINVAL`, because a pipe without a writer would
+ * block the command forever. A file larger than 64 MB fails with `EFBIG`.
  */
 export function readRegularFileSync(file: string): string {
   return withRegularFile(file, READ_WITHOUT_WAITING, LARGEST_KEPT, (at) => fs.readFileSync(at, 'utf8'));

@@ -4,13 +4,11 @@ import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import { whileBusy, syncDirectory } from './durable.ts';
 import { refuseWindowsName } from './names.ts';
 
-// What may be at the path of a file besides the file itself, and what a path may be called.
-
-/** What is found where a file is to be written. */
+/** The kind of thing at the path where a file is to be written. */
 export type Target =
-  /** A regular file, or nothing yet; `path` is free of links, so that a link stays one. */
+  /** A regular file, or nothing yet; `path` is resolved, so that writing keeps a symlink. */
   | { readonly kind: 'file'; readonly path: string }
-  /** A named pipe, or a device: bytes pass straight through. */
+  /** A named pipe or a device, which receives the bytes directly. */
   | { readonly kind: 'pipe' | 'device'; readonly path: string };
 
 /** Inspects a target before any request. @throws SvcError `usage` when it exists and may not be overwritten */
@@ -43,12 +41,12 @@ export function moveIntoPlace(draft: string, target: string, overwrite: boolean)
   }
 }
 
-/** Codes of a file system without hard links; `EISDIR` is that of exFAT on Windows. */
+/** Error codes of file systems without hard links; `EISDIR` is that of exFAT on Windows. */
 export const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'EISDIR']);
 
 /**
- * Gives a flushed file its name if that is free, and takes the old one away; false when it is taken. Of several writers,
- * on other machines too, one gets the name, which a rename would not let the others notice.
+ * Renames a flushed file if the new name is free; false if it is taken. Of several writers, even on different machines,
+ * exactly one succeeds: a link fails on a taken name, which a rename would silently replace.
  */
 export function linkUnlessTaken(from: string, to: string): boolean {
   try {
@@ -56,7 +54,7 @@ export function linkUnlessTaken(from: string, to: string): boolean {
   } catch (error) {
     if (systemCodeOf(error) === 'EEXIST') return false;
     if (!NO_LINKS.has(systemCodeOf(error) ?? '')) throw error;
-    // A file system without links: check and rename, with a moment in between.
+    // A file system without hard links needs a check before the rename, and another writer may come in between.
     if (isTaken(to)) return false;
     whileBusy(() => fs.renameSync(from, to));
   }
@@ -64,7 +62,7 @@ export function linkUnlessTaken(from: string, to: string): boolean {
   return true;
 }
 
-// A link that leads nowhere is in the way too.
+// A dangling link takes the name as well.
 function isTaken(path: string): boolean {
   return fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

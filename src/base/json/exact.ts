@@ -1,7 +1,7 @@
 import { isObject } from '../../schema/json-value.ts';
 import { endOfValue, type JsonSource, keepSource, MAX_DEPTH, Scanner, sourceOf } from './source.ts';
 
-/** A part of JSON kept as its text: a number that JavaScript would write differently, or what is nested too deep. */
+/** A part of JSON kept as text: a number that JavaScript would write differently, or a value nested too deeply. */
 export class JsonToken {
   readonly text: string;
 
@@ -14,29 +14,29 @@ export class JsonToken {
   }
 }
 
-/** What reading a text member by member shows. */
+/** The result of reading a text member by member. */
 export interface ExactJson {
-  /** Objects have no prototype, so that `__proto__` is a member like any other; of equal names the last counts. */
+  /** The value. Objects have no prototype, so that `__proto__` is an ordinary member; the last of equal names counts. */
   readonly value: unknown;
-  /** Whether `JSON.parse` would lose something: digits, a sign, a member. */
+  /** Whether `JSON.parse` would lose digits, a sign or a member. */
   readonly isLossy: boolean;
-  /** Whether other readers of JSON take it: not with equal names, half characters, or nested too deep. */
+  /** Whether other JSON readers accept the text: no equal names, no lone surrogates, no extreme nesting. */
   readonly isReadable: boolean;
 }
 
-/** The value that a text kept by `keepSource` stands for, with nothing lost; without one, or where nothing would be, the value itself. */
+/** Reads a value again from the text kept by `keepSource`, losing nothing; returns the value itself if it is complete. */
 export function exactValue(value: unknown): unknown {
   const source = sourceOf(value);
   return source === undefined || isPlain(value, source) ? value : readExact(source.text).value;
 }
 
-/** A parsed value together with its text: kept beside an object, in place of a number that is not all of it. */
+/** Joins a parsed value with its text, which is kept beside an object and replaces an inexact number. */
 export function exactItem(value: unknown, source: JsonSource): unknown {
   if (typeof value === 'object' && value !== null) return keepSource(value, source);
   return typeof value === 'number' ? readExact(source.text).value : value;
 }
 
-/** Whether a value says all that its source does, which it was parsed from. */
+/** Whether a value contains everything in the text that it was parsed from. */
 export function isPlain(value: unknown, source: JsonSource): boolean {
   source.isPlain ??=
     source.depth <= MAX_DEPTH && (isEvidentlyPlain(value, source) || JSON.stringify(value) === source.text);
@@ -44,8 +44,8 @@ export function isPlain(value: unknown, source: JsonSource): boolean {
 }
 
 /**
- * Whether an object is evidently plain, as nearly all log entries are: where a text is just as long as quotes, names and
- * members take, it has no escapes and no member twice. Takes a tenth of the time, and no memory.
+ * Whether the length of a text proves that its object is plain: a text exactly as long as its quotes, names and values
+ * contains no escapes and no repeated member. Nearly all log entries pass this test, in a tenth of the time.
  */
 function isEvidentlyPlain(value: unknown, { text, depth }: JsonSource): boolean {
   if (depth !== 1 || !isObject(value)) return false;
@@ -53,7 +53,7 @@ function isEvidentlyPlain(value: unknown, { text, depth }: JsonSource): boolean 
   for (const name in value) {
     const member = value[name];
     const isText = typeof member === 'string';
-    // Names that are numbers come first, wherever they stood.
+    // JavaScript moves members with numeric names to the front.
     if (!(isText || member === null) || name.charCodeAt(0) <= NINE) return false;
     length += name.length + 4 + (isText ? member.length + 2 : 4);
   }
@@ -67,7 +67,7 @@ export function readExact(text: string): ExactJson {
   return { value, isLossy: reader.isLossy, isReadable: reader.isReadable };
 }
 
-/** A value as JSON, its tokens as they are. */
+/** Writes a value as JSON, with its tokens unchanged. */
 export function exactText(value: unknown): string {
   if (value instanceof JsonToken) return value.text;
   if (Array.isArray(value)) return `[${value.map(exactText).join(',')}]`;
@@ -76,7 +76,7 @@ export function exactText(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${exactText(member)}`).join(',')}}`;
 }
 
-/** JSON without whitespace, with the value of every member replaced whose name is chosen, unless it is null. */
+/** Replaces the values of chosen members in JSON without whitespace, except null. */
 export function replaceMembers(text: string, isChosen: (name: string) => boolean, replacement: string): string {
   let replaced = '';
   let from = 0;
@@ -91,7 +91,7 @@ export function replaceMembers(text: string, isChosen: (name: string) => boolean
   return replaced + text.slice(from);
 }
 
-/** JSON without whitespace, laid out with an indent of two as `JSON.stringify` does it. */
+/** Indents JSON without whitespace by two, as `JSON.stringify` does. */
 export function indentJson(text: string): string {
   let indent = '\n';
   return text.replace(LAYOUT, (token) => {
@@ -109,7 +109,7 @@ export function indentJson(text: string): string {
   });
 }
 
-/** A string of JSON, as a pattern. */
+/** The pattern of a JSON string. */
 export const STRING = String.raw`"[^"\\]*(?:\\.[^"\\]*)*"`;
 const STRINGS = new RegExp(STRING, 'g');
 const NINE = 0x39;
@@ -144,7 +144,7 @@ class Reader extends Scanner {
     const literal = LITERALS[word];
     if (literal !== undefined) return literal;
     const number = Number(word);
-    // What JSON.stringify writes for a number, it would write again for the same one.
+    // A number that JSON.stringify writes identically loses nothing.
     if (JSON.stringify(number) === word) return number;
     this.isLossy = true;
     return new JsonToken(word);

@@ -1,37 +1,37 @@
-/** Responses, and entries that are parsed member by member, are not nested deeper than this. */
+/** The deepest nesting that responses, and entries parsed member by member, may have. */
 export const MAX_DEPTH = 200;
 
 /** The text that a value was parsed from, without the whitespace between its tokens. */
 export interface JsonSource {
   readonly text: string;
-  /** How deep it is nested: 0 for a string or number, 1 for an object of those. */
+  /** Depth of nesting: 0 for a string or number, 1 for an object of those. */
   readonly depth: number;
-  /** Whether the value says all that the text does, once that was found out. */
+  /** Whether the value contains everything in the text; absent until computed. */
   isPlain?: boolean;
 }
 
-// A hidden member costs less than a WeakMap, which keeps a page of texts until a full garbage collection.
+// A symbol member is cheaper than a WeakMap, which would keep texts in memory until a full garbage collection.
 const SOURCE = Symbol('source');
 
-/** Keeps the text that a value was parsed from with it. Copies of the value do not have it. */
+/** Attaches to a value the text that it was parsed from. Copies of the value lose it. */
 export function keepSource<T extends object>(value: T, source: JsonSource): T {
   return Object.defineProperty(value, SOURCE, { value: source, configurable: true });
 }
 
-/** The text that a value was parsed from, where that was kept. */
+/** Returns the text that a value was parsed from, if it was kept. */
 export function sourceOf(value: unknown): JsonSource | undefined {
   if (typeof value !== 'object' || value === null || !(SOURCE in value)) return undefined;
   return value[SOURCE] as JsonSource;
 }
 
-/** The source of a whole text. Like everything here, for text that `JSON.parse` accepts. */
+/** Returns the source of a whole text, which must be valid JSON, as everywhere in this file. */
 export function sourceFrom(text: string): JsonSource {
   return new Scanner(text).value();
 }
 
 /**
- * The items of a list (an array, or the array in the member `data`), sliced out of the text of a response, and how deep
- * the rest is nested; undefined where it is no list.
+ * Slices the items of a list (an array, or the array in the member `data`) out of a response, and returns the depth of
+ * the rest; undefined if the response is no list.
  */
 export function listSource(text: string): { items: readonly JsonSource[]; depth: number } | undefined {
   const scanner = new Scanner(text);
@@ -44,7 +44,7 @@ export function listSource(text: string): { items: readonly JsonSource[]; depth:
     if (isList) {
       items = scanner.items(() => scanner.value());
     } else {
-      // If a member appears twice, the last one counts, as with `JSON.parse`.
+      // The last of several members `data` counts, as with `JSON.parse`.
       if (name === 'data') items = undefined;
       depth = Math.max(depth, 1 + scanner.value().depth);
     }
@@ -52,7 +52,7 @@ export function listSource(text: string): { items: readonly JsonSource[]; depth:
   return items && { items, depth };
 }
 
-/** Where the value that begins at `start` ends. */
+/** Returns the end of the value that begins at `start`. */
 export function endOfValue(text: string, start: number): number {
   const scanner = new Scanner(text, start);
   scanner.value();
@@ -66,11 +66,11 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-/** All whitespace of JSON is at or below the space. */
+/** The highest code of JSON whitespace. */
 const SPACE = 0x20;
 const ENDS_WORD = new Set([COMMA, CLOSE_ARRAY, CLOSE_OBJECT, 0x20, 0x0a, 0x0d, 0x09]);
 
-/** Goes once over JSON text that is known to be valid. */
+/** Scans JSON text that is known to be valid, once. */
 export class Scanner {
   at: number;
   readonly #text: string;
@@ -85,7 +85,7 @@ export class Scanner {
     return this.#text[this.at];
   }
 
-  /** Passes an array and gives its items, each of which `read` is to pass. */
+  /** Passes an array and returns its items, each consumed by `read`. */
   items<T>(read: () => T): T[] {
     const items: T[] = [];
     this.#step();
@@ -98,7 +98,7 @@ export class Scanner {
     return items;
   }
 
-  /** The names of an object's members. After each one its value is to be passed. */
+  /** Yields the names of an object's members. The caller must pass each value before the next name. */
   *names(): Generator<string> {
     this.#step();
     while (this.#text.charCodeAt(this.at) !== CLOSE_OBJECT) {
@@ -114,7 +114,7 @@ export class Scanner {
     this.at += 1;
   }
 
-  /** Passes one value and gives its source. */
+  /** Passes one value and returns its source. */
   value(): JsonSource {
     const start = this.at;
     const code = this.#text.charCodeAt(start);
