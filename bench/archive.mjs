@@ -1,6 +1,6 @@
 // An archive of many entries (2 million, 52 MB, unless told otherwise): search, stats and verify beside DuckDB, which
 // reads the same files, and zcat with grep. Whole commands, from start to end. `search` reads every file, as in an archive
-// without an index; `search by the index` only what can hold the entity.
+// without an index; `search by the index` only what can contain the entity.
 //   node bench/archive.mjs [entries] [runs]      ARCHIVE=<dir> keeps the archive there, and takes the one it finds
 // Build first. The entries come from a log service on this machine, through the command that archives them.
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';

@@ -132,7 +132,7 @@ function displayPath(parts: readonly string[]): string {
   return parts.map((part) => (looksLikeName(part) ? part : '(unusual name)')).join('.');
 }
 
-/** Whether a part of a path is like the names of members and numbers of items that a body holds. */
+/** Whether a part of a path is like the names of members and numbers of items that a body contains. */
 export function looksLikeName(part: string): boolean {
   return /^(?:(?!__proto__$)[A-Za-z_][\w-]{0,63}|\d{1,4})$/.test(part) && !containsCardNumber(part);
 }

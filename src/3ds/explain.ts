@@ -3,7 +3,7 @@ import table from './meanings.json' with { type: 'json' };
 
 /** What a value in a 3DS response means, in the operator's words. */
 export interface Meaning {
-  /** The field that holds it, in words. */
+  /** The field that contains it, in words. */
   readonly kind: string;
   readonly name: string;
   /** The EMV code, where the interface gives one. */

@@ -60,7 +60,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** The response to an authentication need not hold the address; the session does. */
+/** The response to an authentication need not contain the address; the session does. */
 export async function pageOf(client: Client, id: string, result: AuthenticationResult): Promise<string | undefined> {
   const { acs_challenge_url: given } = result;
   if (typeof given === 'string' && given !== '') return given;
@@ -177,7 +177,7 @@ export async function waitForOutcome(context: Context, client: Client, id: strin
 }
 
 /**
- * The result of a challenge. While a challenge is open the service may respond with 404: then what the session holds
+ * The result of a challenge. While a challenge is open the service may respond with 404: then what the session contains
  * of the authentication, and nothing where the session may not be read.
  * @throws SvcError `not_found` where the session does not exist either
  */

@@ -69,7 +69,7 @@ async function tokenOf(
   if (card === undefined) return token === undefined ? { token_intent_id: token_intent } : { token_id: token };
   if (!sandbox && baseUrl !== undefined && !isLoopbackHost(baseUrl.value.hostname)) {
     throw new SvcError('usage', 'a card is a test card of the sandbox, and this is another service', {
-      hint: 'Give the id of a token that holds the test card: --token, or token in a suite.',
+      hint: 'Give the id of the token of the test card: --token, or token in a suite.',
     });
   }
   return { token_id: findTestCard(await threeDsCards(), card).token };

@@ -48,7 +48,7 @@ const text = (words: string): Rule => ({
 });
 
 const RULES: Readonly<Record<string, Rule>> = {
-  name: text('a text of one line that holds no card number'),
+  name: text('a text of one line that contains no card number'),
   card: text('a scenario of the sandbox, or a masked number'),
   token: text('the id of a token, and no card number'),
   token_intent: text('the id of a token, and no card number'),

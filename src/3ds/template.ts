@@ -27,7 +27,7 @@ function isNeeded({ path, required }: Field, combination: Combination): boolean 
   return required || NEEDS.some((need) => need.path === path && need.when.holds(combination));
 }
 
-// What a body holds is taken over only where it is a known value: an example must be right, and reveal nothing of the body.
+// What a body contains is taken over only where it is a known value: an example must be right, and reveal nothing of the body.
 function valueOf({ path, choices, example }: Field, { category, type }: Combination): unknown {
   const given: Readonly<Record<string, unknown>> = { authentication_category: category, authentication_type: type };
   return choices?.find((choice) => choice === given[path]) ?? example;

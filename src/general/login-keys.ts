@@ -66,7 +66,8 @@ export async function givenKeys(context: Context, options: Input<typeof KEY_PARA
 export async function askForKey(context: Context, kind: KeyType, place: LoginTarget): Promise<GivenKey | undefined> {
   const use = kind === 'management' ? 'logs, tenant' : '3DS, Account Updater';
   const keeps = storedAs(context.settings.stored?.keys?.[kind]) !== undefined;
-  const question = `${kind} key (${use}; empty to ${keeps ? 'keep it' : 'skip'}):`;
+  const name = kind === 'management' ? 'Management' : 'Private';
+  const question = `${name} key (${use}; Enter to ${keeps ? 'keep it' : 'skip'}):`;
   const instead = `Pass --${kind}-key-stdin, or --${kind}-key-command.`;
   return repeated(context, async () => {
     const typed = (await context.prompts().promptHidden(question, instead)).trim();
@@ -89,6 +90,7 @@ async function repeated<T>({ notices }: Context, ask: () => Promise<T>): Promise
     try {
       return await ask();
     } catch (error) {
+      if (isSvcError(error, 'interrupted')) throw new SvcError('interrupted', 'interrupted; nothing was stored');
       if (!(isSvcError(error, 'config', 'usage') || isAboutKey(error)) || tries >= TRIES) throw error;
       const { message, hint = '' } = error;
       notices.warn(`${message.replace(/\.$/, '')}. ${hint}`.trimEnd());

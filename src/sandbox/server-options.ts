@@ -95,7 +95,7 @@ function parsed<T>(what: string, read: () => T): T {
     return read();
   } catch (error) {
     const why = error instanceof Error ? error.message : 'cannot be read';
-    throw new SvcError('usage', `${what} ${why}`, { next: ['help', 'faults'] });
+    throw new SvcError('usage', `${what}: ${why}`, { next: ['help', 'faults'] });
   }
 }
 

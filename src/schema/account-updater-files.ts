@@ -22,7 +22,7 @@ export const UPLOAD_LIFE_MS = 60 * 60 * 1000;
 /** The largest request file, in bytes. The interface says 30 MB; read as the smaller of the two meanings. */
 export const MAX_REQUEST_FILE_BYTES = 30_000_000;
 
-/** About how many tokens a request file can hold. */
+/** About how many tokens a request file can contain. */
 export const MAX_REQUEST_FILE_ROWS = 300_000;
 
 /** The merchant id that a test tenant takes beside an empty one. */

@@ -18,7 +18,7 @@ export function jsonSchemas(
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutNames(schema)]));
 }
 
-// A document that holds the schemas gives them their addresses, and says the draft once.
+// A document that contains the schemas gives them their addresses, and says the draft once.
 function withoutNames(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== '$schema' && name !== '$id'));
 }

@@ -25,7 +25,7 @@ export type LogPage = z.infer<typeof logPageSchema>;
 /** The same with entries of any form: none is to stop the others. */
 export const looseLogPageSchema = cursorPageSchema(z.unknown());
 
-/** A type of entity that a log can be about. `value` is what a log's `entity_type` holds. */
+/** A type of entity that a log can be about. `value` is what a log's `entity_type` contains. */
 export const entityTypeSchema = z.looseObject({ display_name: text, value: z.string() });
 export type EntityType = z.infer<typeof entityTypeSchema>;
 

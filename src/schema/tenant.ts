@@ -9,7 +9,7 @@ export type TenantType = 'production' | 'test';
 /** The longest tenant name that the service takes, in characters. */
 export const MAX_TENANT_NAME_LENGTH = 200;
 
-/** Settings that hold the text `true` or `false`. */
+/** Settings that contain the text `true` or `false`. */
 export const BOOLEAN_TENANT_SETTINGS = ['fingerprint_tokens', 'disable_ephemeral_proxy', 'deduplicate_tokens'] as const;
 
 /** Known values of the setting `token_deduplication_behavior`. */
@@ -42,7 +42,7 @@ export type Tenant = z.infer<typeof tenantSchema>;
 
 const booleanText = z.optional(z.enum(['true', 'false']));
 
-/** Body of PUT /tenants/self. Settings are strings, also those that hold booleans; unknown settings are allowed. */
+/** Body of PUT /tenants/self. Settings are strings, also those that contain booleans; unknown settings are allowed. */
 export const tenantUpdateSchema = z.strictObject({
   name: z.string().check(z.maxLength(MAX_TENANT_NAME_LENGTH), z.regex(/\S/, 'Must not be blank')),
   settings: z.optional(
@@ -58,7 +58,7 @@ export const tenantUpdateSchema = z.strictObject({
   ),
 });
 
-/** The same as it is made of a tenant. It replaces the tenant, so it holds all that is to stay. */
+/** The same as it is made of a tenant. It replaces the tenant, so it contains all that is to stay. */
 export interface TenantBody {
   readonly name: string;
   readonly settings?: Readonly<Record<string, unknown>> | undefined;

@@ -153,7 +153,7 @@ const KNOWN: ReadonlyMap<string, readonly string[]> = new Map<string, readonly s
 ]);
 
 /**
- * Checks the value of a known setting; any value of an unknown one passes that holds no card number.
+ * Checks the value of a known setting; any value of an unknown one passes that contains no card number.
  * @throws SvcError `usage` or `refused_input`, without the value
  */
 export function checkSettingValue(name: string, value: string): void {

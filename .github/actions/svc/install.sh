@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Unpacks svc's npm package once its hash is right, and puts it on the PATH of the later steps. It holds all that it
+# Unpacks svc's npm package once its hash is right, and puts it on the PATH of the later steps. It contains all that it
 # needs but Node: nothing else is downloaded, and no script of it runs.
 set -euo pipefail
 
@@ -17,7 +17,7 @@ main() {
   tar -xz -C "$directory" <"$package"
   printf '#!/bin/sh\nexec node "%s" "$@"\n' "$directory/package/bin/svc.js" >"$directory/bin/svc"
   chmod 755 "$directory/bin/svc"
-  [ "$("$directory/bin/svc" --version)" = "$SVC_VERSION" ] || fail "$name holds another version than $SVC_VERSION"
+  [ "$("$directory/bin/svc" --version)" = "$SVC_VERSION" ] || fail "$name contains a version other than $SVC_VERSION"
   echo "$directory/bin" >>"$GITHUB_PATH"
   echo "SVC_STATE_DIR=$SVC_STATE" >>"$GITHUB_ENV"
 }

@@ -6,7 +6,7 @@ import { sessionView } from '../view.ts';
 
 export const show = defineCommand({
   description:
-    'A table hides personal data and the authentication value; machine formats (-o json) hold them as the service sent them.',
+    'A table hides personal data and the authentication value; machine formats (-o json) contain them as the service sent them.',
   examples: [
     ['svc 3ds show 5f0c…', 'all data of the session'],
     ['svc 3ds show 5f0c… --fields authentication.authentication_status', 'only the outcome'],

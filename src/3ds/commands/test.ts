@@ -29,7 +29,7 @@ const CONCURRENT = 6;
 
 export const test = defineCommand({
   description:
-    'Without a file it runs the built-in suite: every test card of the sandbox. Exit code 10 when a scenario ends otherwise than expected. The JUnit report holds names of scenarios, counts, statuses, codes and session ids, and nothing else of the service. Challenges of the sandbox are answered by svc, those of a test tenant by you.',
+    'Without a file it runs the built-in suite: every test card of the sandbox. Exit code 10 when a scenario ends otherwise than expected. The JUnit report contains names of scenarios, counts, statuses, codes and session ids, and nothing else of the service. Challenges of the sandbox are answered by svc, those of a test tenant by you.',
   examples: [
     ['svc --sandbox 3ds test', 'all test cards of the sandbox'],
     ['svc 3ds test --print > suite.yaml', 'a suite to start from'],

@@ -139,9 +139,7 @@ async function showNewestJobs(context: Context): Promise<void> {
   const jobs = first.done ? [] : first.value.items;
   if (jobs.length === 0) return context.notices.note('the service has no jobs of this tenant');
   const lines = jobs.map(({ id, status, created_at: at }) => `  ${id}  ${status}  ${at ?? ''}`.trimEnd());
-  context.notices.warn(
-    ['one of these jobs, the newest of the tenant, may have its rows, which are then paid for:', ...lines].join('\n'),
-  );
+  context.notices.warn(["one of the tenant's newest jobs may contain these rows and be billed:", ...lines].join('\n'));
 }
 
 function moveToDamaged(directory: string, now: number): string {

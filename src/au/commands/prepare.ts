@@ -161,7 +161,9 @@ function explain({ notices }: Context, prepared: Prepared, { sha256 }: Sealed): 
     notices.note(`  ${renamed.map(([column, name]) => `${column} is ${shownNames([name])}`).join(', ')}`);
   if (leftOut.length > 0) notices.note(`  columns left out: ${shownNames(leftOut)}`);
   if (leftOut.length > 0 && columns.expiration === undefined && columns.expiration_year === undefined)
-    notices.warn('no column is known to hold expirations: name it with --map expiration=NAME, or the rows have none');
+    notices.warn(
+      'no column is known to contain expirations: name it with --map expiration=NAME, or the rows have none',
+    );
   for (const { kind, count, lines } of changes) {
     const places = [...lines.map(formatNumber), ...(count > lines.length ? ['…'] : [])].join(', ');
     notices.note(`  ${CHANGED[kind]}: ${countText(count, 'row')} (${count === 1 ? 'line' : 'lines'} ${places})`);

@@ -157,7 +157,7 @@ function requireReconciled({ file, request }: Report): void {
   const { not_requested, duplicates, matched_by, mismatches, rows } = request;
   const facts = { not_requested, duplicates, mismatches };
   if (matched_by === 'count') {
-    throw new SvcError('truncated', `the rows of ${file} were counted only: ${request.file} holds too many tokens`, {
+    throw new SvcError('truncated', `the rows of ${file} were counted only: ${request.file} contains too many tokens`, {
       hint: 'Results in the order of the request can be compared at any size: use them as they were downloaded.',
       facts: { rows_requested: rows },
     });
@@ -191,7 +191,7 @@ async function subjectOf(context: Context, results: string): Promise<Pick<PageSu
   return { run: record.id, tenant: tenantOf(context, record) };
 }
 
-/** Checks the directory before anything is read. @throws SvcError `usage` when it holds something, or is none */
+/** Checks the directory before anything is read. @throws SvcError `usage` when it contains something, or is none */
 async function requireSplitDirectory(directory: string, force: boolean): Promise<void> {
   try {
     if ((await fs.readdir(directory)).length === 0 || force) return;

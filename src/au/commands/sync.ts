@@ -232,7 +232,7 @@ async function resume(context: Context, run: RunDirectory, hasExec: boolean): Pr
   noteUncompared(context, record);
   const warning = await firstWarning(context, record);
   if (warning !== undefined) context.notices.warn(warning);
-  context.notices.success(`${record.id} is completed: ${file}`);
+  context.notices.success(`${record.id} completed: results in ${file}`);
 }
 
 /** Uploads what is left. @returns why that ended, where the results of other parts can be had all the same */

@@ -32,10 +32,10 @@ export function annotate(
   if (errors.length + warnings.length > 0) notices.report([...errors, ...warnings].join(''));
 }
 
-/** A warning that stands out on GitHub Actions, beside the one on stderr. */
+/** Warns; on GitHub Actions by an annotation, which the job's page shows, in place of a line on stderr. */
 export function annotateWarning({ system, notices }: Pick<Context, 'system' | 'notices'>, text: string): void {
-  notices.warn(text);
-  if (system.env['GITHUB_ACTIONS'] === 'true') notices.report(`::warning title=svc au submit::${escapeData(text)}\n`);
+  if (system.env['GITHUB_ACTIONS'] !== 'true') return notices.warn(text);
+  notices.report(`::warning title=svc au submit::${escapeData(text)}\n`);
 }
 
 function wordsOf({ column, problem, rule }: Problem): string {

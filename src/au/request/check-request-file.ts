@@ -16,7 +16,7 @@ import { type CheckedHeader, checkForCards, checkHeader, checkRow, LINE_TOO_LONG
 import { RepeatedTokens } from './token-table.ts';
 
 export interface CheckOptions {
-  /** The most that one upload may hold; by default what the service takes. */
+  /** The most that one upload may contain; by default what the service takes. */
   readonly limits?: RequestLimits | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes read so far, after every chunk. */

@@ -71,7 +71,7 @@ function replacement(request: RequestRow, result: PackedResult): string {
   // An expiration that is no date is left out: the new token stores its own.
   const date = [twoDigitYear(year) ?? '', twoDigitMonth(month) ?? ''];
   const line = csvRow([new_token, ...date, merchant]).slice(0, -1);
-  // The common token, which any request file may hold; the other cells were checked or are made here.
+  // The common token, which any request file may contain; the other cells were checked or are made here.
   if (UUID.test(new_token)) return line;
   const [finding] = checkRow(Buffer.from(line)).findings;
   if (finding === undefined) return line;

@@ -185,7 +185,7 @@ export function explainWarnings({ duplicates, attachedDigits, exceeds, rows }: R
 export function refusedFile(check: Pick<RequestFileCheck, 'problems' | 'problemCount'>, file: string): SvcError {
   const canBePrepared = file !== STANDARD_INPUT && check.problems.some(({ rule }) => PREPARED.test(rule));
   return new SvcError('refused_input', `${file} is refused: ${countText(check.problemCount, 'problem')}`, {
-    hint: `Nothing was sent. Fix these lines, then run the command again.${canBePrepared ? ' Or make a request file of it:' : ''}`,
+    hint: `Fix these lines, then run the command again.${canBePrepared ? ' Or make a request file of it:' : ''}`,
     next: canBePrepared ? ['au', 'prepare', file, '--out', `${file.replace(/\.\w+$/, '')}.prepared.csv`] : undefined,
     facts: { file, problems: check.problems, problem_count: check.problemCount },
   });

@@ -67,7 +67,7 @@ export function findColumns(names: readonly string[], choices: readonly ColumnCh
     const place = guessedPlace(names, column, Object.values(places));
     if (place !== undefined) places[column] = place;
   }
-  if (places.token === undefined) throw unclear('no column is known to hold the tokens', 'token', names);
+  if (places.token === undefined) throw unclear('no column is known to contain the tokens', 'token', names);
   if (places.expiration !== undefined && (places.expiration_year ?? places.expiration_month) !== undefined)
     throw unclear('the expiration is in one column and in columns of its own as well', 'expiration', names);
   return places;

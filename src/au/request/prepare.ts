@@ -146,7 +146,7 @@ class ExportReader {
   #places: ColumnPlaces = {};
   #ready: string[] = [];
   #rows: RowPreparer | undefined;
-  /** Where the next row starts: a quoted cell can hold line ends. */
+  /** Where the next row starts: a quoted cell can contain line ends. */
   #line = 1;
 
   constructor(delimiter: Delimiter, options: PrepareOptions) {

@@ -14,7 +14,7 @@ export const CR = 13;
 /** The longest line read, in bytes without the line end. Bounds memory on input that has no lines. */
 export const LONGEST_LINE = 16_384;
 
-/** The most that one file may hold; also the size of the parts of a larger one. */
+/** The most that one file may contain; also the size of the parts of a larger one. */
 export interface RequestLimits {
   readonly bytes: number;
   /** Rows without the header. */
@@ -52,7 +52,7 @@ export type Rule =
   | 'date'
   | 'date_order';
 
-/** What is wrong with a line. Never holds the value of a cell that could be a card number. */
+/** What is wrong with a line. Never contains the value of a cell that could be a card number. */
 export interface Finding {
   /** The column at fault, where it is one. */
   readonly column?: RequestColumn | undefined;
@@ -114,7 +114,7 @@ export interface RequestFilePart {
 export interface RequestFileCheck {
   /** Whether nothing is wrong. A file over the limits can still be `ok`: it then has several parts. */
   readonly ok: boolean;
-  /** Lines that hold something, the header aside. */
+  /** Lines that contain something, the header aside. */
   readonly rows: number;
   readonly bytes: number;
   /** Of the whole file; hexadecimal. */

@@ -69,7 +69,7 @@ export type SplitCells =
   | { readonly fault: 'open' | 'stray' };
 
 /**
- * Splits one line into cells (RFC 4180): quoted cells may hold commas, and quotes written twice. `open`: a quoted
+ * Splits one line into cells (RFC 4180): quoted cells may contain commas, and quotes written twice. `open`: a quoted
  * cell does not end on this line. `stray`: a quote stands within an unquoted cell, or text behind a closing quote.
  */
 export function splitCells(line: string): SplitCells {

@@ -160,7 +160,7 @@ export function checkForCards(line: Uint8Array): CheckedRow {
 }
 
 /** A card number was found; where in the line is not said. */
-export const CARD_NUMBER = finding('card_number', 'the line holds what looks like a card number; send tokens only');
+export const CARD_NUMBER = finding('card_number', 'the line contains what looks like a card number; send tokens only');
 
 /** The line is longer than any row can be. */
 export const LINE_TOO_LONG = finding(
@@ -215,15 +215,15 @@ function checkCell(column: RequestColumn, cell: string): Finding | undefined {
 function checkText(column: RequestColumn, cell: string): [Rule, string] | undefined {
   if (/[^ -~\u00A0-\uFFFF]/.test(cell)) return ['control_character', controlIn(cell)];
   if (new RegExp(String.raw`[\p{Cf}\p{Zl}\p{Zp}]`, 'u').test(cell))
-    return ['invisible_character', 'holds an invisible character'];
+    return ['invisible_character', 'contains an invisible character'];
   if (column === 'token' && /^\s*$/.test(cell)) return ['token_empty', 'is empty'];
   return /^\s|\s$/.test(cell) ? ['surrounding_space', 'starts or ends with a space'] : undefined;
 }
 
 function controlIn(cell: string): string {
-  if (cell.includes('\0')) return 'holds a NUL character';
-  if (cell.includes('\r')) return 'holds a carriage return that ends no line';
-  return cell.includes('\t') ? 'holds a tab' : 'holds a control character';
+  if (cell.includes('\0')) return 'contains a NUL character';
+  if (cell.includes('\r')) return 'contains a carriage return that ends no line';
+  return cell.includes('\t') ? 'contains a tab' : 'contains a control character';
 }
 
 // Four digits could be a piece of a card number that was cut into cells, unless they are a year.

@@ -158,7 +158,7 @@ export async function acceptUnproven(run: RunDirectory): Promise<void> {
 }
 
 /**
- * Removes what downloads left in the run's directory for these parts, by default those that have ended: it may hold
+ * Removes what downloads left in the run's directory for these parts, by default those that have ended: it may contain
  * tokens, and nothing resumes it. Bytes that the record names stay, because the operator can still accept them. For
  * whoever holds the run.
  */

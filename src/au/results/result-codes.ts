@@ -216,7 +216,7 @@ export interface CodeCount extends ResultCode {
   readonly count: number;
 }
 
-/** What a result file holds, in numbers. Rows without any update are in no result file. */
+/** What a result file contains, in numbers. Rows without any update are in no result file. */
 export interface ResultSummary {
   readonly rows: number;
   readonly updated: number;

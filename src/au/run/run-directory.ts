@@ -38,7 +38,7 @@ export class RunDirectory {
   static create(directory: string, record: RunRecord, request: string): RunDirectory {
     makeDirectory(directory);
     if (fs.existsSync(path.join(directory, RECORD)))
-      throw new SvcError('config', `${directory} holds a run already`, { hint: 'Choose another directory.' });
+      throw new SvcError('config', `${directory} already contains a run`, { hint: 'Choose another directory.' });
     const run = new RunDirectory(directory, record);
     run.#moveIn(request, UNBORN_REQUEST);
     run.save();
@@ -46,7 +46,7 @@ export class RunDirectory {
     return run;
   }
 
-  /** Opens a run, or gives undefined when the directory holds none. @throws SvcError `config` when it is damaged */
+  /** Opens a run, or gives undefined when the directory contains none. @throws SvcError `config` when it is damaged */
   static async open(directory: string): Promise<RunDirectory | undefined> {
     const record = await readRecord(directory);
     return record && new RunDirectory(directory, record);

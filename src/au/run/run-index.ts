@@ -92,7 +92,7 @@ export interface NewRun {
 
 /**
  * Every recorded run of this very file, the newest first, whatever its profile, base URL and tenant; and the records
- * that may be of this file but cannot be read. `root` holds the runs and the index of those elsewhere.
+ * that may be of this file but cannot be read. `root` contains the runs and the index of those elsewhere.
  */
 export async function findRuns(
   root: string | undefined,

@@ -61,7 +61,7 @@ function closeDirectory(directory: string): Notices {
   if (isSharedDirectory(directory, found))
     throw refused(
       directory,
-      'can be read by others and holds more than settings',
+      'can be read by others and contains more than settings',
       `Set SVC_CONFIG_DIR to a directory of its own, such as ${path.join(directory, 'svc')}.`,
     );
   closeToOthers(directory, 0o700, (mode) => fs.chmodSync(directory, mode));
@@ -131,7 +131,7 @@ function openPlain(file: string): number {
     throw refused(
       file,
       'is a symbolic link, which a write would cut',
-      'Put the file itself there, or set SVC_CONFIG_DIR to the directory that holds it.',
+      'Put the file itself there, or set SVC_CONFIG_DIR to the directory that contains it.',
     );
   }
 }

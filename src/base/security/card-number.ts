@@ -14,10 +14,10 @@ interface CardNumberMatch extends Span {
   readonly masked: string;
 }
 
-// What a renderer found to hold none goes through the redactor next, which need not look again.
+// What a renderer found to contain none goes through the redactor next, which need not look again.
 let clean = '';
 
-/** Whether `text` holds a card number. Clean text costs one pass. */
+/** Whether `text` contains a card number. Clean text costs one pass. */
 export function containsCardNumber(text: string, strictness: Strictness = 'text'): boolean {
   if (strictness === 'cell') return inspectCell(text) === 'card_number';
   const isFound = runsIn(text).some((run) => search(text, run, strictness).length > 0);
@@ -59,7 +59,7 @@ const WIDEST_GAP = 3;
 const UUID = /(?<![0-9a-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-z])/gi;
 const UUID_LENGTH = 36;
 
-/** All runs of digits in a text that are long enough to hold a number. */
+/** All runs of digits in a text that are long enough to contain a number. */
 function runsIn(text: string): Group[][] {
   const runs: Group[][] = [];
   let chain = nextChain(text, 0, FEWEST);
@@ -184,7 +184,7 @@ function standsAsCard(
   return isUsualGrouping(groups) && (strictness === 'cell' || areUsualGaps(groups));
 }
 
-/** Whether the digits are part of a hexadecimal id or digest: one in some thousand of those holds such a run. */
+/** Whether the digits are part of a hexadecimal id or digest: one in some thousand of those contains such a run. */
 function inDigest(text: string, { start, end }: Span): boolean {
   const before = /[0-9a-z]*$/i.exec(text.slice(Math.max(0, start - LONGEST_WORD), start));
   const after = /^[0-9a-z]*/i.exec(text.slice(end, end + LONGEST_WORD));
@@ -192,7 +192,7 @@ function inDigest(text: string, { start, end }: Span): boolean {
   return word.length > end - start && /^[0-9a-f]{24,}$/i.test(word);
 }
 
-/** Whether the group holds the decimals of a number such as 0.4111111111111111. */
+/** Whether the group contains the decimals of a number such as 0.4111111111111111. */
 function isFraction(run: readonly Group[], at: number): boolean {
   const whole = run[at - 1];
   return run[at]?.gap === '.' && whole !== undefined && whole.digits.length <= 4 && run[at + 1]?.gap !== '.';
@@ -290,7 +290,7 @@ const DIGIT = 16;
 const characterTypes = new Uint8Array(0x2_0000);
 
 /**
- * The next stretch of `text` from `from` on that holds at least `fewest` digits, with no letter or line end
+ * The next stretch of `text` from `from` on that contains at least `fewest` digits, with no letter or line end
  * between them; undefined where there is none. All clean text runs through here, so it is searched from
  * behind: a letter at the end of `fewest` characters rules them all out at once.
  */

@@ -133,7 +133,7 @@ export async function childEnd(child: ChildProcess, { limitMs, graceMs = 0, sign
   let grace: NodeJS.Timeout | undefined;
   const kill = (): void => {
     child.kill('SIGKILL');
-    // A process that it started may hold its pipes open.
+    // A grandchild may keep the pipes open.
     child.stdout?.destroy();
     child.stderr?.destroy();
   };

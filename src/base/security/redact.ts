@@ -73,7 +73,7 @@ function hideHeaders(text: string): string {
   return HEADER_NAME.test(text) ? text.replace(HEADER, `$1${HIDDEN}`) : text;
 }
 
-// A password may hold what an address may not: then all up to the last @ goes, unless a port stands there. Bounded, to stay linear.
+// A password may contain what an address may not: then all up to the last @ goes, unless a port stands there. Bounded, to stay linear.
 const USER =
   /(:(?:\/\/|\\\/\\\/))(?:[^\s/?#"'<>`\\@:]{0,256}:(?!\d{1,5}[/?#])[^\s"'<>`]{0,512}|[^\s/?#"'<>`\\]{0,512})@/g;
 

@@ -64,7 +64,7 @@ function append(context: Context, file: string, summary: Summary): void {
   }
 }
 
-/** What a summary says. Every text may hold anything: it is escaped here. */
+/** What a summary says. Every text may contain anything: it is escaped here. */
 export interface Summary {
   readonly title: string;
   readonly facts: readonly (readonly [label: string, value: string])[];

@@ -109,7 +109,7 @@ export interface NameValue {
   readonly value: string;
 }
 
-/** Reads `name=value`; the value may be empty, and may hold further equals signs. */
+/** Reads `name=value`; the value may be empty, and may contain further equals signs. */
 export const nameValue: ValueParser<NameValue> = (typed) => {
   const at = typed.indexOf('=');
   if (at < 1) throw new SvcError('usage', 'must be a name, =, and a value');

@@ -64,7 +64,7 @@ export function parseConfig(content: string, file: string): Config {
     if (content.trim() === '') throw new JsonFault(0, 'it is empty');
     if (content.startsWith('\uFEFF')) throw new JsonFault(0, 'it begins with a byte order mark');
     const nul = content.indexOf('\0');
-    if (nul !== -1) throw new JsonFault(nul, 'it holds a NUL byte');
+    if (nul !== -1) throw new JsonFault(nul, 'it contains a NUL byte');
     const node = readJson(content);
     refuseNewer(node, file);
     CONFIG(node, 'the file');
@@ -208,7 +208,7 @@ function checkChanged(config: Config, file: string): void {
   try {
     parseConfig(configText(config), file);
   } catch (error) {
-    throw new SvcError('bug', 'a change to the config file would have damaged it; it was not made', { cause: error });
+    throw new SvcError('bug', 'refusing to write an invalid config file', { cause: error });
   }
 }
 

@@ -12,7 +12,7 @@ export interface JsonMember {
   readonly node: JsonNode;
 }
 
-/** What is wrong with a JSON text and where (an offset in it). The message never holds any of the text. */
+/** What is wrong with a JSON text and where (an offset in it). The message never contains any of the text. */
 export class JsonFault extends Error {
   override readonly name = 'JsonFault';
   readonly at: number;

@@ -10,7 +10,7 @@ const HOLD_MS = 700;
 const LONGEST_OUTPUT = 65_536;
 
 /**
- * Runs a shell command of the operator's and gives the first line that it prints. Its environment holds no key of
+ * Runs a shell command of the operator's and gives the first line that it prints. Its environment contains no key of
  * ours, its standard input is empty; what it prints never shows, in no error either.
  * @throws SvcError `config` naming the command's first word and how it ended; the signal's reason when it aborts
  */

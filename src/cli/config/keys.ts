@@ -16,7 +16,7 @@ export const SANDBOX_KEYS: Readonly<Record<KeyType, string>> = {
   private: 'sandbox-private-key',
 };
 
-/** The variables that may hold a key of this kind, first come first. Each also exists with `_FILE` at its end. */
+/** The variables that may contain a key of this kind, first come first. Each also exists with `_FILE` at its end. */
 export const KEY_VARIABLES: Readonly<Record<KeyType, readonly string[]>> = {
   management: ['SVC_MANAGEMENT_API_KEY', 'SVC_API_KEY'],
   private: ['SVC_PRIVATE_API_KEY', 'SVC_API_KEY'],

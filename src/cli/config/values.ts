@@ -80,7 +80,7 @@ export function checkProfileName(name: string): void {
 /**
  * Reads a base URL: https, or http on this machine; a path prefix may follow. The result's path never ends in a
  * slash, except that of the root. Throws `SvcError` (`usage` for a flag, else `config`) without echoing the text,
- * which may hold a password.
+ * which may contain a password.
  */
 export function parseBaseUrl(text: string, origin: Origin): URL {
   const url = readAddress(text.trim());

@@ -84,7 +84,7 @@ function plain(value: unknown): string {
   return typeof value === 'string' ? value : jsonLine(value);
 }
 
-/** What a cell can hold; a number is never taken for a formula. */
+/** What a cell can contain; a number is never taken for a formula. */
 type Cell = string | number;
 
 /** One line of CSV with its line end. */

@@ -48,7 +48,7 @@ function forProgram(error: unknown, style: ReportStyle): string {
   try {
     return `${jsonLine({ ...report, ...known.facts, ...report, ...stacks })}\n`;
   } catch {
-    // A fact that JSON cannot hold must not hide the error.
+    // A fact that JSON cannot contain must not hide the error.
     return `${jsonLine({ ...report, ...stacks })}\n`;
   }
 }
@@ -59,7 +59,9 @@ function forPerson(error: unknown, style: ReportStyle): string {
   const columns = style.columns || Infinity;
   const known = asSvcError(error);
   const subject = style.profile === undefined ? '' : `${style.profile}: `;
-  const lines = [`${palette.bad('error:')} ${fitted(subject + known.message, columns)}`];
+  const text = fitted(subject + known.message, columns);
+  // Ctrl-C is the operator's own decision, not an error.
+  const lines = [known.code === 'interrupted' ? text : `${palette.bad('error:')} ${text}`];
   for (const problem of problemsOf(known)) lines.push(`  ${fitted(problem, columns, '    ')}`);
   const hint = hintOf(known, style);
   if (hint !== undefined) lines.push(`${palette.strong('hint:')} ${fitted(hint, columns)}`);

@@ -56,7 +56,7 @@ export function safeJson(json: string): string {
   return escapeInJson(isSuspicious ? json.replace(TOKEN, maskToken) : json);
 }
 
-/** Whether a text of JSON holds what looks like a card number. */
+/** Whether a text of JSON contains what looks like a card number. */
 export function holdsCardNumber(json: string): boolean {
   return json.includes('\\') ? safeJson(json) !== escapeInJson(json) : containsCardNumber(json);
 }

@@ -191,7 +191,7 @@ function unknownFunction(name: string, arity: number, builtins: readonly string[
     : { problem, hint: `Did you mean '${meant}'?` };
 }
 
-// Types of words in jq's grammar, which hold nothing of what was typed.
+// Types of words in jq's grammar, which contain nothing of what was typed.
 const WORDS: Readonly<Record<string, string>> = {
   IDENT: 'a name',
   FIELD: 'a field',

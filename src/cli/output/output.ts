@@ -196,7 +196,7 @@ export async function printRecord<T>(out: Output, renderer: Renderer<T>, value: 
   await out.write(await renderer.record(value));
 }
 
-/** Writes a text of our own that holds no data, such as help, and resolves to the exit code. */
+/** Writes a text of our own that contains no data, such as help, and resolves to the exit code. */
 export async function writePlain(system: Pick<System, 'stdout' | 'stderr'>, text: string): Promise<number> {
   try {
     await new Output(system.stdout, { name: 'standard output', redact: identity }).write(text);

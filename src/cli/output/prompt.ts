@@ -80,7 +80,7 @@ export class Prompts {
     const lines = createInterface({ input: stdin(), output, terminal: true, historySize: 0 });
     try {
       return await new Promise<string>((resolve, reject) => {
-        const interrupted = (): void => reject(new SvcError('interrupted', 'interrupted at a question'));
+        const interrupted = (): void => reject(new SvcError('interrupted', 'interrupted'));
         const ended = (): void => reject(new SvcError('input_needed', 'the input ended without an answer'));
         signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: answered.signal });
         lines

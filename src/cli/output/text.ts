@@ -32,7 +32,7 @@ export function cleanText(text: string, newlines: 'escape' | 'keep' = 'escape'):
     .replaceAll(keep ? unsafeInLayout() : unsafe(), visible);
 }
 
-/** Whether `text` holds a character that {@link cleanText} would change, tabs aside. */
+/** Whether `text` contains a character that {@link cleanText} would change, tabs aside. */
 export function isUnsafe(text: string): boolean {
   return !PLAIN.test(text) && text.search(unsafe()) !== -1;
 }

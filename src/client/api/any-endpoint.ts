@@ -85,12 +85,12 @@ export function readEndpointPath(typed: string): { path: string; query: URLSearc
   if (/^[a-z][a-z\d+.-]*:|^\/\//i.test(typed))
     throw wrong('must be a path, not an address: a key goes to the base URL and nowhere else');
   if (!typed.startsWith('/')) throw wrong('must begin with a slash, such as /logs');
-  if (typed.includes('#')) throw wrong('must not hold a fragment (#); write %23 for the sign itself');
-  if (/[\s\\\p{C}]/u.test(typed)) throw wrong('must not hold spaces, control characters or backslashes');
+  if (typed.includes('#')) throw wrong('must not contain a fragment (#); write %23 for the sign itself');
+  if (/[\s\\\p{C}]/u.test(typed)) throw wrong('must not contain spaces, control characters or backslashes');
   const [path = '', ...query] = typed.split('?');
   for (const part of pathSegments(path)) {
-    if (part === '.' || part === '..') throw wrong('must not hold the parts . or ..');
-    if (/[\p{Cc}]/u.test(part)) throw wrong('must not hold control characters');
+    if (part === '.' || part === '..') throw wrong('must not contain the parts . or ..');
+    if (/[\p{Cc}]/u.test(part)) throw wrong('must not contain control characters');
   }
   return { path, query: new URLSearchParams(query.join('?')) };
 }
@@ -129,7 +129,8 @@ function named(path: string): string {
 /** The parts between slashes, decoded. An encoded slash or backslash parts too: some servers read it so. */
 function pathSegments(path: string): string[] {
   const decoded = decodedUri(path);
-  if (decoded === undefined) throw wrong('holds a % that begins no encoded character; write %25 for the sign itself');
+  if (decoded === undefined)
+    throw wrong('contains a % that begins no encoded character; write %25 for the sign itself');
   return decoded.split(/[/\\]/);
 }
 

@@ -39,7 +39,7 @@ export interface ClientOptions {
   readonly limits?: TimeLimits | undefined;
   readonly clock?: Clock | undefined;
   readonly trace?: Trace | undefined;
-  /** Gets what must not be shown: all that the queries of pre-signed addresses hold. */
+  /** Gets what must not be shown: all that the queries of pre-signed addresses contain. */
   readonly onSecret?: ((value: string) => void) | undefined;
 }
 

@@ -80,7 +80,7 @@ function logFrom(item: unknown, source: JsonSource): Log {
   return hasTexts(item) ? keepSource(log, source) : odd(log, source, 'other types');
 }
 
-/** The entry that a line of JSON without whitespace holds. @throws SyntaxError */
+/** The entry that a line of JSON without whitespace contains. @throws SyntaxError */
 export function logFromLine(line: string): Log {
   const item: unknown = JSON.parse(line);
   const isShallow = isObject(item) && Object.values(item).every(isFlat);
@@ -105,7 +105,7 @@ export function isReadable(log: Log): boolean {
   if (oddity === 'too deep' || oddity === 'not an object') return false;
   const source = sourceOf(log);
   const text = logText(log);
-  // Half characters are the only thing that such a text can hold and some readers reject.
+  // Half characters are the only thing that such a text can contain and some readers reject.
   const hasHalves = text.includes('\\') && text.includes(String.raw`\ud`);
   const isUsual = (source === undefined || isPlain(log, source)) && !hasHalves;
   return isUsual || readExact(text).isReadable;

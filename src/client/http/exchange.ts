@@ -199,7 +199,7 @@ export function tracedExchange(
 type RequestFacts = { readonly method: string; readonly url: URL };
 type ResponseFacts = { readonly status: number; readonly ms: number; readonly requestId: string | undefined };
 
-/** An event of a request under way. No event holds a key; addresses may hold a query. */
+/** An event of a request under way. No event contains a key; addresses may contain a query. */
 export type TraceEvent =
   | ({ readonly kind: 'request'; readonly attempt: number } & RequestFacts)
   | ({ readonly kind: 'response' } & RequestFacts & ResponseFacts)

@@ -6,7 +6,7 @@ import type { Environment } from '../../base/system.ts';
 import { decodedUri, isLoopback, readAddress } from '../../schema/address.ts';
 import { type FailureType, toTransportFailure, TransportFailure } from './failure.ts';
 
-/** A proxy that the environment names. Its address may hold a password: never show it. */
+/** A proxy that the environment names. Its address may contain a password: never show it. */
 export interface Proxy {
   readonly url: URL;
   /** The variable that names it, for messages. */
@@ -18,7 +18,7 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:
 /**
  * The proxy for an address: `https_proxy` or `http_proxy` by its scheme, else `all_proxy`, in lower case first.
  * None for this machine, nor for what `no_proxy` names.
- * @throws SvcError `config` when the variable holds no usable address; its value is not shown
+ * @throws SvcError `config` when the variable contains no usable address; its value is not shown
  */
 export function proxyFor(target: URL, environment: Environment): Proxy | undefined {
   if (isLoopback(target)) return undefined;
@@ -60,7 +60,7 @@ type Done = (result: Socket | TransportFailure) => void;
 /** Requests a tunnel to a target (host and port). `done` is called once; destroying what is returned gives up. */
 export type OpenTunnel = (target: string, done: Done) => ClientRequest;
 
-/** Loads what opens tunnels through a proxy. Failures never hold the proxy's address, which may hold a password. */
+/** Loads what opens tunnels through a proxy. Failures never contain the proxy's address, which may contain a password. */
 export async function loadTunnel({ url, variable }: Proxy): Promise<OpenTunnel> {
   const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
   return (target, done) => {

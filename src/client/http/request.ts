@@ -46,7 +46,7 @@ export function path(parts: TemplateStringsArray, ...values: readonly string[]):
   return parts.reduce((text, part, index) => text + encodePart(values[index - 1] ?? '') + part);
 }
 
-/** Joins base URL, path and query. The base may hold a path of its own. */
+/** Joins base URL, path and query. The base may contain a path of its own. */
 export function buildUrl(base: URL, requestPath: string, query: ApiRequest<unknown>['query'] = {}): URL {
   const url = new URL(base);
   url.pathname = base.pathname.replace(/\/+$/, '') + requestPath;

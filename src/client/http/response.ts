@@ -39,7 +39,7 @@ function checked<T>(shape: Shape<T>, json: unknown): ReturnType<Shape<T>['safePa
 
 /** Refuses a response that is nested so deep that whatever goes through it might fail. Its text must be JSON. */
 function checkDepth(facts: CallFacts, response: ReadResponse): void {
-  // A short text cannot hold so many brackets.
+  // A short text cannot contain so many brackets.
   if (response.text.length <= 2 * MAX_DEPTH || sourceFrom(response.text).depth <= MAX_DEPTH) return;
   throw unreadable(facts, response, `it is nested more than ${MAX_DEPTH} levels deep`);
 }

@@ -21,7 +21,7 @@ export interface Version {
 }
 
 /**
- * The running hashes of what a sink holds, in hex. MD5 takes twice as long as SHA-256: only where an ETag may be one. A
+ * The running hashes of what a sink contains, in hex. MD5 takes twice as long as SHA-256: only where an ETag may be one. A
  * thread of its own takes 35 ms to start, and both hashes of 30 MB 53: it saved nothing, for half as much processor time again.
  */
 class Digests {

@@ -96,7 +96,7 @@ export function versionOf(response: Headers): Version | undefined {
   return etag === undefined || total === undefined ? undefined : { etag, total };
 }
 
-/** Whether a 206 holds exactly the rest of this version from `offset` on (R45). */
+/** Whether a 206 contains exactly the rest of this version from `offset` on (R45). */
 export function continues(response: Headers, { etag, total }: Version, offset: number): boolean {
   const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(response.header('content-range') ?? '');
   const length = lengthOf(response);

@@ -13,7 +13,7 @@ export interface AddressSource {
 
 /**
  * Reads a pre-signed address of a job's file: https, or http where the service is on this machine too (R04). It is a
- * secret, so no error ever shows it, and what its query holds is hidden wherever the store may repeat it (R07).
+ * secret, so no error ever shows it, and what its query contains is hidden wherever the store may repeat it (R07).
  * @throws SvcError `bad_response`
  */
 export function requireStoreAddress(text: string, job: string, source: AddressSource): URL {
@@ -21,7 +21,7 @@ export function requireStoreAddress(text: string, job: string, source: AddressSo
   const problem = url === undefined ? 'is not a URL' : problemOf(url, source.baseUrl);
   if (url === undefined || problem !== undefined)
     throw new SvcError('bad_response', `the store address in the service's response ${problem}`, {
-      hint: 'Check the base URL; addresses must be https. Nothing was sent.',
+      hint: 'Check the base URL; addresses must be https.',
     });
   for (const [, value = ''] of url.search.matchAll(/=([^&]+)/g)) {
     const forms = [value, decodedUri(value) ?? value];

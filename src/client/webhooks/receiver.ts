@@ -176,7 +176,7 @@ async function readBody(
   });
 }
 
-/** A request that was refused. The reason holds nothing of what was sent. */
+/** A request that was refused. The reason contains nothing of what was sent. */
 export interface Refusal {
   readonly status: number;
   readonly reason: string;

@@ -83,7 +83,7 @@ async function processRows(
     if (error instanceof TypeError) return { rows: line, errors: ['The file is not encoded in UTF-8.'] };
     throw error;
   }
-  return { rows: line - 1, errors: line < 2 ? ['The file holds no rows.'] : [] };
+  return { rows: line - 1, errors: line < 2 ? ['The file contains no rows.'] : [] };
 }
 
 class FileProblem extends Error {}

@@ -104,9 +104,9 @@ const WILD: Readonly<Record<string, string>> = { '*': '[^/]+', '**': '.*' };
 export function readFault(text: string): Fault {
   const [, effects, call, when] = /^(.+?)@((?:\*|[A-Z]+) [^\s:]+)(?::(\S+))?$/.exec(text) ?? [];
   if (effects === undefined || call === undefined)
-    throw new FaultSyntaxError('must be an effect, @, a method and a path, such as 429@GET /logs:0.1');
+    throw new FaultSyntaxError('expected an effect, @, a method and a path, such as 429@GET /logs:0.1');
   const pattern = readCallPattern(call);
-  if (pattern === undefined) throw new FaultSyntaxError('must name a path that begins with / after the method');
+  if (pattern === undefined) throw new FaultSyntaxError('expected a path starting with / after the method');
   return { call: pattern, occasion: readOccasion(when), effect: readEffects(effects) };
 }
 
@@ -122,7 +122,7 @@ function readOccasion(text: string | undefined): Occasion {
   }
   const probability = /^(\d+|\d*\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   if (probability > 0 && probability <= 1) return { ...always, probability };
-  throw new FaultSyntaxError('must end, after the colon, in a chance such as 0.1, or in #3, #3-5 or #3-');
+  throw new FaultSyntaxError('expected a probability such as 0.1, or #3, #3-5 or #3-, after the colon');
 }
 
 function readEffects(text: string): Effect {
@@ -142,7 +142,7 @@ function readWord(word: string): { effect?: Effect | undefined; header?: readonl
 }
 
 const UNKNOWN_EFFECT =
-  'must begin with a status, body, latency, hang, reset, truncate, trickle, redirect, malformed, applied, accept-second-put or header=value';
+  'expected a status, body, latency, hang, reset, truncate, trickle, redirect, malformed, applied, accept-second-put or header=value';
 
 function readEffect(name: string, value: string | undefined): Effect | undefined {
   if (/^[2-5]\d\d$/.test(name) && value === undefined) return { status: Number(name) };
@@ -155,7 +155,7 @@ const EFFECTS: Readonly<Record<string, (value: string | undefined) => Effect>> =
   trickle: (value) => ({ trickle: milliseconds(value) }),
   hang(value = 'head') {
     if (value === 'head' || value === 'body') return { hang: value };
-    throw new FaultSyntaxError('must say hang or hang=body');
+    throw new FaultSyntaxError('expected hang or hang=body');
   },
   reset: (value) => ({ reset: value === undefined ? 'head' : bytes(value) }),
   truncate: (value) => ({ truncate: bytes(value) }),
@@ -167,19 +167,19 @@ const EFFECTS: Readonly<Record<string, (value: string | undefined) => Effect>> =
 
 function milliseconds(text = ''): number {
   const [, number, unit] = /^(\d{1,6})(ms|s|m)$/.exec(text) ?? [];
-  if (number === undefined || unit === undefined) throw new FaultSyntaxError('must give a duration such as 20ms or 2s');
+  if (number === undefined || unit === undefined) throw new FaultSyntaxError('expected a duration such as 20ms or 2s');
   return Number(number) * (UNIT_MS[unit] ?? 1);
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 
 function bytes(text = ''): number {
-  if (!/^\d{1,9}$/.test(text)) throw new FaultSyntaxError('must give a number of bytes');
+  if (!/^\d{1,9}$/.test(text)) throw new FaultSyntaxError('expected a number of bytes');
   return Number(text);
 }
 
 function address(text = ''): string {
-  if (!/^[!-~]+$/.test(text)) throw new FaultSyntaxError('must give the address to redirect to');
+  if (!/^[!-~]+$/.test(text)) throw new FaultSyntaxError('expected the address to redirect to');
   return text;
 }
 
@@ -207,6 +207,6 @@ function readNumbered(item: string, index: number): Fault {
     return readFault(item);
   } catch (error) {
     if (!(error instanceof FaultSyntaxError)) throw error;
-    throw new FaultSyntaxError(`fault ${index + 1} ${error.message}`);
+    throw new FaultSyntaxError(`fault ${index + 1}: ${error.message}`);
   }
 }

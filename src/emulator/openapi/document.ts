@@ -21,7 +21,7 @@ export function openApiDocument(): Json {
       title: 'Card vault: logs, tenant, 3-D Secure, Account Updater',
       version: '1',
       description:
-        'What the sandbox of svc emulates. x-permission is the permission that the key of a request needs, x-key-kind the kind of key. Responses can hold further members.',
+        'What the sandbox of svc emulates. x-permission is the permission that the key of a request needs, x-key-kind the kind of key. Responses can contain further members.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: 'http://127.0.0.1:4010', description: 'svc sandbox start' }],

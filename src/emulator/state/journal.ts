@@ -91,7 +91,7 @@ export function statePaths(directory: string) {
 export function prepareDirectory(paths: StatePaths): void {
   fs.mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
   if (!fs.existsSync(paths.journal) && !fs.readdirSync(paths.directory).every((name) => SANDBOX_FILE.test(name)))
-    throw new Error(`${paths.directory} holds other files than a sandbox's`);
+    throw new Error(`${paths.directory} contains other files than a sandbox's`);
   if ((fs.statSync(paths.directory).mode & 0o077) !== 0) fs.chmodSync(paths.directory, 0o700);
   fs.mkdirSync(paths.files, { recursive: true, mode: 0o700 });
 }

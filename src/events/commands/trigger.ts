@@ -49,7 +49,7 @@ const parameters = {
 
 export const trigger = defineCommand({
   description:
-    'Types: account-updater.job.created, .completed and .failed; also 3ds.session.* and tenant.*, whose data is not described and holds an id only. The event is made up, and the service is not involved.',
+    'Types: account-updater.job.created, .completed and .failed; also 3ds.session.* and tenant.*, whose data is not described and contains an id only. The event is made up, and the service is not involved.',
   examples: [
     ['svc events trigger account-updater.job.completed', "to 'svc events listen' on this machine"],
     [
@@ -90,7 +90,7 @@ function sampleDelivery(type: string, now: number): unknown {
 
 function sampleData(type: string): unknown {
   const family = familyOf(type);
-  // Their data is not described: an id is the least that any of them can hold.
+  // Their data is not described: an id is the least that any of them can contain.
   if (family !== undefined) return { [family === 'tenant.' ? 'tenant' : 'session']: { id: randomUUID() } };
   const word = type.slice(type.lastIndexOf('.') + 1);
   return { job: { id: randomUUID(), status: word === 'created' ? 'pending' : word } };

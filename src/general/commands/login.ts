@@ -99,8 +99,11 @@ async function askBaseUrl(context: Context): Promise<URL> {
     context.notices.note(`for ${baseUrlText(url)} (${origin.name}); use --base-url for another one`);
     return url;
   }
-  return askForText(context, 'Base URL of the service:', 'Pass --base-url, or set SVC_BASE_URL.', (typed) =>
-    parseBaseUrl(typed, { kind: 'flag', name: 'the answer' }),
+  return askForText(
+    context,
+    'Base URL (such as https://api.example.com):',
+    'Pass --base-url, or set SVC_BASE_URL.',
+    (typed) => parseBaseUrl(typed, { kind: 'flag', name: 'the answer' }),
   );
 }
 

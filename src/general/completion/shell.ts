@@ -15,7 +15,7 @@ export interface Question {
 export interface Shell {
   readonly name: string;
   /**
-   * Hands what was typed to `svc __complete` and does with the answer what the shell has for it. It holds no words of
+   * Hands what was typed to `svc __complete` and does with the answer what the shell has for it. It contains no words of
    * the tool, so it need not change with them, and it evaluates nothing that was typed or answered.
    */
   readonly script: () => string;

@@ -47,7 +47,7 @@ const fish: Shell = {
 };
 
 /**
- * Windows PowerShell 5.1 and PowerShell 7. The first mangles arguments that are empty or hold quotes, so the words travel
+ * Windows PowerShell 5.1 and PowerShell 7. The first mangles arguments that are empty or contain quotes, so the words travel
  * as one Base64 text. Where nothing is answered it completes files by itself.
  */
 const powershell: Shell = {

@@ -57,11 +57,11 @@ const merchantInfoSchema = anyOf('the merchant as the card network knows it', {
   risk_info: riskInfoSchema,
 });
 
-/** `requestor_info` of an authenticate request. What id and name hold depends on the card network. */
+/** `requestor_info` of an authenticate request. What id and name contain depends on the card network. */
 const requestorInfoSchema = z
   .strictObject({
     id: filled('the requestor id; how it is made up depends on the card network', '9876543210001'),
-    name: filled('the requestor name; what it holds depends on the card network', 'Example Shop'),
+    name: filled('the requestor name; what it contains depends on the card network', 'Example Shop'),
     url: textThat(
       z.refine((value: string) => /^https?:\/\//i.test(value) && URL.canParse(value)),
       "the requestor's business address, beginning with https:// or http://",

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { authenticateSchema } from './authenticate.ts';
 
-/** What a field of the authenticate request holds; `free` takes any object. */
+/** What a field of the authenticate request contains; `free` takes any object. */
 export type FieldType = 'text' | 'flag' | 'number' | 'object' | 'list' | 'free';
 
 /** A field of the authenticate request, as its schema describes it. */
@@ -9,7 +9,7 @@ export interface Field {
   /** Dotted; empty for the body itself. Items of a list have their number as a part. */
   readonly path: string;
   readonly kind: FieldType;
-  /** Needed in every body, or in every object that holds it. */
+  /** Needed in every body, or in every object that contains it. */
   readonly required: boolean;
   readonly description: string;
   /** A right value; undefined for objects and lists. */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { text as currencies } from './currencies.csv';
 
 // Fields of a request with what is said of them: `description` reads well behind "must be" and beside a
-// template's value, and `examples` holds one right value. Checks, templates and generated documents use both.
+// template's value, and `examples` contains one right value. Checks, templates and generated documents use both.
 
 /** Text that must not be empty. */
 export function filled(description: string, example: string): z.ZodMiniString {

@@ -19,7 +19,7 @@ const driftView: View = {
 
 export const diff = defineCommand({
   description:
-    "Only what the file names is compared. The value of the tenant stands after -, that of the file after +, as 'svc tenant update --file' would change it. The file of another tenant ends with exit code 3.",
+    'Only what the file names is compared. "-" is the tenant\'s value, "+" the file\'s, which \'svc tenant update --file\' would set. A file of another tenant ends with exit code 3.',
   examples: [
     ['svc tenant diff tenant.yaml', "against a file that 'svc tenant export' wrote"],
     ['svc tenant diff tenant.yaml --quiet', 'for cron and CI: exit code 10 when the tenant differs'],

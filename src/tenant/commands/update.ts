@@ -119,7 +119,7 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
 /** Without a way to confirm, the update is refused before anything is read. */
 function checkCanConfirm({ globals, prompts }: Context, { file, dryRun }: ChangeInput): void {
   if (globals.yes || dryRun || (file !== '-' && prompts().canAsk)) return;
-  const why = file === '-' ? 'standard input holds the change' : 'cannot prompt';
+  const why = file === '-' ? 'standard input contains the change' : 'cannot prompt';
   throw new SvcError('input_needed', `an update must be confirmed: ${why}`, {
     hint: 'Pass --yes, or --dry-run to see the difference only.',
   });

@@ -195,7 +195,7 @@ describe('svc 3ds test', () => {
       '  line 6: an earlier scenario has the same name',
       expect.stringMatching(/^ {2}line 9: expect must be successful, .*, or an HTTP status such as 424$/),
       '  line 10: a scenario must be an object with name, card and expect',
-      '  line 11: name must be a text of one line that holds no card number',
+      '  line 11: name must be a text of one line that contains no card number',
       '  line 12: token must be the id of a token, and no card number',
       '  line 13: type must be customer or merchant',
     ]);

@@ -57,7 +57,7 @@ describe('svc au check', () => {
       `::error ${bad},line=2,title=svc au check::expiration_year: this is not a year of 2 digits`,
       expect.stringContaining(`::error ${bad},line=3,title=svc au check::token: `),
       `::error ${bad},line=3,title=svc au check::expiration_month: this is not a month from 01 to 12`,
-      `::error ${bad},line=4,title=svc au check::the line holds what looks like a card number; send tokens only`,
+      `::error ${bad},line=4,title=svc au check::the line contains what looks like a card number; send tokens only`,
       '::warning file=in/twice.csv,line=3,title=svc au check::token: the same as on line 2',
     ]);
     for (const value of [CARD, '2z', 'm-77', 'secret-token', '"13"'])

@@ -19,7 +19,7 @@ describe('what is said of a refused file', () => {
     const error = refusedFile(await checked(`${HEADER}\nx,26,13,\n`), 'tokens.csv');
     expect(error.exitCode).toBe(13);
     expect(error.message).toBe('tokens.csv is refused: 1 problem');
-    expect(error.hint).toContain('Nothing was sent');
+    expect(error.hint).toContain('Fix these lines');
     expect(error.facts).toEqual({
       file: 'tokens.csv',
       problem_count: 1,

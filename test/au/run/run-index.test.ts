@@ -99,7 +99,7 @@ describe('a run that begins', () => {
     const run = beginRun(usual, requestFile());
     const before = readFileSync(join(run.path, 'run.json'), 'utf8');
     expect(() => RunDirectory.create(run.path, { ...run.record, id: 'other' }, requestCopy())).toThrow(
-      'holds a run already',
+      'already contains a run',
     );
     expect(readFileSync(join(run.path, 'run.json'), 'utf8')).toBe(before);
   });

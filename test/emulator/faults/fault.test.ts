@@ -63,7 +63,7 @@ describe('a fault in one line', () => {
   ])('refuses %j in words that do not repeat it', (text) => {
     const error = thrownBy(() => readFault(text));
     expect(error).toBeInstanceOf(FaultSyntaxError);
-    expect(error?.message).toMatch(/^must /);
+    expect(error?.message).toMatch(/^expected /);
   });
 
   it('never fails otherwise, whatever is written', () => {
@@ -110,7 +110,7 @@ describe('several faults', () => {
   });
 
   it('are refused with the number of the one that is wrong', () => {
-    expect(() => readFaults('429@GET /logs\nnonsense')).toThrow(/^fault 2 must be/);
+    expect(() => readFaults('429@GET /logs\nnonsense')).toThrow(/^fault 2: expected an effect/);
     expect(thrownBy(() => readFaults('[{"on":"GET /logs"}]'))).toBeInstanceOf(FaultSyntaxError);
   });
 });

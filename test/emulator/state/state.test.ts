@@ -146,7 +146,7 @@ describe('the state directory', () => {
   it('is refused when it holds other things, and left as it is', async () => {
     const directory = stateDirectory();
     writeFileSync(join(directory, 'letter.txt'), 'dear');
-    await expect(sandbox({ directory })).rejects.toThrow('holds other files');
+    await expect(sandbox({ directory })).rejects.toThrow('contains other files');
     expect(readdirSync(directory)).toEqual(['letter.txt']);
   });
 

@@ -145,12 +145,12 @@ describe('svc login', () => {
     session.type('api.example\r');
     await session.waitFor(/Base URL[^]*Base URL/);
     session.type(`${url}\r`);
-    await session.waitFor('management key (logs');
+    await session.waitFor('Management key (logs');
     session.type('canary-wrong-key\r');
     await session.waitFor('was not accepted');
-    await session.waitFor(/management key \(logs[^]*management key \(logs/);
+    await session.waitFor(/Management key \(logs[^]*Management key \(logs/);
     session.type('sandbox-management-key\r');
-    await session.waitFor('private key (3DS');
+    await session.waitFor('Private key (3DS');
     session.type('\r');
     expect((await session.exited).exitCode).toBe(0);
     expect(session.screen()).toMatch(/ TEST {2}Sandbox/);

@@ -49,7 +49,7 @@ describe('SVC_SANDBOX_FAULTS', () => {
 
   it('R05 is a usage error when it makes no sense, and does not repeat it', async () => {
     const { code, stderr } = await home.svc(['--sandbox', 'tenant'], { env: { SVC_SANDBOX_FAULTS: 'canary' } });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('SVC_SANDBOX_FAULTS: fault 1 must be')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('SVC_SANDBOX_FAULTS: fault 1: expected')]);
     expect(stderr).not.toContain('canary');
   });
 });

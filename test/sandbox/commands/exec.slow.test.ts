@@ -102,8 +102,8 @@ describe('svc sandbox exec', () => {
     for (const [option, given, words] of [
       ['--expect', 'logs', '--expect must be a method'],
       ['--max-rate', '10', '--max-rate must be a number'],
-      ['--fault', 'never', '--fault must be an effect'],
-      ['--scenario', 'scenario.txt', '--scenario fault 2 must be an effect'],
+      ['--fault', 'never', '--fault: expected an effect'],
+      ['--scenario', 'scenario.txt', '--scenario: fault 2: expected an effect'],
       ['--scenario', 'missing.txt', 'does not exist'],
       ['--webhook', 'https://example.com/canary', '--webhook must be'],
     ] as const) {
