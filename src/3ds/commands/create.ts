@@ -1,9 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
-import { defineCommand, dryRunParameter, Preview, type PreviewRequest, type Result } from '../../cli/app/command.ts';
+import { dryRunParameter } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { choice, type Input, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
+import { defineRequestCommand } from '../../cli/app/request-command.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { CreatedSession, CreateSession } from '../../schema/three-ds/session.ts';
@@ -25,7 +26,7 @@ const parameters = {
   dryRun: dryRunParameter,
 } as const;
 
-export const create = defineCommand({
+export const create = defineRequestCommand({
   examples: [
     ['svc 3ds create --token 5f0c… --type customer', 'the cardholder is present and pays'],
     ['svc 3ds create --token 5f0c… --type merchant --fields id', 'a payment without the cardholder; only the id'],
@@ -35,25 +36,22 @@ export const create = defineCommand({
   changes: true,
   fields: createdSessionView.fields,
   parameters,
-  async run(context, input): Promise<Result> {
+  async request(_, input) {
     const body = toBody(input);
-    const print = await recordPrinter(context, createdSessionView);
-    if (input.dryRun) return new Preview(await createRequest(body));
-    const client = await context.client();
-    if (body.pan !== undefined) context.notices.warn('pan is deprecated: use --token instead');
-    const session = await client.threeDs.create(body);
-    await print(session);
-    const method = session.method_url
-      ? 'the SDK in the browser sends the method request to method_url; then authenticate'
-      : 'to authenticate';
-    noteNext(context, method, ['3ds', 'authenticate', session.id, '--file', '<body>']);
+    return (await import('../../client/api/resources.ts')).createSessionRequest(body);
   },
-  request: async (_, input) => createRequest(toBody(input)),
+  async printer(context, { panToken, dryRun }) {
+    const print = await recordPrinter(context, createdSessionView);
+    if (panToken !== undefined && !dryRun) context.notices.warn('pan is deprecated: use --token instead');
+    return async (session) => {
+      await print(session);
+      const method = session.method_url
+        ? 'the SDK in the browser sends the method request to method_url; then authenticate'
+        : 'to authenticate';
+      noteNext(context, method, ['3ds', 'authenticate', session.id, '--file', '<body>']);
+    };
+  },
 });
-
-async function createRequest(body: CreateSession): Promise<PreviewRequest> {
-  return (await import('../../client/api/resources.ts')).createSessionRequest(body);
-}
 
 function toBody({ token, tokenIntent, panToken, type }: Input<typeof parameters>): CreateSession {
   const given = [token, tokenIntent, panToken].filter((id) => id !== undefined);

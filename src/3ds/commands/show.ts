@@ -1,10 +1,10 @@
-import { defineCommand } from '../../cli/app/command.ts';
 import { argument } from '../../cli/app/parameter.ts';
+import { defineRequestCommand } from '../../cli/app/request-command.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { responsePrinter, warnOfDeprecated } from '../outcome.ts';
 import { sessionView } from '../view.ts';
 
-export const show = defineCommand({
+export const show = defineRequestCommand({
   description:
     'A table hides personal data and the authentication value; machine formats (-o json) contain them as the service sent them.',
   examples: [
@@ -14,12 +14,12 @@ export const show = defineCommand({
   permissions: ['3ds:session:read'],
   fields: sessionView.fields,
   parameters: { session: argument('<session>', 'id of a session', text) },
-  async run(context, { session: id }) {
-    const print = await responsePrinter(context, sessionView);
-    const client = await context.client();
-    const session = await client.threeDs.read(id);
-    await print(session);
-    warnOfDeprecated(context, session);
-  },
   request: async (_, { session: id }) => (await import('../../client/api/resources.ts')).readSessionRequest(id),
+  async printer(context) {
+    const print = await responsePrinter(context, sessionView);
+    return async (session) => {
+      await print(session);
+      warnOfDeprecated(context, session);
+    };
+  },
 });

@@ -6,6 +6,7 @@ import type { KeyType } from '../../schema/tenant.ts';
 import { type ApiKey, HttpCore } from '../http/core.ts';
 import type { Trace } from '../http/exchange.ts';
 import { KNOWN_RATES, Pacer, type RateLedger } from '../http/pacer.ts';
+import type { ApiRequest } from '../http/request.ts';
 import type { TimeLimits } from '../http/retry.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import { AnyEndpoint } from './any-endpoint.ts';
@@ -89,6 +90,14 @@ export class Client {
     this.accountUpdater = new AccountUpdater(this.#core);
     this.threeDs = new ThreeDs(this.#core);
     this.any = new AnyEndpoint(this.#core);
+  }
+
+  /**
+   * Sends a request of this API and gives the response in its shape.
+   * @throws SvcError for every failure; the signal's reason when it aborts
+   */
+  send<T>(request: ApiRequest<T>): Promise<T> {
+    return this.#core.call(request);
   }
 
   /** The service's time in milliseconds since the epoch, as its responses show it. */

@@ -1,5 +1,6 @@
-import { type Context, defineCommand } from '../../cli/app/command.ts';
+import type { Context } from '../../cli/app/command.ts';
 import { listPrinter, once } from '../../cli/app/print.ts';
+import { defineRequestCommand } from '../../cli/app/request-command.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { EntityType } from '../../schema/log.ts';
 
@@ -9,20 +10,18 @@ const entityTypeView: View<EntityType> = {
   columns: simpleColumns({ value: 'id', display_name: 'text' }),
 };
 
-export const entityTypes = defineCommand({
+export const entityTypes = defineRequestCommand({
   examples: [['svc logs entity-types', 'the entity types that logs are about']],
   permissions: ['log:read'],
   fields: entityTypeView.fields,
   parameters: {},
-  async run(context) {
+  request: async () => (await import('../../client/api/logs.ts')).entityTypesRequest(),
+  async printer(context) {
     const print = await listPrinter(context, entityTypeView);
-    const client = await context.client();
-    const types = await client.logs.entityTypes();
-    await print(once(types));
-    await rememberForCompletion(context, types);
-  },
-  async request() {
-    return (await import('../../client/api/logs.ts')).entityTypesRequest();
+    return async (types) => {
+      await print(once(types));
+      await rememberForCompletion(context, types);
+    };
   },
 });
 

@@ -1,5 +1,5 @@
-import { defineCommand } from '../../cli/app/command.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
+import { defineRequestCommand } from '../../cli/app/request-command.ts';
 import type { View } from '../../cli/output/view.ts';
 import { tenantView } from '../view.ts';
 
@@ -10,7 +10,7 @@ const exportView: View = {
   columns: [],
 };
 
-const exportTenant = defineCommand({
+const exportTenant = defineRequestCommand({
   description:
     "YAML also in a pipe, unless another format is asked for with -o. 'svc tenant diff' compares the file with the tenant, and 'svc tenant update --file' applies it; neither accepts the file of another tenant.",
   examples: [
@@ -20,14 +20,12 @@ const exportTenant = defineCommand({
   permissions: ['tenant:read'],
   fields: exportView.fields,
   parameters: {},
-  async run(context) {
-    const print = await recordPrinter(context, exportView, 'yaml');
-    const client = await context.client();
-    const tenant = await client.tenant.read();
-    const { bodyOf } = await import('../change.ts');
-    await print({ id: tenant.id, type: tenant.type, ...bodyOf(tenant) });
-  },
   request: async () => (await import('../../client/api/resources.ts')).readTenantRequest(),
+  async printer(context) {
+    const print = await recordPrinter(context, exportView, 'yaml');
+    const { bodyOf } = await import('../change.ts');
+    return (tenant) => print({ id: tenant.id, type: tenant.type, ...bodyOf(tenant) });
+  },
 });
 
 export { exportTenant as export };

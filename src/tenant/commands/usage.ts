@@ -1,7 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
-import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
+import { type Context, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { value } from '../../cli/app/parameter.ts';
 import { formatOf, isForPeople, listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
+import { defineRequestCommand } from '../../cli/app/request-command.ts';
 import { percent } from '../../cli/app/value-parsers.ts';
 import { drawBar, drawGauge } from '../../cli/output/bars.ts';
 import { wrapWords } from '../../cli/output/text.ts';
@@ -28,7 +29,7 @@ const usageCsvView: View<Readonly<Record<string, unknown>>> = {
   columns: [],
 };
 
-export const usage = defineCommand({
+export const usage = defineRequestCommand({
   description: 'With -o csv one row a token type, the totals on each; other formats keep the form of the service.',
   examples: [
     ['svc tenant usage', 'counts as bars'],
@@ -45,15 +46,14 @@ export const usage = defineCommand({
       percent,
     ),
   },
-  async run(context, { warnAt }) {
-    const print = await reportPrinter(context, warnAt ?? 80);
-    const client = await context.client();
-    const report = await client.tenant.usage();
-    await print(report);
-    if (warnAt === undefined) return;
-    checkThreshold(monthlyActive(report), warnAt);
-  },
   request: async () => (await import('../../client/api/resources.ts')).usageRequest(),
+  async printer(context, { warnAt }) {
+    const print = await reportPrinter(context, warnAt ?? 80);
+    return async (report) => {
+      await print(report);
+      if (warnAt !== undefined) checkThreshold(monthlyActive(report), warnAt);
+    };
+  },
 });
 
 async function reportPrinter(context: Context, warnAt: number): Promise<(report: UsageReport) => Promise<void>> {

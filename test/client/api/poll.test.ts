@@ -68,10 +68,6 @@ describe('polling until something is done', () => {
   it('R72 gives what was said before the command reached its time limit', async () => {
     const timeUp = new SvcError('timeout', 'the time limit was reached');
     const outage = new SvcError('network', 'refused');
-    expect(await pollUntil(...polling(['open', outage, timeUp], new FakeClock()))).toEqual({
-      seen: 'open',
-      outage,
-      timeUp,
-    });
+    expect(await pollUntil(...polling(['open', outage, timeUp], new FakeClock()))).toEqual({ seen: 'open', timeUp });
   });
 });

@@ -1,0 +1,29 @@
+import type { ApiRequest } from '../../client/http/request.ts';
+import { type CommandFacts, type CommandSpec, type Context, defineCommand, Preview } from './command.ts';
+import type { Input, Parameters } from './parameter.ts';
+
+/**
+ * Declares a command that sends one request and shows the response. `--curl` and `--dry-run` show the very request that
+ * is sent, since there is no other.
+ */
+export function defineRequestCommand<const P extends Parameters, T>(
+  spec: CommandFacts & {
+    readonly parameters: P;
+    readonly request: (context: Context, input: Input<P>) => Promise<ApiRequest<T>>;
+    /** Checks the output options before anything is sent. @returns what shows the response */
+    readonly printer: (context: Context, input: Input<P>) => Promise<(response: T) => Promise<void>>;
+  },
+): CommandSpec {
+  const { request, printer, ...facts } = spec;
+  return defineCommand({
+    ...facts,
+    async run(context, input) {
+      const print = await printer(context, input);
+      const wanted = await request(context, input);
+      if (input['dryRun'] === true) return new Preview(wanted);
+      const client = await context.client();
+      return print(await client.send(wanted));
+    },
+    request,
+  });
+}
