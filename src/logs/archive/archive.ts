@@ -13,19 +13,19 @@ import { ArchiveSync, type SyncOptions } from './sync.ts';
 import { ArchiveWriter, type Written } from './writer.ts';
 
 export interface RunOptions extends Omit<SyncOptions, 'isNew' | 'onCommit'> {
-  /** The service that the client is for, as an archive names it. */
+  /** The base URL of the service, which the archive's first record names. */
   readonly service: string;
-  /** Where a new archive begins, given the service's time; by default with what the service still has. */
+  /** Returns the beginning of a new archive, given the service's time. Default: everything that the service still has. */
   readonly since?: ((now: number) => number) | undefined;
   readonly onBegin?: ((begin: RunBegin) => void) | undefined;
   readonly onCommit?: ((written: Written) => void) | undefined;
-  /** Called while the archive is followed, whenever other files are missing than before. */
+  /** Called in follow mode when the set of missing files has changed. */
   readonly onLost?: ((lost: LostFiles) => void) | undefined;
-  /** Drops months at the old end; nothing is dropped without it. */
+  /** Drops the oldest months after commits. Without it, nothing is dropped. */
   readonly retention?: Retention | undefined;
 }
 
-/** Where a run begins. Times in epoch milliseconds, by the service's clock. */
+/** Where a run begins. Times are epoch milliseconds by the service's clock. */
 export interface RunBegin {
   readonly isNew: boolean;
   readonly tenantId: string;
@@ -40,15 +40,15 @@ export interface ArchiveRun extends RunBegin {
   readonly archivedTo: number;
   readonly record: number;
   readonly sha256: string;
-  /** Files that records name and that are not there; undefined where a signal came first. */
+  /** Recorded files that are missing or changed; undefined when a signal ended the run before the search. */
   readonly lost: LostFiles | undefined;
-  /** The signal that ended it, without harm. */
+  /** The signal that ended the run, if any. What was read until then is committed. */
   readonly endedBy: SvcError | undefined;
 }
 
 /**
- * Creates or updates an archive, or with `follow` keeps it up to date until a signal comes.
- * @throws SvcError that ended it, with how much time is left to fix it
+ * Creates or updates an archive. With `follow`, keeps it up to date until a signal arrives.
+ * @throws SvcError the failure, with the time left before unarchived entries are lost
  */
 export async function runArchive(
   store: ArchiveStore,
@@ -112,7 +112,7 @@ async function runLocked(store: ArchiveStore, client: Client, tenantId: string |
   };
 }
 
-/** Applies the retention; returns the damage that keeps it from working, as what is new must be archived all the same. */
+/** Applies the retention. Damage is returned instead of thrown, because new entries must be archived regardless. */
 async function retained(writer: ArchiveWriter, { retention, follow }: RunOptions): Promise<SvcError | undefined> {
   try {
     await retention?.apply(writer);
@@ -140,7 +140,7 @@ async function begun(
   try {
     await beginArchive(store, { service, tenantId }, { position, since: start, now });
   } catch (error) {
-    // Another machine began the archive at the same time: this one continues it.
+    // Another machine has just begun the archive, so this one continues it.
     if (!isSvcError(error, 'conflict')) throw error;
     conflict = error;
   }
@@ -150,7 +150,7 @@ async function begun(
   return found;
 }
 
-/** A signal is how a run may end. */
+/** Resolves to the signal that ended the work, which is not a failure. */
 async function endOf(work: Promise<void>): Promise<SvcError | undefined> {
   try {
     await work;
@@ -176,7 +176,7 @@ async function explained(failure: unknown, store: ArchiveStore, client: Client, 
   }
 }
 
-/** Damage of the archive, with the command that shows all of it. */
+/** Adds the command that lists all damage to the error of a damaged file. */
 function damageError(error: SvcError, { name }: ArchiveStore): SvcError {
   const { code, message, hint, facts, cause } = error;
   return new SvcError(code, message, { hint, facts, cause, next: error.next ?? ['logs', 'verify', name] });

@@ -25,10 +25,10 @@ import { filesOf, nextCheckpoint, removeOutdated, storePosition } from './side-f
 import type { ArchiveStore } from './store.ts';
 
 const DAY_MS = 86_400_000;
-// After a quiet year, not each of its days is searched.
+// Limits the search for orphaned segments after a long pause, so that not every day of a quiet year is listed.
 const MAX_DAYS_BACK_MS = 35 * DAY_MS;
 
-/** The end of an archive's chain, where its writer adds records. Only under the store's lock. */
+/** The end of an archive's chain, where a writer appends records. The caller must have the store's lock. */
 export class ChainEnd {
   readonly #store: ArchiveStore;
   readonly #tenantId: string;
@@ -36,7 +36,7 @@ export class ChainEnd {
   #last: Link;
   #hasCleaned = false;
 
-  /** `last` is the newest record; `now` gives the service's time, in epoch milliseconds. */
+  /** `last` is the newest record. `now` returns the service's time in epoch milliseconds. */
   constructor(store: ArchiveStore, last: Link, tenantId: string, now: () => number) {
     this.#store = store;
     this.#last = last;
@@ -53,17 +53,16 @@ export class ChainEnd {
   }
 
   /**
-   * Commits a record with the position behind it, and with the first one removes what a killed run left: segments with
-   * the number of the newest record, or of the next one. The former are removed before there is a next one, so none of
-   * earlier numbers are left.
-   * @throws SvcError `conflict` when another writer was faster: then the files of this record are removed
+   * Commits a record with the position after it. The first commit of a run also removes orphaned segments that a killed
+   * run left under the number of the newest or the next record. No earlier ones exist, because every run did the same.
+   * @throws SvcError `conflict` when another writer was faster; the files of this record are then removed
    */
   async append(content: RecordContent, behind: TailPosition): Promise<void> {
     const isFirst = !this.#hasCleaned;
     const before = this.#last;
     if (isFirst) await this.#clean(await this.#positionBefore());
     this.#hasCleaned = true;
-    // A crash from here on leaves files that no record names, and later those of older records: a commit removes both.
+    // A crash after this line leaves files that no record names, or outdated ones. A later commit removes both.
     const position = await storePosition(this.#store, this.next, behind);
     const checkpoint = await nextCheckpoint(this.#store, before);
     try {
@@ -76,7 +75,7 @@ export class ChainEnd {
     await removeOutdated(this.#store, this.#last, before);
   }
 
-  /** Removes segments with the newest record's number that it does not name; `before` is the position before it. */
+  /** Removes segments that have the newest record's number and that the record does not name. */
   async #clean({ settled, read_to: readTo }: ArchiveRecord['position']): Promise<void> {
     const from = Math.max(Date.parse(settled), Date.parse(readTo) - MAX_DAYS_BACK_MS);
     const range = { from, to: this.#now() };
@@ -91,14 +90,14 @@ export class ChainEnd {
     try {
       return parseRecord(text, path).record.position;
     } catch (error) {
-      // What is new is archived also after a damaged record; `verify` finds it.
+      // New entries are archived even after a damaged record, which `svc logs verify` reports.
       if (!isSvcError(error, 'checksum_mismatch')) throw error;
       return position;
     }
   }
 }
 
-/** Gives a segment its name in the archive, and returns what its record says of it. */
+/** Moves a segment into the archive under its final name. Returns its description for the record. */
 export async function storeSegment(
   store: ArchiveStore,
   sequence: number,
@@ -106,7 +105,7 @@ export async function storeSegment(
 ): Promise<Segment> {
   const { bytes, sha256 } = file;
   const path = `${tenantFolder(tenantId)}/date=${day}/${segmentName(sequence, sha256, isRaw)}`;
-  // A run that was killed before its record may have left the very same file.
+  // A run killed before its commit may have left the identical file.
   if (!(await store.create(path, file)) && (await sha256OfAll(store.read(path))) !== sha256)
     throw new SvcError('checksum_mismatch', `${path} in ${store.name} is not the file that its name says`, {
       hint: 'Move it away, then run the command again: no record names it.',
@@ -116,7 +115,7 @@ export async function storeSegment(
   return { path, entries, bytes, sha256, ...times, supplementary };
 }
 
-/** Removes the files of a record after another writer's record took its number, but none that this record names. */
+/** Removes the files of a record whose number another writer's record has taken, except files that this one names. */
 async function dropOwn(store: ArchiveStore, sequence: number, draft: RecordDraft): Promise<void> {
   const text = await store.readText(recordPath(sequence));
   if (text === undefined) return;
@@ -125,10 +124,10 @@ async function dropOwn(store: ArchiveStore, sequence: number, draft: RecordDraft
   for (const path of written) if (!named.has(path)) await store.remove(path);
 }
 
-/** Removes segments that a killed run left. Before the record is there, another machine may still commit them. */
+/** Removes orphaned segments of a committed record. Before the commit, another machine could still commit them. */
 async function removeOrphans(store: ArchiveStore, tenantId: string, record: ArchiveRecord, { from, to }: TimeRange) {
   const named = namedBy(record);
-  // Its next run meets the same entries, and so the same tenants.
+  // The run after a killed one reads the same entries, so its segments are in the folders of the same tenants.
   const segments = [...named].filter((path) => !Number.isNaN(partNumber(path)));
   const folders = new Set([tenantFolder(tenantId), ...segments.map((path) => path.split('/', 1).join(''))]);
   const days = [UNKNOWN_DAY];
@@ -143,7 +142,7 @@ async function removeOrphans(store: ArchiveStore, tenantId: string, record: Arch
     if (indexNumber(path) === record.sequence && !named.has(path)) await store.remove(path);
 }
 
-/** The files that a record names. */
+/** Returns the paths of all files that a record names. */
 function namedBy(record: RecordDraft): Set<string> {
   const files = record.kind === 'segments' ? [...record.segments, ...(record.index ?? [])] : [];
   return new Set([...files, ...filesOf(record)].map(({ path }) => path));

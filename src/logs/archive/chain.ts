@@ -32,7 +32,7 @@ const headSchema = z.looseObject({
 type Head = z.infer<typeof headSchema>;
 
 /**
- * All records, checked like `checkChain` does; none where there is no archive.
+ * Yields all records, with the checks of `checkChain`. Yields nothing where there is no archive.
  * @throws SvcError `checksum_mismatch` for a record that is damaged, missing or does not chain, `config` for a newer version
  */
 export async function* readRecords(store: ArchiveStore): AsyncGenerator<Link> {
@@ -42,24 +42,24 @@ export async function* readRecords(store: ArchiveStore): AsyncGenerator<Link> {
   }
 }
 
-// The next commit writes a lost head again, in the usual form.
+// The next commit rewrites a missing or unusual head.
 function isHarmless({ problem, path }: Finding): boolean {
   return problem === 'unlisted' || (path === HEAD && problem !== 'damaged');
 }
 
-/** What is known of a record even where it is unreadable: its number and the hash of its bytes. */
+/** The number of a record and the hash of its bytes, which are known even if the record is unreadable. */
 export interface ChainState {
   readonly sequence: number;
   readonly sha256: string;
 }
 
 /**
- * Checks all records without stopping at the first problem. Gives every readable record and all problems, in order;
- * returns the newest record, or undefined where there is none.
+ * Checks all records without stopping at the first problem. Yields every readable record and all problems in order.
+ * Returns the newest record, or undefined where there is none.
  * @throws SvcError `config` for a newer version, `local`
  */
 export async function* checkChain(store: ArchiveStore): AsyncGenerator<Link | Finding, ChainState | undefined> {
-  // Before the records, so that a concurrent writer does not put it ahead of them.
+  // The head is read before the records, so that a concurrent commit cannot make it newer than them.
   const head = await findText(store, HEAD);
   const named = parseHead(head.text ?? '');
   let namedHash: string | undefined;
@@ -78,7 +78,7 @@ export async function* checkChain(store: ArchiveStore): AsyncGenerator<Link | Fi
     last = { sequence, sha256: sha256Of(text ?? '') };
     if (sequence === named?.sequence) namedHash = last.sha256;
   }
-  // The first writer may have put the head there since it was read.
+  // The writer of the first record may have created the head since it was read.
   const isNew =
     head.text === undefined && head.problem === undefined && (await findText(store, HEAD)).text !== undefined;
   if (!isNew) yield* checkHead(head, namedHash, last);
@@ -93,25 +93,25 @@ function* checkRecord(text: string, path: string, sequence: number, last: ChainS
     yield found('damaged', path, damageOf(error, path));
     return;
   }
-  // Another reader could take the second of two members with one name, or skip what follows the first line.
+  // Other JSON readers could use the second of two members with the same name, or ignore everything after the first line.
   if (`${JSON.stringify(parsedJson(text))}\n` !== text)
     yield found('changed', path, 'it is not written as svc writes records');
   yield* contradictions(link, sequence, last);
   yield link;
 }
 
-/** What in a record contradicts its position; `last` is the newest one known before it. */
+/** Yields what in a record contradicts its position in the chain. `last` is the newest known record before it. */
 function* contradictions({ record, path }: Link, due: number, last: ChainState | undefined): Generator<Finding> {
   const { sequence, previous, kind } = record;
   if (sequence !== due) yield found('unfit', path, `it says that it is record ${sequence}`);
   if ((kind === 'begin') !== (due === 0)) yield found('unfit', path, `a ${kind} record cannot be here`);
-  // Nothing is known behind a missing record.
+  // The hash of a missing record is unknown, so any `previous` after it is accepted.
   const before = last?.sequence === due - 1 ? last.sha256 : previous;
   if (previous !== (due === 0 ? null : before))
     yield found('changed', path, 'it does not chain: it was changed, or the record before it');
 }
 
-// After a crash between a commit and its update the head lags behind, but it is never ahead.
+// The head may lag behind after a crash between a commit and the update of the head. It is never ahead.
 function* checkHead({ text, problem }: TextFound, namedHash: string | undefined, last: ChainState | undefined) {
   const head = parseHead(text ?? '');
   const due = last === undefined ? 0 : last.sequence + 1;
@@ -137,13 +137,13 @@ function found(problem: Problem, path: string, message: string): Finding {
   return { problem, path, message };
 }
 
-/** A file of the manifest: a record, or something else, without sequence and text. */
+/** A file of the manifest. One that is not a record has no sequence and no text. */
 interface RecordText extends TextFound {
   readonly path: string;
   readonly sequence: number | undefined;
 }
 
-/** The text of a file; undefined where there is none, or where it cannot be read (`problem`). */
+/** The text of a file; undefined if there is no file, or if it cannot be read (`problem` says why). */
 interface TextFound {
   readonly text: string | undefined;
   readonly problem?: string | undefined;
@@ -151,7 +151,7 @@ interface TextFound {
 
 const READ_AHEAD = 16;
 
-/** All files of the manifest in order, read a few ahead, as each one takes time to arrive from a bucket. */
+/** Reads all files of the manifest in order. A few are read ahead, because each takes time to arrive from a bucket. */
 function recordTexts(store: ArchiveStore): AsyncGenerator<RecordText> {
   return sideBySide(store.list(MANIFEST), READ_AHEAD, async ({ path }) => {
     const sequence = sequenceOf(path);
@@ -169,14 +169,14 @@ async function findText(store: ArchiveStore, path: string): Promise<TextFound> {
   }
 }
 
-/** What is wrong with a file, in words. @throws any other error */
+/** Returns what is wrong with a file, without its path. @throws any error that is not about damage */
 export function damageOf(error: unknown, path: string): string {
   if (!isSvcError(error, 'checksum_mismatch')) throw error;
   return error.message.replace(`${path} is damaged: `, '');
 }
 
 /**
- * The newest record, found by the head and what follows it; undefined where there is no archive.
+ * Finds the newest record: reads the one that the head names, then any after it. Undefined where there is no archive.
  * @throws SvcError as `readRecords`
  */
 export async function readLast(store: ArchiveStore): Promise<Link | undefined> {
@@ -196,7 +196,7 @@ export async function readLast(store: ArchiveStore): Promise<Link | undefined> {
   }
 }
 
-/** The records from a number up to `last`, checked. @throws SvcError as `readRecords` */
+/** Yields the records from number `first` up to `last`, checked. @throws SvcError as `readRecords` */
 export async function* readRecordsFrom(store: ArchiveStore, first: number, last: Link): AsyncGenerator<Link> {
   const numbers = Array.from({ length: last.record.sequence + 1 - first }, (_, index) => first + index);
   let before: Link | undefined;
@@ -214,7 +214,7 @@ async function readRecord(store: ArchiveStore, sequence: number): Promise<Link> 
   return parseRecord(text, path);
 }
 
-/** The first record, which says what is archived. @throws SvcError as `readRecords` */
+/** Reads the first record, which names the service and the tenant. @throws SvcError as `readRecords` */
 export async function readFirst(store: ArchiveStore): Promise<Link | undefined> {
   const path = recordPath(0);
   const text = await store.readText(path);
@@ -230,10 +230,10 @@ export async function appendRecord(store: ArchiveStore, last: Link | undefined, 
   const record: ArchiveRecord = { version: NEWEST_VERSION, sequence, previous: last?.sha256 ?? null, ...draft };
   const path = recordPath(sequence);
   const text = recordText(record);
-  // In a store without conditional writes, another writer may have been last.
+  // A store without conditional writes lets another writer replace the last record.
   if (last && sha256Of((await store.readText(last.path)) ?? '') !== last.sha256)
     throw otherWriter(store, last.record.sequence);
-  // A run that failed on a full disk may have left the first record without a head.
+  // A run that failed on a full disk may have created the first record without the head.
   if (last?.record.sequence === 0) await store.replace(HEAD, headText({ sequence: 0, sha256: last.sha256 }));
   if (!(await store.create(path, text))) throw otherWriter(store, sequence);
   const link = { record, path, sha256: sha256Of(text) };
@@ -245,7 +245,7 @@ function headText({ sequence, sha256 }: Pick<Head, 'sequence' | 'sha256'>): stri
   return `${JSON.stringify({ version: 1, sequence, sha256 })}\n`;
 }
 
-/** The head, or undefined where there is none. @throws SvcError `checksum_mismatch` when it cannot be read */
+/** Reads the head; undefined where there is none. @throws SvcError `checksum_mismatch` when it cannot be read */
 async function readHead(store: ArchiveStore): Promise<Head | undefined> {
   const text = await store.readText(HEAD);
   if (text === undefined) return undefined;
@@ -254,7 +254,7 @@ async function readHead(store: ArchiveStore): Promise<Head | undefined> {
   return head;
 }
 
-/** Reads the text of a head; undefined for what names no record. @throws SvcError `config` for a newer version */
+/** Parses the text of a head; undefined if it names no record. @throws SvcError `config` for a newer version */
 function parseHead(text: string): Head | undefined {
   const value = parsedJson(text);
   refuseNewer(value, 1, HEAD);
@@ -271,7 +271,7 @@ function next(last: Link | undefined): number {
   return last === undefined ? 0 : last.record.sequence + 1;
 }
 
-/** The error where another machine has committed a record of this number. */
+/** The error when another machine has already committed a record with this number. */
 export function otherWriter(store: ArchiveStore, sequence: number): SvcError {
   return new SvcError('conflict', `another writer has committed record ${sequence} of ${store.name}`, {
     hint: 'Nothing was lost or duplicated. Let only one machine write to an archive, then run the command again.',
@@ -280,21 +280,21 @@ export function otherWriter(store: ArchiveStore, sequence: number): SvcError {
 }
 
 export type Problem =
-  /** Its bytes are not those that were written. */
+  /** The file has other bytes than were written. */
   | 'changed'
-  /** It is shorter, or longer, than what was written. */
+  /** The file is shorter (`cut`) or longer (`grown`) than it was written. */
   | 'cut'
   | 'grown'
-  /** It was written and is gone. */
+  /** The file was written and is gone. */
   | 'missing'
-  /** No record lists it. */
+  /** No record lists the file. */
   | 'unlisted'
   | 'damaged'
-  /** It contradicts its record or its position. */
+  /** The file contradicts its record or its position in the chain. */
   | 'unfit'
-  /** Retention dropped it, which was not expected. */
+  /** Retention dropped months that it was not expected to drop. */
   | 'dropped'
-  /** The chain holds no record with the expected hash. */
+  /** No record in the chain has the expected hash. */
   | 'rewritten';
 
 export interface Finding {

@@ -27,17 +27,17 @@ export interface Listed {
   readonly segment: Segment;
   readonly sequence: number;
   readonly index?: IndexCheck | undefined;
-  /** The tenant of the archive, whose entries need not name it; undefined where that cannot be read. */
+  /** The tenant of the archive, assumed for entries without a tenant; undefined if the first record is unreadable. */
   readonly tenantId: string | undefined;
   readonly file: Pick<StoredFile, 'bytes' | 'irregular'> | undefined;
 }
 
 export interface CheckOptions extends ReadSegmentOptions {
-  /** Compares names and sizes only. */
+  /** Compares only names and sizes, without reading the file. */
   readonly isListedOnly?: boolean | undefined;
 }
 
-/** All problems of a segment: of its bytes, then of its entries. @throws SvcError `local` */
+/** Returns all problems of a segment: first of its file, then of its entries. @throws SvcError `local` */
 export async function checkSegment(
   store: ArchiveStore,
   { segment, sequence, tenantId, file, index }: Listed,
@@ -79,7 +79,7 @@ const FOLDERS = /^tenant=[^/]+\/date=[^/]+\/[^/]+$/;
 
 const DAY_MS = 86_400_000;
 const NAMES = [...COUNTED, 'created_at', 'tenant_id', 'entity_id'];
-// Where the scanner puts the value of each name.
+// The index of each name in the scanner's results.
 const ACTOR_ID = NAMES.indexOf('actor_id');
 const TIME = NAMES.indexOf('created_at');
 const TENANT_ID = NAMES.indexOf('tenant_id');
@@ -87,7 +87,7 @@ const ENTITY_ID = NAMES.indexOf('entity_id');
 const ENTITY = [ENTITY_ID];
 const ENTITY_AND_ACTOR = [ENTITY_ID, ACTOR_ID];
 
-/** The entries of a segment, checked by the bytes of their lines; any line that is not plain is parsed. */
+/** Checks the entries of a segment by the bytes of their lines. Only lines with unusual JSON are parsed. */
 class Content {
   readonly #segment: Segment;
   readonly #indexed: IndexedContent | undefined;
@@ -95,11 +95,11 @@ class Content {
   readonly #counter: LineCounter | undefined;
   readonly #clock = new LineClock();
   readonly #day: string;
-  /** The beginning of its day; NaN where it has none. */
+  /** The beginning of the segment's day; NaN for entries without a readable time. */
   readonly #begin: number;
   readonly #folder: string;
   readonly #tenantId: string | undefined;
-  /** The last tenant met, and whether its entries belong into another folder. */
+  /** The tenant of the previous line, and whether its entries belong into another folder. */
   #tenant: Buffer | undefined;
   #isForeign = false;
   #foreign = 0;
@@ -120,7 +120,7 @@ class Content {
     this.#begin = begin !== undefined && dayOf(begin) === this.#day ? begin : Number.NaN;
   }
 
-  /** Takes a block of whole lines. @throws SvcError `checksum_mismatch` for what is no entry */
+  /** Checks a block of complete lines. @throws SvcError `checksum_mismatch` for a line that is not an entry */
   add(block: Buffer): void {
     const { starts, ends } = this.#scanner;
     for (let at = 0; at < block.length; at += 1) {
@@ -156,7 +156,7 @@ class Content {
   #compare(indexed: IndexedContent, block: Buffer, at: number | undefined): void {
     const { starts, ends } = this.#scanner;
     const group = at === undefined ? undefined : this.#counter?.countLine(block, at);
-    // A column needs an actor once, and most entries are of a few: their groups are found without making texts.
+    // An actor is added to a column's filter once. Known groups show that it was, without decoding the actor's id.
     for (const slot of indexed.hasActorOf(group) ? ENTITY : ENTITY_AND_ACTOR) {
       const start = starts[slot] ?? -1;
       const end = ends[slot] ?? -1;

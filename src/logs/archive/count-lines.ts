@@ -5,40 +5,40 @@ import { COUNTED } from './index/tally.ts';
 import { holdsAt, LineClock, LineScanner } from './line-scanner.ts';
 import { readLine } from './read-segment.ts';
 
-/** The place of the time, behind what entries are counted by. */
+/** The index of `created_at` in the scanner's results, after the members that entries are counted by. */
 const TIME = COUNTED.length;
 
-/** The entries of one hour that have the same values, as they were written. */
+/** Entries of one hour whose counted members have the same bytes. */
 interface Group {
   readonly hour: number;
   readonly values: readonly (Buffer | undefined)[];
   readonly bucket: Bucket;
 }
 
-/** So many groups are held at most. */
+/** The most groups kept in memory before they are passed on. */
 const MAX_GROUPS = 20_000;
-/** Of the hash FNV-1a. */
+/** The prime of the hash FNV-1a. */
 const PRIME = 16_777_619;
 
 export interface CountOptions extends Interval {
-  /** Called with what entries have in common, and how many they are; the same may come again. In no certain order. */
+  /** Called with the common values of a group and its bucket, in no certain order. A group may be passed on in parts. */
   readonly onGroup: (log: Log, bucket: Bucket) => unknown;
 }
 
-/** Counts lines by their bytes, in groups that differ in nothing by which entries are counted. */
+/** Counts entries by the bytes of their lines, grouped by hour and by all counted members. */
 export class LineCounter {
   readonly #options: CountOptions;
   readonly #scanner: LineScanner;
   readonly #clock = new LineClock();
   readonly #groups = new Map<number, Group>();
 
-  /** A scanner of one's own must have these names first. */
+  /** The first names of a given scanner must be the counted members and `created_at`. */
   constructor(options: CountOptions, scanner = new LineScanner([...COUNTED, 'created_at'])) {
     this.#scanner = scanner;
     this.#options = options;
   }
 
-  /** Takes a block of whole lines of the segment at `path`. @throws SvcError `checksum_mismatch` for what is no entry */
+  /** Counts a block of complete lines of the segment at `path`. @throws SvcError `checksum_mismatch` for a line that is not an entry */
   add(block: Buffer, path: string): void {
     for (let at = 0; at < block.length; at += 1) {
       let end = this.#scanner.scan(block, at);
@@ -58,7 +58,7 @@ export class LineCounter {
     this.#options.onGroup(log, bucketOf(at));
   }
 
-  /** Gives the groups that are still held. */
+  /** Passes on all groups in memory. */
   flush(): void {
     for (const { values, bucket } of this.#groups.values()) {
       const [entity_type, operation, actor_type, actor_id] = values.map((value) => value?.toString() ?? null);
@@ -74,7 +74,7 @@ export class LineCounter {
     if (at !== undefined && this.#isWithin(at)) this.countLine(block, at);
   }
 
-  /** Counts the line that was scanned last. The same object stands for its group, until that is given. */
+  /** Counts the line that was just scanned. Returns an object that identifies its group until the group is passed on. */
   countLine(block: Buffer, at: number): object {
     const { bucket } = this.#groupOf(block, Math.floor(at / HOUR_MS));
     bucket.count += 1;
@@ -123,7 +123,7 @@ export class LineCounter {
   }
 }
 
-/** Goes on with a hash, by four bytes at a time: a multiplication has to wait for the one before it. */
+/** Continues a hash with four bytes at a time, because each multiplication has to wait for the previous one. */
 function hashOf(block: Buffer, start: number, end: number, seed: number): number {
   let hash = seed ^ (start === -1 ? -1 : end - start);
   for (let at = start; at !== -1 && at < end; at += 4) {

@@ -3,7 +3,7 @@ import { formatDuration, isoTime } from '../../cli/output/time.ts';
 import type { TimeRange } from '../entry.ts';
 import type { DropRecord, RecordContent } from './record.ts';
 
-/** A range that an archive does not cover, and why. */
+/** A time range that an archive does not cover, and why. */
 export interface MissingRange extends TimeRange {
   readonly reason:
     | 'before the archive'
@@ -13,11 +13,11 @@ export interface MissingRange extends TimeRange {
     | "after this machine's time";
 }
 
-/** Which time ranges an archive covers, and in which entries may be missing. */
+/** The time ranges that an archive covers, and those in which entries may be missing. */
 export class Coverage {
   readonly #read: TimeRange[] = [];
   readonly #lost: TimeRange[] = [];
-  /** The months that retention took, in order. */
+  /** The records of months that retention dropped, in order. */
   readonly drops: DropRecord[] = [];
 
   add(record: RecordContent): void {
@@ -28,18 +28,18 @@ export class Coverage {
     for (const ranges of [this.#read, this.#lost]) cutBefore(ranges, Date.parse(record.before));
   }
 
-  /** Ranges in which nothing is missing, in order. */
+  /** Returns the ranges in which nothing is missing, in order. */
   covered(): TimeRange[] {
     return this.#read.flatMap((one) => without(one, this.#lost));
   }
 
-  /** Ranges between the beginning and the end in which entries may be missing, in order. */
+  /** Returns the ranges between the archive's beginning and end in which entries may be missing, in order. */
   gaps(): TimeRange[] {
     const whole = this.#whole();
     return whole === undefined ? [] : without(whole, this.covered());
   }
 
-  /** The parts of a range that are not covered, in order. */
+  /** Returns the parts of a range that are not covered, in order. */
   missing(range: TimeRange): MissingRange[] {
     const whole = this.#whole();
     const gaps = whole === undefined ? [] : without(range, [...this.covered(), ...outside(whole)].toSorted(byStart));
@@ -52,7 +52,7 @@ export class Coverage {
     return missing.toSorted(byStart);
   }
 
-  /** From the first to the last moment of which the records say anything. */
+  /** The range from the first to the last moment that any record mentions. */
   #whole(): TimeRange | undefined {
     const all = [...this.#read, ...this.#lost];
     if (all.length === 0) return undefined;
@@ -71,7 +71,7 @@ function byStart(one: TimeRange, other: TimeRange): number {
   return one.from - other.from;
 }
 
-/** Adds a range to others, which are sorted and disjoint. Most come in order, so the search starts at the end. */
+/** Adds a range to sorted, disjoint ranges. The search starts at the end, because most ranges are added in order. */
 function join(ranges: TimeRange[], added: TimeRange): void {
   if (added.to <= added.from) return;
   let { from, to } = added;
@@ -92,7 +92,7 @@ function cutBefore(ranges: TimeRange[], at: number): void {
   ranges.splice(0, ranges.length, ...left);
 }
 
-/** What is left of a range without others, which are sorted and disjoint. */
+/** Returns the parts of a range outside other ranges, which are sorted and disjoint. */
 export function without({ from, to }: TimeRange, others: readonly TimeRange[]): TimeRange[] {
   const left: TimeRange[] = [];
   let at = from;
@@ -115,17 +115,17 @@ function rangeOf(from: string, to: string): TimeRange {
 
 const HOUR_MS = 3_600_000;
 
-/** How long until the service forgets entries that are not archived, in milliseconds; negative if it may have. */
+/** Returns the milliseconds until the service deletes unarchived entries; negative if it may have done so already. */
 export function marginMs(readTo: number, retentionMs: number, now: number): number {
   return readTo + retentionMs - now;
 }
 
-/** A margin in hours, to the hundredth. */
+/** Returns a margin in hours, rounded to hundredths. */
 export function marginHours(ms: number): number {
   return Math.round((ms / HOUR_MS) * 100) / 100;
 }
 
-/** The failure of a run, with how much time is left to fix it. */
+/** Adds the time left before unarchived entries are lost to the error of a run. */
 export function withMargin(error: SvcError, ms: number): SvcError {
   const words =
     ms <= 0
@@ -137,7 +137,7 @@ export function withMargin(error: SvcError, ms: number): SvcError {
   return new SvcError(code, message, { hint, next, status, requestId, retryable, facts, cause });
 }
 
-/** @throws SvcError `threshold` where less time than required was left */
+/** @throws SvcError `threshold` if less time than required was left */
 export function checkMargin(beforeMs: number, requiredMs: number): void {
   if (beforeMs >= requiredMs) return;
   const left = beforeMs <= 0 ? 'nothing was' : `only ${formatDuration(beforeMs)} were`;

@@ -13,14 +13,14 @@ const LOCK = '.lock';
 const WORK = '.work';
 const READ_BYTES = 1024 * 1024;
 
-/** An archive in a directory. Files are written in `.work` and then moved to their own names. */
+/** An archive in a directory. Files are written in `.work` and then moved to their final names. */
 export class DirectoryStore implements ArchiveStore {
   readonly name: string;
   readonly workDirectory: string;
   readonly isRemote: boolean = false;
   readonly #host: LockHost;
 
-  /** `directory` is an absolute path; it is created when the lock is first taken. */
+  /** `directory` is an absolute path. It is created when the lock is first taken. */
   constructor(directory: string, host: LockHost) {
     this.name = directory;
     this.workDirectory = path.join(directory, WORK);
@@ -56,7 +56,7 @@ export class DirectoryStore implements ArchiveStore {
     try {
       handle = await this.#open(file);
       const { size } = await handle.stat();
-      // Before so much memory is taken: a forged record or index can name any size.
+      // A forged record or index can name any size, so the size is checked before memory is allocated.
       if (from < 0 || length < 0 || from + length > size) throw damaged(file, 'it is too short');
       const bytes = Buffer.allocUnsafe(length);
       for (let at = 0; at < length;) {
@@ -108,7 +108,7 @@ export class DirectoryStore implements ArchiveStore {
     } catch (error) {
       throw writeFailure(this.#at(file), error);
     }
-    // The folder of a day goes with its last file.
+    // The folder of a day is removed with its last file.
     await fs.promises.rmdir(path.dirname(this.#at(file))).catch(() => undefined);
   }
 
@@ -122,7 +122,7 @@ export class DirectoryStore implements ArchiveStore {
     return workAlone(this, path.join(this.name, LOCK), this.#host, work);
   }
 
-  // In order of the whole path: a directory is sorted by its name with a slash, as in a bucket's list.
+  // Sorts a directory by its name with a slash, so that paths are in the same order as in the list of a bucket.
   async *#walk(directory: string, prefix: string): AsyncGenerator<StoredFile> {
     for (const name of this.#names(directory)) {
       const at = `${directory}${name}`;
@@ -146,7 +146,7 @@ export class DirectoryStore implements ArchiveStore {
     }
   }
 
-  // A link could lead anywhere, and a FIFO keeps whoever opens it waiting.
+  // Opens regular files only: a link could lead anywhere, and opening a FIFO would block.
   async #open(file: string): Promise<fs.promises.FileHandle> {
     const at = this.#at(file);
     const irregular = irregularity(await fs.promises.lstat(at));
@@ -154,7 +154,7 @@ export class DirectoryStore implements ArchiveStore {
     return fs.promises.open(at, READ_FLAGS);
   }
 
-  /** Makes a flushed file with this text for `use`, which gives it its name; otherwise nothing of it is left. */
+  /** Writes and flushes a temporary file for `use`, which moves it to its final name. Removes the file if `use` did not. */
   async #withText<T>(text: string, use: (file: string) => T): Promise<T> {
     const draft = await Draft.begin(path.join(this.workDirectory, 'text'));
     try {
@@ -177,7 +177,7 @@ function commit(draft: string, target: string): boolean {
   return true;
 }
 
-// Windows knows neither.
+// Windows has neither O_NOFOLLOW nor O_NONBLOCK.
 const READ_FLAGS = fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);
 
 function irregularity(found: fs.Stats): string | undefined {

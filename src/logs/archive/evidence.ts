@@ -23,7 +23,7 @@ import {
 import type { ArchiveStore } from './store.ts';
 import type { Verified } from './verify.ts';
 
-/** What goes into a bundle: the chain from its beginning, and the files of whole days (UTC, as dates). */
+/** The content of a bundle: all records of the chain, and the files of complete days. Days are UTC dates. */
 export interface EvidencePlan {
   readonly first: BeginRecord;
   readonly last: Link;
@@ -32,11 +32,11 @@ export interface EvidencePlan {
   readonly records: readonly Pick<Link, 'path' | 'sha256'>[];
   readonly segments: readonly Segment[];
   readonly entries: number;
-  /** As these records say, which may be newer than those that were verified. */
+  /** The coverage by these records, which may be newer than the verified ones. */
   readonly coverage: Coverage;
 }
 
-/** Chooses what goes into a bundle. @throws SvcError as `readManifest` */
+/** Selects the content of a bundle. @throws SvcError as `readManifest` */
 export async function planEvidence(store: ArchiveStore, { since, until }: Bounds): Promise<EvidencePlan> {
   let from = since === undefined ? '0000-01-01' : dayOf(since);
   const to = until === undefined ? '9999-12-31' : dayOf(until - 1);
@@ -54,7 +54,7 @@ export async function planEvidence(store: ArchiveStore, { since, until }: Bounds
     if (record.kind === 'segments')
       segments.push(...record.segments.filter(({ path: at }) => isOf(dayIn(at), from, to)));
     if (record.kind !== 'dropped') continue;
-    // Later entries of these months are left out too, so that the days alone say what is in the bundle.
+    // Late entries of dropped months are left out too, so that the content depends only on the days.
     const kept = record.before.slice(0, 10);
     if (kept > from) from = kept;
   }
@@ -82,17 +82,17 @@ export interface EvidenceOptions {
   readonly onBytes: (bytes: number) => void;
 }
 
-/** What the auditor has to know of a bundle. */
+/** Facts about a bundle that the auditor needs besides the bundle. */
 export interface WrittenEvidence {
-  /** The hash of `SHA256SUMS`, which lists every other file: it proves the whole bundle. */
+  /** The hash of `SHA256SUMS`. It proves the whole bundle, because SHA256SUMS lists every other file. */
   readonly sumsSha256: string;
-  /** How many entries contain what looks like a card number. */
+  /** The number of entries with what looks like a card number. */
   readonly cardNumbers: number;
 }
 
 /**
- * Writes a bundle: the same archive, days and problems give the same bytes.
- * @throws SvcError `checksum_mismatch` where a file for it is not as it was written
+ * Writes a bundle. The same archive, days and problems result in the same bytes.
+ * @throws SvcError `checksum_mismatch` if a file of the archive was changed
  */
 export async function writeEvidence(
   store: ArchiveStore,
@@ -114,7 +114,7 @@ export async function writeEvidence(
   return { sumsSha256: sha256Of(texts.SHA256SUMS), cardNumbers: files.cardNumbers };
 }
 
-/** The texts of a bundle by their names. `SHA256SUMS` comes last, as it lists all other files. */
+/** Returns the text files of a bundle by their names. `SHA256SUMS` is last, because it lists all other files. */
 function textsOf(plan: EvidencePlan, options: EvidenceOptions) {
   const script = SCRIPT.replace('@README@', sha256Of(README));
   const texts = { 'README.md': README, 'evidence.json': describe(plan, options), 'verify.sh': script };
@@ -125,7 +125,7 @@ function textsOf(plan: EvidencePlan, options: EvidenceOptions) {
   return { ...texts, SHA256SUMS: sums.join('') };
 }
 
-/** Reads what goes into a bundle, and counts the entries that contain card numbers. */
+/** Reads the files of a bundle, and counts entries with card numbers. */
 class BundleFiles {
   cardNumbers = 0;
   readonly #store: ArchiveStore;
@@ -138,7 +138,7 @@ class BundleFiles {
     this.#options = options;
   }
 
-  /** @throws SvcError `checksum_mismatch` where a file is not as it was written */
+  /** Yields every file of the bundle. @throws SvcError `checksum_mismatch` if a file of the archive was changed */
   async *read(texts: Readonly<Record<string, string>>): AsyncGenerator<TarFile> {
     for (const [path, text] of Object.entries(texts)) yield textFile(path, text);
     for (const { path, sha256 } of this.#plan.records) {
@@ -181,8 +181,8 @@ async function* checked(store: ArchiveStore, { path, bytes, sha256 }: Segment, o
 }
 
 /**
- * What a bundle says of itself and of the archive, without the time at which it was made. The script derives all but
- * `verified` from the records, in this order of members.
+ * Returns the description of a bundle and its archive, without the time of its creation. The script in the bundle
+ * recomputes everything but `verified` from the records, with the members in this order.
  */
 function describe({ first, last, from, to, ...plan }: EvidencePlan, { verified, problems }: EvidenceOptions): string {
   const { coverage } = plan;
@@ -206,15 +206,15 @@ function describe({ first, last, from, to, ...plan }: EvidencePlan, { verified, 
   return `${JSON.stringify(description, undefined, 2)}\n`;
 }
 
-/** A record of dropped months without members that only a newer svc knows. */
+/** Copies the known members of a record of dropped months. */
 function dropOf({ before, written_at: at, by, months }: DropRecord) {
   const known = months.map(({ month, segments, entries, bytes }) => ({ month, segments, entries, bytes }));
   return { before, written_at: at, by, months: known };
 }
 
-/** A file in a tar archive. Its content must have exactly the size that is given. */
+/** A file in a tar archive. Its content must have exactly the given size. */
 export interface TarFile {
-  /** Relative, with `/`. */
+  /** A relative path with `/`. */
   readonly path: string;
   readonly bytes: number;
   readonly content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
@@ -224,7 +224,7 @@ const BLOCK = 512;
 const MAX_NAME = 100;
 const MAX_PREFIX = 155;
 
-/** A tar archive (ustar) of files in their order: the same files and time (epoch milliseconds) give the same bytes. */
+/** Yields a tar archive (ustar) of files. The same files and time (epoch milliseconds) result in the same bytes. */
 async function* tarOf(files: AsyncIterable<TarFile>, time: number): AsyncGenerator<Uint8Array> {
   for await (const { path, bytes, content } of files) {
     yield* namedHeader(path, bytes, time);
@@ -234,7 +234,7 @@ async function* tarOf(files: AsyncIterable<TarFile>, time: number): AsyncGenerat
   yield new Uint8Array(2 * BLOCK);
 }
 
-/** A path that does not fit the header goes before it, as a record of its own (pax). */
+/** Yields the header of a file. A path that does not fit is written before it as a pax record. */
 function* namedHeader(path: string, bytes: number, time: number): Generator<Uint8Array> {
   const split = splitPath(path);
   if (split) return yield header(split, { type: '0', bytes, time });
@@ -245,14 +245,14 @@ function* namedHeader(path: string, bytes: number, time: number): Generator<Uint
   yield header(['', path.slice(-MAX_NAME)], { type: '0', bytes, time });
 }
 
-/** The folder and the name for a header; undefined where they do not fit. */
+/** Splits a path into the two fields of a header; undefined if it does not fit. */
 function splitPath(path: string): readonly [prefix: string, name: string] | undefined {
   if (path.length <= MAX_NAME) return ['', path];
   const at = path.indexOf('/', path.length - MAX_NAME - 1);
   return at < 0 || at > MAX_PREFIX ? undefined : [path.slice(0, at), path.slice(at + 1)];
 }
 
-// Its length counts itself.
+// The length at the start of a pax record includes its own digits.
 function paxRecord(path: string): string {
   const rest = ` path=${path}\n`;
   const digits = String(rest.length + String(rest.length).length).length;

@@ -1,7 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 
-/** Returns the id of the key's tenant. A key that may not read it gets the id in the newest entries, if they agree. */
+/** Returns the id of the key's tenant. If the key may not read the tenant, the newest entries show the id, if they agree. */
 export async function learnTenant(client: Client, expected?: string): Promise<string | undefined> {
   try {
     return (await client.tenant.read()).id;

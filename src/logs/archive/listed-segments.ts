@@ -1,27 +1,27 @@
 import type { Finding } from './chain.ts';
 import { type DropRecord, isDroppedBy, type Segment, tenantFolder } from './record.ts';
 
-/** What a segment adds to the totals. */
+/** The path of a listed segment, and its counts. */
 export interface CountedSegment {
   readonly path: string;
   readonly entries: number;
   readonly bytes: number;
-  /** How many of its entries are of another tenant. */
+  /** The number of its entries that are of another tenant. */
   readonly shared: number;
 }
 
-/** The segments that the records read so far list, without those that retention dropped, and their totals. */
+/** The segments listed by the records read so far, except dropped ones, with their totals. */
 export class ListedSegments {
   readonly total = { segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0 };
-  /** Paths that records have listed, and hashes of segments that no other can have. */
+  /** The listed paths, and the hashes of segments that cannot be listed twice. */
   readonly #listedBefore = new Set<string>();
-  /** Findings of missing files by their paths; each counts unless a record drops the segment. */
+  /** Findings of missing files by their paths. A finding is void if a later record drops the segment. */
   readonly #missing = new Map<string, Finding>();
   #kept: CountedSegment[] = [];
 
   /**
-   * Whether an earlier record lists the segment too. Two segments of late or timeless entries can be equal; others cannot,
-   * since each record has a time range of its own.
+   * Whether a segment was listed before. Segments of late or timeless entries can be equal; others cannot, because each
+   * record has a separate time range.
    */
   isListedBefore({ path, sha256, supplementary, first }: Segment): boolean {
     const isUnique = !supplementary && first !== null;
@@ -31,7 +31,7 @@ export class ListedSegments {
     return isBefore;
   }
 
-  /** Counts a segment. `tenantId` is the archive's own tenant, where it is known. */
+  /** Counts a segment. `tenantId` is the tenant of the archive, if it is known. */
   add({ path, entries, bytes }: Segment, tenantId: string | undefined): void {
     const isShared = tenantId !== undefined && !path.startsWith(`${tenantFolder(tenantId)}/`);
     const counted = { path, entries, bytes, shared: isShared ? entries : 0 };
@@ -39,7 +39,7 @@ export class ListedSegments {
     this.#count(counted, 1);
   }
 
-  /** The segments that a record drops. */
+  /** Returns the listed segments that a record drops. */
   droppedBy(record: DropRecord): CountedSegment[] {
     return this.#kept.filter(({ path }) => isDroppedBy(record, path));
   }
@@ -52,7 +52,7 @@ export class ListedSegments {
     this.#kept = this.#kept.filter(({ path }) => !isDroppedBy(record, path));
   }
 
-  /** Sets aside a finding of a missing file: a later record may drop its segment. */
+  /** Remembers a finding of a missing file, because a later record may drop its segment. */
   addMissing(finding: Finding): void {
     this.#missing.set(finding.path, finding);
   }
@@ -61,7 +61,7 @@ export class ListedSegments {
     return this.#missing.size > 0;
   }
 
-  /** The findings of missing files whose segments no record drops. */
+  /** Returns the findings of missing files whose segments no record drops. */
   missing(): Finding[] {
     return this.#kept.flatMap(({ path }) => this.#missing.get(path) ?? []);
   }

@@ -5,21 +5,21 @@ import { dayIn, dayOf, isHidden, MANIFEST, MISSING, partNumber, recordPath } fro
 import { filesOf } from './side-files.ts';
 import type { ArchiveStore } from './store.ts';
 
-/** Files that records name and that a list of the archive does not have as they were written. */
+/** Recorded files that are missing from the archive, or not as they were written. */
 export interface LostFiles {
   readonly missing: readonly string[];
-  /** Files of another size, and what is no file. */
+  /** Paths with a file of another size, or with something that is not a regular file. */
   readonly changed: readonly string[];
 }
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** In a bucket older files are not listed: each run would need a request for every thousand of them. */
+/** The days searched in a bucket. Listing more would cost every run one request for each thousand files. */
 const DAYS_IN_BUCKET = 30;
 
 /**
- * Compares names and sizes of files with the records, without reading the files; in a bucket those of the newest 30 days.
+ * Compares the names and sizes of files with the records, without reading the files. In a bucket only the newest 30 days.
  * @throws SvcError `config` for a newer version, `local`
  */
 export async function findLost(store: ArchiveStore): Promise<LostFiles> {
@@ -27,7 +27,7 @@ export async function findLost(store: ArchiveStore): Promise<LostFiles> {
     try {
       const manifest = await readManifest(store);
       const lost = await lostOf(store, manifest);
-      // A run elsewhere may have dropped months or replaced a checkpoint meanwhile.
+      // Another run may have dropped months or replaced a checkpoint meanwhile.
       const isSettled = lost.missing.length === 0 || (await readLast(store))?.sha256 === manifest.last.sha256;
       if (isSettled) return lost;
     } catch (error) {
@@ -66,7 +66,7 @@ async function* listed(store: ArchiveStore, paths: readonly string[], firstDay: 
   for await (const file of store.list(MANIFEST, firstRecord.slice(0, -1))) if (!isHidden(file.path)) yield file;
 }
 
-/** Looks for lost files while an archive is followed: at most once an hour, and reports only changes. */
+/** Searches for lost files in follow mode: at most once an hour, reporting only changes. */
 export class LostFilesWatch {
   readonly #store: ArchiveStore;
   readonly #onChange: ((lost: LostFiles) => void) | undefined;
@@ -78,12 +78,12 @@ export class LostFilesWatch {
     this.#onChange = onChange;
   }
 
-  /** What the newest look found; undefined before the first. */
+  /** The result of the newest search; undefined before the first one. */
   get lost(): LostFiles | undefined {
     return this.#lost;
   }
 
-  /** `now` in epoch milliseconds. */
+  /** Searches if the last search is an hour ago. `now` is in epoch milliseconds. */
   async lookIfDue(now: number): Promise<void> {
     if (now - this.#checkedAt < HOUR_MS) return;
     this.#checkedAt = now;

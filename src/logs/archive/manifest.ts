@@ -24,21 +24,21 @@ export interface Bounds {
   readonly until?: number | undefined;
 }
 
-/** What is archived, the ranges covered, and the segments that can hold entries of a time range. */
+/** The subject and coverage of an archive, and the segments that can contain entries of a time range. */
 export interface Manifest {
   readonly first: BeginRecord;
   readonly last: Link;
   readonly coverage: Coverage;
-  /** In order of their records. Those without any time are included only where the range has no bounds. */
+  /** Segments in the order of their records. Those without a readable time are included only if the range is unbounded. */
   readonly segments: readonly Segment[];
   readonly allSegments: number;
-  /** The files of the index that know of these segments. */
+  /** The files of the index that cover these segments. */
   readonly index: readonly IndexRef[];
 }
 
 /**
- * Reads the manifest of an archive: its newest checkpoint, and the chain from there, checked.
- * @throws SvcError `not_found` where there is no archive, `checksum_mismatch` where it is damaged, `config` where it is newer
+ * Reads the manifest of an archive: its newest checkpoint, and the chain after it, checked.
+ * @throws SvcError `not_found` without an archive, `checksum_mismatch` if it is damaged, `config` if a newer svc wrote it
  */
 export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Promise<Manifest> {
   const last = await readLast(store);
@@ -65,13 +65,13 @@ export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Pr
   return { first, last, coverage, segments, allSegments, index: indexOf(segments, index) };
 }
 
-/** The files of an index that know of some segments. */
+/** Selects the files of an index that cover the given segments. */
 export function indexOf(segments: readonly Segment[], index: readonly IndexRef[]): IndexRef[] {
   const numbers = [...new Set(segments.map(({ path }) => partNumber(path)))];
   return index.filter(({ from, to }) => numbers.some((number) => number >= from && number <= to));
 }
 
-/** The same with the position behind the newest record. @throws SvcError as `readManifest` */
+/** Reads the manifest together with the position after the newest record. @throws SvcError as `readManifest` */
 export async function readManifestAndPosition(
   store: ArchiveStore,
   bounds: Bounds,
@@ -81,22 +81,22 @@ export async function readManifestAndPosition(
     try {
       return { ...manifest, position: await readPosition(store, manifest.last) };
     } catch (error) {
-      // A run under way may have committed more meanwhile, and removed the file of the position.
+      // A concurrent run may have committed more and removed the file of the position.
       if ((await readLast(store))?.sha256 === manifest.last.sha256) throw error;
     }
   }
 }
 
-/** Whether a segment can hold entries of a time range. */
+/** Whether a segment can contain entries of a time range. */
 export function isWithin({ first, last }: Segment, { since, until }: Bounds): boolean {
   if (first === null || last === null) return since === undefined && until === undefined;
   return Date.parse(last) >= (since ?? -Infinity) && Date.parse(first) < (until ?? Infinity);
 }
 
-/** The error where no archive can be read: there is none, or its manifest is gone. */
+/** Returns the error for a location without a manifest: there is no archive, or its manifest is gone. */
 export async function noArchive(store: ArchiveStore): Promise<SvcError> {
   for await (const { path } of store.list('tenant=')) {
-    // Another machine may have begun the archive meanwhile.
+    // Another machine may have begun the archive meanwhile, so this error would be wrong.
     if ((await readLast(store)) !== undefined) break;
     return new SvcError('checksum_mismatch', `the manifest of the archive at ${store.name} is gone`, {
       hint: `Restore ${MANIFEST} from a backup: without it, changes to ${path} cannot be detected.`,
@@ -108,15 +108,15 @@ export async function noArchive(store: ArchiveStore): Promise<SvcError> {
 }
 
 export interface ArchiveSubject {
-  /** The service, as its base URL. */
+  /** The base URL of the service. */
   readonly service: string;
   readonly tenantId: string;
 }
 
-/** Where an archive begins. Times in epoch milliseconds, by the service's clock. */
+/** Where an archive begins. Times are epoch milliseconds by the service's clock. */
 export interface Beginning {
   readonly position: TailPosition;
-  /** The requested beginning; without one it begins with what the service still has. */
+  /** The requested beginning. Without one, the archive begins with everything that the service still has. */
   readonly since: number | undefined;
   readonly now: number;
 }
@@ -128,10 +128,10 @@ export interface FoundArchive {
 
 /**
  * Finds an archive without changing anything; undefined where there is none.
- * @throws SvcError `checksum_mismatch` where its manifest is damaged, `config` where a newer svc wrote it
+ * @throws SvcError `checksum_mismatch` if its manifest is damaged, `config` if a newer svc wrote it
  */
 export async function findArchive(store: ArchiveStore): Promise<FoundArchive | undefined> {
-  // The newest first: another machine may begin the archive meanwhile.
+  // The newest record is read first: if another machine begins the archive between the reads, the first one exists.
   const last = await readLast(store);
   if (last === undefined) return undefined;
   const first = await readFirst(store);
@@ -139,7 +139,7 @@ export async function findArchive(store: ArchiveStore): Promise<FoundArchive | u
   return { first: first.record, last };
 }
 
-/** @throws SvcError `config` where something else is archived */
+/** @throws SvcError `config` if the archive is of another service or tenant */
 export function checkSubject(
   store: ArchiveStore,
   { first }: Pick<Manifest, 'first'>,
@@ -165,8 +165,8 @@ export function otherTenant(store: ArchiveStore, archived: string, found: string
 }
 
 /**
- * Begins an archive. Only under the store's lock.
- * @throws SvcError `config` where there is something else, `conflict` where another machine was faster
+ * Begins an archive. The caller must have the store's lock.
+ * @throws SvcError `config` if the location is not empty, `conflict` if another machine was faster
  */
 export async function beginArchive(
   store: ArchiveStore,

@@ -6,17 +6,17 @@ import type { Written } from './writer.ts';
 
 const CLOCK_SLACK_MS = 60_000;
 
-/** What `svc logs archive` reports on stderr while it works. Live on a terminal. */
+/** Reports the progress of `svc logs archive` on stderr, with a live line on a terminal. */
 export class ArchiveNotices extends FollowNotices {
   #entries = 0;
 
   constructor(context: Context) {
-    // Without a terminal the summary is enough, and the journal stays short.
+    // Without a terminal there is no live line, so that system journals stay short.
     const live = context.system.stderr.isTTY === true ? context.progress.waiting('archive') : undefined;
     super(context, live, 'up to date');
   }
 
-  /** `requested`: the beginning that was given, which only a new archive takes. */
+  /** Reports where the run begins. `requested` is the typed beginning, which applies only to a new archive. */
   begin({ isNew, tenantId, readTo, since, now }: RunBegin, requested: number | undefined): void {
     const { notices } = this.context;
     const start = `starting an archive of tenant ${tenantId}`;

@@ -13,7 +13,7 @@ export const archiveLocation = argument('<dir>', 'the directory of the archive, 
 
 const MONTHS = /^([1-9]\d{0,2})(M|y)$/;
 
-/** A number of months, as `--keep` takes them: 13M or 2y. */
+/** Parses a number of months for `--keep`: 13M or 2y. */
 export function wholeMonths(typed: string): number {
   const [, count, unit] = MONTHS.exec(typed) ?? [];
   if (count === undefined)
@@ -21,7 +21,7 @@ export function wholeMonths(typed: string): number {
   return Number(count) * (unit === 'y' ? 12 : 1);
 }
 
-/** Opens an archive without reading it; from here on the credentials of a bucket are kept out of all output. */
+/** Opens an archive without reading it. After this, the credentials of a bucket are removed from all output. */
 export async function openArchive(context: Context, location: string, signal = context.signal): Promise<ArchiveStore> {
   const { openArchiveStore } = await import('./store.ts');
   const { clock, system, notices, trace } = context;
@@ -42,8 +42,8 @@ function prepareForBucket(context: Context): void {
 }
 
 /**
- * Does work that reads much of an archive, and shows how many of its bytes are done. The error of a changed file names the
- * command that shows all of them.
+ * Runs work that reads much of an archive, and shows its progress in bytes. The error of a changed file names the command
+ * that lists all changed files.
  */
 export async function withByteProgress<T>(
   context: Context,
@@ -67,7 +67,7 @@ export async function withByteProgress<T>(
 }
 
 interface Reading {
-  /** The archive as it was typed. */
+  /** The location of the archive as typed. */
   readonly dir: string;
   readonly label: string;
   readonly segments: readonly Pick<Segment, 'bytes'>[];
@@ -77,11 +77,11 @@ interface Counting extends Reading, CountOptions {
   readonly segments: readonly Segment[];
   readonly store: ArchiveStore;
   readonly index: readonly IndexRef[];
-  /** Set where more is needed of entries than what they are counted by, as by `readSegment`. */
+  /** Set if entries are filtered by more than the counted members. Entries without any of these values may be skipped. */
   readonly among?: readonly string[] | undefined;
 }
 
-/** Counts the entries of segments, in groups: as the index says or, as far as that is not enough, by reading them. */
+/** Counts the entries of segments in groups, from the index where possible, otherwise by reading the segments. */
 export async function countEntries(context: Context, counting: Counting): Promise<void> {
   const { dir, label, store, segments: all, index, among, ...options } = counting;
   const [{ countTallies }, { LineCounter }, { readLines, readSegment }, { READERS, sideBySide }] = await Promise.all([
@@ -108,7 +108,7 @@ export async function countEntries(context: Context, counting: Counting): Promis
 
 const LARGE = 8_000_000;
 
-/** Does work that says how far it is, and shows that where there is much to read. */
+/** Runs work that reports its progress, and shows the progress if there is much to read. */
 export async function withProgress<T>(
   context: Context,
   label: string,

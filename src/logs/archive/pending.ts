@@ -8,11 +8,11 @@ import { type ClosedSegment, type EntryText, SegmentFile, type SegmentKind } fro
 
 export interface PendingLimits {
   readonly entries: number;
-  /** Characters of JSON before compression. */
+  /** The limit of JSON characters before compression. */
   readonly characters: number;
 }
 
-/** An entry that waits for the commit, as it does not belong into the open file. */
+/** An entry kept in memory until the commit, because it does not belong into the open file. */
 interface Kept extends EntryText {
   readonly kind: SegmentKind;
 }
@@ -21,15 +21,15 @@ const MAX_KEPT = 10_000;
 const DAY_MS = 86_400_000;
 
 /**
- * The entries between two commits, in temporary files. Each holds one day in order of time: one is open at a time, and
- * one for entries without a time. Entries that are late, of another tenant or raw are kept until the commit and then
- * written in order.
+ * The entries between two commits, in temporary files. A file contains one day in order of time. Two files are open at
+ * a time: the one of the current day, and the one for entries without a time. Late and raw entries and those of other
+ * tenants are kept in memory until the commit and then written in order.
  */
 export class Pending {
   entries = 0;
   late = 0;
   shared = 0;
-  /** Entries without a time, those that some JSON readers reject, and those that seem to hold a card number. */
+  /** Counts of entries without a time, of those that some JSON readers reject, and of those with a card number. */
   timeless = 0;
   raw = 0;
   cardNumbers = 0;
@@ -41,12 +41,12 @@ export class Pending {
   #characters = 0;
   #highest = -Infinity;
   #open: SegmentFile | undefined;
-  /** The end of its day. */
+  /** The end of the open file's day. */
   #openUntil = -Infinity;
   #timeless: SegmentFile | undefined;
   #kept: Kept[] = [];
 
-  /** Writes into `directory`. Entries before `committedTo` (epoch milliseconds) count as late. */
+  /** Writes its files into `directory`. Entries before `committedTo` (epoch milliseconds) count as late. */
   constructor(directory: string, tenantId: string, committedTo: number, limits: PendingLimits) {
     this.#directory = directory;
     this.#tenantId = tenantId;
@@ -59,7 +59,7 @@ export class Pending {
     return this.entries >= entries || this.#characters >= characters || this.#kept.length >= MAX_KEPT;
   }
 
-  /** Takes entries; on return they are in the files or kept. @throws SvcError `local` */
+  /** Adds entries to the files or to memory. @throws SvcError `local` */
   async add(logs: readonly Log[]): Promise<void> {
     for (const log of logs) {
       const line = logText(log);
@@ -81,7 +81,7 @@ export class Pending {
     }
   }
 
-  /** Ends all files. Nothing may be added afterwards. @throws SvcError `local` */
+  /** Closes all files. Nothing may be added afterwards. @throws SvcError `local` */
   async close(): Promise<ClosedSegment[]> {
     await this.#closeOpen();
     if (this.#timeless) this.#closed.push(await this.#timeless.close());
@@ -106,7 +106,7 @@ export class Pending {
     this.#kept.push({ ...text, kind: { ...kind, day: dayOf(text.at) } });
   }
 
-  // Nearly every entry is of the day of the one before.
+  // Nearly every entry has the same day as the previous one, so that case is fast and needs no promise.
   #addNext(text: EntryText, at: number): Promise<unknown> | undefined {
     this.#highest = at;
     if (this.#open && at < this.#openUntil) return this.#open.add(text);

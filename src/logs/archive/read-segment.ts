@@ -14,7 +14,7 @@ import { HEADER_BYTES } from './segment.ts';
 import type { ArchiveStore } from './store.ts';
 
 export interface ReadSegmentOptions {
-  /** Called with the bytes of each piece of the compressed file. */
+  /** Called with the number of compressed bytes after each piece that was read. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -22,13 +22,13 @@ export interface ReadSegmentOptions {
 type Described = Pick<Segment, 'path' | 'bytes' | 'sha256' | 'entries'>;
 
 export interface Narrowing {
-  /** Entries that certainly have none of these as the value of a member may be left out. */
+  /** Allows skipping entries that certainly have none of these values. */
   readonly among?: readonly string[] | undefined;
-  /** So may those of columns that are not wanted here. */
+  /** Allows skipping the columns that the index rules out. */
   readonly columns?: IndexedColumns | undefined;
 }
 
-/** Every entry, unless it may be left out. @throws as `readLines` */
+/** Yields the entries of a segment, except those that may be skipped. @throws SvcError as `readLines` */
 export async function* readSegment(
   store: ArchiveStore,
   segment: Described,
@@ -44,7 +44,7 @@ export async function* readSegment(
 
 const MOST_OF_COLUMN = 64 * 1024 * 1024;
 
-/** The lines of the columns that are wanted, a block for each. @throws SvcError `checksum_mismatch`, `not_found` */
+/** Reads the lines of the wanted columns, one block for each column. @throws SvcError `checksum_mismatch`, `not_found` */
 async function readColumns(
   store: ArchiveStore,
   { path }: Described,
@@ -68,14 +68,14 @@ async function readColumns(
   return blocks;
 }
 
-/** The longest line of an entry, in bytes: a file without line ends must not fill the memory. */
+/** The longest accepted line in bytes, so that a file without line ends does not fill the memory. */
 const LONGEST_LINE = 16 * 1024 * 1024;
 const LINE_END = 0x0a;
 
 /**
- * The lines of a segment in blocks of whole ones, in flat memory. Whether the file was changed is known only at the
- * end: read to the end.
- * @throws SvcError `checksum_mismatch` when it was, or is gone
+ * Yields the lines of a segment in blocks of complete lines, in constant memory. Callers must read to the end, because
+ * only the end shows whether the file was changed.
+ * @throws SvcError `checksum_mismatch` if the file was changed or is gone
  */
 export async function* readLines(
   store: ArchiveStore,
@@ -89,7 +89,7 @@ export async function* readLines(
   for await (const chunk of unzipped(path, watched(store.read(path), seen, options))) {
     const begin = rest.length === 0 ? 0 : chunk.indexOf(LINE_END) + 1;
     const end = chunk.lastIndexOf(LINE_END) + 1;
-    // Only the line that two chunks share is copied.
+    // Only a line that spans two chunks is copied.
     const first = end === 0 ? [] : [Buffer.concat([rest, chunk.subarray(0, begin)])];
     for (const block of [...first, chunk.subarray(begin, end)]) {
       if (block.length === 0) continue;
@@ -113,7 +113,7 @@ function countLines(block: Buffer): number {
   return lines;
 }
 
-/** What is parsed at once: little enough to be collected while it is young. */
+/** The bytes parsed at once: few enough for the garbage collector to free them while they are young. */
 const PARSED_BYTES = 32 * 1024;
 
 function* allLines(block: Buffer): Generator<string[]> {
@@ -124,17 +124,17 @@ function* allLines(block: Buffer): Generator<string[]> {
   }
 }
 
-/** A value may be written with escapes: of these characters only in these ways. */
+/** Values of these characters can be found in the bytes of a line, unless the line has one of `ESCAPES`. */
 const PRINTABLE = /^[ -~]*$/;
 const ESCAPES = [String.raw`\u00`, String.raw`\/`];
 
-/** What a line holds whose members have one of these values; undefined where that cannot be told from its bytes. */
+/** Returns texts of which every line with one of the values contains one; undefined if its bytes cannot show that. */
 function needlesFor(values: readonly string[]): Buffer[] | undefined {
   if (values.length === 0 || values.some((value) => !PRINTABLE.test(value) || /["\\]/.test(value))) return undefined;
   return [...values.map((value) => `"${value}"`), ...ESCAPES].map((text) => Buffer.from(text));
 }
 
-/** The lines of a block that hold a needle, in order: parsing takes a hundred times as long as this. */
+/** Yields the lines of a block with one of the needles, in order. Parsing would take a hundred times as long. */
 function* linesWith(block: Buffer, needles: readonly Buffer[]): Generator<string> {
   const found = needles.map((needle) => ({ needle, at: block.indexOf(needle) }));
   for (;;) {
@@ -167,13 +167,13 @@ async function* watched(
   }
 }
 
-/** Small chunks cost a trip to another thread each (0.1 ms), larger ones leave the processor's cache. */
+/** Each chunk costs 0.1 ms for another thread, and larger chunks do not fit into the processor's cache. */
 const CHUNK_BYTES = 512 * 1024;
 
 async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   const feeding = pipeline(Readable.from(source, { objectMode: false }), gunzip);
-  // Its failure comes out of the other end.
+  // The iteration over `gunzip` below reports a failure.
   feeding.catch(() => undefined);
   try {
     yield* gunzip as AsyncIterable<Buffer>;
@@ -185,7 +185,7 @@ async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): Async
   }
 }
 
-/** The entry of a line. @throws SvcError `checksum_mismatch` where it holds none */
+/** Parses the entry in a line. @throws SvcError `checksum_mismatch` if there is none */
 export function readLine(path: string, line: string): Log {
   let log: Log;
   try {

@@ -16,14 +16,14 @@ const segmentSchema = z.looseObject({
     .string()
     .check(z.regex(/^tenant=[^/]+\/date=(\d{4}-\d\d-\d\d|unknown)\/part-\d{8,}-[0-9a-f]{12}\.(jsonl|raw)\.gz$/)),
   entries: count.check(z.positive()),
-  /** Of the compressed file. */
+  /** The size of the compressed file. */
   bytes: count.check(z.positive()),
-  /** Of the compressed file. */
+  /** The hash of the compressed file. */
   sha256,
-  /** The earliest created_at, or null where no entry's time can be read. */
+  /** The earliest created_at; null if no entry has a readable time. */
   first: z.nullable(time),
   last: z.nullable(time),
-  /** Whether its entries came late, for a time range that an earlier commit had already covered. */
+  /** Whether the entries arrived late, in a time range that an earlier commit had already covered. */
   supplementary: z.boolean(),
 });
 
@@ -41,20 +41,20 @@ const linkSchema = z.looseObject({
   version: z.literal([1, 2]),
   sequence: count,
   previous: z.nullable(sha256),
-  /** Where the log is read on. Many entries passed on are in a file of their own, which only the next writer reads. */
+  /** Where the next run continues. A long list of `passed` entries is in a separate file, which only the next writer reads. */
   position: z.extend(positionSchema, { passed: z.union([positionSchema.shape.passed, sideFileSchema]) }),
-  /** The newest copy of the content of all records so far. */
+  /** The newest file with a copy of all records' content so far. */
   checkpoint: z.optional(sideFileSchema),
 });
 
-/** What a record adds to the archive. */
+/** The content of a record, without its place in the chain. */
 export const contentSchema = z.discriminatedUnion('kind', [
   z.looseObject({
     kind: z.literal('begin'),
     written_at: time,
     service: z.string(),
     tenant_id: z.string(),
-    /** The requested beginning; without one the archive begins with what the service still had. */
+    /** The requested beginning. Without one, the archive begins with everything that the service still had. */
     since: z.nullish(time),
   }),
   z.looseObject({
@@ -63,11 +63,11 @@ export const contentSchema = z.discriminatedUnion('kind', [
     segments: z.array(segmentSchema),
     read_from: time,
     read_to: time,
-    /** The files that were added to the index; a merged one replaces those of the records it covers. */
+    /** The files added to the index. A merged file replaces the files of the records that it covers. */
     index: z.optional(z.array(indexRefSchema)),
   }),
   z.looseObject({ kind: z.literal('gap'), written_at: time, from: time, to: time }),
-  /** Whole months that retention took: of the segments that earlier records list, all of days before `before`. */
+  /** Months dropped by retention: all segments in earlier records with days before `before`. */
   z.looseObject({
     kind: z.literal('dropped'),
     written_at: time,
@@ -79,38 +79,38 @@ export const contentSchema = z.discriminatedUnion('kind', [
 
 const recordSchema = z.intersection(contentSchema, linkSchema);
 
-/** Of records: since the second, the position that a record keeps is small. Older svc must not go on with such a chain. */
+/** The newest version of records. Version 2 moved long positions out of records, so older svc must not continue such a chain. */
 export const NEWEST_VERSION = 2;
 
-/** One closed file of entries. Times are RFC 3339, UTC, with milliseconds. */
+/** A complete file of entries. Times are RFC 3339, UTC, with milliseconds. */
 export type Segment = z.infer<typeof segmentSchema>;
 
-/** A file beside the records; its hash, which a record names, proves it. */
+/** A file beside the records, proven by its hash in a record. */
 export type SideFile = z.infer<typeof sideFileSchema>;
 
-/** What a record adds to the archive, whatever its number. */
+/** The content of a record, without its place in the chain. */
 export type RecordContent = z.infer<typeof contentSchema>;
 
-/** One link of an archive's chain; creating it commits all that it names. */
+/** A record in an archive's chain. Creating it commits all files that it names. */
 export type ArchiveRecord = z.infer<typeof recordSchema>;
 
-/** What went with one month. */
+/** The number of segments, entries and bytes dropped with one month. */
 export type DroppedMonth = z.infer<typeof monthSchema>;
 
-/** A record of months that were dropped, when and by whom. */
+/** A record of dropped months: which, when and by whom. */
 export type DropRecord = Extract<RecordContent, { kind: 'dropped' }>;
 
-/** The first record: it names the service and the tenant. */
+/** The first record, which names the service and the tenant. */
 export type BeginRecord = Extract<RecordContent, { kind: 'begin' }>;
 
-/** A record with the hash of its bytes, which the next one names. */
+/** A record with the hash of its bytes, which the next record names. */
 export interface Link {
   readonly record: ArchiveRecord;
   readonly path: string;
   readonly sha256: string;
 }
 
-/** The name of a segment's file. Other readers' pattern does not match raw ones, which some of them would reject. */
+/** Returns the file name of a segment. Raw segments have another extension, because some JSON readers would reject them. */
 export function segmentName(sequence: number, sha256: string, isRaw: boolean): string {
   return `${partPrefix(sequence)}${sha256.slice(0, 12)}.${isRaw ? 'raw' : 'jsonl'}.gz`;
 }
@@ -119,31 +119,31 @@ export function partPrefix(sequence: number): string {
   return `part-${String(sequence).padStart(8, '0')}-`;
 }
 
-/** The number of the record in the path of a segment; NaN where it has none. */
+/** Returns the record number in the path of a segment; NaN if there is none. */
 export function partNumber(path: string): number {
   return Number(/\/part-(\d+)-/.exec(path)?.[1] ?? Number.NaN);
 }
 
-/** The day in the path of a segment; `unknown` comes after all others. */
+/** Returns the day in the path of a segment. `unknown` sorts after all dates. */
 export function dayIn(path: string): string {
   return /\/date=([^/]+)\//.exec(path)?.[1] ?? UNKNOWN_DAY;
 }
 
-/** Whether retention took a segment that an earlier record lists. */
+/** Whether a record drops the segment at a path, provided that an earlier record lists it. */
 export function isDroppedBy({ before }: Pick<DropRecord, 'before'>, path: string): boolean {
   return dayIn(path) < before.slice(0, 10);
 }
 
-/** Whether a file holds entries that some JSON readers reject. */
+/** Whether a file contains entries that some JSON readers reject. */
 export function isRawSegment({ path }: Pick<Segment, 'path'>): boolean {
   return path.endsWith('.raw.gz');
 }
 
-/** The folder of all records, and the file that names the newest. */
+/** The folder of all records, and the file that names the newest one. */
 export const MANIFEST = '_manifest/';
 export const HEAD = `${MANIFEST}head.json`;
 
-/** Whether a file does not belong to the archive: its name, or that of a folder above it, begins with a dot. */
+/** Whether a file is ignored, because its name or the name of one of its folders begins with a dot. */
 export function isHidden(path: string): boolean {
   return path.split('/').some((name) => name.startsWith('.'));
 }
@@ -152,18 +152,18 @@ export function recordPath(sequence: number): string {
   return `${MANIFEST}${String(sequence).padStart(8, '0')}.json`;
 }
 
-/** The number of the record at a path; undefined for any other file. */
+/** Returns the number of the record at a path; undefined for any other file. */
 export function sequenceOf(path: string): number | undefined {
   const digits = /^_manifest\/(\d{8,})\.json$/.exec(path)?.[1];
   return digits === undefined || recordPath(Number(digits)) !== path ? undefined : Number(digits);
 }
 
-/** The path of a file beside the records, for the record with this number to name. */
+/** Returns the path of a file beside the records that belongs to the record with this number. */
 export function sidePath(kind: 'position' | 'checkpoint', sequence: number, sha256: string): string {
   return `${MANIFEST}${kind}-${String(sequence).padStart(8, '0')}-${sha256.slice(0, 12)}.json`;
 }
 
-/** The number of the record that may name such a file; NaN for any other file. */
+/** Returns the number of the record that a file beside the records belongs to; NaN for any other file. */
 export function sideNumber(path: string): number {
   return Number(SIDE_FILE.exec(path)?.[1] ?? Number.NaN);
 }
@@ -173,14 +173,14 @@ export function recordText(record: ArchiveRecord): string {
 }
 
 /**
- * Reads the bytes of a record.
- * @throws SvcError `checksum_mismatch` for one that is damaged, `config` for one of a newer version
+ * Parses the text of a record.
+ * @throws SvcError `checksum_mismatch` for a damaged record, `config` for one of a newer version
  */
 export function parseRecord(text: string, path: string): Link {
   const value = parsedJson(text);
   if (value === undefined) throw damaged(path, text === '' ? 'it is empty' : 'it is not JSON');
   refuseNewer(value, NEWEST_VERSION, path);
-  // The first version called the position so.
+  // Version 1 called the position `standing`.
   const result = recordSchema.safeParse(
     isObject(value) && value['version'] === 1 ? { ...value, position: value['standing'] } : value,
   );
@@ -191,7 +191,7 @@ export function parseRecord(text: string, path: string): Link {
   return { record: result.data, path, sha256: sha256Of(text) };
 }
 
-/** What is said of a file that is gone. */
+/** The problem of a file that is gone. */
 export const MISSING = 'it is missing';
 
 export function damaged(path: string, problem: string): SvcError {
@@ -201,14 +201,14 @@ export function damaged(path: string, problem: string): SvcError {
   });
 }
 
-/** The folder of entries whose time cannot be read. */
+/** The day of entries without a readable time. */
 export const UNKNOWN_DAY = 'unknown';
 
 const LONGEST_NAME = 200;
 const EARLIEST = Date.parse('0000-01-01T00:00:00Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** When an entry was created, in epoch milliseconds; undefined where that is unreadable or its year has not four digits. */
+/** Returns an entry's time in epoch milliseconds; undefined if it is unreadable or its year does not have four digits. */
 export function entryTime({ created_at }: Pick<Log, 'created_at'>): number | undefined {
   return withinYears(parseTime(created_at));
 }
@@ -221,9 +221,9 @@ export function dayOf(at: number | undefined): string {
   return at === undefined ? UNKNOWN_DAY : new Date(at).toISOString().slice(0, 10);
 }
 
-/** The folder of a tenant's entries. Instead of an id that makes no good name it has its hash. */
+/** Returns the folder of a tenant's entries. An id that makes no good file name is replaced by its hash. */
 export function tenantFolder(tenantId: string): string {
-  // Half of a surrogate pair cannot be encoded.
+  // `encodeURIComponent` throws for half of a surrogate pair.
   const name = /\p{Cs}/u.test(tenantId) ? '' : encodeURIComponent(tenantId);
   const isGood = name !== '' && name.length <= LONGEST_NAME;
   return `tenant=${isGood ? name : sha256Of(tenantId)}`;

@@ -1,19 +1,19 @@
 import type { TimeRange } from '../entry.ts';
 import type { Coverage, MissingRange } from './coverage.ts';
 
-/** What an archive has to cover at a time. Times in epoch milliseconds. */
+/** The time ranges that an archive has to cover. Times are epoch milliseconds. */
 export interface Requirement {
   readonly now: number;
-  /** The log must have been read within this time. */
+  /** The longest accepted time since the log was last read. */
   readonly maxAgeMs: number;
-  /** Everything from here on must be archived; without it only the end counts. */
+  /** The time since which everything must be archived. Without it, only the end of the archive is checked. */
   readonly since: number | undefined;
 }
 
-/** What an archive lacks of a requirement, in order. */
+/** Returns the required ranges that an archive does not cover, in order. */
 export function missingFrom(coverage: Coverage, { now, maxAgeMs, since }: Requirement): MissingRange[] {
   const end = coverage.covered().at(-1)?.to;
-  // An end in the future comes from a wrong clock: it would count as fresh for as long as it is ahead.
+  // An end in the future shows a wrong clock. Until that time is reached, even a stopped archive would seem current.
   if (end !== undefined && end > now + maxAgeMs) return [{ from: now, to: end, reason: "after this machine's time" }];
   const oldest = Math.max(0, now - maxAgeMs);
   const isStale = end === undefined || end < oldest || (since !== undefined && end < since);

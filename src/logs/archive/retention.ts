@@ -13,26 +13,26 @@ import {
 } from './record.ts';
 import type { ArchiveStore } from './store.ts';
 
-/** What retention takes: whole months, each with what it held. */
+/** The months that retention has dropped, with their counts. */
 export interface Dropped {
-  /** The first moment that is kept, in epoch milliseconds. */
+  /** The first moment kept, in epoch milliseconds. */
   readonly before: number;
   readonly months: readonly DroppedMonth[];
 }
 
-/** The end of an archive, where months can be dropped. */
+/** The part of an archive writer that retention uses. */
 interface Dropping {
   readonly position: { readonly readTo: number };
   drop(before: number, by: string): Promise<DroppedMonth[]>;
 }
 
-/** Drops months after the commits of a run: each time that the end of the archive has come into another month. */
+/** Drops months after a run's commits, whenever the end of the archive has reached another month. */
 export class Retention {
   readonly #months: number;
   readonly #dropped: DroppedMonth[] = [];
   #before = -Infinity;
 
-  /** Keeps so many whole months before the one in which the archive ends. */
+  /** Keeps this number of whole months before the month in which the archive ends. */
   constructor(months: number) {
     this.#months = months;
   }
@@ -49,22 +49,22 @@ export class Retention {
   }
 }
 
-/** The first moment that is kept, of an archive that ends at this one. */
+/** Returns the first moment kept of an archive with this end. */
 export function keptFrom(end: number, months: number): number {
   const at = new Date(end);
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - months, 1);
 }
 
-/** What is older than the first moment to keep. */
+/** Segments and files older than the first moment to keep. */
 interface OldSegments {
-  /** Months that no record has dropped yet. */
+  /** Months that no record drops yet. */
   readonly months: DroppedMonth[];
-  /** Files to remove: those of these months, and what a killed run left of earlier ones. */
+  /** The files to remove: those of these months, and those of earlier ones that a killed run left. */
   readonly paths: readonly string[];
 }
 
 /**
- * Finds what retention takes. Files that no record lists stay, and so do entries without a readable time.
+ * Finds the months and files to drop. Files that no record lists stay, and so do entries without a readable time.
  * @throws SvcError as `readRecords`
  */
 export async function findOld(store: ArchiveStore, before: number): Promise<OldSegments> {
@@ -72,7 +72,7 @@ export async function findOld(store: ArchiveStore, before: number): Promise<OldS
   const present = new Set<string>();
   for await (const { path } of store.list('tenant='))
     if (isDroppedBy(limit, path) && !isHidden(path)) present.add(path);
-  // Most runs end here, without reading the whole chain.
+  // Most runs find no old file and need not read the chain.
   if (present.size === 0) return { months: [], paths: [] };
   let listed: Segment[] = [];
   const paths: string[] = [];
@@ -88,17 +88,17 @@ export async function findOld(store: ArchiveStore, before: number): Promise<OldS
   return { months: monthsOf(listed), paths: [...old, ...paths.filter((path) => present.has(path))] };
 }
 
-/** What a record of dropped months must agree with. */
+/** The facts that a record of dropped months must match. */
 interface Loss {
-  /** The segments that earlier records list and this one drops. */
+  /** The listed segments that the record drops. */
   readonly taken: readonly Pick<Segment, 'path' | 'entries' | 'bytes'>[];
-  /** The record before it. */
+  /** The previous record. */
   readonly before: Pick<ArchiveRecord, 'position'>;
 }
 
 const FIRST_OF_MONTH = /^\d{4}-\d\d-01T00:00:00\.000Z$/;
 
-/** What no retention would have written in a record of dropped months, in words. */
+/** Returns what shows that svc did not write a record of dropped months. */
 export function dropProblems(record: DropRecord & Pick<ArchiveRecord, 'position'>, { taken, before }: Loss): string[] {
   const end = before.position.read_to;
   const isMoved = record.position.read_to !== end;
@@ -120,7 +120,7 @@ function monthText({ month, segments, entries, bytes }: DroppedMonth): string {
   return [month, segments, entries, bytes].join();
 }
 
-/** Segments, entries and bytes by month, oldest first. */
+/** Sums segments, entries and bytes by month, oldest first. */
 function monthsOf(segments: Loss['taken']): DroppedMonth[] {
   const months = new Map<string, DroppedMonth>();
   for (const { path, entries, bytes } of segments) {
@@ -134,12 +134,12 @@ function monthsOf(segments: Loss['taken']): DroppedMonth[] {
   return [...months.values()].toSorted((one, other) => (one.month < other.month ? -1 : 1));
 }
 
-/** Who is at work, as the operating system knows them. */
+/** Returns the user and host of this process. */
 function operator(): string {
   try {
     return `${userInfo().username}@${hostname()}`;
   } catch {
-    // In a container the user may have no name.
+    // A user in a container may have no name.
     return `unknown@${hostname()}`;
   }
 }

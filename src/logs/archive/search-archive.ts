@@ -31,7 +31,7 @@ export const parameters = {
 export type SearchInput = Input<typeof parameters> & { readonly retention?: number | undefined };
 type Bounds = ReturnType<typeof intervalOf>;
 
-/** Prints what an archive has, and with `live` the service beyond it. */
+/** Prints the matching entries of an archive, and with `live` those that the service has after its end. */
 export async function searchArchive(
   context: Context,
   typed: SearchInput,
@@ -81,7 +81,7 @@ export async function searchArchive(
   input.near.report(context);
 }
 
-/** What the service has beyond the archive; only learns which tenant the key is of. */
+/** Opens the service's entries after the end of the archive. The only other request finds the tenant of the key. */
 async function liveOf(
   context: Context,
   input: SearchInput & EntryFilter,

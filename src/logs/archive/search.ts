@@ -14,10 +14,10 @@ export interface Timed {
   readonly log: Log;
 }
 
-/** Entries in order of time that are read when they are needed. */
+/** A source of entries in order of time, read when they are needed. */
 export interface Lane {
   readonly first: number;
-  /** Whether it may be begun before its turn (it then pauses at its first batch), and is read to its end. */
+  /** Whether the lane is a segment: it may start before its turn, and is read to its end so that it is checked. */
   readonly isSegment?: boolean;
   read(): AsyncGenerator<readonly Timed[]>;
 }
@@ -25,12 +25,12 @@ export interface Lane {
 export interface SearchOptions extends Bounds, ReadSegmentOptions {
   readonly segments: readonly Segment[];
   readonly matches: (log: Log) => boolean;
-  /** Values of which every entry that matches has one, so that other lines need not be parsed. */
+  /** Values of which every match has one, so that other lines need not be parsed. */
   readonly among?: readonly string[] | undefined;
   readonly limit?: number | undefined;
-  /** What an index knows of segments, by their hashes. */
+  /** The columns of segments that can contain matches, by the index. */
   readonly index?: Lookup | undefined;
-  /** Entries from elsewhere to merge with those of the segments. */
+  /** Another source to merge with the segments, such as the service. */
   readonly more?: Lane | undefined;
   readonly onRead?: ((entries: number) => void) | undefined;
 }
@@ -38,8 +38,9 @@ export interface SearchOptions extends Bounds, ReadSegmentOptions {
 const BATCH_SIZE = 500;
 
 /**
- * Entries in order of time, those without one last. Every segment opened is read to its end, and so checked.
- * @throws SvcError `checksum_mismatch` naming a segment that was changed
+ * Yields matching entries in order of time, those without a time last. Every opened segment is read to its end, and so
+ * checked.
+ * @throws SvcError `checksum_mismatch` naming a changed segment
  */
 export async function* searchSegments(store: ArchiveStore, options: SearchOptions): AsyncGenerator<readonly Log[]> {
   let left = options.limit ?? Infinity;
@@ -81,8 +82,8 @@ export interface LiveOptions extends Bounds {
 }
 
 /**
- * What the service has beyond the archive, in order of time, read as its next run would: no loss and no duplicates.
- * Entries that late ones may precede are held back.
+ * A lane of the service's entries after the end of the archive, read as the next run would: without loss or duplicates.
+ * Entries are held back until no late entry can precede them.
  */
 export function liveLane(source: LogSource, position: TailPosition, options: LiveOptions): Lane {
   return { first: position.settled, read: () => read(source, position, options) };
@@ -125,8 +126,8 @@ function byTime(one: Timed, other: Timed): number {
 }
 
 /**
- * Merges lanes by time. A lane is opened when the others have reached its first entry, so little of each is held; once
- * `isOver`, none is, and only segments are read on.
+ * Merges lanes by time. A lane opens when the others have reached its first entry, so little of it is in memory. Once
+ * `isOver` returns true, no lane opens any more, and open segments are read to their ends.
  */
 export async function* merged(
   lanes: readonly Lane[],
@@ -190,11 +191,11 @@ class OpenLane {
   beginEarly(): void {
     if (!this.lane.isSegment) return;
     this.#begun ??= this.#source.next();
-    // A failure shows in its turn.
+    // `fill` reports the failure when it is the lane's turn.
     this.#begun.catch(() => undefined);
   }
 
-  /** Reads the next entry, if it has none; false at its end. */
+  /** Makes the next entry available; returns false at the end. */
   async fill(): Promise<boolean> {
     while (this.#index >= this.#batch.length) {
       const { done, value } = await (this.#begun ?? this.#source.next());
@@ -206,7 +207,7 @@ class OpenLane {
     return true;
   }
 
-  /** Passes on its next entry, and those after it that are before `limit`. */
+  /** Moves the next entry into the batch, and those after it that are before `limit`. */
   moveInto(batch: Timed[], limit: number): void {
     for (let isFirst = true; ; isFirst = false) {
       const entry = this.#batch[this.#index];
@@ -221,7 +222,7 @@ class OpenLane {
   }
 }
 
-// Without a time the difference is no number, and the order of the lanes decides.
+// The difference of two entries without a time is NaN, and then the order of the lanes decides.
 function inTurn(one: OpenLane, other: OpenLane): number {
   return one.at - other.at || one.order - other.order;
 }

@@ -9,7 +9,7 @@ import { TallyBuilder } from './index/tally.ts';
 import { type BuiltColumn, ColumnContent } from './index/write.ts';
 import type { LocalFile } from './store.ts';
 
-/** What a segment holds: entries of one tenant and one day (UTC, or `unknown`), late ones or not, raw ones or not. */
+/** The kind of entries in a segment: one tenant, one day (UTC, or `unknown`), late or not, raw or not. */
 export interface SegmentKind {
   readonly tenantId: string;
   readonly day: string;
@@ -17,39 +17,39 @@ export interface SegmentKind {
   readonly isRaw: boolean;
 }
 
-/** An entry with its text, and its time if that is readable. */
+/** An entry with its text, and its time if it is readable. */
 export interface EntryText {
   readonly log: Log;
   readonly line: string;
   readonly at: number | undefined;
 }
 
-/** A segment that is written and flushed, and waits for its commit. */
+/** A segment that is written and flushed, but not yet committed. */
 export interface ClosedSegment extends SegmentKind {
   readonly file: LocalFile;
   readonly entries: number;
-  /** The earliest and latest time of its entries, in epoch milliseconds; undefined where none is readable. */
+  /** The earliest and latest time of the entries in epoch milliseconds; undefined if none is readable. */
   readonly first: number | undefined;
   readonly last: number | undefined;
-  /** For the index; none of raw segments, as other readers may see other ids in them. */
+  /** The columns to index. Raw segments have none, because JSON readers may see different ids in them. */
   readonly columns: readonly BuiltColumn[];
   readonly tally: BuiltTally | undefined;
 }
 
 const COLUMN_ENTRIES = 10_000;
 const COLUMN_CHARACTERS = 4 * 1024 * 1024;
-/** Each piece costs a trip to another thread, or to the disk. */
+/** Each chunk costs time for another thread or the disk, so that small ones are collected. */
 const CHUNK_CHARACTERS = 128 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** Of the header of a gzip file, and of what follows the last column. */
+/** The size of the gzip header. `END_BYTES` is the size of everything after the last column. */
 export const HEADER_BYTES = 10;
-/** An empty last block of deflate, then a CRC-32 and a length. */
+/** An empty last block of deflate, which a CRC-32 and a length follow. */
 const LAST_BLOCK = [3, 0];
 export const END_BYTES = LAST_BLOCK.length + 8;
 
 /**
- * A segment being written: one gzip member with lines of JSON, compressed as they come, so memory use does not depend
- * on its size. Each column of 10,000 entries can be decompressed alone.
+ * A segment being written: one gzip member with lines of JSON, compressed as they arrive, so that memory use does not
+ * depend on its size. Each column of 10,000 entries can be decompressed separately.
  */
 export class SegmentFile {
   readonly kind: SegmentKind;
@@ -66,14 +66,14 @@ export class SegmentFile {
   #crc = 0;
   #bytes = 0;
 
-  /** `file` must not exist. */
+  /** `file` is a path without a file. */
   constructor(file: string, kind: SegmentKind) {
     this.kind = kind;
     this.#file = file;
     this.#level = kind.supplementary ? constants.Z_BEST_COMPRESSION : constants.Z_DEFAULT_COMPRESSION;
   }
 
-  /** Adds an entry as a line. Hardly any has to wait. @throws SvcError `local` */
+  /** Adds an entry as a line. Returns a promise only if the caller has to wait. @throws SvcError `local` */
   add({ line, log, at }: EntryText): Promise<unknown> | undefined {
     this.#column.add(at, log.entity_id, log.actor_id);
     if (at !== undefined) this.#tally.add(log, bucketOf(at));
@@ -83,7 +83,7 @@ export class SegmentFile {
     return this.#text.length >= CHUNK_CHARACTERS ? this.#compress() : undefined;
   }
 
-  /** Ends the file and flushes it to disk. @throws SvcError `local` */
+  /** Completes the file and flushes it to disk. @throws SvcError `local` */
   async close(): Promise<ClosedSegment> {
     if (this.#column.entries > 0) await this.#endColumn();
     const draft = await this.#begun();
@@ -146,7 +146,7 @@ export class SegmentFile {
   async #begun(): Promise<Draft> {
     if (this.#draft) return this.#draft;
     this.#draft = await Draft.begin(this.#file, path.basename(this.#file));
-    // The level is part of the header: a file of late entries never has the bytes, and so the name, of another.
+    // The header includes the compression level, so a file of late entries never has the bytes and name of another file.
     const flag = this.#level === constants.Z_BEST_COMPRESSION ? 2 : 0;
     await this.#draft.write(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, flag, 3]));
     return this.#draft;

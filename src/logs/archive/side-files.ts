@@ -21,19 +21,19 @@ import {
 } from './record.ts';
 import { type ArchiveStore, MAX_TEXT_BYTES } from './store.ts';
 
-// Files beside the records. A record names them with their hash, so they come first, and their name holds its number:
-// once it is taken, no other record can name them.
+// Files beside the records. They are written before the record that names them with their hash, and their names contain
+// its number, so that no other record can name them once the number is taken.
 
-/** A longer list of entries passed on would fill the records, all of which are read for a search. */
+/** The most entries listed in a record itself. Longer lists would slow down searches, which read all records. */
 const MAX_INLINE = 20;
 
-/** After so many records their content is copied into one file: a search reads this instead of them. */
+/** The number of records after which their content is copied into one file, which a search reads instead of them. */
 const CHECKPOINT_EVERY = 256;
 
 const passedSchema = positionSchema.shape.passed;
 const contentsSchema = z.array(contentSchema);
 
-/** What the record with this number says of a position. */
+/** Returns a position as the record with this number stores it; a long list goes into a separate file. */
 export async function storePosition(
   store: ArchiveStore,
   sequence: number,
@@ -44,7 +44,7 @@ export async function storePosition(
   return { ...stored, passed: await storeFile(store, 'position', sequence, stored.passed) };
 }
 
-/** The position behind a record. @throws SvcError `checksum_mismatch` */
+/** Reads the position after a record. @throws SvcError `checksum_mismatch` */
 export async function readPosition(store: ArchiveStore, { record }: Link): Promise<TailPosition> {
   const { passed, ...others } = record.position;
   const found = Array.isArray(passed) ? passed : await readFile(store, passed, passedSchema);
@@ -52,8 +52,8 @@ export async function readPosition(store: ArchiveStore, { record }: Link): Promi
 }
 
 /**
- * The checkpoint that the next record names: the one of `last`, or a new one if that is old. What would be longer than
- * `most` bytes could not be read: then the old one stays, and the records behind it are read one by one.
+ * Returns the checkpoint for the next record: the one of `last`, or a new one if that is old. A checkpoint of more than
+ * `most` bytes could not be read, so the old one stays and the records after it are read one by one.
  */
 export async function nextCheckpoint(
   store: ArchiveStore,
@@ -63,7 +63,7 @@ export async function nextCheckpoint(
   const { checkpoint, sequence } = last.record;
   const behind = sequence + 1 - (checkpoint === undefined ? 0 : sideNumber(checkpoint.path));
   if (behind < CHECKPOINT_EVERY || (checkpoint && behind % CHECKPOINT_EVERY !== 0)) return checkpoint;
-  // Without a record that is damaged or gone there is no new checkpoint; what is new must be archived all the same.
+  // A damaged or missing record prevents a new checkpoint, but new entries must be archived regardless.
   const records = await unlessDamaged(readAll(store, last));
   if (records === undefined || Buffer.byteLength(textOf(records)) > most) return checkpoint;
   return storeFile(store, 'checkpoint', sequence + 1, records);
@@ -76,7 +76,7 @@ async function readAll(store: ArchiveStore, last: Link): Promise<RecordContent[]
 }
 
 /**
- * The content of all records up to `last`, from its checkpoint as far as that goes.
+ * Yields the content of all records up to `last`, from its checkpoint as far as possible.
  * @throws SvcError `checksum_mismatch` for a record that is damaged, missing or does not chain
  */
 export async function* readContents(store: ArchiveStore, last: Link): AsyncGenerator<RecordContent> {
@@ -86,7 +86,7 @@ export async function* readContents(store: ArchiveStore, last: Link): AsyncGener
   for await (const { record } of readRecordsFrom(store, copied.length, last)) yield contentOf(record);
 }
 
-/** The content that a checkpoint copies; none when it is damaged, since the records have it too. */
+/** Reads the content in a checkpoint. A damaged one counts as empty, because the records have the same content. */
 async function copiedContents(store: ArchiveStore, file: SideFile): Promise<readonly RecordContent[]> {
   try {
     return await readFile(store, file, contentsSchema);
@@ -96,7 +96,7 @@ async function copiedContents(store: ArchiveStore, file: SideFile): Promise<read
   }
 }
 
-/** Removes what the two newest records do not name: whoever has just read the one before may still need its files. */
+/** Removes files that neither of the two newest records names. A reader of the previous record may still need its files. */
 export async function removeOutdated(store: ArchiveStore, last: Link, before: Link): Promise<void> {
   const named = new Set([last, before].flatMap(({ record }) => filesOf(record).map(({ path }) => path)));
   try {
@@ -105,12 +105,12 @@ export async function removeOutdated(store: ArchiveStore, last: Link, before: Li
         if (sideNumber(path) <= last.record.sequence && !named.has(path)) await store.remove(path);
     }
   } catch (error) {
-    // They harm nobody, and the credentials of an archive need not be good for removing files.
+    // Outdated files are harmless, and the credentials of an archive need not allow removing files.
     if (!isSvcError(error, 'forbidden')) throw error;
   }
 }
 
-/** What is wrong with the files that the two newest records name; `contents` are those of all records, if all are readable. */
+/** Yields problems of the files that the two newest records name. `contents` is set only if all records are readable. */
 export async function* checkSideFiles(
   store: ArchiveStore,
   newest: readonly Link[],
@@ -130,12 +130,12 @@ export async function* checkSideFiles(
   }
 }
 
-/** Creates a file for the record of this number. */
+/** Writes a file for the record with this number. */
 async function storeFile(store: ArchiveStore, kind: 'position' | 'checkpoint', sequence: number, value: unknown) {
   const text = textOf(value);
   const sha256 = sha256Of(text);
   const path = sidePath(kind, sequence, sha256);
-  // Whoever wrote a file of this name wrote the same.
+  // A file with this name can only have the same content.
   await store.replace(path, text);
   return { path, sha256 };
 }
@@ -153,7 +153,7 @@ async function readFile<T>(store: ArchiveStore, { path, sha256 }: SideFile, sche
   return data;
 }
 
-/** The files beside the records that a record names. */
+/** Returns the files beside the records that a record names. */
 export function filesOf({
   position: { passed },
   checkpoint,
@@ -161,7 +161,7 @@ export function filesOf({
   return [Array.isArray(passed) ? undefined : passed, checkpoint].filter((file) => file !== undefined);
 }
 
-/** What a record adds to the archive, alone. */
+/** Returns the content of a record, without its place in the chain. */
 export function contentOf(record: ArchiveRecord): RecordContent {
   const { version: _, sequence: _1, previous: _2, position: _3, checkpoint: _4, standing: _5, ...content } = record;
   return content;

@@ -10,51 +10,51 @@ import type { Trace } from '../../client/http/exchange.ts';
 export interface StoredFile {
   readonly path: string;
   readonly bytes: number;
-  /** Set where it is not a regular file, such as 'a symbolic link': it must not be opened. */
+  /** Set if the path is not a regular file, such as 'a symbolic link'. It must not be opened. */
   readonly irregular?: string | undefined;
 }
 
-/** The largest record or head, in bytes: a larger one was not written by svc, and must not fill the memory. */
+/** The largest accepted record or head in bytes. svc writes no larger one, and it must not fill the memory. */
 export const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
-/** A file on this machine to be moved into an archive: written and flushed. `sha256` is hexadecimal. */
+/** A written and flushed file on this machine, to be moved into an archive. `sha256` is hexadecimal. */
 export interface LocalFile {
-  /** Where it is on this machine. */
+  /** The path on this machine. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** A directory, or a bucket below a prefix. Paths are relative, with `/`. */
+/** A directory or a bucket with a prefix. Paths are relative, with `/`. */
 export interface ArchiveStore {
-  /** For messages: the directory, or `s3://bucket/prefix`. */
+  /** The location in messages: the directory, or `s3://bucket/prefix`. */
   readonly name: string;
-  /** Where files are prepared for `create`; it exists, and belongs to the writer, while the lock is held. */
+  /** The directory in which files are prepared for `create`. It exists only while the writer has the lock. */
   readonly workDirectory: string;
-  /** Set for a bucket: listing all of it takes many requests, and writers on other machines are not locked out. */
+  /** Whether the store is a bucket: listing it takes many requests, and the lock does not stop writers on other machines. */
   readonly isRemote: boolean;
-  /** All files whose path begins with `prefix`, in order of path; with `after`, those behind it. Nothing where there is no archive. */
+  /** Lists files whose path begins with `prefix`, in order of path; with `after`, only paths after it. An absent archive is empty. */
   list(prefix: string, after?: string): AsyncIterable<StoredFile>;
-  /** The names at the top, those of directories with a slash at their end. */
+  /** Lists the names at the top level. Names of directories end with a slash. */
   names(): Promise<readonly string[]>;
-  /** A file's bytes. @throws SvcError `not_found`, `checksum_mismatch` for what is no regular file */
+  /** Reads a file. @throws SvcError `not_found`, `checksum_mismatch` if it is not a regular file */
   read(path: string): AsyncIterable<Uint8Array>;
-  /** So many of a file's bytes from a place on, all of them. @throws SvcError as `read`; `checksum_mismatch`: it has fewer */
+  /** Reads exactly `length` bytes of a file, starting at `from`. @throws SvcError as `read`, `checksum_mismatch` if it is too short */
   readRange(path: string, from: number, length: number): Promise<Uint8Array>;
-  /** A small file's text, or undefined where there is none. @throws SvcError `checksum_mismatch`: no regular file, or too large */
+  /** Reads a small text file; undefined if there is none. @throws SvcError `checksum_mismatch` if it is irregular or too large */
   readText(path: string): Promise<string | undefined>;
-  /** Creates a file durably, whole or not at all; false when it exists. A local file may be moved. */
+  /** Creates a file durably, completely or not at all. Returns false if it exists. A local file may be moved. */
   create(path: string, content: LocalFile | string): Promise<boolean>;
   replace(path: string, text: string): Promise<void>;
   remove(path: string): Promise<void>;
-  /** Runs `work` as the only writer on this machine. @throws SvcError `config` naming the other one */
+  /** Runs `work` as the only writer on this machine. @throws SvcError `config` naming the other writer */
   lock<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** How many segments are read at a time: one more than there are threads to decompress them, of which Node has four. */
+/** The number of segments read at a time: one more than the threads that decompress them, of which Node has four. */
 export const READERS = Math.min(availableParallelism(), 4) + 1;
 
-/** Works on a few items at a time, and gives the results in the order of the items. */
+/** Works on up to `most` items at a time, and yields the results in the order of the items. */
 export async function* sideBySide<T, R>(
   items: AsyncIterable<T> | Iterable<T>,
   most: number,
@@ -64,7 +64,7 @@ export async function* sideBySide<T, R>(
   try {
     for await (const item of items) {
       const doing = work(item);
-      // If the reader stops, nothing handles it any more.
+      // When the reader stops early, nobody else handles a rejection.
       doing.catch(() => undefined);
       underWay.push(doing);
       const first = underWay.length >= most ? underWay.shift() : undefined;
@@ -77,7 +77,7 @@ export async function* sideBySide<T, R>(
 }
 
 export type StoreHost = Pick<System, 'env' | 'platform' | 'home' | 'cwd' | 'pid' | 'isAlive' | 'clock' | 'signal'> & {
-  /** Called, once each, with problems that are no reason to end. */
+  /** Called once for each problem that does not end the command. */
   readonly onWarning?: ((text: string) => void) | undefined;
   readonly trace?: Trace | undefined;
 };
@@ -103,9 +103,9 @@ export async function openArchiveStore(host: StoreHost, location: string): Promi
 const LOCK_WAIT_MS = 2_000;
 
 /**
- * Runs a writer's work while no other one on this machine does. Its directory is empty at the beginning, and removed at
- * the end.
- * @throws SvcError `config` when another one works for 2 s, `local`
+ * Runs a writer's work while no other writer on this machine runs. The work directory is empty at the beginning and
+ * removed at the end.
+ * @throws SvcError `config` if another writer keeps the lock for 2 s, `local`
  */
 export function workAlone<T>(
   { name, workDirectory }: ArchiveStore,
@@ -119,7 +119,7 @@ export function workAlone<T>(
 
 async function inDirectory<T>(directory: string, work: () => Promise<T>): Promise<T> {
   try {
-    // A killed writer may have left it.
+    // A killed writer may have left the directory.
     fs.rmSync(directory, { recursive: true, force: true });
     fs.mkdirSync(directory, { mode: 0o700 });
   } catch (error) {

@@ -6,10 +6,10 @@ import type { ArchiveWriter } from './writer.ts';
 export interface SyncOptions {
   readonly overlapMs: number;
   readonly retentionMs: number;
-  /** The longest time between two commits, in milliseconds, as long as there is something to commit. */
+  /** The longest time between two commits in milliseconds, while there are entries to commit. */
   readonly everyMs: number;
   readonly follow: boolean;
-  /** Entries that the service had forgotten before the archive began are no gap in it. */
+  /** Whether the archive is new: entries deleted by the service before it began are then not a gap. */
   readonly isNew: boolean;
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
   readonly onCommit?: (() => Promise<void>) | undefined;
@@ -17,7 +17,7 @@ export interface SyncOptions {
 
 interface Gap {
   readonly range: TimeRange;
-  /** The tail's position when it was noticed: what it had given by then comes before the gap. */
+  /** The tail's position when the gap was noticed. Entries up to it are committed before the gap. */
   readonly position: TailPosition;
 }
 
@@ -26,7 +26,7 @@ export class ArchiveSync {
   readonly #source: LogSource;
   readonly #options: SyncOptions;
   readonly #tail: Tail;
-  /** Of exactly what the writer has taken. */
+  /** The position after the last entry that the writer has accepted. */
   #position: TailPosition;
   #gaps: Gap[] = [];
   #committedAt: number;
@@ -51,8 +51,8 @@ export class ArchiveSync {
   }
 
   /**
-   * However it ends, what was taken is committed, as far as the store allows.
-   * @throws SvcError that ended it; the signal's reason
+   * Archives entries until the present, or until the signal. However it ends, accepted entries are committed if possible.
+   * @throws SvcError the failure, or the reason of the signal
    */
   async run(): Promise<void> {
     try {
@@ -68,7 +68,7 @@ export class ArchiveSync {
     const batches = this.#tail.batches();
     for (;;) {
       const { done, value } = await this.#commitWhile(batches.next());
-      // Until the next batch is requested, the tail's position is right behind the last one.
+      // Until the next batch is requested, the tail's position is directly after the last one.
       if (done !== true) {
         await this.#commitGaps();
         await this.#writer.add(value);
@@ -79,7 +79,7 @@ export class ArchiveSync {
     }
   }
 
-  /** Waits for more. If the log is quiet for long, what is pending is committed meanwhile. */
+  /** Waits for the next batch. While the log is quiet, pending entries are committed on time. */
   async #commitWhile<T>(next: Promise<T>): Promise<T> {
     if (!this.#options.follow) return next;
     for (;;) {

@@ -6,9 +6,9 @@ import { isHidden, MANIFEST, partNumber, recordPath, sideNumber } from './record
 import type { ArchiveStore } from './store.ts';
 
 /**
- * Removes what a run wrote for a record that it could not commit, as on a full disk: until the next commit these files would
- * look as if somebody had added them. Only under the store's lock, and not in a bucket, where a writer on another machine may
- * be about to commit a file of the same name.
+ * Removes the files of a record that could not be committed, for example on a full disk. Otherwise `svc logs verify` would
+ * report them as added by somebody until the next commit. The caller must have the store's lock. Buckets are skipped, because
+ * a writer on another machine may be about to commit a file with the same name.
  */
 export async function removeUncommitted(store: ArchiveStore, sequence: number): Promise<void> {
   if (store.isRemote) return;
@@ -16,7 +16,7 @@ export async function removeUncommitted(store: ArchiveStore, sequence: number): 
     if ((await store.readText(recordPath(sequence))) !== undefined) return;
     for (const path of await uncommitted(store, sequence)) await store.remove(path);
   } catch (error) {
-    // The failure of the run is the one to report; the next commit removes the files.
+    // The caller reports the failure of the run, and the next commit removes these files.
     if (!isSvcError(error)) throw error;
   }
 }

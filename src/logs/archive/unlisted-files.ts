@@ -4,7 +4,7 @@ import { type ArchiveRecord, isHidden, MANIFEST, partNumber, sideNumber } from '
 import { filesOf } from './side-files.ts';
 import type { ArchiveStore, StoredFile } from './store.ts';
 
-/** Where the segments of an archive are. */
+/** The prefix of all paths of segments. */
 export const SEGMENTS = 'tenant=';
 
 /** The files of an archive that no record read so far lists. */
@@ -16,7 +16,7 @@ export class UnlistedFiles {
     this.#store = store;
   }
 
-  /** Lists every file that records name: segments, files of the index, and files beside the records. */
+  /** Lists all files of the kinds that records name: segments, files of the index, and files beside the records. */
   static async of(store: ArchiveStore): Promise<UnlistedFiles> {
     const unlisted = new UnlistedFiles(store);
     for await (const file of namedFiles(store)) if (!isHidden(file.path)) unlisted.#files.set(file.path, file);
@@ -27,7 +27,7 @@ export class UnlistedFiles {
     return this.#files.size === 0;
   }
 
-  /** The bytes of the segments among them. */
+  /** The total size of the segments among the files. */
   get segmentBytes(): number {
     const segments = [...this.#files.values()].filter(({ path }) => path.startsWith(SEGMENTS));
     return segments.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -43,7 +43,7 @@ export class UnlistedFiles {
     this.#files.delete(path);
   }
 
-  /** Removes a file that a record lists, and returns it. One that was not there at first may have been written since. */
+  /** Removes a listed file, and returns it. A file that was absent at first may have been written since, so it is looked up. */
   async take(path: string): Promise<StoredFile | undefined> {
     let found = this.#files.get(path);
     this.#files.delete(path);
@@ -52,7 +52,7 @@ export class UnlistedFiles {
     return found;
   }
 
-  /** A finding for each file that is left. `newest` is the number of the newest record. */
+  /** Returns a finding for each remaining file. `newest` is the number of the newest record. */
   findings(newest: number): Finding[] {
     return [...this.#files.values()].map(({ path, irregular }) => {
       if (irregular !== undefined)
@@ -69,7 +69,7 @@ async function* namedFiles(store: ArchiveStore): AsyncGenerator<StoredFile> {
   for await (const file of store.list(MANIFEST, `${MANIFEST}a`)) if (!Number.isNaN(sideNumber(file.path))) yield file;
 }
 
-/** The number of the record that a file was written for; NaN for any other file. */
+/** Returns the number of the record that a file was written for; NaN for any other file. */
 function numberOf(path: string): number {
   if (path.startsWith(SEGMENTS)) return partNumber(path);
   return path.startsWith(INDEX) ? indexNumber(path) : sideNumber(path);

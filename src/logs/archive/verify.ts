@@ -25,17 +25,17 @@ import { type ArchiveStore, READERS, sideBySide } from './store.ts';
 import { SEGMENTS, UnlistedFiles } from './unlisted-files.ts';
 
 export interface VerifyOptions {
-  /** The hash of a record that the chain must contain, from an earlier run. */
+  /** The hash of a record, saved earlier, that the chain must contain. */
   readonly expect?: string | undefined;
   /** Compares records with the names and sizes of files, and reads no segment and no index. */
   readonly manifestOnly?: boolean | undefined;
-  /** Months that retention keeps: drops after the expected record, or all without one, may only take older ones. */
+  /** The months that retention must keep. Applies to drops after the expected record; without one, to all drops. */
   readonly keep?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
-/** What a verification found in all. */
+/** The totals of a verification. */
 export interface Verified {
   begin: BeginRecord | undefined;
   /** The hash of the newest record, which proves everything before it. */
@@ -43,29 +43,29 @@ export interface Verified {
   records: number;
   segments: number;
   entries: number;
-  /** How many of them are of other tenants, which share them. */
+  /** The number of entries of other tenants that share them. */
   shared: number;
   bytes: number;
-  /** How many entries retention has dropped, counted by the records that listed them. */
+  /** The number of entries that retention dropped, by the records that listed them. */
   dropped: number;
   readonly coverage: Coverage;
 }
 
-/** What is known before an archive is verified: nothing. */
+/** Returns the totals before anything is verified. */
 export function nothingVerified(): Verified {
   const counts = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0 };
   return { begin: undefined, sha256: undefined, ...counts, coverage: new Coverage() };
 }
 
-/** What the manifest says before anything else is read; undefined where it is damaged, which the findings show. */
+/** Reads the manifest before anything else; undefined if it is damaged, which the findings show. */
 export function manifestOf(store: ArchiveStore): Promise<Manifest | undefined> {
   return unlessDamaged(readManifest(store));
 }
 
 /**
- * Reads every byte of an archive, and gives in batches all that was changed, removed, reordered, truncated or added.
- * `verified` is complete once all findings have been read.
- * @throws SvcError `not_found` where there is no archive at all, `local`
+ * Reads every byte of an archive, and yields batches of findings: everything that was changed, removed, reordered,
+ * truncated or added. `verified` is complete once all findings were read.
+ * @throws SvcError `not_found` if there is no archive at all, `local`
  */
 export async function* verifyArchive(
   store: ArchiveStore,
@@ -99,7 +99,7 @@ export async function* verifyArchive(
   if (!walk.isExpected) yield [rewritten(walk)];
 }
 
-/** What the steps of a verification know. */
+/** The state that the steps of a verification share. */
 interface Walk {
   readonly store: ArchiveStore;
   readonly options: VerifyOptions;
@@ -107,13 +107,13 @@ interface Walk {
   readonly unlisted: UnlistedFiles;
   readonly index: IndexCheck | undefined;
   readonly segments: ListedSegments;
-  /** The two newest records. */
+  /** The two newest records read so far. */
   links: readonly Link[];
   readonly contents: RecordContent[];
   newest: ChainState | undefined;
-  /** Whether the expected record was read, or none is expected. */
+  /** Whether the expected record was read, or no record is expected. */
   isExpected: boolean;
-  /** Findings of the records, given between those of the segments. */
+  /** Findings about records, yielded between those about segments. */
   problems: Finding[];
 }
 
@@ -126,7 +126,7 @@ async function openIndex(store: ArchiveStore, { manifestOnly }: VerifyOptions): 
   return manifest && IndexCheck.open(store, manifest.index);
 }
 
-/** A function that checks one segment, and reports the bytes read of all. */
+/** Returns a function that checks one segment and reports the progress over all segments. */
 function segmentReader({ store, options, unlisted }: Walk): (listed: Listed) => Promise<Finding[]> {
   const total = unlisted.segmentBytes;
   let done = 0;
@@ -144,7 +144,7 @@ function takeProblems(walk: Walk): Finding[] {
   return taken;
 }
 
-/** Reads the records one after the other, and gives the segments that they list. */
+/** Reads the records in order, and yields the segments that they list. */
 async function* listedSegments(walk: Walk): AsyncGenerator<Listed> {
   const chain = checkChain(walk.store);
   for (let step = await chain.next(); ; step = await chain.next()) {
@@ -188,7 +188,7 @@ function listedTwice({ path }: Segment): Finding {
   return { problem: 'unfit', path, message: 'records list it twice: its entries would count twice' };
 }
 
-/** Problems of a record beside the records before it. Behind an unreadable record nothing is known. */
+/** Returns what in a record contradicts the records before it. Records after an unreadable one cannot be compared. */
 function contradictions({ links, contents, segments, options, isExpected }: Walk, { record, path }: Link): Finding[] {
   const before = links.at(-1)?.record;
   if (before === undefined || contents.length !== record.sequence) return [];
@@ -202,7 +202,7 @@ function contradictions({ links, contents, segments, options, isExpected }: Walk
   return unexpected === undefined ? problems : [...problems, { problem: 'dropped', path, message: unexpected }];
 }
 
-/** What speaks against a drop after the expected record, or one that takes newer months than retention does. */
+/** Returns why a drop is unexpected: it follows the expected record, or takes months that retention must keep. */
 function unexpectedDrop(
   record: DropRecord & ArchiveRecord,
   taken: readonly CountedSegment[],
@@ -222,12 +222,12 @@ async function sideFileProblems({ store, newest, links, contents }: Walk): Promi
   const isWhole = contents.length === sequence + 1;
   const found: Finding[] = [];
   for await (const finding of checkSideFiles(store, links, isWhole ? contents : undefined)) found.push(finding);
-  // A run under way may have committed more meanwhile, and removed these files.
+  // A concurrent run may have committed more and removed these files.
   const isOutdated = found.length > 0 && (await store.readText(recordPath(sequence + 1))) !== undefined;
   return isOutdated ? [] : found;
 }
 
-/** Reads the records that a run under way has committed meanwhile, where they may explain what was found. */
+/** Reads records that a concurrent run has committed meanwhile, if they may explain unlisted or missing files. */
 async function readNewerRecords({ store, newest, unlisted, segments }: Walk): Promise<void> {
   for (let sequence = (newest?.sequence ?? -1) + 1; !unlisted.isEmpty || segments.hasMissing; sequence += 1) {
     const record = await unlessDamaged(recordAt(store, sequence));
@@ -243,7 +243,7 @@ async function recordAt(store: ArchiveStore, sequence: number): Promise<ArchiveR
   return text === undefined ? undefined : parseRecord(text, recordPath(sequence)).record;
 }
 
-/** Files and folders beside those of the archive. */
+/** Finds files and folders at the top level that do not belong to the archive. */
 async function foreignFiles(store: ArchiveStore): Promise<Finding[]> {
   const names = await store.names();
   return names

@@ -15,7 +15,7 @@ import { removeUncommitted } from './uncommitted.ts';
 
 export interface WriterOptions {
   readonly tenantId: string;
-  /** Whether it is unknown which tenant the key belongs to: then the first entries show it. */
+  /** Whether the tenant of the key is unknown. The first entries then show it. */
   readonly isTenantInDoubt?: boolean | undefined;
   readonly limits?: PendingLimits | undefined;
   readonly now: () => number;
@@ -23,27 +23,27 @@ export interface WriterOptions {
 
 export interface Written {
   entries: number;
-  /** How many of them came late, in supplementary segments. */
+  /** Entries that arrived late, in supplementary segments. */
   late: number;
-  /** How many are of other tenants, which share them, in folders of their own. */
+  /** Entries of other tenants that share them, in separate folders. */
   shared: number;
-  /** How many have no readable time, under `date=unknown`. */
+  /** Entries without a readable time, under `date=unknown`. */
   timeless: number;
-  /** How many some JSON readers reject, in raw segments. */
+  /** Entries that some JSON readers reject, in raw segments. */
   raw: number;
   cardNumbers: number;
   segments: number;
   gaps: TimeRange[];
 }
 
-/** How many files are removed side by side. */
+/** The number of files removed at a time. */
 const REMOVALS = 8;
 const LIMITS: PendingLimits = { entries: 100_000, characters: 64 * 1024 * 1024 };
 
 const COUNTS = ['entries', 'late', 'shared', 'timeless', 'raw', 'cardNumbers'] as const;
 const NOTHING_WRITTEN = { entries: 0, late: 0, shared: 0, timeless: 0, raw: 0, cardNumbers: 0, segments: 0 };
 
-/** Adds to an archive, commit by commit. Only under the store's lock. */
+/** Adds entries to an archive, commit by commit. The caller must have the store's lock. */
 export class ArchiveWriter {
   readonly written: Written = { ...NOTHING_WRITTEN, gaps: [] };
   readonly #store: ArchiveStore;
@@ -57,7 +57,7 @@ export class ArchiveWriter {
   #isWhole = true;
   #isTenantInDoubt: boolean;
 
-  /** Goes on after the newest record. @throws SvcError `checksum_mismatch` where its position is damaged */
+  /** Continues after the newest record. @throws SvcError `checksum_mismatch` if its position is damaged */
   static async open(store: ArchiveStore, last: Link, options: WriterOptions): Promise<ArchiveWriter> {
     return new ArchiveWriter(store, last, await readPosition(store, last), options);
   }
@@ -76,12 +76,12 @@ export class ArchiveWriter {
     return this.#end.last;
   }
 
-  /** All that a tail gave up to this position is committed. */
+  /** The position up to which all entries are committed. */
   get position(): TailPosition {
     return this.#position;
   }
 
-  /** Whether nothing was committed or taken since the archive was begun. */
+  /** Whether no entry was added since the archive was begun. */
   get isEmpty(): boolean {
     return this.#end.last.record.kind === 'begin' && this.#pending.entries === 0;
   }
@@ -94,7 +94,7 @@ export class ArchiveWriter {
     return this.#pending.entries;
   }
 
-  /** Takes entries, which the next commit adds to the archive. @throws SvcError `config` for another tenant's key */
+  /** Adds entries to the next commit. @throws SvcError `config` for another tenant's key */
   async add(logs: readonly Log[]): Promise<void> {
     if (this.#isTenantInDoubt) this.#checkTenant(logs);
     await this.#wholly(() => this.#pending.add(logs));
@@ -109,7 +109,7 @@ export class ArchiveWriter {
   }
 
   /**
-   * Commits all entries taken, if any are new. The position must be that behind the last of them.
+   * Commits the added entries, if there are any. The position must be directly after the last of them.
    * @throws SvcError `conflict` when another writer was faster, `local`
    */
   async commit(tailPosition: TailPosition): Promise<void> {
@@ -138,7 +138,7 @@ export class ArchiveWriter {
     this.written.segments += segments.length;
   }
 
-  /** Commits a gap: entries of this range may be missing. All entries taken must be committed. */
+  /** Commits a gap, a range in which entries may be missing. All added entries must be committed before. */
   async commitGap(gap: TimeRange): Promise<void> {
     this.#gapTo = gap.to;
     const position = settledBefore(this.#position, gap.to);
@@ -148,8 +148,8 @@ export class ArchiveWriter {
   }
 
   /**
-   * Drops what is older than whole months to keep. The record comes first: files that a killed run leaves are already
-   * dropped, and the next run removes them. All entries taken must be committed.
+   * Drops segments of days before `before`. The record is committed before the files are removed, so that the next run can
+   * remove what a killed run left. All added entries must be committed before.
    */
   async drop(before: number, by: string): Promise<DroppedMonth[]> {
     const old = await findOld(this.#store, before);
@@ -162,12 +162,12 @@ export class ArchiveWriter {
     return old.months;
   }
 
-  /** For an archive that has just begun: what it holds begins here, and not before. */
+  /** Moves the beginning of the next commit's time range forward. */
   beginAt(time: number): void {
     this.#readFrom = Math.max(this.#readFrom, time);
   }
 
-  /** Whether nothing has failed. After a failure nothing more is committed: the next run resumes. */
+  /** Whether nothing has failed. After a failure nothing more is committed, and the next run resumes. */
   get isWhole(): boolean {
     return this.#isWhole;
   }

@@ -12,7 +12,7 @@ import { ColumnContent } from './write.ts';
 
 const STEP_BYTES = 4 * 1024 * 1024;
 
-/** Compares an index with the segments. What is absent is no problem: these segments are read whole. */
+/** Compares an index with the segments. A missing index file is no problem, because its segments are then read whole. */
 export class IndexCheck {
   readonly #files: { readonly path: string; readonly file: IndexFile }[] = [];
   readonly #indexed = new Map<string, Indexed>();
@@ -33,13 +33,13 @@ export class IndexCheck {
       this.#indexed.set(sha256, { columns, tally: file.tallyInfos[at]?.[2] });
   }
 
-  /** What the index says of a segment, if anything. */
+  /** Returns the check of a segment's entries against the index; undefined if the segment is not indexed. */
   of({ sha256, bytes }: Segment): IndexedContent | undefined {
     const indexed = this.#indexed.get(sha256);
     return indexed && new IndexedContent(indexed, bytes);
   }
 
-  /** Reads the whole index. */
+  /** Reads the whole index and returns its problems. */
   async findings(): Promise<readonly Finding[]> {
     for (const { path, file } of this.#files) await this.#noting(path, () => this.#checkContent(path, file));
     return this.#findings;
@@ -68,7 +68,7 @@ export class IndexCheck {
   }
 }
 
-/** What an index says of a segment: its columns, and the hash of its tally's text. */
+/** The index's facts about a segment: its columns, and the hash of its tally's text. */
 interface Indexed {
   readonly columns: readonly ColumnInfo[];
   readonly tally: string | undefined;
@@ -90,9 +90,9 @@ async function isAsHashed(file: IndexFile, group: Group): Promise<boolean> {
   });
 }
 
-/** Compares what an index says of a segment with its entries, in their order. */
+/** Compares the index's facts about a segment with its entries, which are added in order. */
 export class IndexedContent {
-  /** Takes all entries with a time. */
+  /** The tally of all entries with a time. */
   readonly tally = new TallyBuilder();
   readonly #columns: readonly ColumnInfo[];
   readonly #tally: string | undefined;
@@ -107,7 +107,7 @@ export class IndexedContent {
     this.#isSame = columns.reduce((sum, [length]) => sum + length, HEADER_BYTES + END_BYTES) === bytes;
   }
 
-  /** An id of the entry that is added next. */
+  /** Adds an id of the entry that `add` adds next. */
   addId(key: IdKey): void {
     this.#content.addId(key);
   }
@@ -123,14 +123,14 @@ export class IndexedContent {
     this.#groups.clear();
   }
 
-  /** Whether an entry of the same group was added to the column; else it is from now on. */
+  /** Whether an entry of the same group was added to the current column; remembers the group. */
   hasActorOf(group: object | undefined): boolean {
     const has = group !== undefined && this.#groups.has(group);
     if (group) this.#groups.add(group);
     return has;
   }
 
-  /** Whether it is as the index says; once all entries were added. */
+  /** Whether the entries match the index. Valid once all entries were added. */
   isSame(): boolean {
     const isCounted = this.#tally === undefined || this.tally.built()?.info[2] === this.#tally;
     return this.#isSame && isCounted && this.#content.entries === 0 && this.#next === this.#columns.length;

@@ -10,14 +10,14 @@ import { unlessDamaged } from './upkeep.ts';
 
 const SIDE_BY_SIDE = 4;
 
-/** Counts segments by their tallies. Gives those that are to be read: without one, or with a file gone or of another size. */
+/** Counts segments by their tallies. Returns the segments to read: those without a tally, or with a missing or resized file. */
 export async function countTallies(
   store: ArchiveStore,
   refs: readonly IndexRef[],
   segments: readonly Segment[],
   { onGroup, ...interval }: CountOptions,
 ): Promise<readonly Segment[]> {
-  // Two segments of late entries can be equal.
+  // Segments of late entries can be equal, so each hash has a count.
   const left = new Map<string, number>();
   const sizes = await sizesOf(store, segments);
   const isThere = ({ path, bytes }: Segment): boolean => sizes.get(path) === bytes;
@@ -38,7 +38,7 @@ export async function countTallies(
   return segments.filter((segment) => !isThere(segment) || left.has(segment.sha256));
 }
 
-/** The sizes of the regular files where segments are: 50 ms for 3,650 in a directory, four requests in a bucket. */
+/** Returns the sizes of regular files of segments. Listing 3,650 files takes 50 ms in a directory, four requests in a bucket. */
 async function sizesOf(store: ArchiveStore, segments: readonly Segment[]): Promise<ReadonlyMap<string, number>> {
   const paths = segments.map(({ path }) => path).toSorted();
   const first = paths[0] ?? '';
@@ -50,7 +50,7 @@ async function sizesOf(store: ArchiveStore, segments: readonly Segment[]): Promi
   return sizes;
 }
 
-/** The tallies from the first segment to the last one that is to be counted. */
+/** Reads the tallies from the first to the last wanted segment. */
 async function readTallies(store: ArchiveStore, ref: IndexRef, wanted: ReadonlyMap<string, number>) {
   const file = await IndexFile.open(store, ref);
   const isWanted = ({ sha256 }: IndexedSegment): boolean => wanted.has(sha256);
@@ -60,7 +60,7 @@ async function readTallies(store: ArchiveStore, ref: IndexRef, wanted: ReadonlyM
   return tallies.map((tally, at) => [file.segments[first + at]?.sha256 ?? '', tally] as const);
 }
 
-/** Whether all of a bucket is within an interval; undefined where only some of it may be. */
+/** Whether a bucket is entirely within an interval (true), entirely outside (false), or partly (undefined). */
 function isWithin({ first, last }: Bucket, { since, until }: Interval): boolean | undefined {
   if (first >= since && last < until) return true;
   return last < since || first >= until ? false : undefined;

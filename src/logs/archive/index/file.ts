@@ -12,13 +12,13 @@ import type { IndexRef } from './ref.ts';
 const count = z.int().check(z.nonnegative());
 const time = z.nullable(z.number());
 
-/** A column: its compressed bytes, entries, first and last time, size of filter, hashes of its bytes and of its filter. */
+/** A column: compressed bytes, entries, first and last time, size class of its filter, hash of its bytes, hash of its filter. */
 const columnSchema = z.tuple([count, count, time, time, count.check(z.maximum(LARGEST_CLASS)), z.string(), z.string()]);
 
-/** The tally of a segment: its bytes, their hash, and that of its text. */
+/** The tally of a segment: its size in bytes, the hash of its bytes, and the hash of its text. */
 const tallySchema = z.tuple([count, z.string(), z.string()]);
 
-/** The counts of a segment's entries, compressed. */
+/** A tally: the compressed counts of a segment's entries. */
 export interface BuiltTally {
   readonly info: z.infer<typeof tallySchema>;
   readonly bytes: Uint8Array;
@@ -27,22 +27,22 @@ export interface BuiltTally {
 const headSchema = z.looseObject({
   version: z.literal(1),
   segments: z.array(z.looseObject({ sha256: z.string(), columns: z.array(columnSchema) })),
-  /** The hashes of the pages of filters of each size. */
+  /** The hashes of the pages of filters, by size class. */
   pages: z.array(z.array(z.string())),
-  /** Of each segment, as far as it has one. They are behind the filters, in this order. */
+  /** The tally of each segment, or null. Tallies follow the filters in this order. */
   tallies: z.optional(z.array(z.nullable(tallySchema))),
 });
 
 type Head = z.infer<typeof headSchema>;
 
-/** What an index has of one segment: its SHA-256 and its columns, one after the other. */
+/** An indexed segment: its SHA-256 and its columns in order. */
 export type IndexedSegment = Head['segments'][number];
 
 export type ColumnInfo = IndexedSegment['columns'][number];
 
 const sizeClassOf = (column: ColumnInfo): number => column[4];
 
-/** The part of a SHA-256 that an index keeps. */
+/** Returns the part of a SHA-256 that an index stores. */
 export function shortHash(bytes: Uint8Array): string {
   return shortDigest(createHash('sha256').update(bytes));
 }
@@ -51,10 +51,10 @@ export function shortDigest(hash: Hash): string {
   return hash.digest('base64url').slice(0, 22);
 }
 
-/** The filters of one size: the first block of each column, then the second of each, and so on. */
+/** The filters of one size class, row by row: the first block of each column, then the second of each, and so on. */
 export interface Group {
   readonly sizeClass: number;
-  /** The columns, in order: of which segment, by its place in the head, and which of its columns. */
+  /** The columns in order, each as the number of its segment in the head and its number in the segment. */
   readonly columns: readonly { readonly segment: number; readonly column: number }[];
 }
 
@@ -72,7 +72,7 @@ export function groupsOf(segments: readonly IndexedSegment[]): Group[] {
 
 const PAGE_BYTES = 4096;
 
-/** Rows of blocks are hashed so many at a time. */
+/** Returns the number of rows in a page, which has one hash. */
 export function rowsPerPage({ sizeClass, columns }: Group): number {
   let rows = 1;
   while (rows < 2 ** sizeClass && rows * 2 * columns.length * BLOCK_BYTES <= PAGE_BYTES) rows *= 2;
@@ -83,17 +83,17 @@ export function headOf(head: Omit<Head, 'version'>): Buffer {
   return gzipSync(JSON.stringify({ version: 1, ...head }));
 }
 
-/** That of a larger head was not written by svc, and must not fill the memory. */
+/** The largest accepted head. svc writes no larger one, and it must not fill the memory. */
 const MAX_HEAD_BYTES = 256 * 1024 * 1024;
 
-/** A file of an index, of which each byte that is used is checked. */
+/** A file of an index. Every byte is checked before it is used. */
 export class IndexFile {
   readonly segments: readonly IndexedSegment[];
   readonly groups: readonly Group[];
   readonly #store: ArchiveStore;
   readonly #ref: IndexRef;
   readonly #pages: Head['pages'];
-  /** Of each segment; not all have one. */
+  /** The facts about each segment's tally; null for a segment without one. */
   readonly tallyInfos: NonNullable<Head['tallies']>;
 
   private constructor(store: ArchiveStore, ref: IndexRef, head: Head) {
@@ -105,7 +105,7 @@ export class IndexFile {
     this.groups = groupsOf(head.segments);
   }
 
-  /** @throws SvcError `not_found`, `checksum_mismatch` */
+  /** Reads and checks the head of a file. @throws SvcError `not_found`, `checksum_mismatch` */
   static async open(store: ArchiveStore, ref: IndexRef): Promise<IndexFile> {
     const { path, bytes, head_bytes: length, head_sha256: due } = ref;
     const zipped = await store.readRange(path, bytes - length, length);
@@ -116,7 +116,7 @@ export class IndexFile {
     return new IndexFile(store, ref, head.data);
   }
 
-  /** The blocks of all columns of a group, from one row to before another. */
+  /** Reads the blocks of all columns of a group, in the rows from `from` to before `to`. */
   async rows(group: Group, from: number, to: number): Promise<Uint8Array> {
     const perPage = rowsPerPage(group);
     const pageBytes = perPage * group.columns.length * BLOCK_BYTES;
@@ -133,7 +133,7 @@ export class IndexFile {
     return bytes.subarray((from - first * perPage) * rowBytes, (to - first * perPage) * rowBytes);
   }
 
-  /** The tallies from one segment to before another; undefined where there is none, or where it was changed. */
+  /** Reads the tallies of the segments from `from` to before `to`; undefined for one that is absent or was changed. */
   async tallies(from = 0, to = this.segments.length): Promise<(BuiltTally | undefined)[]> {
     const lengths = this.tallyInfos.map((info) => info?.[0] ?? 0);
     const before = sum(lengths.slice(0, from));

@@ -1,6 +1,6 @@
 /**
- * Bloom filters over the ids in a column of entries: 64-byte blocks of 16 words, one of which an id's key selects, and
- * eight bits in it. A filter says "maybe" for each id that was added, always, and wrongly for about one other in 300.
+ * Bloom filters over the ids in a column of entries. A filter consists of 64-byte blocks of 16 words. The key of an id
+ * selects one block and eight bits in it. A filter reports every id that was added, and wrongly about one other in 300.
  */
 export const BLOCK_WORDS = 16;
 export const BLOCK_BYTES = BLOCK_WORDS * 4;
@@ -14,10 +14,10 @@ export function blocksOf(sizeClass: number): number {
   return SMALLEST << sizeClass;
 }
 
-/** A whole number of 32 bits with a sign: with any other the loop would be of floating-point numbers. */
+/** The initial hash as a signed 32-bit integer. With any other number, engines would use floating point in the loop. */
 const BEGIN = 0x81_1c_9d_c5 | 0;
 
-/** What stands for an id: two numbers of 32 bits. Upper and lower case are the same, as in UUIDs. */
+/** The hash of an id as two 32-bit numbers. Case is ignored, as in UUIDs. */
 export interface IdKey {
   readonly place: number;
   readonly bits: number;
@@ -35,7 +35,7 @@ export function keyOf(id: string): IdKey {
   return { place: mixed(one ^ (other >>> 15)), bits: mixed(other + one) };
 }
 
-/** Like {@link keyOf}, from the bytes of an id; undefined where one of them is no ASCII. */
+/** Returns the key of an id from its bytes, like {@link keyOf}; undefined if it is not ASCII. */
 export function keyIn(block: Uint8Array, start: number, end: number): IdKey | undefined {
   let one = BEGIN;
   let other = end - start;
@@ -49,25 +49,25 @@ export function keyIn(block: Uint8Array, start: number, end: number): IdKey | un
   return { place: mixed(one ^ (other >>> 15)), bits: mixed(other + one) };
 }
 
-// Any change of the input changes half of the bits.
+// Mixes the bits, so that any change of the input changes about half of them.
 function mixed(value: number): number {
   let mix = Math.imul(value ^ (value >>> 16), 0x85_eb_ca_6b);
   mix = Math.imul(mix ^ (mix >>> 13), 0xc2_b2_ae_35);
   return (mix ^ (mix >>> 16)) >>> 0;
 }
 
-/** The block of an id among so many. Halving their number halves the place, so that filters can be folded. */
+/** Returns the block number of an id. Half as many blocks halve the number, so that filters can be folded. */
 export function placeOf({ place }: IdKey, blocks: number): number {
   return Math.floor((place * blocks) / 2 ** 32);
 }
 
-/** One bit in each of the eight pairs of words of a block. */
+/** Multipliers that select one bit in each of the eight pairs of words of a block. */
 const SALTS = new Int32Array([
   0x47_b6_13_7b, 0x44_97_4d_91, 0x88_24_ad_5b, 0xa2_b7_28_9d, 0x70_54_95_c7, 0x2d_f1_42_4b, 0x9e_fc_49_47,
   0x5c_6b_fb_31,
 ]);
 
-/** Whether the block at `offset` (in words) may hold an id. */
+/** Whether the block at `offset` (in words) may contain an id. */
 export function mayHold(words: Uint32Array, offset: number, { bits }: IdKey): boolean {
   for (let pair = 0; pair < SALTS.length; pair += 1) {
     const bit = Math.imul(bits, SALTS[pair] ?? 0) >>> 26;
@@ -81,7 +81,7 @@ export interface BuiltFilter {
   readonly words: Uint32Array;
 }
 
-/** Builds the filter of a column, however many ids it gets. */
+/** Builds the filter of a column for any number of ids. */
 export class FilterBuilder {
   readonly #words = new Uint32Array(blocksOf(LARGEST_CLASS) * BLOCK_WORDS);
   #ids = 0;
@@ -102,7 +102,7 @@ export class FilterBuilder {
     if (isNew) this.#ids += 1;
   }
 
-  /** The filter, in as few blocks as its ids need. */
+  /** Returns the filter with as few blocks as its ids need. */
   finish(): BuiltFilter {
     let sizeClass = 0;
     while (sizeClass < LARGEST_CLASS && this.#ids * BITS_PER_ID > blocksOf(sizeClass) * BLOCK_BYTES * 8) sizeClass += 1;
@@ -112,7 +112,7 @@ export class FilterBuilder {
   }
 }
 
-/** The same filter in half as many blocks. */
+/** Returns the filter with half as many blocks. */
 function folded(words: Uint32Array): Uint32Array {
   const half = new Uint32Array(words.length / 2);
   for (let at = 0; at < words.length; at += 1) {

@@ -5,24 +5,24 @@ import { BLOCK_WORDS, blocksOf, type IdKey, keyOf, mayHold, placeOf } from './fi
 import type { IndexRef } from './ref.ts';
 import { unlessDamaged } from './upkeep.ts';
 
-/** Ids to look for: an entry has one of each list, as its entity or as its actor. */
+/** The ids to find: a match has one id of each list, as its entity or its actor. */
 export type IdQuery = readonly (readonly string[])[];
 
-/** What may hold such entries in an indexed segment. */
+/** The columns of an indexed segment, and those that may contain matches. */
 export interface IndexedColumns {
   readonly columns: IndexedSegment['columns'];
-  /** The columns that may hold one, in order. */
+  /** The numbers of the columns that may contain matches, in order. */
   readonly wanted: readonly number[];
 }
 
 export interface Lookup {
-  /** By the SHA-256 of the segments. Those that are not here are not indexed: any of their entries may be one. */
+  /** The columns by the SHA-256 of their segments. Segments that are not in the map are not indexed and must be read whole. */
   readonly bySegment: ReadonlyMap<string, IndexedColumns>;
-  /** How many files of the index are damaged or gone. */
+  /** The number of index files that are damaged or gone. */
   readonly damaged: number;
 }
 
-/** What to read of a segment, and how much that is: columns, or all of it, also where that is faster. */
+/** Returns the columns of a segment to read and their sizes; no columns means the whole segment, which may be faster. */
 export function partToRead(index: Lookup | undefined, { sha256, bytes, entries }: Segment) {
   const columns = index?.bySegment.get(sha256);
   if (!columns || columns.wanted.length * 4 > columns.columns.length) return { columns: undefined, bytes, entries };
@@ -33,7 +33,7 @@ export function partToRead(index: Lookup | undefined, { sha256, bytes, entries }
 
 const SIDE_BY_SIDE = 16;
 
-/** Finds which columns may hold entries with these ids. A damaged file of the index counts as none. */
+/** Finds the columns that may contain entries with the ids. Damaged index files are skipped. */
 export async function lookUp(store: ArchiveStore, refs: readonly IndexRef[], query: IdQuery): Promise<Lookup> {
   const bySegment = new Map<string, IndexedColumns>();
   if (query.length === 0) return { bySegment, damaged: 0 };
@@ -70,7 +70,7 @@ async function lookInto(
   });
 }
 
-/** For each column of a group, whether it may hold an id. */
+/** Returns for each column of a group whether it may contain an id. */
 async function holding(file: IndexFile, group: Group, key: IdKey): Promise<boolean[]> {
   const row = placeOf(key, blocksOf(group.sizeClass));
   const words = new Uint32Array(Uint8Array.from(await file.rows(group, row, row + 1)).buffer);

@@ -4,29 +4,29 @@ import type { Log } from '../../../schema/log.ts';
 import { type Bucket, HOUR_MS, mergeInto } from '../../count.ts';
 import { type BuiltTally, shortHash } from './file.ts';
 
-/** The members that entries are counted by, beside the hour. */
+/** The members that entries are counted by, in addition to the hour. */
 export const COUNTED = ['entity_type', 'operation', 'actor_type', 'actor_id'] as const;
 
 type Counted = Pick<Log, (typeof COUNTED)[number]>;
 
-/** Entries of one hour that are alike in all by which entries are counted. */
+/** A group of entries: those of one hour with the same counted members. */
 export type CountedEntries = readonly [log: Log, bucket: Bucket];
 
-/** A segment of more groups has no tally: its entries are counted one by one. */
+/** The most groups in a tally. A segment with more has no tally, and its entries are counted one by one. */
 const MAX_GROUPS = 2_000;
 
-/** Counts the entries of a segment in groups that differ in nothing by which entries are counted. */
+/** Counts the entries of a segment in groups by hour and counted members. */
 export class TallyBuilder {
   readonly #byActor = new Map<unknown, CountedEntries[]>();
   #groups = 0;
 
-  /** Adds entries of one hour that have these values. */
+  /** Adds entries of one hour with the same counted members. */
   add({ entity_type = null, operation = null, actor_type = null, actor_id = null }: Counted, bucket: Bucket): void {
     if (this.#groups > MAX_GROUPS) return;
     const groups = this.#byActor.get(actor_id) ?? [];
     if (groups.length === 0) this.#byActor.set(actor_id, groups);
     const hour = Math.floor(bucket.first / HOUR_MS);
-    // Entries come in order of time, so the group is near the end.
+    // Entries arrive in order of time, so their group is near the end.
     for (let at = groups.length - 1; at >= 0; at -= 1) {
       const [log, own] = groups[at] ?? [];
       if (log?.operation !== operation || log.entity_type !== entity_type || log.actor_type !== actor_type) continue;
@@ -36,7 +36,7 @@ export class TallyBuilder {
     this.#groups += 1;
   }
 
-  /** The tally with all that was added, the same in any order; undefined where that is nothing, or too much. */
+  /** Returns the tally, which does not depend on the order of additions; undefined without entries or with too many groups. */
   built(): BuiltTally | undefined {
     if (this.#groups === 0 || this.#groups > MAX_GROUPS) return undefined;
     const rows = [...this.#byActor.values()].flat().map(([log, { count, first, last }]) => {
@@ -51,7 +51,7 @@ export class TallyBuilder {
 
 type Row = readonly [values: readonly (string | null)[], count: number, first: number, last: number];
 
-/** What a tally holds; nothing where that is not what `verify` compares with the entries, or of no form that is known. */
+/** Decodes a tally. Returns nothing if the text does not match its hash, or has an unknown form. */
 export function entriesOf({ info, bytes }: BuiltTally): CountedEntries[] {
   const text = inflated(bytes);
   if (text === undefined) return [];
@@ -63,7 +63,7 @@ export function entriesOf({ info, bytes }: BuiltTally): CountedEntries[] {
   ]);
 }
 
-/** That of a larger tally was not written by svc, and must not fill the memory. */
+/** The largest accepted tally. svc writes no larger one, and it must not fill the memory. */
 const MAX_TALLY_BYTES = 16 * 1024 * 1024;
 
 function inflated(bytes: Uint8Array): Buffer | undefined {
@@ -74,7 +74,7 @@ function inflated(bytes: Uint8Array): Buffer | undefined {
   }
 }
 
-// The hashes up to the record prove that svc wrote it, maybe a newer one; a schema would take half of the time.
+// A check by hand, because a zod schema would double the time. The hash proves that svc wrote the row, maybe a newer version.
 function isRow(row: unknown): row is Row {
   const [values, ...counts]: unknown[] = Array.isArray(row) ? row : [];
   const isWhole = Array.isArray(values) && values.length === COUNTED.length && counts.length === 3;

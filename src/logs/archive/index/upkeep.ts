@@ -5,18 +5,18 @@ import { type BuiltTally, IndexFile } from './file.ts';
 import { INDEX, type IndexRef, isCovered, withIndex } from './ref.ts';
 import { type BuiltColumn, type IndexPart, newestDay, partOf, writeIndex } from './write.ts';
 
-/** Files are merged by so many records, and those again by so many, so that a year is some dozens of files. */
+/** Index files are merged every 16 and every 256 records, so that a year has only some dozens of files. */
 const SPANS = [256, 16] as const;
 const READ_AHEAD = 16;
 
-/** A segment of the next record, with what is to be indexed of it. */
+/** A segment of the next record, with its columns and tally to index. */
 export interface StoredSegment {
   readonly segment: Segment;
   readonly columns: readonly BuiltColumn[];
   readonly tally: BuiltTally | undefined;
 }
 
-/** Indexes the segments of the next record, and merges older files when it is time; the record names what was added. */
+/** Indexes the segments of the next record, and merges older index files when due. Returns the added files for the record. */
 export async function indexSegments(
   store: ArchiveStore,
   last: Link,
@@ -31,7 +31,7 @@ export async function indexSegments(
   return [...(merged ?? []), ...added];
 }
 
-/** Merges files where the next record is the first of segments beyond a span, maybe some gaps behind its end. */
+/** Merges index files if the next record is the first with segments after the end of a span. Gap records may be in between. */
 async function mergeBefore(store: ArchiveStore, { record }: Link): Promise<IndexRef[]> {
   const next = record.sequence + 1;
   let { kind, sequence } = record;
@@ -45,7 +45,7 @@ async function mergeBefore(store: ArchiveStore, { record }: Link): Promise<Index
   return merge(store, from, from + span - 1);
 }
 
-/** Merges the files of some records, those of each month into one: retention drops them with it. */
+/** Merges the index files of some records into one file for each month, so that retention can drop it with the month. */
 async function merge(store: ArchiveStore, from: number, to: number): Promise<IndexRef[]> {
   let refs: IndexRef[] = [];
   const sequences = Array.from({ length: to - from + 1 }, (_, at) => from + at);
@@ -66,7 +66,7 @@ function monthIn(path: string): string {
   return dayIn(path).slice(0, 7);
 }
 
-/** Merges files into one; what is damaged or gone is left out, as its segments can be searched without. */
+/** Merges index files into one. Damaged and missing files are left out, because segments can be searched without an index. */
 async function mergeRun(store: ArchiveStore, refs: readonly IndexRef[]): Promise<IndexRef[]> {
   const parts: IndexPart[] = [];
   const files = sideBySide(refs, READ_AHEAD, (ref) => unlessDamaged(IndexFile.open(store, ref), 'local'));
@@ -82,7 +82,7 @@ function indexIn(record: ArchiveRecord): readonly IndexRef[] | undefined {
   return record.kind === 'segments' ? record.index : undefined;
 }
 
-/** Removes the files that merged ones replace, and those that a killed run left. Once the record is committed. */
+/** Removes index files that merged ones replace, and those that a killed run left. Called after the commit. */
 export async function removeMerged(store: ArchiveStore, added: readonly IndexRef[]): Promise<void> {
   const merged = added.filter(({ from, to }) => from < to);
   if (merged.length === 0) return;
@@ -96,8 +96,8 @@ export async function removeMerged(store: ArchiveStore, added: readonly IndexRef
 }
 
 /**
- * What work gives; undefined where a file of the index is damaged, or gone, which some buckets call forbidden. `local`, for
- * work that only reads: or cannot be read. What cannot be written is an error.
+ * Resolves to the result of work; undefined if a file is damaged or missing, which some buckets report as forbidden. Work
+ * that only reads may add the code `local` for unreadable files. Failed writes must stay errors.
  * @throws any other error
  */
 export async function unlessDamaged<T>(work: Promise<T>, ...codes: readonly ErrorCode[]): Promise<T | undefined> {

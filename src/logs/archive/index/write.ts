@@ -15,23 +15,23 @@ import {
 import { BLOCK_BYTES, blocksOf, FilterBuilder, type IdKey, keyOf } from './filter.ts';
 import { INDEX, type IndexRef } from './ref.ts';
 
-/** What a file of an index is made of: new segments, or other files. */
+/** A source for a new index file: new segments, or another index file. */
 export interface IndexPart {
   readonly segments: readonly IndexedSegment[];
   readonly groups: readonly Group[];
-  /** The blocks of all columns of a group, from one row to before another. */
+  /** Reads the blocks of all columns of a group, in the rows from `from` to before `to`. */
   rows(group: Group, from: number, to: number): Promise<Uint8Array>;
-  /** Of each segment; undefined where there is none. */
+  /** Reads the tally of each segment; undefined for one without a tally. */
   tallies(): Promise<readonly (BuiltTally | undefined)[]>;
 }
 
-/** A column with its filter. */
+/** A column's facts and filter for the index. */
 export interface BuiltColumn {
   readonly info: ColumnInfo;
   readonly filter: Uint8Array;
 }
 
-/** What an index has to know of the entries of a column. */
+/** Collects the facts about a column's entries for the index. */
 export class ColumnContent {
   entries = 0;
   #first: number | null = null;
@@ -52,7 +52,7 @@ export class ColumnContent {
     this.#filter.add(key);
   }
 
-  /** The column with all its entries; `bytes` are those in the file. */
+  /** Returns the column with all added entries. `bytes` are its compressed bytes in the segment. */
   built(bytes: Uint8Array): BuiltColumn {
     const { sizeClass, words } = this.#filter.finish();
     const filter = new Uint8Array(words.buffer);
@@ -61,7 +61,7 @@ export class ColumnContent {
   }
 }
 
-/** A new segment as a part of an index. */
+/** Makes a new segment a part of an index file. */
 export function partOf(sha256: string, columns: readonly BuiltColumn[], tally?: BuiltTally): IndexPart {
   const segments = [{ sha256, columns: columns.map(({ info }) => info) }];
   return {
@@ -78,7 +78,7 @@ export function partOf(sha256: string, columns: readonly BuiltColumn[], tally?: 
   };
 }
 
-/** Rows of several parts side by side: the first row of each, then the second of each. */
+/** Joins the rows of several parts: the first row of each, then the second of each. */
 function interleaved(pieces: readonly Uint8Array[], rows: number): Uint8Array {
   const [only] = pieces;
   if (pieces.length === 1 && only) return only;
@@ -97,7 +97,7 @@ function interleaved(pieces: readonly Uint8Array[], rows: number): Uint8Array {
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const SIDE_BY_SIDE = 8;
 
-/** Adds a file to the index, which covers the segments of some records. `day` is the newest of its segments' days. */
+/** Writes an index file for the segments of some records. `day` is the newest of the segments' days. */
 export async function writeIndex(
   store: ArchiveStore,
   { from, to, day }: { readonly from: number; readonly to: number; readonly day: string },
@@ -128,7 +128,7 @@ export async function writeIndex(
   }
 }
 
-/** @returns the hashes of its pages */
+/** Writes the filters of a group, and returns the hashes of its pages. */
 async function writeGroup(draft: Draft, group: Group, parts: readonly IndexPart[]): Promise<string[]> {
   const sources = parts.flatMap((part) => {
     const own = part.groups[group.sizeClass];
@@ -152,7 +152,7 @@ async function writeGroup(draft: Draft, group: Group, parts: readonly IndexPart[
   return hashes;
 }
 
-/** The newest of some days, as paths have them; that of entries without a time only where there is no other. */
+/** Returns the newest day in the paths; `unknown` only if no path has a date. */
 export function newestDay(paths: readonly string[]): string {
   const days = paths.map(dayIn).filter((day) => day !== UNKNOWN_DAY);
   return days.toSorted().at(-1) ?? UNKNOWN_DAY;
