@@ -10,7 +10,7 @@ import { formatNumber, formatPercent } from '../../cli/output/time.ts';
 import { fieldPaths, type Tone, type View } from '../../cli/output/view.ts';
 import type { UsageReport } from '../../schema/tenant.ts';
 
-const usageView: View<UsageReport> = {
+export const usageView: View<UsageReport> = {
   name: 'usage report',
   fields: fieldPaths(`
     token_report.included_monthly_active_tokens token_report.monthly_active_tokens
