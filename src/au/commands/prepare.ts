@@ -9,14 +9,10 @@ import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { recognizeFile } from '../request/file-kind.ts';
-import {
-  copyInput,
-  explainAttachedDigits,
-  readWithProgress,
-  refusedFile,
-  STANDARD_INPUT,
-} from '../request/open-request-file.ts';
-import { type ColumnChoice, DATE_ORDERS, PREPARED_COLUMNS, shownNames } from '../request/prepare-columns.ts';
+import { copyInput, explainAttachedDigits, readWithProgress, STANDARD_INPUT } from '../request/open-request-file.ts';
+import { type ColumnChoice, PREPARED_COLUMNS, shownNames } from '../request/prepare-columns.ts';
+import { DATE_ORDERS } from '../request/prepare-date.ts';
+import type { ProblemGroup } from '../request/prepare-problems.ts';
 import type { ChangeKind } from '../request/prepare-row.ts';
 import { type Prepared, type PrepareOptions, prepareRequest } from '../request/prepare.ts';
 import { wrongRequest } from '../request/wrong-file.ts';
@@ -47,7 +43,7 @@ export const prepare = defineCommand({
     ),
     dateOrder: choice(
       '--date-order <order>',
-      'how to read expirations such as 05/06: month and year (my), or year and month (ym)',
+      'how to read expirations such as 05/06 (month and year, or year and month), 05/06/2027 (day and month) and 46538 (a day of a spreadsheet)',
       DATE_ORDERS,
     ),
     out: value('--out <file|->', 'where to write; by default standard output', text),
@@ -102,15 +98,29 @@ async function asWrongFile(error: unknown, typed: string, file: string): Promise
   return kind === undefined || kind === 'request' ? undefined : wrongRequest(typed, kind, 'an export of tokens');
 }
 
-function refusedExport(prepared: Prepared, typed: string): SvcError {
-  const { message, facts } = refusedFile(prepared, typed === '-' ? STANDARD_INPUT : typed);
-  const isAmbiguous = prepared.problems.some(({ rule }) => rule === 'date_order');
-  const hint = isAmbiguous ? ' If all such dates are month and year, add --date-order my; else --date-order ym.' : '';
-  return new SvcError('refused_input', message, {
-    hint: `Nothing was written. Fix these lines of the export, then run the command again.${hint}`,
-    facts,
+function refusedExport({ problems, problemCount }: Prepared, typed: string): SvcError {
+  const file = typed === '-' ? STANDARD_INPUT : typed;
+  return new SvcError('refused_input', `${file} is refused: ${countText(problemCount, 'problem')}`, {
+    hint: ['Nothing was written. Fix these rows of the export, then run the command again.', ...advice(problems)].join(
+      ' ',
+    ),
+    facts: { file, problems, problem_count: problemCount },
   });
 }
+
+/** The option that decides how ambiguous dates are read, and the forms of dates that are accepted. */
+function advice(problems: readonly ProblemGroup[]): string[] {
+  const orders = [...new Set(problems.flatMap((problem) => problem.orders ?? []))];
+  const options = orders.map((order) => `--date-order ${order}`).join(' or ');
+  const isDate = problems.some(({ rule }) => rule === 'date');
+  return [
+    ...(orders.length > 0 ? [`If the dates are right, say how to read them: ${options}.`] : []),
+    ...(isDate ? [`Accepted are ${ACCEPTED_DATES}.`] : []),
+  ];
+}
+
+const ACCEPTED_DATES =
+  '05/27, 5/2027, 0527, 2027-05, 2027-05-31, 31/05/2027, May-27, 31-May-2027, and with --date-order serial 46538';
 
 /** How to name the column that is not clear. */
 function withOption(error: unknown, typed: string): unknown {
@@ -135,7 +145,11 @@ function preparedFile(file: string, prepared: Prepared, { bytes, sha256 }: Seale
   };
 }
 
+const WITHOUT_EXPIRATION = 'no expiration column: the service uses what each token stores';
+
 const SEPARATORS = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' } as const;
+
+const ENCODINGS = { 'utf-16le': 'UTF-16 (little-endian)', 'utf-16be': 'UTF-16 (big-endian)' } as const;
 
 const CHANGED: Readonly<Record<ChangeKind, string>> = {
   line_ends: 'CRLF line ends replaced',
@@ -149,21 +163,21 @@ const CHANGED: Readonly<Record<ChangeKind, string>> = {
 
 /** Says what was changed, the columns first, then by kind with the first lines. */
 function explain({ notices }: Context, prepared: Prepared, { sha256 }: Sealed): void {
-  const { delimiter, hasByteOrderMark, columns, leftOut, changes, attachedDigits, comparedTo, rows } = prepared;
+  const { delimiter, encoding, hasByteOrderMark, columns, leftOut, changes, attachedDigits, comparedTo, rows } =
+    prepared;
   if (attachedDigits.count > 0) notices.warn(explainAttachedDigits(attachedDigits));
   if (sha256 === prepared.sha256)
     return notices.success(`${countText(rows, 'row')}: a valid request file already, nothing to change`);
   notices.success(`${countText(rows, 'row')} prepared`);
+  if (encoding !== 'utf-8') notices.note(`  converted from ${ENCODINGS[encoding]} to UTF-8`);
   if (hasByteOrderMark) notices.note('  byte order mark removed');
   if (delimiter !== ',') notices.note(`  columns were separated by ${SEPARATORS[delimiter]}`);
   const renamed = Object.entries(columns).filter(([column, name]) => column !== name);
   if (renamed.length > 0)
     notices.note(`  ${renamed.map(([column, name]) => `${column} is ${shownNames([name])}`).join(', ')}`);
   if (leftOut.length > 0) notices.note(`  columns left out: ${shownNames(leftOut)}`);
-  if (leftOut.length > 0 && columns.expiration === undefined && columns.expiration_year === undefined)
-    notices.warn(
-      'no column is known to contain expirations: name it with --map expiration=NAME, or the rows have none',
-    );
+  if ((columns.expiration ?? columns.expiration_year ?? columns.expiration_month) === undefined)
+    notices.note(`  ${WITHOUT_EXPIRATION}; columns seen: ${shownNames([...Object.values(columns), ...leftOut])}`);
   for (const { kind, count, lines } of changes) {
     const places = [...lines.map(formatNumber), ...(count > lines.length ? ['…'] : [])].join(', ');
     notices.note(`  ${CHANGED[kind]}: ${countText(count, 'row')} (${count === 1 ? 'line' : 'lines'} ${places})`);

@@ -10,7 +10,7 @@ import {
   wrongResults,
 } from '../results/result-codes.ts';
 import type { Exclusions } from './exclusions.ts';
-import { twoDigitMonth, twoDigitYear } from './prepare-columns.ts';
+import { twoDigitMonth, twoDigitYear } from './prepare-date.ts';
 import { cellsOf, readRequest, type RequestRow } from './request-lines.ts';
 import { checkRow } from './request-rules.ts';
 import { TokenTable } from './token-table.ts';

@@ -129,13 +129,13 @@ export async function readWithProgress<T>(
   file: string,
   read: (
     pieces: AsyncIterable<Uint8Array>,
-    how: { readonly signal: AbortSignal; readonly onProgress: (bytes: number) => void },
+    how: { readonly size: number; readonly signal: AbortSignal; readonly onProgress: (bytes: number) => void },
   ) => Promise<T>,
 ): Promise<T> {
   const source = await fileSource(file);
   const shown = source.size >= LARGE ? progress.bytes(label, source.size) : undefined;
   try {
-    const found = await read(source.open(), { signal, onProgress: (bytes) => shown?.update(bytes) });
+    const found = await read(source.open(), { size: source.size, signal, onProgress: (bytes) => shown?.update(bytes) });
     shown?.done();
     return found;
   } catch (error) {

@@ -1,17 +1,19 @@
 import { containsCardNumber, inspectCell } from '../../base/security/card-number.ts';
 import { csvRow } from '../../cli/output/csv.ts';
+import type { ExportRow } from './export-rows.ts';
+import type { ColumnPlaces } from './prepare-columns.ts';
 import {
-  type ColumnPlaces,
   type DateOrder,
-  type Delimiter,
   type Expiration,
+  monthOfName,
   readExpiration,
   twoDigitMonth,
   twoDigitYear,
-} from './prepare-columns.ts';
-import { CountedLines, type Finding, type Problem, Problems } from './request-file.ts';
+} from './prepare-date.ts';
+import { type ProblemGroup, ProblemGroups, type RowFinding, shapeOf } from './prepare-problems.ts';
+import { CountedLines } from './request-file.ts';
 import { CARD_NUMBER, checkRow } from './request-rules.ts';
-import { TokenTable } from './token-table.ts';
+import { TokenSet } from './token-set.ts';
 
 /** What was changed in rows, in the order in which it is printed. Stable names, for scripts. */
 const CHANGES = ['line_ends', 'spaces', 'expirations', 'years', 'months', 'blank_lines', 'repeated_tokens'] as const;
@@ -28,7 +30,8 @@ export interface Change {
 export interface PreparedRows {
   /** Rows written. */
   readonly rows: number;
-  readonly problems: readonly Problem[];
+  /** Rows that were refused, one problem each. */
+  readonly problems: readonly ProblemGroup[];
   readonly problemCount: number;
   readonly changes: readonly Change[];
   /** Lines with a run of digits in the row written that begins or ends with a card number. */
@@ -37,65 +40,72 @@ export interface PreparedRows {
   readonly comparedTo: number | undefined;
 }
 
+/** What becomes of one row of an export; undefined where it is dropped. */
+export type PreparedRow =
+  | { readonly token: string; readonly text: string; readonly finding?: undefined }
+  | { readonly finding: RowFinding };
+
+export interface RowOptions {
+  readonly places: ColumnPlaces;
+  /** Columns of the header. */
+  readonly width: number;
+  /** Columns that are written to another file. */
+  readonly kept: readonly number[];
+  readonly order: DateOrder | undefined;
+  /** About how many rows there are. */
+  readonly expectedRows: number;
+}
+
 const LINES_KEPT = 3;
-/** About three million different tokens, as many as ten jobs take, in 64 MiB. */
-const MOST_SLOTS = 2 ** 22;
 
 /** Makes rows of a request file of the rows of an export, one at a time. */
 export class RowPreparer {
   readonly #places: ColumnPlaces;
   readonly #width: number;
-  readonly #delimiter: Delimiter;
-  readonly #order: DateOrder | undefined;
-  readonly #problems = new Problems();
+  readonly #kept: readonly number[];
+  readonly #dates: DateReader;
+  readonly #problems = new ProblemGroups();
   readonly #changes = new Map<ChangeKind, { count: number; lines: number[] }>();
-  // Three words of hash: a row that is dropped by mistake would not be missed.
-  readonly #tokens = new TokenTable({ words: 3, mostSlots: MOST_SLOTS });
+  readonly #tokens: TokenSet;
   readonly #attachedDigits = new CountedLines();
   #comparedTo: number | undefined;
   #rows = 0;
 
-  constructor(places: ColumnPlaces, width: number, delimiter: Delimiter, order: DateOrder | undefined) {
+  constructor({ places, width, kept, order, expectedRows }: RowOptions) {
     this.#places = places;
     this.#width = width;
-    this.#delimiter = delimiter;
-    this.#order = order;
+    this.#kept = kept;
+    this.#dates = new DateReader(order);
+    this.#tokens = new TokenSet(expectedRows);
   }
 
-  /** The line of the request file; null where the row is dropped or refused. `raw` is the text of the row. */
-  take(cells: readonly string[], raw: string, line: number): string | null {
+  take(row: ExportRow): PreparedRow | undefined {
+    const { cells, line } = row;
     if (cells.every((cell) => cell.trim() === '')) return this.#dropped('blank_lines', line);
     // A card number is refused in columns that are left out too: the export should not be here at all.
-    if (cells.some((cell) => containsCardNumber(cell, 'cell'))) return this.refuse(line, CARD_NUMBER);
+    const contents = cells.map((cell) => contentOf(cell));
+    if (contents.includes('card_number')) return this.refuse(line, CARD_NUMBER);
     // A spreadsheet may leave empty cells behind the last column.
     if (cells.length < this.#width || cells.slice(this.#width).some((cell) => cell !== ''))
-      return this.refuse(line, {
-        rule: 'columns',
-        problem: `the row has ${cells.length} cells, and the header ${this.#width}`,
-      });
+      return this.refuse(line, wrongWidth(cells, this.#width));
     const made: ChangeKind[] = [];
     const expiration = this.#expiration(cells, made);
     if ('problem' in expiration) return this.refuse(line, expiration);
     const token = this.#cell(cells, 'token');
     const merchant = this.#cell(cells, 'merchant_id');
-    const row = [token, expiration.year, expiration.month, merchant];
-    const isValid = isPlain(token, merchant);
-    const text = isValid ? `${row.join(',')}\n` : csvRow(row);
-    const [wrong] = isValid ? [] : checkRow(Buffer.from(text.slice(0, -1))).findings;
-    if (wrong) return this.refuse(line, wrong);
+    const text = rowText(token, expiration, merchant);
+    if (typeof text !== 'string') return this.refuse(line, text);
+    if (this.#kept.some((at) => cells[at]?.includes('\uFFFD'))) return this.refuse(line, WRONG_BYTES);
     if (this.#isRepeated(token, line)) return this.#dropped('repeated_tokens', line);
-    if ([token, merchant].some((cell) => inspectCell(cell) === 'attached_digits')) this.#attachedDigits.add(line);
-    if (raw.endsWith('\r')) made.push('line_ends');
-    if (this.#hadSpaces(cells, raw)) made.push('spaces');
-    for (const kind of made) this.#changed(kind, line);
+    this.#note(row, contents, made);
     this.#rows += 1;
-    return text;
+    return { token, text };
   }
 
   /** Records what is wrong with a line. */
-  refuse(line: number, finding: Finding): null {
-    this.#problems.add(line, [finding]);
-    return null;
+  refuse(line: number, finding: RowFinding): PreparedRow {
+    this.#problems.add(line, finding);
+    return { finding };
   }
 
   finish(): PreparedRows {
@@ -103,7 +113,7 @@ export class RowPreparer {
       this.refuse(1, { rule: 'no_rows', problem: 'the export has no rows' });
     return {
       rows: this.#rows,
-      problems: this.#problems.first,
+      problems: this.#problems.largestFirst(),
       problemCount: this.#problems.count,
       changes: CHANGES.flatMap((kind) => {
         const change = this.#changes.get(kind);
@@ -114,29 +124,21 @@ export class RowPreparer {
     };
   }
 
-  #expiration(cells: readonly string[], made: ChangeKind[]): Expiration | Finding {
-    if (this.#places.expiration !== undefined) return this.#combined(this.#cell(cells, 'expiration'), made);
+  #expiration(cells: readonly string[], made: ChangeKind[]): Expiration | RowFinding {
+    if (this.#places.expiration !== undefined) {
+      const cell = this.#cell(cells, 'expiration');
+      if (cell !== '') made.push('expirations');
+      return this.#dates.read(cell);
+    }
     const yearCell = this.#cell(cells, 'expiration_year');
     const monthCell = this.#cell(cells, 'expiration_month');
     const year = yearCell === '' ? '' : twoDigitYear(yearCell);
-    const month = monthCell === '' ? '' : twoDigitMonth(monthCell);
-    if (year === undefined)
-      return { rule: 'year', column: 'expiration_year', problem: 'is not a year of 2 or 4 digits' };
-    if (month === undefined)
-      return { rule: 'month', column: 'expiration_month', problem: 'is not a month from 1 to 12' };
+    const month = monthCell === '' ? '' : (twoDigitMonth(monthCell) ?? monthOfName(monthCell));
+    if (year === undefined) return { ...WRONG_YEAR, shape: shapeOf(yearCell) };
+    if (month === undefined) return { ...WRONG_MONTH, shape: shapeOf(monthCell) };
     if (year !== yearCell) made.push('years');
     if (month !== monthCell) made.push('months');
     return { year, month };
-  }
-
-  #combined(cell: string, made: ChangeKind[]): Expiration | Finding {
-    if (cell === '') return { year: '', month: '' };
-    const found = readExpiration(cell, this.#order);
-    if (found === undefined) return { rule: 'date', problem: 'the expiration is not a month and a year' };
-    if (found === 'ambiguous')
-      return { rule: 'date_order', problem: 'the expiration can be month and year, or year and month' };
-    made.push('expirations');
-    return found;
   }
 
   #cell(cells: readonly string[], column: keyof ColumnPlaces): string {
@@ -146,36 +148,116 @@ export class RowPreparer {
 
   #isRepeated(token: string, line: number): boolean {
     if (this.#comparedTo !== undefined) return false;
-    const slot = this.#tokens.find(token);
-    if (this.#tokens.valueAt(slot) > 0) return true;
-    this.#tokens.put(slot, line);
-    if (this.#tokens.isFull) this.#comparedTo = line - 1;
+    if (this.#tokens.add(token)) return false;
+    if (!this.#tokens.isFull) return true;
+    this.#comparedTo = line - 1;
     return false;
   }
 
-  /** The parser trims cells that are not quoted, so those are looked up in the row as it stands. */
-  #hadSpaces(cells: readonly string[], raw: string): boolean {
-    const written = raw.replaceAll(/"[^"]*"|[\r\n]$/g, '').split(this.#delimiter);
-    return Object.values(this.#places).some((at) => isPadded(written[at]) || isPadded(cells[at]));
+  /** Counts what was changed in a row that is written. */
+  #note(row: ExportRow, contents: readonly Content[], made: ChangeKind[]): void {
+    const { cells, line } = row;
+    const { token = -1, merchant_id = -1 } = this.#places;
+    if ([token, merchant_id, ...this.#kept].some((at) => contents[at] === 'attached_digits'))
+      this.#attachedDigits.add(line);
+    if (row.endsWithReturn) made.push('line_ends');
+    if (row.hasPaddedQuotes || Object.values(this.#places).some((at) => isPadded(cells[at]))) made.push('spaces');
+    for (const kind of made) this.#changed(kind, line);
   }
 
-  #dropped(kind: ChangeKind, line: number): null {
+  #dropped(kind: ChangeKind, line: number): undefined {
     this.#changed(kind, line);
-    return null;
   }
 
   #changed(kind: ChangeKind, line: number): void {
-    const change = this.#changes.get(kind) ?? { count: 0, lines: [] };
+    let change = this.#changes.get(kind);
+    if (change === undefined) {
+      change = { count: 0, lines: [] };
+      this.#changes.set(kind, change);
+    }
     change.count += 1;
     if (change.lines.length < LINES_KEPT) change.lines.push(line);
-    this.#changes.set(kind, change);
   }
 }
 
-/** Whether the row is valid by its looks, without quotes: so are most. */
-function isPlain(token: string, merchant: string): boolean {
-  return /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(token) && /^[\w.-]*$/.test(merchant);
+const WRONG_YEAR = { rule: 'year', column: 'expiration_year', problem: 'is not a year of 2 or 4 digits' } as const;
+const WRONG_MONTH = { rule: 'month', column: 'expiration_month', problem: 'is not a month from 1 to 12' } as const;
+const WRONG_BYTES = {
+  rule: 'encoding',
+  problem: 'the row has bytes that are no text in UTF-8 or UTF-16: save the export as UTF-8',
+} as const;
+
+/** A row that cannot be split into its cells may contain a card number between them. */
+function wrongWidth(cells: readonly string[], width: number): RowFinding {
+  if (containsCardNumber(cells.join(' '), 'cell')) return CARD_NUMBER;
+  return { rule: 'columns', problem: `the row has ${cells.length} cells, and the header ${width}` };
 }
+
+/** The line of the request file, or what is wrong with it. */
+function rowText(token: string, { year, month }: Expiration, merchant: string): string | RowFinding {
+  // Most rows are valid by their looks, without quotes.
+  if (UUID.test(token) && PLAIN_MERCHANT.test(merchant)) return `${token},${year},${month},${merchant}\n`;
+  if (token.includes('\uFFFD') || merchant.includes('\uFFFD')) return WRONG_BYTES;
+  const text = csvRow([token, year, month, merchant]);
+  return checkRow(Buffer.from(text.slice(0, -1))).findings[0] ?? text;
+}
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+const PLAIN_MERCHANT = /^[\w.-]*$/;
+
+type Content = ReturnType<typeof inspectCell>;
+
+const FEWEST_CARD_DIGITS = 13;
+/** Exports are full of times, whose digits the search for card numbers takes together. */
+const TIMESTAMP =
+  /^(?:19|20)\d\d-(?:0[1-9]|1[0-2])-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z| ?[+-]\d\d(?::?\d\d)?)?$/;
+
+function contentOf(cell: string): Content {
+  if (cell.length < FEWEST_CARD_DIGITS || UUID.test(cell) || TIMESTAMP.test(cell)) return 'no_card_number';
+  return inspectCell(cell);
+}
+
+/** The most dates that are remembered; an export has a few hundred. */
+const DATES_KEPT = 5_000;
+const LONGEST_KEPT = 12;
+
+/** Reads expirations, each form of one once. */
+class DateReader {
+  readonly #order: DateOrder | undefined;
+  readonly #known = new Map<string, Expiration | RowFinding>();
+
+  constructor(order: DateOrder | undefined) {
+    this.#order = order;
+  }
+
+  read(cell: string): Expiration | RowFinding {
+    const known = this.#known.get(cell);
+    if (known !== undefined) return known;
+    const found = this.#readAnew(cell);
+    if (this.#known.size < DATES_KEPT && cell.length <= LONGEST_KEPT) this.#known.set(cell, found);
+    return found;
+  }
+
+  #readAnew(cell: string): Expiration | RowFinding {
+    if (cell === '') return { year: '', month: '' };
+    const found = readExpiration(cell, this.#order);
+    if (found === undefined)
+      return { rule: 'date', problem: 'the expiration is not a month and a year', shape: shapeOf(cell) };
+    if (!('orders' in found)) return found;
+    const orders = found.orders.map((order) => `${ORDER_NAMES[order]} (--date-order ${order})`);
+    const problem = `the expiration may be ${orders.join(' or ')}`;
+    return { rule: 'date_order', problem, shape: shapeOf(cell), orders: found.orders };
+  }
+}
+
+const ORDER_NAMES: Readonly<Record<DateOrder, string>> = {
+  my: 'month and year',
+  ym: 'year and month',
+  dmy: 'day, month and year',
+  mdy: 'month, day and year',
+  ymd: 'year, month and day',
+  serial: 'the day number of a spreadsheet',
+};
 
 function isPadded(cell = ''): boolean {
   return cell !== cell.trim();

@@ -1,42 +1,45 @@
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { SvcError } from '../../base/errors.ts';
-import { copiedPieces } from '../results/result-codes.ts';
+import { type ExportRow, ExportRows, type Unreadable } from './export-rows.ts';
 import {
   type ColumnChoice,
   type ColumnPlaces,
-  type DateOrder,
   type Delimiter,
   delimiterOf,
   findColumns,
   type PreparedColumn,
 } from './prepare-columns.ts';
+import type { DateOrder } from './prepare-date.ts';
 import { type PreparedRows, RowPreparer } from './prepare-row.ts';
 import { CR, LF, LONGEST_LINE, REQUEST_HEADER } from './request-file.ts';
-import { checkHeader } from './request-rules.ts';
+import { checkHeader, utf16Order } from './request-rules.ts';
 
 export interface PrepareOptions {
   /** Columns that the operator names; others are known by well-known names. */
   readonly columns?: readonly ColumnChoice[] | undefined;
   readonly dateOrder?: DateOrder | undefined;
+  /** The size of the export in bytes, where it is known: memory is then set aside at once. */
+  readonly size?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes read so far. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
+type Write = (text: string) => Promise<void>;
+
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
+
 /** What became of an export. What was written counts only when there is no problem. */
 export interface Prepared extends PreparedRows {
   /** Of the export; hexadecimal. */
   readonly sha256: string;
-  readonly delimiter: Delimiter;
+  readonly encoding: Encoding;
   readonly hasByteOrderMark: boolean;
+  readonly delimiter: Delimiter;
   /** The name that each of our columns has in the export. */
   readonly columns: Readonly<Partial<Record<PreparedColumn, string>>>;
   readonly leftOut: readonly string[];
 }
-
-/** No row of an export is longer. Bounds memory where a quote is never closed. */
-const LONGEST_ROW = 64 * 1024;
 
 /**
  * Makes a request file of an export: reads it once, in flat memory, and passes on the text of the request piece by
@@ -45,11 +48,11 @@ const LONGEST_ROW = 64 * 1024;
  */
 export async function prepareRequest(
   source: AsyncIterable<Uint8Array>,
-  write: (text: string) => Promise<void>,
+  write: Write,
   options: PrepareOptions = {},
 ): Promise<Prepared> {
   const hash = createHash('sha256');
-  const pieces = copiedPieces(watched(source, hash, options));
+  const pieces = watched(source, hash, options);
   try {
     return { ...(await prepareFrom(pieces, write, options)), sha256: hash.digest('hex') };
   } finally {
@@ -59,75 +62,97 @@ export async function prepareRequest(
 }
 
 async function prepareFrom(
-  pieces: AsyncGenerator<Uint8Array>,
-  write: (text: string) => Promise<void>,
+  pieces: AsyncGenerator<Uint8Array, void>,
+  write: Write,
   options: PrepareOptions,
 ): Promise<Omit<Prepared, 'sha256'>> {
-  const { CsvError, parse } = await import('csv-parse');
   const head = await readHead(pieces);
-  const header = head.subarray(0, head.indexOf(LF) === -1 ? head.length : head.indexOf(LF));
-  requireExport(header.at(-1) === CR ? header.subarray(0, -1) : header);
-  const delimiter = delimiterOf(header.toString());
-  const reader = new ExportReader(delimiter, options);
-  const parser = parse({
-    bom: true,
-    delimiter,
-    record_delimiter: ['\r\n', '\n'],
-    relax_column_count: true,
-    trim: true,
-    raw: true,
-    max_record_size: LONGEST_ROW,
-    // Rows are made here: those that wait in the stream are lost when it fails.
-    on_record: (row: unknown) => reader.take(row as ParsedRow),
-  });
-  const whole = async function* (): AsyncGenerator<Uint8Array> {
-    yield head;
-    yield* pieces;
-  };
-  const input = Readable.from(whole(), { objectMode: false });
-  input.once('error', (error) => parser.destroy(error));
-  parser.once('close', () => input.destroy());
+  const encoding = encodingOf(head);
+  const decoder = new TextDecoder(encoding);
+  let text = decoder.decode(head, { stream: true });
+  // In UTF-16 the byte of a line end is in other characters too.
+  for await (const piece of takeWhile(pieces, () => !text.includes('\n') && text.length <= LONGEST_LINE))
+    text += decoder.decode(piece, { stream: true });
+  const header = text.split('\n', 1)[0] ?? '';
+  requireExport(encoding === 'utf-8' ? firstLine(head) : Buffer.from(header.trimEnd()));
+  const delimiter = delimiterOf(header);
+  const reader = new ExportReader(options, expectedRows(head, options.size));
+  const rows = new ExportRows(delimiter, (row) => reader.take(row));
   await write(`${REQUEST_HEADER}\n`);
-  try {
-    for await (const lines of input.pipe(parser) as AsyncIterable<string[]>) await write(lines.join(''));
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    // The parser's own error repeats cells of the file.
-    reader.malformed(error.code);
+  rows.feed(text);
+  for await (const piece of pieces) {
+    text = decoder.decode(piece, { stream: true });
+    rows.feed(text);
+    await write(reader.takeText());
+    if (rows.stop !== undefined) break;
   }
-  await write(reader.flush().join(''));
-  return { ...reader.finish(), delimiter, hasByteOrderMark: header[0] === 0xef };
+  rows.feed(decoder.decode());
+  rows.finish();
+  if (rows.stop !== undefined) reader.unreadable(rows.stop);
+  await write(reader.takeText());
+  return { ...reader.finish(), encoding, delimiter, hasByteOrderMark: hasMark(head, encoding) };
 }
 
-type ParsedRow = Readonly<{ record: readonly string[]; raw: string }>;
+const PIECE = 8 * 1024;
 
+/** The file in small pieces, hashed: rows of a small piece are collected before they count as lasting objects. */
 async function* watched(
   source: AsyncIterable<Uint8Array>,
   hash: { update(piece: Uint8Array): unknown },
   { signal, onProgress }: PrepareOptions,
-): AsyncGenerator<Uint8Array> {
+): AsyncGenerator<Uint8Array, void> {
   let bytes = 0;
-  for await (const piece of source) {
+  for await (const chunk of source) {
     signal?.throwIfAborted();
-    hash.update(piece);
-    yield piece;
-    bytes += piece.length;
+    hash.update(chunk);
+    for (let at = 0; at < chunk.length; at += PIECE) yield chunk.subarray(at, at + PIECE);
+    bytes += chunk.length;
     onProgress?.(bytes);
   }
 }
 
 /** The pieces up to the end of the first line. */
-async function readHead(pieces: AsyncGenerator<Uint8Array>): Promise<Buffer> {
+async function readHead(pieces: AsyncGenerator<Uint8Array, void>): Promise<Buffer> {
   let head = Buffer.alloc(0);
-  while (!head.includes(LF) && head.length <= LONGEST_LINE) {
-    const { value, done } = await pieces.next();
-    if (done === true) break;
-    head = Buffer.concat([head, value]);
-  }
+  for await (const piece of takeWhile(pieces, () => !head.includes(LF) && head.length <= LONGEST_LINE))
+    head = Buffer.concat([head, piece]);
   if (head.length === 0) throw new SvcError('refused_input', 'the export is empty');
   return head;
 }
 
+/** Pieces as long as more are wanted; the others stay to be read. */
+async function* takeWhile(
+  pieces: AsyncGenerator<Uint8Array, void>,
+  isWanted: () => boolean,
+): AsyncGenerator<Uint8Array, void> {
+  while (isWanted()) {
+    const { value, done } = await pieces.next();
+    if (done === true) return;
+    yield value;
+  }
+}
+
+function encodingOf(head: Uint8Array): Encoding {
+  const order = utf16Order(firstLine(head));
+  if (order === undefined) return 'utf-8';
+  return order === 'little' ? 'utf-16le' : 'utf-16be';
+}
+
+/** A little more rows than there are where all are as long as the first. */
+function expectedRows(head: Uint8Array, size = 0): number {
+  const lines = head.reduce((count, byte) => (byte === LF ? count + 1 : count), 0);
+  return Math.ceil((size / head.length) * lines * 1.02);
+}
+
+function hasMark(head: Uint8Array, encoding: Encoding): boolean {
+  return new TextDecoder(encoding, { ignoreBOM: true }).decode(head).startsWith('\uFEFF');
+}
+
+function firstLine(head: Uint8Array): Uint8Array {
+  const end = head.indexOf(LF);
+  const line = head.subarray(0, end === -1 ? head.length : end);
+  return line.at(-1) === CR ? line.subarray(0, -1) : line;
+}
 /** A file that is no text has no columns, a result file no tokens to request, and a card number is not shown. */
 function requireExport(header: Uint8Array): void {
   const { findings, below } = checkHeader(header);
@@ -136,53 +161,41 @@ function requireExport(header: Uint8Array): void {
   if (found) throw new SvcError('refused_input', `line 1: ${found.problem}`, { facts: { rule: found.rule } });
 }
 
-const BATCH = 200;
-
-/** Takes the rows of an export as the parser gives them: first the header, then rows below it. */
+/** Takes the rows of an export: first the header, then rows below it. */
 class ExportReader {
-  readonly #delimiter: Delimiter;
   readonly #options: PrepareOptions;
   #names: readonly string[] = [];
   #places: ColumnPlaces = {};
-  #ready: string[] = [];
   #rows: RowPreparer | undefined;
-  /** Where the next row starts: a quoted cell can contain line ends. */
-  #line = 1;
+  readonly #expectedRows: number;
+  #ready = '';
 
-  constructor(delimiter: Delimiter, options: PrepareOptions) {
-    this.#delimiter = delimiter;
+  constructor(options: PrepareOptions, expectedRows: number) {
     this.#options = options;
+    this.#expectedRows = expectedRows;
   }
 
-  take({ record: cells, raw }: ParsedRow): string[] | null {
-    const line = this.#line;
-    this.#line += 1 + (raw.slice(0, -1).match(/\n/g)?.length ?? 0);
-    if (this.#rows) {
-      const row = this.#rows.take(cells, raw, line);
-      if (row !== null) this.#ready.push(row);
-      return this.#ready.length < BATCH ? null : this.flush();
-    }
-    this.#names = cells;
-    this.#places = findColumns(cells, this.#options.columns ?? []);
-    this.#rows = new RowPreparer(this.#places, cells.length, this.#delimiter, this.#options.dateOrder);
-    return null;
+  take(row: ExportRow): void {
+    if (this.#rows === undefined) return this.#takeHeader(row.cells.map((cell) => cell.trim()));
+    const made = this.#rows.take(row);
+    if (made?.finding === undefined) this.#ready += made?.text ?? '';
   }
 
-  /** The lines that were not passed on yet. */
-  flush(): string[] {
+  /** The lines that were not taken yet. */
+  takeText(): string {
     const ready = this.#ready;
-    this.#ready = [];
+    this.#ready = '';
     return ready;
   }
 
-  malformed(code: string): void {
-    const problem = `${QUOTES[code] ?? 'a quote stands inside a cell; quote the whole cell and write the quote twice'}; nothing below was read`;
-    if (!this.#rows) throw new SvcError('refused_input', `line 1: ${problem}`);
-    this.#rows.refuse(this.#line, { rule: 'quoting', problem });
+  unreadable({ why, line }: { readonly why: Unreadable; readonly line: number }): void {
+    const problem = `${UNREADABLE[why]}; nothing below was read`;
+    if (this.#rows === undefined) throw new SvcError('refused_input', `line 1: ${problem}`);
+    this.#rows.refuse(line, { rule: 'quoting', problem });
   }
 
-  finish(): Omit<Prepared, 'delimiter' | 'sha256' | 'hasByteOrderMark'> {
-    if (!this.#rows) throw new SvcError('refused_input', 'the export is empty');
+  finish(): Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut'> {
+    if (this.#rows === undefined) throw new SvcError('refused_input', 'the export is empty');
     const places = Object.entries(this.#places).map(([column, at]) => [column, this.#names[at] ?? ''] as const);
     const used = new Set(Object.values(this.#places));
     return {
@@ -191,9 +204,23 @@ class ExportReader {
       leftOut: this.#names.filter((_, at) => !used.has(at)),
     };
   }
+
+  #takeHeader(names: readonly string[]): void {
+    const { columns = [], dateOrder } = this.#options;
+    this.#names = names;
+    this.#places = findColumns(names, columns);
+    this.#rows = new RowPreparer({
+      places: this.#places,
+      width: names.length,
+      kept: [],
+      order: dateOrder,
+      expectedRows: this.#expectedRows,
+    });
+  }
 }
 
-const QUOTES: Readonly<Record<string, string>> = {
-  CSV_MAX_RECORD_SIZE: `the row is longer than ${LONGEST_ROW} bytes: is a quote not closed?`,
-  CSV_QUOTE_NOT_CLOSED: 'a quoted cell does not end',
+const UNREADABLE: Readonly<Record<Unreadable, string>> = {
+  too_long: 'the row is longer than 65536 characters: is a quote not closed?',
+  open_quote: 'a quoted cell does not end',
+  stray_quote: 'a quote stands inside a cell; quote the whole cell and write the quote twice',
 };

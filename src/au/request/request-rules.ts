@@ -235,8 +235,6 @@ function displayText(cell: string): string {
 const SIGNATURES: readonly (readonly [bytes: readonly number[], name: string])[] = [
   [[0xff, 0xfe, 0, 0], 'UTF-32 text'],
   [[0, 0, 0xfe, 0xff], 'UTF-32 text'],
-  [[0xff, 0xfe], 'UTF-16 (little-endian) text'],
-  [[0xfe, 0xff], 'UTF-16 (big-endian) text'],
   [[0x1f, 0x8b], 'gzip data'],
   [[0x50, 0x4b, 3, 4], 'a zip file or an Excel workbook'],
   [[0xd0, 0xcf, 0x11, 0xe0], 'an old Excel workbook'],
@@ -244,12 +242,23 @@ const SIGNATURES: readonly (readonly [bytes: readonly number[], name: string])[]
 
 /** What a file is that is not UTF-8 text, by its first bytes; undefined where nothing speaks against text. */
 function foreignFormat(first: Uint8Array): string | undefined {
-  const signature = SIGNATURES.find(([bytes]) => bytes.every((byte, at) => first[at] === byte));
-  if (signature !== undefined) return signature[1];
+  const order = utf16Order(first);
+  return order === undefined ? signatureOf(first) : `UTF-16 (${order}-endian) text`;
+}
+
+/** The byte order of UTF-16 text by its first bytes, with or without a byte order mark; undefined for anything else. */
+export function utf16Order(first: Uint8Array): 'little' | 'big' | undefined {
+  if (signatureOf(first) !== undefined || first.length < 2) return undefined;
+  if (first[0] === 0xff && first[1] === 0xfe) return 'little';
+  if (first[0] === 0xfe && first[1] === 0xff) return 'big';
   const even = first.filter((byte, at) => byte === 0 && at % 2 === 0).length;
   const odd = first.filter((byte, at) => byte === 0 && at % 2 === 1).length;
   if (Math.max(even, odd) * 4 < first.length || first.length < 4) return undefined;
-  return `UTF-16 (${even > odd ? 'big' : 'little'}-endian) text`;
+  return even > odd ? 'big' : 'little';
+}
+
+function signatureOf(first: Uint8Array): string | undefined {
+  return SIGNATURES.find(([bytes]) => bytes.every((byte, at) => first[at] === byte))?.[1];
 }
 
 /** Names the first byte of a line that is not UTF-8, and what the line is then likely to be. */

@@ -32,7 +32,7 @@ export class TokenTable {
 
   /** The slot of the token, or the empty one for it. Valid until the next `put`. */
   find(token: string): number {
-    hashInto(this.#hash, token);
+    hashToken(this.#hash, token);
     const [first = 0, second = 0, third = 0] = this.#hash;
     return this.#slotOf(first, second, third);
   }
@@ -96,7 +96,8 @@ export class TokenTable {
   }
 }
 
-function hashInto(hash: Int32Array, token: string): void {
+/** Sets the three words of `hash` to those of a token. */
+export function hashToken(hash: Int32Array, token: string): void {
   let first = token.length | 0;
   let second = 0x9e3779b9 | 0;
   let third = 0x165667b1 | 0;

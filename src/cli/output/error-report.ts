@@ -1,6 +1,7 @@
 import { EXIT_CODES, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { jsonLine } from './formats.ts';
 import { cleanText, wrapWords } from './text.ts';
+import { formatNumber } from './time.ts';
 import { type Palette, plainPalette } from './view.ts';
 
 /** How an error is reported. */
@@ -139,20 +140,38 @@ function problemsOf(error: SvcError): readonly string[] {
   const problems = error.facts?.['problems'];
   if (!Array.isArray(problems)) return [];
   const lines = problems.map(problemLine);
-  const more = Number(error.facts?.['problem_count'] ?? lines.length) - lines.length;
+  const shown = problems.reduce<number>((sum, problem) => sum + Number(membersOf(problem).get('count') ?? 1), 0);
+  const more = Number(error.facts?.['problem_count'] ?? shown) - shown;
   return more > 0 ? [...lines, `and ${more} more`] : lines;
 }
 
-// A problem is a sentence, or a sentence with its location: a line and column of a file, or a path of a body.
+// A problem is a sentence, or a sentence with its location: a line and column of a file, several lines of the same
+// shape, or a path of a body.
 function problemLine(problem: unknown): string {
   if (typeof problem === 'string') return problem;
-  const said = new Map<string, unknown>(Object.entries(problem ?? {}));
+  const said = membersOf(problem);
   const sentence = said.get('problem');
   if (typeof sentence !== 'string') return jsonLine(problem);
-  const line = said.get('line');
-  const place = [typeof line === 'number' ? `line ${line}` : line, said.get('column'), said.get('path')];
+  const place = [linesOf(said), said.get('column'), said.get('path')];
   const words = place.filter((part) => typeof part === 'string');
   return words.length === 0 ? sentence : `${words.join(', ')}: ${sentence}`;
+}
+
+function membersOf(problem: unknown): ReadonlyMap<string, unknown> {
+  return new Map(Object.entries(problem ?? {}));
+}
+
+/** `line 2`, or for a group of lines `50,000 rows like "Aaa-99" (lines 2, 7, 12, …)`. */
+function linesOf(said: ReadonlyMap<string, unknown>): unknown {
+  const line = said.get('line');
+  const shape = said.get('shape');
+  const like = typeof shape === 'string' ? ` like "${shape}"` : '';
+  const lines = said.get('lines');
+  const count = Number(said.get('count') ?? 1);
+  if (!Array.isArray(lines) || count === 1)
+    return typeof line === 'number' ? `line ${line}${like === '' ? '' : `,${like}`}` : line;
+  const first = lines.map((each) => formatNumber(Number(each))).join(', ');
+  return `${formatNumber(count)} rows${like} (lines ${first}${count > lines.length ? ', …' : ''})`;
 }
 
 function stacksOf(error: unknown): string[] {

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { inspectCell } from '../../../src/base/security/card-number.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';
@@ -101,11 +102,38 @@ describe('svc au prepare', () => {
     expect(errorIn({ stderr })['next']).toBe(`svc au prepare export.csv --map ${next}`);
   });
 
-  it('warns when columns are left out and none is the expiration', async () => {
-    const { prepare } = place('token,valid_until\na,05/28\n');
-    const { stderr } = await prepare();
-    expect(stderr).toContain('--map expiration=NAME');
-    expect((await prepare('--map', 'expiration=valid_until')).stderr).not.toContain('warning');
+  it.each(['Valid Until', 'expires', 'EXPIRY', 'exp'])('guesses that the column %s is the expiration', async (name) => {
+    const { stdout } = await place(`token,${name}\na,05/28\n`).prepare();
+    expect(stdout).toBe(`${HEADER}\na,28,05,\n`);
+  });
+
+  it('accepts an export without an expiration column, and names the columns seen in one line', async () => {
+    const { prepare } = place('token,valid_to,customer\na,05/28,C\n');
+    const { code, stdout, stderr } = await prepare();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${HEADER}\na,,,\n` });
+    expect(stderr).toContain(
+      '  no expiration column: the service uses what each token stores; columns seen: token, valid_to, customer\n',
+    );
+    expect((await prepare('--map', 'expiration=valid_to')).stderr).not.toContain('no expiration column');
+  });
+
+  it.each(['utf16le', 'utf16be'])('reads %s with and without a byte order mark', async (encoding) => {
+    for (const mark of ['', '\uFEFF']) {
+      const little = Buffer.from(`${mark}token;name;exp\r\na;Müller;05/28\r\n`, 'utf16le');
+      const { prepare } = place(encoding === 'utf16le' ? little : little.swap16());
+      const { stdout, stderr } = await prepare();
+      expect(stdout).toBe(`${HEADER}\na,28,05,\n`);
+      expect(stderr).toContain(`converted from UTF-16 (${encoding === 'utf16le' ? 'little' : 'big'}-endian) to UTF-8`);
+      expect(stderr.includes('byte order mark removed')).toBe(mark !== '');
+    }
+  });
+
+  it('refuses rows whose token or merchant is no valid text, and reads past such bytes elsewhere', async () => {
+    const elsewhere = place(Buffer.from('token,name\na,M\u00FCller\n', 'latin1'));
+    expect((await elsewhere.prepare()).stdout).toBe(`${HEADER}\na,,,\n`);
+    const { code, stderr } = await place(Buffer.from('token,mid\na,M\u00FCller\n', 'latin1')).prepare();
+    expect(code).toBe(13);
+    expect(errorIn({ stderr })['problems']).toMatchObject([{ line: 2, rule: 'encoding' }]);
   });
 
   it('never shows the first line of a file without a header', async () => {
@@ -129,14 +157,60 @@ describe('svc au prepare', () => {
     expect((await prepare('--date-order', 'ym')).code).toBe(13);
   });
 
-  it('names problems by line, the first 20 and how many, and writes nothing', async () => {
-    const rows = Array.from({ length: 30 }, (_, at) => `t${at},1999,13\n`);
+  it('groups problems by the shape of the cell, with their first lines, and writes nothing', async () => {
+    const rows = Array.from({ length: 30 }, (_, at) => `t${at},19${at + 10},13\n`);
     const { cwd, prepare } = place(`token,exp_year,exp_month\n${rows.join('')},27,01\nt,27\n`);
     const { code, stderr } = await prepare('--out', 'tokens.csv');
     expect(code).toBe(13);
-    expect(errorIn({ stderr })).toMatchObject({ problem_count: 32, problems: { length: 20 } });
+    expect(errorIn({ stderr })).toMatchObject({
+      problem_count: 32,
+      problems: [
+        { line: 2, rule: 'year', shape: '9999', count: 30, lines: [2, 3, 4] },
+        { line: 32, rule: 'token_empty' },
+        { line: 33, rule: 'columns', count: 1 },
+      ],
+    });
     expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
     expect(readdirSync(cwd).filter((name) => name.includes('tmp'))).toEqual([]);
+  });
+
+  it('shows on a terminal how refused dates look, never the dates, and which forms are accepted', async () => {
+    const { prepare } = place('token,exp\na,Mrz-29\nb,Okt-31\nc,x\nd,05/06/2027\n');
+    const { stderr } = await prepare('--color', 'never', '-o', 'table', '--out', 'tokens.csv');
+    expect(stderr.split('\n').slice(0, 4)).toEqual([
+      'error: export.csv is refused: 4 problems',
+      '  2 rows like "Aaa-99" (lines 2, 3): the expiration is not a month and a year',
+      '  line 4, like "a": the expiration is not a month and a year',
+      '  line 5, like "99/99/9999": the expiration may be day, month and year (--date-order dmy) or month, day and year (--date-order mdy)',
+    ]);
+    expect(stderr).toContain('Accepted are 05/27,');
+    expect(stderr).not.toMatch(/Mrz|Okt/);
+  });
+
+  it.each([
+    ['dmy', '05/06/2027', '27,06'],
+    ['mdy', '05/06/2027', '27,05'],
+    ['ymd', '27/06/05', '27,06'],
+    ['serial', '46538', '27,05'],
+  ])('reads whole dates with --date-order %s', async (order, cell, date) => {
+    const { prepare } = place(`token,exp\na,${cell}\n`);
+    const refused = await prepare();
+    expect(refused.code).toBe(13);
+    expect(errorIn(refused)['hint']).toContain(`--date-order ${order}`);
+    expect((await prepare('--date-order', order)).stdout).toBe(`${HEADER}\na,${date},\n`);
+  });
+
+  it('reads the names of months in a column of months', async () => {
+    const { stdout } = await place('token,exp_year,exp_month\na,2027,March\nb,28,SEP\n').prepare();
+    expect(stdout).toBe(`${HEADER}\na,27,03,\nb,28,09,\n`);
+  });
+
+  it('does not take times with fractions of a second for card numbers', async () => {
+    const times = Array.from({ length: 10 }, (_, at) => `2024-01-30 10:00:00.12345${at}`);
+    expect(times.filter((time) => inspectCell(time) === 'card_number')).not.toEqual([]);
+    const rows = times.map((time, at) => `t${at},${time}\n`).join('');
+    const { code, stderr } = await place(`token,created\n${rows}`).prepare();
+    expect({ code, rows: stderr.split('\n')[0] }).toEqual({ code: 0, rows: '10 rows prepared' });
   });
 
   it.each([

@@ -1,0 +1,189 @@
+/**
+ * How to read an expiration whose numbers could be in more than one order: month and year (`my`), year and month (`ym`),
+ * a whole date (`dmy`, `mdy`, `ymd`), or the day number of a spreadsheet (`serial`).
+ */
+export const DATE_ORDERS = ['my', 'ym', 'dmy', 'mdy', 'ymd', 'serial'] as const;
+
+export type DateOrder = (typeof DATE_ORDERS)[number];
+
+/** An expiration as a request file has it: two digits each. */
+export interface Expiration {
+  readonly year: string;
+  readonly month: string;
+}
+
+/** An expiration that has several readings, and the orders that decide between them. */
+export interface AmbiguousDate {
+  readonly orders: readonly DateOrder[];
+}
+
+/** The day number of a spreadsheet, with the time of day as a fraction. */
+const SERIAL = /^[3-7]\d{4}(?:[.,]\d+)?$/;
+
+/**
+ * Reads the month and the year of one cell: `MM/YY`, `YYYY-MM`, `MMYY`, `Mar-29`, `31.03.2029`, `2029-03-31T00:00:00Z`
+ * and the like. A year of four digits decides the order by itself; anything else is read in the `order` given.
+ * @returns undefined for what is no date in that order
+ */
+export function readExpiration(cell: string, order?: DateOrder): Expiration | AmbiguousDate | undefined {
+  const serial = SERIAL.test(cell) ? serialDate(Number.parseInt(cell, 10)) : undefined;
+  if (order === 'serial' && serial !== undefined) return serial;
+  const readings = new Map<string, Reading>();
+  for (const reading of readingsOf(cell)) {
+    if (!isAllowed(reading, order)) continue;
+    const { year, month } = reading;
+    const earlier = readings.get(year + month);
+    readings.set(year + month, { ...reading, orders: [...(earlier?.orders ?? []), ...reading.orders] });
+  }
+  const all = [...readings.values()];
+  const [first] = all;
+  if (first === undefined) return order === undefined && serial !== undefined ? { orders: ['serial'] } : undefined;
+  const isUnsaid = first.mustBeNamed === true && (order === undefined || order === 'serial');
+  const isOpen = all.length > 1 || isUnsaid;
+  return isOpen ? { orders: all.flatMap(({ orders }) => orders) } : { year: first.year, month: first.month };
+}
+
+/** The last two digits of a year of this century; undefined for anything else. */
+export function twoDigitYear(year: string): string | undefined {
+  return /^(?:20)?(\d{2})$/.exec(year)?.[1];
+}
+
+/** The two digits of a month; undefined for anything else. */
+export function twoDigitMonth(month: string): string | undefined {
+  return /^(?:0?[1-9]|1[0-2])$/.test(month) ? month.padStart(2, '0') : undefined;
+}
+
+/** The two digits of a month by its English name or the first three letters of it. */
+export function monthOfName(name: string): string | undefined {
+  const lower = name.toLowerCase();
+  const at = MONTHS.findIndex((month) => lower === month || lower === month.slice(0, 3));
+  const month = lower === 'sept' ? 9 : at + 1;
+  return month === 0 ? undefined : String(month).padStart(2, '0');
+}
+
+/** One way to read a cell. */
+interface Reading extends Expiration {
+  /** Orders in which the cell reads like this. */
+  readonly orders: readonly DateOrder[];
+  /** The order shows by itself, whatever the others are. */
+  readonly isSelfEvident: boolean;
+  /** The reading counts only where the operator names its order. */
+  readonly mustBeNamed?: boolean;
+}
+
+/** Orders that an order for one kind of date implies for the other kind: in `dmy` the year is behind the month. */
+const IMPLIED: Readonly<Record<DateOrder, readonly DateOrder[]>> = {
+  my: ['my', 'dmy', 'mdy'],
+  ym: ['ym', 'ymd'],
+  dmy: ['dmy', 'my'],
+  mdy: ['mdy', 'my'],
+  ymd: ['ymd', 'ym'],
+  serial: ['my', 'ym', 'dmy', 'mdy', 'ymd'],
+};
+
+function isAllowed({ orders, isSelfEvident }: Reading, order: DateOrder | undefined): boolean {
+  return order === undefined || isSelfEvident || orders.some((each) => IMPLIED[order].includes(each));
+}
+
+const LONGEST_DATE = 40;
+const TIME = /[t ]\d{1,2}:\d{2}.*$/;
+const PART = String.raw`\d{1,4}|[a-z]{3,9}`;
+const GAP = "(?: ?[-/.,'] ?| )";
+const TWO_PARTS = new RegExp(String.raw`^(${PART})${GAP}(${PART})$`);
+const THREE_PARTS = new RegExp(String.raw`^(${PART})${GAP}(${PART})${GAP}(${PART})$`);
+/** A name between digits without a sign, as in Mar29 and 31Mar2029. */
+const ATTACHED = /(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)/g;
+const EIGHT_DIGITS = /^\d{8}$/;
+const THREE_TO_SIX_DIGITS = /^\d{3,6}$/;
+
+function readingsOf(cell: string): Reading[] {
+  if (cell.length > LONGEST_DATE) return [];
+  const text = cell.toLowerCase().replace(TIME, '');
+  if (THREE_TO_SIX_DIGITS.test(text)) return digitPairs(text).flatMap(([first, second]) => readPair(first, second));
+  if (EIGHT_DIGITS.test(text))
+    return [
+      ...readTriple(text.slice(0, 4), text.slice(4, 6), text.slice(6)),
+      ...readTriple(text.slice(0, 2), text.slice(2, 4), text.slice(4)),
+    ];
+  const spaced = text.replaceAll(ATTACHED, '-');
+  const [, first, second] = TWO_PARTS.exec(spaced) ?? [];
+  if (first !== undefined && second !== undefined) return readPair(first, second);
+  const [, one, two, three] = THREE_PARTS.exec(spaced) ?? [];
+  return one !== undefined && two !== undefined && three !== undefined ? readTriple(one, two, three) : [];
+}
+
+function digitPairs(digits: string): (readonly [string, string])[] {
+  // A spreadsheet drops a zero at the start.
+  const all = digits.length % 2 === 0 ? digits : `0${digits}`;
+  const ends = all.length === 4 ? [2] : [2, 4];
+  return ends.map((end) => [all.slice(0, end), all.slice(end)]);
+}
+
+/** A month and a year, in either order. */
+function readPair(first: string, second: string): Reading[] {
+  const isSelfEvident = first.length === 4 || second.length === 4;
+  const isNamed = isName(first) || isName(second);
+  return [
+    ...readingIn('my', second, first, { isSelfEvident: isSelfEvident || isNamed }),
+    // In 29-Mar, 29 may be a day.
+    ...readingIn('ym', first, second, { isSelfEvident, mustBeNamed: isNamed && !isSelfEvident }),
+  ];
+}
+
+/** A day, a month and a year, in each order in which they are a day of the calendar. */
+function readTriple(first: string, second: string, third: string): Reading[] {
+  const dates = [
+    ['dmy', first, second, third],
+    ['mdy', second, first, third],
+    ['ymd', third, second, first],
+  ] as const;
+  return dates.flatMap(([order, day, month, year]) => {
+    const isSelfEvident = order === 'ymd' ? year.length === 4 : year.length === 4 && isName(month);
+    return readingIn(order, year, month, { isSelfEvident }).filter((reading) => isDay(day, reading));
+  });
+}
+
+function readingIn(
+  order: DateOrder,
+  yearText: string,
+  monthText: string,
+  how: Pick<Reading, 'isSelfEvident' | 'mustBeNamed'>,
+): Reading[] {
+  const year = twoDigitYear(yearText);
+  const month = monthOfName(monthText) ?? twoDigitMonth(monthText);
+  return year === undefined || month === undefined ? [] : [{ year, month, orders: [order], ...how }];
+}
+
+function isDay(text: string, { year, month }: Expiration): boolean {
+  const day = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  return day >= 1 && day <= new Date(Date.UTC(2000 + Number(year), Number(month), 0)).getUTCDate();
+}
+
+const MONTHS = [
+  'january',
+  'february',
+  'march',
+  'april',
+  'may',
+  'june',
+  'july',
+  'august',
+  'september',
+  'october',
+  'november',
+  'december',
+];
+
+function isName(part: string): boolean {
+  return !/\d/.test(part);
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Day 0 of spreadsheets. */
+const SERIAL_EPOCH = Date.UTC(1899, 11, 30);
+
+function serialDate(serial: number): Expiration | undefined {
+  const date = new Date(SERIAL_EPOCH + serial * DAY_MS);
+  const year = twoDigitYear(String(date.getUTCFullYear()));
+  return year === undefined ? undefined : { year, month: String(date.getUTCMonth() + 1).padStart(2, '0') };
+}

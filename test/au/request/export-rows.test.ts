@@ -1,0 +1,63 @@
+import { parse } from 'csv-parse/sync';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ExportRow, ExportRows } from '../../../src/au/request/export-rows.ts';
+
+const SOAK = process.env['SOAK'] === '1';
+
+function read(text: string, delimiter = ',', size = text.length || 1) {
+  const rows: ExportRow[] = [];
+  const reader = new ExportRows(delimiter, (row) => rows.push(row));
+  for (let at = 0; at < text.length; at += size) reader.feed(text.slice(at, at + size));
+  reader.finish();
+  return { rows, stop: reader.stop };
+}
+
+function quoted(text: string): string {
+  return /[",;\n]/.test(text) ? ` "${text.replaceAll('"', '""')}" ` : text;
+}
+
+/** The rows that have a character, without the spaces around their cells. */
+function trimmed(rows: readonly (readonly string[])[]): string[][] {
+  return rows.map((cells) => cells.map((cell) => cell.trim())).filter((cells) => cells.join('') !== '');
+}
+
+describe('the rows of an export', () => {
+  it('are those that csv-parse reads, wherever the text is cut', () => {
+    const cell = fc.stringMatching(/^[ab ",;\n]{0,6}$/);
+    const file = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(file, fc.constantFrom(',', ';', '\t'), fc.integer({ min: 1, max: 20 }), (all, delimiter, size) => {
+        const text = all.map((cells) => cells.map(quoted).join(delimiter)).join('\n');
+        const expected = parse(text, { delimiter, trim: true, relax_column_count: true, skip_empty_lines: false });
+        const { rows, stop } = read(text, delimiter, size);
+        expect(stop).toBeUndefined();
+        expect(trimmed(rows.map(({ cells }) => cells))).toEqual(trimmed(expected));
+      }),
+      { numRuns: SOAK ? 50_000 : 2_000 },
+    );
+  });
+
+  it('have the line that they start on', () => {
+    const { rows } = read('a,"1\n2\n3"\r\nb,"x"\n\nc,d');
+    expect(rows.map(({ line, cells }) => [line, ...cells])).toEqual([
+      [1, 'a', '1\n2\n3'],
+      [4, 'b', 'x'],
+      [5, ''],
+      [6, 'c', 'd'],
+    ]);
+    expect(rows.map(({ endsWithReturn }) => endsWithReturn)).toEqual([true, false, false, false]);
+  });
+
+  it.each([
+    ['an open quote', 'a\nb,"c\nd\n', 'open_quote', 2],
+    ['a quote inside a cell', 'a\nb,6" pipe\nc\n', 'stray_quote', 2],
+    ['text behind a quote', 'a\n"b"c\n', 'stray_quote', 2],
+    ['a quote that is open for too long', `a\n"${'x\n'.repeat(40_000)}`, 'too_long', 2],
+    ['a line without an end', `a\n${'x'.repeat(70_000)}`, 'too_long', 2],
+  ])('end at %s', (_, text, why, line) => {
+    const { rows, stop } = read(text, ',', 1000);
+    expect(stop).toEqual({ why, line });
+    expect(rows).toHaveLength(line - 1);
+  });
+});
