@@ -103,9 +103,9 @@ function isRecipe({ language, marks }: Block): boolean {
   return ['sh', 'crontab', 'yaml'].includes(language) && marks.length === 0;
 }
 
-/** The test of a real store runs what needs a bucket. */
-function isRunHere({ marks }: Block): boolean {
-  return !marks.includes('bucket');
+/** The test of a real store runs what needs a bucket, and the tests with a database what is SQL. */
+function isRunHere({ language, marks }: Block): boolean {
+  return language !== 'sql' && !marks.includes('bucket');
 }
 
 function read(name: string): string {
