@@ -147,6 +147,11 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
   entry('wait', 'wait until a job or run has completed or failed', () => import('./au/commands/wait.ts')),
   entry('download', 'download the results of a completed job or run', () => import('./au/commands/download.ts')),
   entry('sync', 'advance all open runs once and download finished results', () => import('./au/commands/sync.ts')),
+  entry(
+    'resume',
+    'upload what is left of a run, without its file; with --wait also wait and summarize',
+    () => import('./au/commands/resume.ts'),
+  ),
   entry('abandon', "abandon a run: 'au sync' will skip it", () => import('./au/commands/abandon.ts')),
   entry(
     'report',

@@ -40,6 +40,7 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'au wait': 'au wait {run}',
   'au download': 'au download {run} --out again.csv',
   'au sync': 'au sync',
+  'au resume': 'au resume {run}',
   'au abandon': 'au abandon {open} --yes',
   'au report': 'au report results.csv --request tokens.csv',
   'au next': 'au next tokens.csv results.csv --out next.csv --fail-on err=50%',

@@ -25,7 +25,7 @@ export const status = defineCommand({
     const print = await listPrinter(context, partView);
     if (isUntouched(run.record)) {
       await print(once(partRows(run.record)));
-      return noteNext(context, `nothing of ${run.record.id} was sent yet; to submit it`, run.submitWords);
+      return noteNext(context, `nothing of ${run.record.id} was sent yet; to submit it`, run.resumeWords);
     }
     const client = await context.client();
     const { pollJobs, workOn } = await import('../run/poll-parts.ts');

@@ -1,12 +1,12 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../cli/app/command.ts';
 import { noteNext, option } from '../../cli/app/hint.ts';
-import { argument, flag, type Input, repeated, value } from '../../cli/app/parameter.ts';
+import { argument, flag, type Input, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text, type ValueParser } from '../../cli/app/value-parsers.ts';
-import { countText, formatDuration, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatDuration } from '../../cli/output/time.ts';
 import {
   checkedFileRow,
   checkedFileView,
@@ -19,17 +19,16 @@ import { failOnParameter } from '../results/fail-on.ts';
 import { checkDestination } from '../results/merge.ts';
 import { showResults, type Submission, submissionOf, submissionView } from '../results/submission.ts';
 import { describeRun } from '../run/describe-run.ts';
-import { eventsParameter, listenForJobs } from '../run/events-option.ts';
+import { eventsParameter, eventsWords, listenForJobs } from '../run/events-option.ts';
 import { execParameter, runExec } from '../run/exec-option.ts';
 import { RunFinder } from '../run/find-run.ts';
-import { requestToUpload } from '../run/part-source.ts';
-import type { Part } from '../run/part.ts';
-import { hasUnknown, isUntouched, needsFile, type RunRecord, statusOf } from '../run/record.ts';
+import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { everyRecord, isOnThisMachine } from '../run/run-view.ts';
-import { showRun } from '../run/show-progress.ts';
-import { retryFailed, uploadParts } from '../run/upload-parts.ts';
+import { isOnThisMachine } from '../run/run-view.ts';
+import { noUnrecordedJobsParameter, otherJobParameter } from '../run/unrecorded-option.ts';
+import { confirmRows, partsToUpload, uploadRun } from '../run/upload-run.ts';
 import { holdRun, resumable } from '../run/verdict.ts';
+import { checkWaitOptions } from '../run/wait-options.ts';
 
 const cycleName: ValueParser<string> = (value) => {
   const name = value.trim().toLowerCase();
@@ -54,11 +53,8 @@ const parameters = {
   ),
   adopt: value('--adopt <run>', 'with --cycle: use this run of the same file, started without a cycle', text),
   again: flag('--again', 'submit the file again, even if it was submitted before (billed again)'),
-  noUnrecordedJobs: flag(
-    '--no-unrecorded-jobs',
-    'upload nothing while this key has newer jobs that are not recorded here; for a key that this system alone uses',
-  ),
-  otherJob: repeated('--other-job <id>', 'this job of the key is of another system; may be repeated', text),
+  noUnrecordedJobs: noUnrecordedJobsParameter,
+  otherJob: otherJobParameter,
   tenant: value('--tenant <id>', 'tenant of the key, where the key cannot read it and the run depends on it', text),
   runDir: value('--run-dir <dir>', 'where to record the run (default: the state directory)', text),
   failOn: failOnParameter,
@@ -133,22 +129,14 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   if (!input.wait && !wasCompleted) noteNext(context, 'to wait for the results', ['au', 'wait', run.name]);
 }
 
-function checkOptions({ out, wait, failOn, events, exec, adopt, cycle, again }: SubmitInput): void {
-  const problems: [boolean, string, string, string[]?][] = [
-    [
-      out === '-',
-      '--out must be a file: the summary is written to standard output',
-      'Give a file name, or download the results once they are there:',
-      ['au', 'download', '<run>', '--out', '-'],
-    ],
+function checkOptions(input: SubmitInput): void {
+  checkWaitOptions(input);
+  const { adopt, cycle, again } = input;
+  const problems: [boolean, string, string][] = [
     [adopt !== undefined && cycle === undefined, '--adopt needs --cycle', 'Name the cycle with --cycle.'],
     [adopt !== undefined && again, '--adopt and --again exclude each other', 'Give one of them.'],
-    [failOn !== undefined && !wait, '--fail-on is about the results and needs --wait', 'Add --wait.'],
-    [exec !== undefined && !wait, '--exec is about the results and needs --wait', 'Add --wait.'],
-    [events !== undefined && !wait, '--events is about the wait and needs --wait', 'Add --wait.'],
   ];
-  for (const [isWrong, message, hint, next] of problems)
-    if (isWrong) throw new SvcError('usage', message, { hint, next });
+  for (const [isWrong, message, hint] of problems) if (isWrong) throw new SvcError('usage', message, { hint });
 }
 
 /** The recorded path of a run that was carried here may be on another machine. */
@@ -163,33 +151,28 @@ function defaultOut(file: string): string {
 
 /** Asks before rows are sent that are paid for. A run whose parts are all uploaded costs nothing more. */
 async function confirmUpload(context: Context, { check }: RequestFile, known?: RunDirectory): Promise<boolean> {
-  const parts = known ? known.record.parts.filter(isToUpload) : check.parts;
+  const parts = known ? partsToUpload(known.record.parts, RETRIES) : check.parts;
   if (parts.length === 0) return true;
   const rows = known ? parts.reduce((sum, part) => sum + part.rows, 0) : check.rows;
-  const jobs = parts.length === 1 ? '1 job' : `${parts.length} jobs`;
-  const { confirmCost } = await import('../../cli/app/tenant-mark.ts');
-  return confirmCost(context, `submit ${formatNumber(rows)} ${rows === 1 ? 'row' : 'rows'} in ${jobs}`);
+  return confirmRows(context, rows, parts.length);
 }
 
-/** The command that goes on where an upload was cut off. Without `--again`, which would begin another run. */
+/** Submitting a file again is the word of the operator that its failed parts are to have another job. */
+const RETRIES = { retriesFailed: true };
+
+/** The command that goes on where an upload was cut off. */
 function resumeWords(run: RunDirectory, input: SubmitInput): string[] {
-  const { wait, out, force, tenant, failOn, events, exec, summary } = input;
-  const port = events && (events.host === undefined ? String(events.port) : `${events.host}:${events.port}`);
+  const { wait, out, force, failOn, events, exec, summary } = input;
   return [
-    ...run.submitWords,
+    ...run.resumeWords,
     ...(wait ? ['--wait'] : []),
     ...option('--out', out),
     ...(force ? ['--force'] : []),
-    ...option('--tenant', tenant),
     ...option('--fail-on', failOn?.words),
-    ...option('--events', port),
+    ...option('--events', eventsWords(events)),
     ...option('--exec', exec),
     ...option('--summary', summary),
   ];
-}
-
-function isToUpload(part: Part): boolean {
-  return part.state === 'failed' || needsFile({ parts: [part] }) || hasUnknown({ parts: [part] });
 }
 
 /** When a run began and in which cycle. */
@@ -205,11 +188,7 @@ async function uploadRest(context: Context, run: RunDirectory): Promise<void> {
       `this file was already submitted ${submittedAt(context, record)} (${record.id}, completed); nothing was sent`,
     );
   if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`resuming ${record.id}`);
-  if (!record.parts.some(isToUpload)) return;
-  const client = await context.client();
-  await retryFailed(client, run);
-  const how = { onEvent: showRun(context, record), others: await everyRecord(context) };
-  await uploadParts(client, run, await requestToUpload(run), how);
+  await uploadRun(context, run, RETRIES);
 }
 
 async function showPlan(context: Context, file: RequestFile, known: RunDirectory | undefined): Promise<void> {

@@ -8,7 +8,6 @@ import { openSummary, type Summarize, summaryParameter } from '../../cli/app/sum
 import { positiveDuration } from '../../cli/app/value-parsers.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
-import type { Client } from '../../client/api/client.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { deliverResults, firstWarning, noteUncompared } from '../results/deliver.ts';
 import { hasUnchecked, invalidateResults } from '../results/download.ts';
@@ -17,15 +16,14 @@ import { keepResults } from '../results/merge.ts';
 import { checkThreshold, countedResults } from '../results/submission.ts';
 import { describeRun } from '../run/describe-run.ts';
 import { execParameter, runExec } from '../run/exec-option.ts';
-import { requestToUpload } from '../run/part-source.ts';
 import { pollRun } from '../run/poll-run.ts';
-import { hasUnknown, isUntouched, needsFile, type RunRecord, statusOf } from '../run/record.ts';
+import { isUntouched, needsFile, type RunRecord, statusOf } from '../run/record.ts';
 import { knownRunsRoot, recordedRuns } from '../run/recorded-runs.ts';
 import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
 import { laterRun } from '../run/run-index.ts';
-import { everyRecord, runRow, runView } from '../run/run-view.ts';
+import { runRow, runView } from '../run/run-view.ts';
 import { showRun } from '../run/show-progress.ts';
-import { uploadParts } from '../run/upload-parts.ts';
+import { uploadRun } from '../run/upload-run.ts';
 import { exitCodeOf, holdRun, type Outcome, outcomeOf, verdictOf } from '../run/verdict.ts';
 import { applyToRun } from '../run/run.ts';
 
@@ -218,8 +216,7 @@ async function advance(context: Context, run: RunDirectory, { exec, failOn }: Ro
 async function resume(context: Context, run: RunDirectory, hasExec: boolean): Promise<void> {
   const { record } = run;
   const client = await context.client();
-  // Only an upload proves that a job which seems to be gone has no file, and then uploads it.
-  const upload = needsFile(record) || hasUnknown(record) ? await uploadRest(context, client, run) : undefined;
+  const upload = await uploadRest(context, run);
   const polled = await pollRun(client, run, { onEvent: showRun(context, record) }).catch((error: unknown) => {
     if (isSvcError(error)) return { poll: error };
     throw error;
@@ -236,11 +233,9 @@ async function resume(context: Context, run: RunDirectory, hasExec: boolean): Pr
 }
 
 /** Uploads what is left. @returns why that ended, where the results of other parts can be had all the same */
-async function uploadRest(context: Context, client: Client, run: RunDirectory): Promise<SvcError | undefined> {
-  const onEvent = showRun(context, run.record);
+async function uploadRest(context: Context, run: RunDirectory): Promise<SvcError | undefined> {
   try {
-    const how = { onEvent, pollOnce: true, others: await everyRecord(context) };
-    await uploadParts(client, run, await requestToUpload(run), how);
+    await uploadRun(context, run, { pollOnce: true });
     return undefined;
   } catch (error) {
     // Results of other parts may not be there for ever.

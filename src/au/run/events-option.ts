@@ -23,6 +23,13 @@ export const eventsParameter = value(
   },
 );
 
+/** The address as it is typed. */
+export function eventsWords(events: EventsAddress | undefined): string | undefined {
+  if (events === undefined) return undefined;
+  const { host, port } = events;
+  return host === undefined ? String(port) : `${host}:${port}`;
+}
+
 /** Gives, for a run or for a job alone, what wakes a wait up when one of its jobs has ended. */
 type JobWakeUp = (of: { readonly parts: readonly { readonly job?: string | undefined }[] }) => WakeUp;
 

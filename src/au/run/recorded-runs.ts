@@ -50,10 +50,16 @@ export async function namedRun(
   argument: string,
 ): Promise<RunDirectory | undefined> {
   const run = await recordedRun(context, argument);
+  if (run) requireHere(context, run);
+  return run;
+}
+
+/** @throws SvcError `config` for a run that sent something to another service */
+export function requireHere(context: Pick<Context, 'settings'>, run: RunDirectory): void {
   // Nobody owns a run that sent nothing, so that no service has anything of it.
-  if (!run || isUntouched(run.record)) return run;
+  if (isUntouched(run.record)) return;
   const here = serviceOf(context);
-  if (run.record.base_url === here || run.record.also_at?.includes(here)) return run;
+  if (run.record.base_url === here || run.record.also_at?.includes(here)) return;
   throw new SvcError('config', `${run.record.id} is a run at ${run.record.base_url}, not at ${here}`, {
     hint: placeHint(context, run.record),
     facts: { run: run.record.id, base_url: run.record.base_url, profile: run.record.profile },

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isSvcError, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { removeOrphanedTemporaries, writeFileAtomicSync } from '../../base/files/draft.ts';
-import { moveFlushed } from '../../base/files/durable.ts';
+import { draftOf, moveFlushed } from '../../base/files/durable.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Part } from './part.ts';
@@ -62,13 +62,18 @@ export class RunDirectory {
     return this.#isUsual() ? this.#record.id : this.path;
   }
 
-  /** The command that resumes the run from its input file, as the words behind `svc`. */
+  /** The command that submits the file of the run again, as the words behind `svc`. */
   get submitWords(): readonly string[] {
     const { input, cycle } = this.#record;
     const words = ['au', 'submit', input.path === undefined ? '-' : input.name];
     if (cycle !== undefined) words.push('--cycle', cycle);
     if (!this.#isUsual()) words.push('--run-dir', this.path);
     return words;
+  }
+
+  /** The command that resumes the run: from the copy of its file, where it has one. */
+  get resumeWords(): readonly string[] {
+    return this.requestFile === undefined ? this.submitWords : ['au', 'resume', this.name];
   }
 
   #isUsual(): boolean {
@@ -86,6 +91,13 @@ export class RunDirectory {
   /** Replaces the copy of the request file with another checked one, since the old one may be damaged. Needs the lock of the run. */
   replaceRequest(copy: string): void {
     this.#moveIn(copy, REQUEST);
+  }
+
+  /** Removes what a process that was killed left of a copy, unless that is the only one. */
+  #removeRequestDrafts(): void {
+    const isCopied = fs.existsSync(path.join(this.path, REQUEST));
+    const drafts = [draftOf(REQUEST), draftOf(UNBORN_REQUEST), ...(isCopied ? [UNBORN_REQUEST] : [])];
+    for (const name of drafts) fs.rmSync(path.join(this.path, name), { force: true });
   }
 
   #moveIn(file: string, name: string): void {
@@ -114,6 +126,7 @@ export class RunDirectory {
   async hold<T>(host: LockHost, work: () => Promise<T>): Promise<T> {
     const holding = async (): Promise<T> => {
       removeOrphanedTemporaries(path.join(this.path, RECORD));
+      this.#removeRequestDrafts();
       this.#record = (await readRecord(this.path)) ?? this.#record;
       return work();
     };

@@ -5,9 +5,9 @@ import { doubtTime, isUntouched, needsFile, progressOf, statusOf } from './recor
 import type { RunDirectory } from './run-directory.ts';
 
 /** A run as its errors name it. */
-export type NamedRun = Pick<RunDirectory, 'record' | 'name' | 'submitWords'>;
+export type NamedRun = Pick<RunDirectory, 'record' | 'name' | 'submitWords' | 'resumeWords'>;
 
-export function failedRunError({ record, submitWords }: NamedRun): SvcError {
+export function failedRunError({ record, resumeWords }: NamedRun): SvcError {
   const failed = record.parts.filter(({ state }) => state === 'failed');
   const problems = failed.map(
     ({ number, job, errors = [] }) => `part ${number} (job ${job}): ${errors.join('; ') || 'no reason given'}`,
@@ -16,11 +16,16 @@ export function failedRunError({ record, submitWords }: NamedRun): SvcError {
     'job_failed',
     `${failed.length} of ${countText(record.parts.length, 'job')} of run ${record.id} failed`,
     {
-      hint: 'Fix what the messages name, then submit the file again: only what failed is retried.',
-      next: submitWords,
+      hint: 'Fix what the messages name, then go on with the run: only what failed is retried.',
+      next: retryWords(resumeWords),
       facts: { run: record.id, problems, status: statusOf(record) },
     },
   );
+}
+
+/** Submitting a file again retries what failed; resuming its run does so where that is said. */
+function retryWords(resumeWords: readonly string[]): readonly string[] {
+  return resumeWords.includes('resume') ? [...resumeWords, '--retry-failed'] : resumeWords;
 }
 
 /** The service may have the file of a part, and nothing says so. */
@@ -61,12 +66,12 @@ function reasonOf(part: Part): string {
 }
 
 /** Parts have no job with a file, or none any more: submitting the file again uploads them. */
-export function unfinishedError({ record, name, submitWords }: NamedRun): SvcError {
+export function unfinishedError({ record, name, resumeWords }: NamedRun): SvcError {
   const { id, parts } = record;
   if (isUntouched(record) && statusOf(record) !== 'abandoned')
     return new SvcError('job_expired', `nothing of run ${id} was sent yet`, {
-      hint: 'Submit its file, or abandon the run.',
-      next: submitWords,
+      hint: 'Go on with the run, or abandon it.',
+      next: resumeWords,
       alternatives: [['au', 'abandon', name]],
       facts: { run: id },
     });
@@ -79,8 +84,8 @@ export function unfinishedError({ record, name, submitWords }: NamedRun): SvcErr
   return new SvcError('job_expired', `run ${id} has yet to upload ${what}${why}`, {
     hint: isAbandoned
       ? 'The run was abandoned. The results of what was uploaded can be downloaded.'
-      : 'Submit the file again to upload the rest, or abandon the run.',
-    next: isAbandoned ? ['au', 'download', name] : submitWords,
+      : 'Go on with the run, which uploads the rest, or abandon it.',
+    next: isAbandoned ? ['au', 'download', name] : resumeWords,
     facts: { run: id },
   });
 }

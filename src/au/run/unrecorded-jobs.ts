@@ -19,7 +19,7 @@ const UNRECORDED_MS = 35 * 86_400_000;
 /** How old a job may be that the service says it has just created. */
 const NEW_MS = 10 * MINUTE_MS;
 
-type CheckedRun = Pick<RunDirectory, 'record' | 'save' | 'name' | 'submitWords'>;
+type CheckedRun = Pick<RunDirectory, 'record' | 'save' | 'name' | 'resumeWords'>;
 
 /**
  * Compares the jobs of the service with all records before the first upload of a run. A state directory that was
@@ -105,7 +105,7 @@ export class RecordedJobs {
     if (isListed(listed)) return listed;
     throw new SvcError('bad_response', `the list of jobs does not show job ${id}, which was just created`, {
       hint: 'Nothing was uploaded: the list has to show whether this file was submitted before. Upload it in a few minutes:',
-      next: this.#run.submitWords,
+      next: this.#run.resumeWords,
       retryable: true,
       facts: { run: this.#run.record.id, job: id },
     });
@@ -150,7 +150,7 @@ export class RecordedJobs {
   }
 
   #error(jobs: readonly AccountUpdaterJob[], cause: string): SvcError {
-    const { record, submitWords } = this.#run;
+    const { record, resumeWords } = this.#run;
     const ids = jobs.map(({ id }) => id);
     const shown = jobs.map(
       ({ id, status, created_at: at }) => `${id} (${status}, created ${at ?? 'at an unknown time'})`,
@@ -159,12 +159,12 @@ export class RecordedJobs {
       'outcome_unknown',
       `outcome unknown: ${countText(jobs.length, 'job')} of this key that no record names may come of ${cause}: ${shown.join(', ')}; nothing was uploaded`,
       {
-        hint: 'The rows of this file may have been submitted already: restore the newest state directory, or look at the jobs. Only if they are of another system, submit the file with the last of these commands.',
+        hint: 'The rows of this file may have been submitted already: restore the newest state directory, or look at the jobs. Only if they are of another system, go on with the last of these commands.',
         next: ['au', 'status', ids[0] ?? ''],
         alternatives: [
           ['au', 'jobs'],
           [
-            ...submitWords,
+            ...resumeWords,
             ...(record.no_unrecorded_jobs ? ['--no-unrecorded-jobs'] : []),
             ...ids.flatMap((id) => ['--other-job', id]),
           ],

@@ -23,7 +23,7 @@ const AT_ONCE = 3;
 const MAX_JOBS = 3;
 
 /** A run that is worked on: its record, and the way to save it. */
-export type OpenRun = Pick<RunDirectory, 'record' | 'save' | 'name' | 'submitWords'>;
+export type OpenRun = Pick<RunDirectory, 'record' | 'save' | 'name' | 'submitWords' | 'resumeWords'>;
 
 interface PartWork extends RunWork {
   readonly part: Part;

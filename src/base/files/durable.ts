@@ -22,13 +22,18 @@ export function moveFlushed(from: string, to: string): void {
     whileBusy(() => fs.renameSync(from, to));
   } catch (error) {
     if (systemCodeOf(error) !== 'EXDEV') throw error;
-    const draft = `${to}.tmp`;
+    const draft = draftOf(to);
     fs.copyFileSync(from, draft);
     flush(draft);
     whileBusy(() => fs.renameSync(draft, to));
     fs.rmSync(from);
   }
   syncDirectory(nodePath.dirname(to));
+}
+
+/** What a file is called while it is copied from another file system. */
+export function draftOf(to: string): string {
+  return `${to}.tmp`;
 }
 
 function flush(file: string): void {

@@ -124,7 +124,7 @@ describe('a run that sent nothing', () => {
       const shown = await machine.svc(`au status ${run}`, { ...env, SVC_PRIVATE_API_KEY: '' });
       expect(shown.code, shown.stderr).toBe(0);
       expect(JSON.parse(shown.stdout)).toMatchObject({ part: 1, status: 'not sent' });
-      expect(shown.stderr).toContain('svc au submit');
+      expect(shown.stderr).toContain(`svc au resume ${run}`);
       for (const line of [`au wait ${run}`, `au download ${run}`]) {
         const refused = await machine.svc(line, env);
         expect(refused.code, line).toBe(5);

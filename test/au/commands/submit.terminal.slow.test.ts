@@ -70,9 +70,10 @@ describe('the upload of several parts on a terminal', () => {
     expect(session.cursorShows).toBe(true);
     const screen = session.screen();
     expect(screen).toContain('upload, part 1 of 2: stopped at');
-    expect(screen).toContain(`svc au submit tokens.csv`);
+    const [run] = desk.runIds();
+    expect(screen).toContain(`svc au resume ${run}`);
     isStuck = false;
-    const again = await desk.svc('au submit tokens.csv --wait -o json');
+    const again = await desk.svc(`au resume ${run} --wait -o json`);
     expect(again.code, again.stderr).toBe(0);
     expect(JSON.parse(again.stdout)).toMatchObject({ rows: ROWS, status: 'completed' });
     expect(desk.uploads()).toBe(2);

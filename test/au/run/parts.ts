@@ -26,5 +26,10 @@ export function recordOf(...parts: Part[]): RunRecord {
 
 /** A run of these parts that is not on the disk. */
 export function runOf(...parts: Part[]): NamedRun {
-  return { record: recordOf(...parts), name: 'run-1', submitWords: ['au', 'submit', 't.csv'] };
+  return {
+    record: recordOf(...parts),
+    name: 'run-1',
+    submitWords: ['au', 'submit', 't.csv'],
+    resumeWords: ['au', 'resume', 'run-1'],
+  };
 }

@@ -145,7 +145,7 @@ class World {
         if (part.job !== undefined && sentOf(part) === 'stored') this.service.acknowledged.add(part.job);
       step();
     };
-    const run = { record, name: record.id, submitWords: [], save };
+    const run = { record, name: record.id, submitWords: [], resumeWords: [], save };
     const upload = (): Promise<void> => uploadParts(client, run, '', { random: this.#random });
     try {
       if (command === 'submit') await retryFailed(client, run);

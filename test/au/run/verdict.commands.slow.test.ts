@@ -329,7 +329,7 @@ async function heldRun(): Promise<{ desk: QuickDesk; run: string; pid: number }>
 interface Ending {
   readonly name: string;
   readonly open: () => Promise<{ desk: QuickDesk; run: string; env?: Readonly<Record<string, string>> }>;
-  readonly codes: Readonly<Record<'submit' | 'wait' | 'sync' | 'download' | 'status', number>>;
+  readonly codes: Readonly<Record<'submit' | 'resume' | 'wait' | 'sync' | 'download' | 'status', number>>;
 }
 
 /** Jobs that the service reads out with this status and these errors. */
@@ -359,7 +359,7 @@ async function withEnv(env: Readonly<Record<string, string>>): ReturnType<Ending
 }
 
 function all(code: number, status = code): Ending['codes'] {
-  return { submit: code, wait: code, sync: code, download: code, status };
+  return { submit: code, resume: code, wait: code, sync: code, download: code, status };
 }
 
 const ENDINGS: readonly Ending[] = [
@@ -400,8 +400,8 @@ const ENDINGS: readonly Ending[] = [
     name: 'unfinished: its file is still to be uploaded',
     open: () =>
       changedTo({ state: 'planned', job: undefined, sent: undefined, earlier_jobs: [{ job: 'gone', ended: 'gone' }] }),
-    // Submit and sync upload it, and its job is then pending.
-    codes: { submit: 11, wait: 5, sync: 11, download: 5, status: 0 },
+    // Submit, resume and sync upload it, and its job is then pending.
+    codes: { submit: 11, resume: 11, wait: 5, sync: 11, download: 5, status: 0 },
   },
   { name: 'a dead key', open: () => withEnv({ SVC_PRIVATE_API_KEY: 'no-such-key' }), codes: all(4) },
   { name: 'the service down', open: () => withEnv({ SVC_BASE_URL: NO_PORT }), codes: all(8) },
@@ -425,6 +425,7 @@ describe('every command with a run, for every way that it can end', () => {
     const { desk, run, env } = await open();
     const lines: Readonly<Record<string, string>> = {
       submit: 'au submit tokens.csv --wait --timeout 4s',
+      resume: `au resume ${run} --wait --timeout 4s`,
       wait: `au wait ${run} --timeout 4s`,
       sync: 'au sync --timeout 4s',
       download: `au download ${run} --timeout 4s`,
@@ -519,6 +520,7 @@ describe('an upload that is interrupted', () => {
     await vi.waitUntil(() => isSlow, { timeout: 60_000 });
     child.kill('SIGINT');
     expect(await ended).toBe(130);
-    expect(said).toContain('svc au submit tokens.csv --cycle 2026-12 --wait --out r.csv --fail-on err --exec cat"');
+    const [run] = desk.runIds();
+    expect(said).toContain(`svc au resume ${run} --wait --out r.csv --fail-on err --exec cat"`);
   });
 });

@@ -1,0 +1,206 @@
+import path from 'node:path';
+import { SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand, type PreviewRequest } from '../../cli/app/command.ts';
+import { noteNext, option } from '../../cli/app/hint.ts';
+import { argument, flag, type Input, value } from '../../cli/app/parameter.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
+import { text } from '../../cli/app/value-parsers.ts';
+import { countText } from '../../cli/output/time.ts';
+import { finishRun } from '../results/deliver.ts';
+import { failOnParameter } from '../results/fail-on.ts';
+import { checkDestination } from '../results/merge.ts';
+import { showResults, type Submission, submissionOf, submissionView } from '../results/submission.ts';
+import { describeRun } from '../run/describe-run.ts';
+import { eventsParameter, eventsWords, listenForJobs } from '../run/events-option.ts';
+import { execParameter, runExec } from '../run/exec-option.ts';
+import { requestToUpload } from '../run/part-source.ts';
+import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
+import { knownRunsRoot, namedRun, requireHere } from '../run/recorded-runs.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { failedRunError } from '../run/run-errors.ts';
+import { laterRun } from '../run/run-index.ts';
+import { resultsPath } from '../run/run-view.ts';
+import { applyToRun } from '../run/run.ts';
+import { noUnrecordedJobsParameter, otherJobParameter } from '../run/unrecorded-option.ts';
+import { confirmRows, partsToUpload, uploadRun } from '../run/upload-run.ts';
+import { holdRun, resumable } from '../run/verdict.ts';
+import { checkWaitOptions } from '../run/wait-options.ts';
+
+const parameters = {
+  run: argument('<run>', 'id or directory of a run', text),
+  wait: flag('--wait', 'wait until it is done, download the results and summarize them'),
+  out: value('--out <file>', 'where to write the results, in place of the file that was named before', text),
+  force: flag('--force', 'replace a result file that exists'),
+  retryFailed: flag('--retry-failed', 'give the parts whose job failed another job'),
+  dryRun: flag('--dry-run', 'show what would be uploaded; nothing is sent'),
+  noUnrecordedJobs: noUnrecordedJobsParameter,
+  otherJob: otherJobParameter,
+  failOn: failOnParameter,
+  events: eventsParameter,
+  exec: execParameter,
+  summary: summaryParameter,
+} as const;
+
+type ResumeInput = Input<typeof parameters>;
+
+export const resume = defineCommand({
+  description:
+    'Uploads what is left of a run from the copy of the request file that the run keeps: the file itself is not needed, and a run whose file came through a pipe is resumed too. Nothing that the service may have is sent again. A part whose job failed is retried only with --retry-failed. Runs of earlier versions have no copy: submit their file again.',
+  examples: [
+    ['svc au resume run-20260131-0a1b2c3d-4e5f', 'upload what is left'],
+    ['svc au resume run-20260131-0a1b2c3d-4e5f --wait', 'and on to the results'],
+    ['svc au resume run-20260131-0a1b2c3d-4e5f --retry-failed --wait', 'also the parts whose job failed'],
+  ],
+  permissions: ['account-updater:job:create', 'account-updater:job:read'],
+  exitCodes: [3, 6, 9, 10, 11, 12, 130],
+  changes: true,
+  fields: submissionView.fields,
+  parameters,
+  async run(context, input) {
+    checkWaitOptions(input);
+    const print = await recordPrinter(context, submissionView);
+    const run = await runToResume(context, input.run);
+    const { record } = run;
+    const out = input.out ?? (input.wait ? resultsPath(context, record) : (record.out ?? 'results.csv'));
+    if (input.wait || input.out !== undefined) await checkDestination(record, { out, force: input.force });
+    const parts = partsToUpload(record.parts, { retriesFailed: input.retryFailed });
+    // A run of an earlier version may have lost its file: that is said before any question.
+    if (parts.length > 0) await requestToUpload(run);
+    const rows = parts.reduce((sum, part) => sum + part.rows, 0);
+    if (input.dryRun) {
+      const plan = parts.length === 0 ? 'nothing' : `${countText(rows, 'row')} in ${countText(parts.length, 'job')}`;
+      context.notices.note(`dry run: nothing was sent; it would upload ${plan}`);
+      return print(submissionOf(record));
+    }
+    if (parts.length > 0 && !(await confirmRows(context, rows, parts.length)))
+      return context.notices.note('nothing was submitted');
+    return resumeRun(context, run, input, { print, out });
+  },
+  async request(context, input): Promise<PreviewRequest> {
+    await runToResume(context, input.run);
+    return (await import('../../client/api/resources.ts')).createJobRequest();
+  },
+});
+
+interface Shown {
+  readonly print: (submission: Submission) => Promise<void>;
+  readonly out: string;
+}
+
+async function resumeRun(
+  context: Context,
+  run: RunDirectory,
+  input: ResumeInput,
+  { print, out }: Shown,
+): Promise<void> {
+  const { wait, exec, force, retryFailed: retriesFailed } = input;
+  const summarize = await openSummary(context, input.summary);
+  const wakeUpFor = input.events && (await listenForJobs(context, input.events));
+  const work = async (): Promise<void> => {
+    const failure = await holdRun(context, run, async () => {
+      await requireResumable(context, run);
+      takeUp(context, run.record, input);
+      run.save();
+      await resumable(again(run, input), run.record.id, uploadRun(context, run, { retriesFailed }));
+      if (wait) await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec });
+      return exec === undefined ? undefined : runExec(context, run, exec);
+    });
+    const { record } = run;
+    if (wait) await showResults(context, print, record, failure ? undefined : input.failOn);
+    if (failure) throw failure;
+    if (wait) return;
+    await print(submissionOf(record));
+    if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
+    if (statusOf(record) !== 'completed') noteNext(context, 'to wait for the results', ['au', 'wait', run.name]);
+  };
+  await summarize(work, (error) => describeRun(context, run, error));
+}
+
+async function runToResume(context: Context, name: string): Promise<RunDirectory> {
+  const run = await namedRun(context, name);
+  if (run) {
+    await requireResumable(context, run);
+    return run;
+  }
+  throw new SvcError('not_found', 'this names no run, and a job by itself cannot be resumed', {
+    hint: 'Name one of the runs recorded here:',
+    next: ['au', 'runs'],
+  });
+}
+
+/**
+ * Checks that a run may go on here, which another process can change until the run is held.
+ * @throws SvcError `usage` for an abandoned one, `config` for one of another service, `conflict` for one that sent nothing
+ *   where a later run of its file was begun
+ */
+async function requireResumable(context: Context, run: RunDirectory): Promise<void> {
+  const { record, name } = run;
+  requireHere(context, run);
+  if (statusOf(record) === 'abandoned')
+    throw new SvcError('usage', `${record.id} was abandoned`, {
+      hint: 'To resume it, undo that first:',
+      next: ['au', 'abandon', name, '--undo'],
+      facts: { run: record.id, abandoned_at: record.abandoned_at },
+    });
+  if (isUntouched(record)) await requireNotReplaced(context, run);
+}
+
+/** A run that sent nothing is of nobody, and is taken up wherever that cannot pay for its rows twice. */
+async function requireNotReplaced(context: Context, run: RunDirectory): Promise<void> {
+  const { record, name } = run;
+  if ((record.base_url === 'sandbox') !== (serviceOf(context) === 'sandbox'))
+    throw new SvcError('config', `${record.id} was begun at ${record.base_url}; nothing was submitted`, {
+      hint: 'A run of the embedded sandbox stays there. Submit its file:',
+      next: run.submitWords,
+      facts: { run: record.id, base_url: record.base_url },
+    });
+  const root = knownRunsRoot(context);
+  const later = root === undefined ? undefined : await laterRun(root, run);
+  if (later === undefined) return;
+  throw new SvcError('conflict', `${record.id} sent nothing, and ${later.id} of the same file was begun after it`, {
+    hint: 'Nothing was submitted, since its rows could be paid for twice. Go on with the later run, or abandon this one.',
+    next: ['au', 'status', later.id],
+    alternatives: [['au', 'abandon', name]],
+    facts: { run: record.id, later_run: later.id },
+  });
+}
+
+/** Records the options of this command, which takes up a run of another profile or address that sent nothing. */
+function takeUp(context: Context, record: RunRecord, input: ResumeInput): void {
+  const profile = context.settings.profile.value;
+  const baseUrl = serviceOf(context);
+  const { name } = record.input;
+  const isElsewhere = record.base_url !== baseUrl || record.profile !== profile;
+  if (isUntouched(record) && isElsewhere)
+    applyToRun(record, { kind: 'adopted', profile, baseUrl, name, tenant: undefined, cycle: undefined });
+  const { out = record.out ?? 'results.csv', noUnrecordedJobs, otherJob: otherJobs } = input;
+  applyToRun(record, {
+    kind: 'submitted',
+    out: path.resolve(out),
+    baseUrl,
+    path: undefined,
+    cycle: undefined,
+    noUnrecordedJobs: noUnrecordedJobs || record.no_unrecorded_jobs === true,
+    otherJobs,
+  });
+}
+
+/** The command that goes on where an upload was cut off. */
+function again(
+  run: RunDirectory,
+  { wait, out, force, retryFailed, failOn, events, exec, summary }: ResumeInput,
+): string[] {
+  return [
+    ...run.resumeWords,
+    ...(wait ? ['--wait'] : []),
+    ...option('--out', out),
+    ...(force ? ['--force'] : []),
+    ...(retryFailed ? ['--retry-failed'] : []),
+    ...option('--fail-on', failOn?.words),
+    ...option('--events', eventsWords(events)),
+    ...option('--exec', exec),
+    ...option('--summary', summary),
+  ];
+}

@@ -1,0 +1,195 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Interceptor } from '../../../src/emulator/options.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import type { HereResult } from '../../support/run-here.ts';
+import { openQuickDesk, type QuickDesk } from './support.ts';
+
+const RUNS = '.local/state/svc/runs';
+
+/** A part as it is once its job was deleted without a file. */
+const LEFT = { state: 'planned', job: undefined, sent: undefined, earlier_jobs: [{ job: 'gone', ended: 'gone' }] };
+
+/** A desk with a run whose file is still to be uploaded, and is gone from where it was. */
+async function unfinished(intercept?: Interceptor): Promise<{ desk: QuickDesk; run: string }> {
+  let mayUpload = false;
+  const desk = await openQuickDesk({
+    intercept: (incoming, outgoing, proceed) => {
+      if (incoming.method === 'PUT' && !mayUpload) outgoing.writeHead(403).end();
+      else (intercept ?? ((_incoming, _outgoing, go) => go()))(incoming, outgoing, proceed);
+    },
+  });
+  expect((await desk.svc('au submit tokens.csv --out results.csv')).code).not.toBe(0);
+  mayUpload = true;
+  const [run = ''] = desk.runIds();
+  desk.change(run, ({ parts }) => {
+    for (const part of parts) Object.assign(part, LEFT);
+  });
+  rmSync(desk.home.file('tokens.csv'));
+  return { desk, run };
+}
+
+function shown({ stdout }: HereResult): Record<string, unknown> {
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+describe('svc au resume', () => {
+  it('R80 uploads what is left without the file, once, and shows the run', async () => {
+    const { desk, run } = await unfinished();
+    const resumed = await desk.svc(`au resume ${run}`);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(shown(resumed)).toMatchObject({ run, status: 'pending', file: 'tokens.csv' });
+    expect(resumed.stderr).toContain(`svc au wait ${run}`);
+    expect(await desk.svc(`au resume ${run}`)).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('R80 goes on to the results with --wait, to the file that was named first or to another', async () => {
+    const { desk, run } = await unfinished();
+    const done = await desk.svc(`au resume ${run} --wait --fail-on err=99% --exec cat`);
+    expect(done.code, done.stderr).toBe(0);
+    expect(shown(done)).toMatchObject({ status: 'completed', results: { file: 'results.csv', compared: true } });
+    expect(done.stderr).toContain(`"run":"${run}"`);
+    expect(await desk.svc(`au resume ${run} --wait --out other.csv`)).toMatchObject({ code: 0 });
+    expect(readFileSync(desk.home.file('other.csv'))).toEqual(readFileSync(desk.home.file('results.csv')));
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('R80 is what a run proposes whose file came through a pipe', async () => {
+    let mayCreate = false;
+    const desk = await openQuickDesk({
+      intercept: (incoming, outgoing, proceed) => {
+        if (incoming.method === 'POST' && !mayCreate) outgoing.writeHead(403).end();
+        else proceed();
+      },
+    });
+    await desk.svc('au submit -', {}, exampleRequestFile());
+    mayCreate = true;
+    const [run = ''] = desk.runIds();
+    for (const line of [`au status ${run}`, `au wait ${run}`, `au download ${run}`]) {
+      const { stderr } = await desk.svc(line);
+      expect(stderr).toContain(`svc au resume ${run}`);
+      expect(stderr).not.toContain('submit -');
+    }
+    expect(await desk.svc(`au resume ${run} --wait --out results.csv`)).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('retries what failed only with --retry-failed, which it proposes', async () => {
+    let isFailed = false;
+    const { desk, run } = await unfinished((incoming, outgoing, proceed) => {
+      const id = incoming.method === 'GET' && /jobs\/([^/]+)$/.exec(incoming.url ?? '')?.[1];
+      if (!isFailed || !id) return proceed();
+      outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, status: 'failed' }));
+    });
+    isFailed = true;
+    expect(await desk.svc(`au resume ${run} --wait`)).toMatchObject({ code: 10 });
+    const refused = await desk.svc(`au resume ${run}`);
+    expect(refused.code, refused.stderr).toBe(10);
+    expect(refused.stderr).toContain(`svc au resume ${run} --retry-failed`);
+    expect(desk.uploads()).toBe(1);
+    expect(await desk.svc(`au resume ${run} --retry-failed`)).toMatchObject({ code: 0 });
+    isFailed = false;
+    expect(await desk.svc(`au wait ${run}`)).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it('names the file to submit where a run of an earlier version has no copy, and sends nothing', async () => {
+    for (const [input, file] of [
+      [{}, 'tokens.csv'],
+      [{ path: undefined }, '-'],
+    ] as const) {
+      const { desk, run } = await unfinished();
+      desk.removeCopy(run);
+      desk.change(run, (record) => Object.assign(record.input, input));
+      const before = desk.sandbox.ledger().length;
+      const refused = await desk.svc(`au resume ${run}`);
+      expect([1, 6]).toContain(refused.code);
+      expect(refused.stderr).toContain(`svc au submit ${file}`);
+      expect(desk.sandbox.ledger()).toHaveLength(before);
+    }
+  });
+
+  it('says how to repair a copy that is damaged, and sends nothing', async () => {
+    const { desk, run } = await unfinished();
+    writeFileSync(desk.home.file(join(RUNS, run, 'run-request.csv')), 'token\n');
+    const refused = await desk.svc(`au resume ${run}`);
+    expect(refused.code, refused.stderr).toBe(12);
+    expect(refused.stderr).toContain('svc au submit tokens.csv');
+    expect(desk.uploads()).toBe(0);
+  });
+
+  it('leaves a run that was abandoned, one of another address, and what is no run', async () => {
+    const { desk, run } = await unfinished();
+    const elsewhere = await desk.svc(`au resume ${run}`, { SVC_BASE_URL: 'http://127.0.0.1:1' });
+    expect(elsewhere.code, elsewhere.stderr).toBe(3);
+    expect(await desk.svc('au resume some-job')).toMatchObject({ code: 5 });
+    await desk.svc(`au abandon ${run} --yes`);
+    const abandoned = await desk.svc(`au resume ${run}`);
+    expect(abandoned.code, abandoned.stderr).toBe(2);
+    expect(abandoned.stderr).toContain(`svc au abandon ${run} --undo`);
+    expect(desk.uploads()).toBe(0);
+  });
+
+  it('R75 takes up a run that sent nothing, unless a later run of its file was begun', async () => {
+    const desk = await openQuickDesk();
+    await desk.svc('au submit tokens.csv --timeout 2s', { SVC_BASE_URL: 'http://127.0.0.1:1' });
+    const [run = ''] = desk.runIds();
+    const sandboxed = await desk.svc(`--sandbox au resume ${run}`);
+    expect(sandboxed.code, sandboxed.stderr).toBe(3);
+    const copy = desk.home.file(join(RUNS, `run-29991231-${run.slice(13, 21)}-0000`));
+    copyRun(desk, run, copy);
+    const replaced = await desk.svc(`au resume ${run}`);
+    expect(replaced.code, replaced.stderr).toBe(6);
+    rmSync(copy, { recursive: true });
+    const resumed = await desk.svc(`au resume ${run}`);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(desk.record(run)).toMatchObject({ base_url: desk.sandbox.url });
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('R62 sends nothing with --dry-run, and says what it would upload', async () => {
+    const { desk, run } = await unfinished();
+    const before = desk.sandbox.ledger().length;
+    const dry = await desk.svc(`au resume ${run} --dry-run`);
+    expect(dry.code, dry.stderr).toBe(0);
+    expect(dry.stderr).toMatch(/it would upload \d+ rows in 1 job/);
+    expect(desk.sandbox.ledger()).toHaveLength(before);
+  });
+
+  it.each(['--out -', '--fail-on err', '--exec cat', '--events 0'])('refuses %s without a wait', async (options) => {
+    const desk = await openQuickDesk();
+    expect(await desk.svc(`au resume run-1 ${options}`)).toMatchObject({ code: 2 });
+  });
+});
+
+/** Another run of the same file, begun later. */
+function copyRun(desk: QuickDesk, run: string, target: string): void {
+  const from = desk.home.file(join(RUNS, run));
+  mkdirSync(target);
+  const record = JSON.parse(readFileSync(join(from, 'run.json'), 'utf8')) as Record<string, unknown>;
+  const later = { ...record, id: basename(target), created_at: '2999-12-31T00:00:00.000Z' };
+  writeFileSync(join(target, 'run.json'), JSON.stringify(later));
+}
+
+describe('what a killed process left of a copy of a request', () => {
+  it('is removed by whoever works on the run next, and the copy stays', async () => {
+    const { desk, run } = await unfinished();
+    const copy = desk.home.file(join(RUNS, run, 'run-request.csv'));
+    const drafts = ['run-request.csv.tmp', '.run-request.csv.new', '.run-request.csv.new.tmp'];
+    const paths = drafts.map((name) => desk.home.file(join(RUNS, run, name)));
+    for (const path of paths) copyFileSync(copy, path);
+    expect(await desk.svc(`au resume ${run} --wait`)).toMatchObject({ code: 0 });
+    expect(paths.filter((path) => existsSync(path))).toEqual([]);
+    expect(existsSync(copy)).toBe(true);
+  });
+
+  it('is the copy where the process was killed before it got its name', async () => {
+    const { desk, run } = await unfinished();
+    const copy = desk.home.file(join(RUNS, run, 'run-request.csv'));
+    renameSync(copy, desk.home.file(join(RUNS, run, '.run-request.csv.new')));
+    expect(await desk.svc(`au resume ${run} --wait`)).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(1);
+  });
+});
