@@ -1,10 +1,10 @@
 import type { Context } from '../cli/app/command.ts';
-import { isoTime } from '../cli/output/time.ts';
+import { utcTime } from '../cli/output/time.ts';
 import type { Coverage } from './archive/coverage.ts';
 import type { TimeRange } from './entry.ts';
 
 export function gapText({ from, to }: TimeRange): string {
-  return `entries may be missing from ${isoTime(from)} to ${isoTime(to)}`;
+  return `entries may be missing from ${utcTime(from)} to ${utcTime(to)}`;
 }
 
 const MAX_GAPS = 5;
@@ -25,8 +25,8 @@ export function reportGaps(
   if (begin === undefined || end === undefined) return notices.note('the archive covers no time yet');
   if (since !== -Infinity && since < begin)
     notices.note(
-      `the archive begins at ${isoTime(begin)}${coverage.drops.length > 0 ? ' (older months were dropped by retention)' : ''}`,
+      `the archive begins at ${utcTime(begin)}${coverage.drops.length > 0 ? ' (older months were dropped by retention)' : ''}`,
     );
   if (newer !== undefined && Math.min(until, clock.now()) > end)
-    notices.note(`the archive ends at ${isoTime(end)}; ${newer}`);
+    notices.note(`the archive ends at ${utcTime(end)}; ${newer}`);
 }

@@ -3,8 +3,8 @@ import { nearest, typedWord } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';
 import { option, typedCommand } from '../cli/app/hint.ts';
 import { reportRest, type PagingInput } from '../cli/app/print.ts';
-import { countText, isoTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';
-import { filterWords, reportFiltered } from './filter.ts';
+import { countText, isoTime, SECOND_MS, wholeSecond, utcTime } from '../cli/output/time.ts';
+import { clientFilters, filterWords, reportFiltered } from './filter.ts';
 import type { EntityInput, EntryInput, intervalOf, RetentionInput } from './options.ts';
 import type { ListReading } from './read-list.ts';
 
@@ -18,10 +18,12 @@ export function reportSearched(
   { reading, isFiltered, most }: { readonly reading: ListReading; readonly isFiltered: boolean; readonly most: Most },
 ): void {
   const isTimed = isFiltered && reading.first !== undefined;
-  const range = isTimed ? `, from ${isoTime(reading.oldest)} to ${isoTime(reading.newest)}` : '';
+  const range = isTimed ? `, from ${utcTime(reading.oldest)} to ${utcTime(reading.newest)}` : '';
   const isEarly = reading.more && reading.read >= most.mostRead && reading.shown < (most.limit ?? 0);
   const rest = isEarly ? restWords(input, interval, reading) : undefined;
   reportFiltered(context, input, reading, rest === undefined ? range : '');
+  // The note on filters has just said that there was no match.
+  if (rest === undefined && reading.shown === 0 && !reading.more && clientFilters(input).length > 0) return;
   if (rest === undefined) return reportRest(context, reading, 'no log entries');
   context.notices.note(`searched ${countText(reading.read, 'entry')}${range}; to search on`);
   context.notices.command(typedCommand(rest, context.globals, context.system));
@@ -100,7 +102,7 @@ export async function requireKept(
   // The service forgets the oldest first: once all is read, what it still has proves that it has all that came after.
   const to = Math.min(edge, until, more ? Infinity : oldest);
   if (since === undefined || since >= to) return;
-  const gap = `entries may be missing from ${isoTime(since)} to ${isoTime(to)}`;
+  const gap = `entries may be missing from ${utcTime(since)} to ${utcTime(to)}`;
   notices.warn(`${gap}: older than the service keeps them (--retention)`);
   if (strict)
     throw new SvcError('entries_missing', 'entries may be missing: the service no longer has them', {

@@ -1,6 +1,6 @@
 import { SvcError } from '../base/errors.ts';
 import type { Clock } from '../base/system.ts';
-import { isoTime, wholeSecond } from '../cli/output/time.ts';
+import { isoTime, wholeSecond, utcTime } from '../cli/output/time.ts';
 import type { Client } from '../client/api/client.ts';
 import type { LogFilter } from '../client/api/logs.ts';
 import { isExpiredCursor, type Page } from '../client/api/pages.ts';
@@ -116,7 +116,7 @@ export async function readReliably(
     if (found.pages === 1 || (last && areSame(last, found))) return { ...found, pages, uncertain: [] };
     last = found;
   }
-  const words = `the entries of ${isoTime(range.from)} changed each time they were read`;
+  const words = `the entries of ${utcTime(range.from)} changed each time they were read`;
   const failure = new SvcError('truncated', words);
   const half = await readHalves(range, failure, (one) => readReliably(source, one, options));
   return { ...half, pages: pages + half.pages };

@@ -1,4 +1,4 @@
-import { countText, formatTime, isoTime } from '../../cli/output/time.ts';
+import { countText, utcTime } from '../../cli/output/time.ts';
 import type { RequestFileCheck } from '../request/request-file.ts';
 import { doubtEnd, isUnsent, type Part, type PartFile, type ResultsFile, todo } from './part.ts';
 
@@ -108,7 +108,7 @@ function unknownWord(parts: readonly Part[]): string {
 }
 
 export function doubtTime(end: number): string {
-  return formatTime(isoTime(end), 'utc', end);
+  return utcTime(end);
 }
 
 /** The parts of a checked file, with nothing done yet. */

@@ -16,6 +16,11 @@ export function isoTime(at: number | undefined): string | undefined {
   return at === undefined ? undefined : new Date(at).toISOString();
 }
 
+/** A time in epoch milliseconds for a message: `2026-11-21 11:44:56Z`. */
+export function utcTime(at: number): string {
+  return `${seconds(new Date(at))}Z`;
+}
+
 /**
  * An ISO 8601 time to the second: `2026-11-21 11:44:56Z`, with the machine's own offset, or as `3m ago`.
  * Without an offset it is read as UTC. Text that is no such time is given back as it is. `now` in epoch milliseconds.

@@ -1,5 +1,5 @@
 import { isSvcError } from '../../base/errors.ts';
-import { parseTime } from '../../cli/output/time.ts';
+import { formatNumber, parseTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Bucket } from '../count.ts';
 import type { Finding, Problem } from './chain.ts';
@@ -51,7 +51,10 @@ export async function checkSegment(
   if (file === undefined) add('missing', MISSING);
   else if (file.irregular !== undefined) add('changed', `it is ${file.irregular}, not the file that was written`);
   else if (file.bytes !== segment.bytes)
-    add(file.bytes < segment.bytes ? 'cut' : 'grown', `it has ${file.bytes} bytes, and ${segment.bytes} were written`);
+    add(
+      file.bytes < segment.bytes ? 'cut' : 'grown',
+      `${formatNumber(file.bytes)} bytes; ${formatNumber(segment.bytes)} were archived`,
+    );
   else if (options.isListedOnly !== true) {
     const problems = await checkContent(store, { segment, tenantId, index }, options);
     for (const [problem, message] of problems) add(problem, message);

@@ -1,5 +1,5 @@
 import type { Context } from '../../cli/app/command.ts';
-import { countText, formatDuration, formatNumber, isoTime } from '../../cli/output/time.ts';
+import { countText, formatDuration, formatNumber, utcTime } from '../../cli/output/time.ts';
 import { FollowNotices } from '../follow/notices.ts';
 import type { RunBegin } from './archive.ts';
 import type { Written } from './writer.ts';
@@ -20,10 +20,10 @@ export class ArchiveNotices extends FollowNotices {
   begin({ isNew, tenantId, readTo, since, now }: RunBegin, requested: number | undefined): void {
     const { notices } = this.context;
     const start = `starting an archive of tenant ${tenantId}`;
-    notices.debug(`${isNew ? start : 'resuming'} at ${isoTime(readTo)}`);
+    notices.debug(`${isNew ? start : 'resuming'} at ${utcTime(readTo)}`);
     if (!isNew && requested !== undefined && requested < since)
       notices.warn(
-        `the archive begins at ${isoTime(since)}: --since ${isoTime(requested)} is ignored (it applies to new archives only)`,
+        `the archive begins at ${utcTime(since)}: --since ${utcTime(requested)} is ignored (it applies to new archives only)`,
       );
     if (now + CLOCK_SLACK_MS < readTo) {
       const behind = formatDuration(readTo - now);

@@ -4,7 +4,7 @@ import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, type Input, optionalArgument, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
 import { moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
-import { countText, formatNumber, isoTime } from '../../cli/output/time.ts';
+import { countText, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ArchiveRun } from '../archive/archive.ts';
 import { checkMargin, isoRange, marginHours, marginMs } from '../archive/coverage.ts';
@@ -154,7 +154,7 @@ async function showOld(context: Context, store: ArchiveStore, keep: number | und
   const before = keptFrom(Date.parse(found.last.record.position.read_to), keep);
   const { months } = await findOld(store, before);
   await print(once(months));
-  context.notices.note(months.length === 0 ? `nothing is older than ${isoTime(before)}` : 'nothing was dropped');
+  context.notices.note(months.length === 0 ? `nothing is older than ${utcTime(before)}` : 'nothing was dropped');
   return 0;
 }
 

@@ -3,7 +3,7 @@ import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter } from '../../cli/app/print.ts';
 import { moment, positiveDuration, sha256 } from '../../cli/app/value-parsers.ts';
-import { countText, formatBytes, formatDuration, isoTime } from '../../cli/output/time.ts';
+import { countText, formatBytes, formatDuration, utcTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { type Coverage, isoRange, type MissingRange } from '../archive/coverage.ts';
 import { archiveLocation, openArchive, wholeMonths, withProgress } from '../archive/open-archive.ts';
@@ -26,7 +26,7 @@ const archiveCheckView: View<ArchiveCheckRow> = {
   columns: [
     { path: 'problem', kind: 'text', paint: () => 'bad' },
     { path: 'path', kind: 'id' },
-    { path: 'message', kind: 'text' },
+    { path: 'message', kind: 'text', repeats: ({ problem, message }) => message === `it is ${problem}` },
   ],
 };
 
@@ -189,8 +189,8 @@ function missingFact({ from, to, reason }: MissingRange) {
 
 function lackText({ from, to, reason }: MissingRange): string {
   return reason === "after this machine's time"
-    ? `ends at ${isoTime(to)}, after this machine's time: check the clock`
-    : `lacks ${isoTime(from)} to ${isoTime(to)} (${reason})`;
+    ? `ends at ${utcTime(to)}, after this machine's time: check the clock`
+    : `lacks ${utcTime(from)} to ${utcTime(to)} (${reason})`;
 }
 
 function summaryRows(found: Verified): ArchiveCheckRow[] {

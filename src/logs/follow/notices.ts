@@ -1,7 +1,7 @@
 import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { WaitProgress } from '../../cli/output/progress.ts';
-import { countText, formatDuration, isoTime } from '../../cli/output/time.ts';
+import { countText, formatDuration, utcTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { TailPosition } from '../entry.ts';
 import { OddEntries } from '../odd-entries.ts';
@@ -109,7 +109,7 @@ export class TailNotices extends FollowNotices {
     if (signal.aborted && !isSvcError(signal.reason)) return;
     this.#odd.warn(this.context);
     const duration = formatDuration(clock.now() - this.#startedAt);
-    notices.note(`${countText(this.#entries, 'entry')} in ${duration}, read up to ${isoTime(readTo)}`);
+    notices.note(`${countText(this.#entries, 'entry')} in ${duration}, read up to ${utcTime(readTo)}`);
     if (this.#hidesOwnReads) notices.note(`hidden: ${countText(this.#ownReads, 'read')} by this command itself`);
     if (!notices.shows('normal')) return;
     const { command, mayRepeat } = resume();

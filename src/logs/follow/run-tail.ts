@@ -3,7 +3,7 @@ import { withLock } from '../../base/files/lock.ts';
 import type { Context, PreviewRequest } from '../../cli/app/command.ts';
 import { type ListPrinter, listPrinter } from '../../cli/app/print.ts';
 import { resolvePath } from '../../cli/app/typed-path.ts';
-import { countText, isoTime } from '../../cli/output/time.ts';
+import { countText, isoTime, utcTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { isLoopback } from '../../schema/address.ts';
 import type { Log } from '../../schema/log.ts';
@@ -132,7 +132,7 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
 
 // `--since` stays in a command that runs again and again, and counts for its first run.
 function reportStart({ notices }: Context, input: TailInput, kept: TailPosition | undefined) {
-  if (kept) notices.note(`resuming from the checkpoint: read up to ${isoTime(kept.readTo)}${ignoredText(input)}`);
+  if (kept) notices.note(`resuming from the checkpoint: read up to ${utcTime(kept.readTo)}${ignoredText(input)}`);
   if (input.to && input.checkpoint === undefined)
     notices.warn('without --checkpoint a crash loses the position: entries are then sent again or missed');
 }

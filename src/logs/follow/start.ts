@@ -8,7 +8,7 @@ import { option, typedCommand } from '../../cli/app/hint.ts';
 import { conflicting, flag, type Input, suggesting, value } from '../../cli/app/parameter.ts';
 import { integer, moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
-import { countText, isoTime, parseTime, wholeSecond } from '../../cli/output/time.ts';
+import { countText, isoTime, parseTime, wholeSecond, utcTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { EntryFilter } from '../entry-filter.ts';
 import { beginAt, type TailPosition } from '../entry.ts';
@@ -111,7 +111,7 @@ export async function readLast(context: Context, client: Client, input: TailFilt
   const { logs, read, readFrom } = last;
   if (logs.length < count && readFrom > 0)
     context.notices.note(
-      `searched ${countText(read, 'entry')} back to ${isoTime(readFrom)}: ${countText(logs.length, 'match')} of ${count}`,
+      `searched ${countText(read, 'entry')} back to ${utcTime(readFrom)}: ${countText(logs.length, 'match')} of ${count}`,
     );
   return last;
 }

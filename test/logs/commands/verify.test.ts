@@ -142,7 +142,7 @@ describe('svc logs verify', () => {
       from: '2026-01-05T23:00:00.000Z',
       to: '2026-01-06T01:00:00.001Z',
     });
-    expect(errorIn(stale)['message']).toContain('lacks 2026-01-05T23:00:00.000Z to 2026-01-06T01:00:00.001Z');
+    expect(errorIn(stale)['message']).toContain('lacks 2026-01-05 23:00:00Z to 2026-01-06 01:00:00Z');
   });
 
   it('R76: svc logs verify also prints and counts the findings of a stopped archive, and exits with 12', async () => {
