@@ -6,19 +6,19 @@ import { type Poll, pollBackfill } from './poll.ts';
 export interface CatchUpOptions {
   readonly overlapMs: number;
   readonly retentionMs: number;
-  /** Called with a range whose entries the service may no longer have had. */
+  /** Called with a range whose entries the service may have deleted before they were read. */
   readonly onGap: (gap: TimeRange) => void;
 }
 
-/** How long the ranges are of a log that is followed behind the overlap: so many entries a second leave half a page. */
+/** The length of ranges in delayed mode: of a very busy log, each wastes about half a page on average. */
 const DELAYED_MS = 5 * SECOND_MS;
 
 /**
- * Reads from the position to the present, and notices gaps that retention has made. Delayed, it stays as far behind the
- * present as an entry may be late, so that what it read needs no second reading.
+ * Reads from the position to the present, and detects gaps caused by retention. In delayed mode, it stays as far behind the
+ * present as an entry may be late, so that nothing needs to be read twice.
  */
 export class CatchUpReader {
-  /** Whether it was told to stay behind, as the log is too busy to be read twice. */
+  /** Whether the reader is in delayed mode, because the log is too busy to be read twice. */
   isDelayed = false;
   readonly #source: LogSource;
   readonly #state: TailState;
@@ -34,7 +34,7 @@ export class CatchUpReader {
     this.#options = options;
   }
 
-  /** Whether the present is so far away that the log is read in parts. */
+  /** Whether the present is so far away that the log is read in ranges. */
   get isBehind(): boolean {
     const { overlapMs } = this.#options;
     const near = overlapMs + Math.max(overlapMs / 2, 60_000);
@@ -43,7 +43,7 @@ export class CatchUpReader {
     return isBehind;
   }
 
-  /** Delays the reading, or ends that. What was read ahead is read again. */
+  /** Switches delayed mode on or off. Ranges read ahead are discarded. */
   delay(isDelayed: boolean): void {
     this.isDelayed = isDelayed;
     this.stop();
@@ -55,25 +55,25 @@ export class CatchUpReader {
     this.#reached = undefined;
   }
 
-  /** Milliseconds until there is enough to read for one that is delayed. */
+  /** The milliseconds until the next range can be read in delayed mode. */
   get restMs(): number {
     if (this.#backfill?.isReading) return 0;
     return Math.max(0, this.#state.settled + DELAYED_MS - this.#end);
   }
 
-  /** All entries from before this time are there. The service's time is known to the second. */
+  /** The time before which no more entries arrive. The service's time is known to the second. */
   get #end(): number {
     const leewayMs = this.isDelayed ? LEEWAY_MS : 0;
     return wholeSecond(this.#source.now() - this.#options.overlapMs - leewayMs);
   }
 
-  // Of a busy log each request counts: ranges are wide, so that few pages are not full.
+  // In delayed mode ranges are wide, so that most pages are full and few requests are wasted.
   get #shape(): Shape {
     if (!this.isDelayed) return USUAL_SHAPE;
     return { concurrency: 3, wanted: 1_500, widthMs: DELAYED_MS, keptMs: this.#options.overlapMs + MINUTE_MS };
   }
 
-  /** Reads the next part. Not to be called again before all that it found was passed on. */
+  /** Reads the next range. Must not be called again before all found entries were passed on. */
   async poll(): Promise<Poll> {
     const { overlapMs } = this.#options;
     const { settled, readTo, newest } = this.#state;
@@ -84,9 +84,9 @@ export class CatchUpReader {
     const poll = pollBackfill(this.#source, this.#state, part, overlapMs);
     this.#noticeGap(poll, part.to);
     this.#reached = Math.min(part.to, poll.readTo);
-    // The first response may have shown that this machine's clock is ahead: then that was not yet the past.
+    // The first response may show that this machine's clock is ahead, so that the range was not yet in the past.
     if (part.to > this.#source.now() - overlapMs) this.#backfill = undefined;
-    // Until it is known how far a gap goes, a tail that restarts here must meet it again.
+    // The position stays before a gap of unknown length, so that a restarted tail detects it again.
     if (this.#gapFrom !== undefined) return { ...poll, readTo, settleTo: settled };
     return this.isDelayed ? { ...poll, settleTo: Math.min(part.to, this.#end) } : poll;
   }
@@ -95,7 +95,7 @@ export class CatchUpReader {
     this.#backfill?.stop();
   }
 
-  // The service forgets the oldest first: what it still has proves that it has all that came after.
+  // The service deletes the oldest entries first, so an existing entry proves that all later ones exist.
   #noticeGap({ entries }: Poll, readTo: number): void {
     const { overlapMs, retentionMs, onGap } = this.#options;
     const edge = this.#source.now() - retentionMs;
@@ -111,7 +111,7 @@ export class CatchUpReader {
   }
 }
 
-/** A range that is being read, was read, or failed until it is requested again. */
+/** A range of a backfill: being read, completely read, or failed until it is tried again. */
 interface Slot extends TimeRange {
   reading: Promise<Found> | undefined;
   failure: unknown;
@@ -119,30 +119,30 @@ interface Slot extends TimeRange {
 
 const MINUTE_MS = 60_000;
 const WIDEST_MS = 6 * 60 * MINUTE_MS;
-/** A range is given up where it has a page more for each of so many entries that were wanted. */
+/** The targeted entries for each page allowed. A range with more pages is split. */
 const WANTED_PER_PAGE = 35;
 const GROWTH = 8;
 const PARTS = 4;
 /** The service's time is known to the second. */
 const LEEWAY_MS = 2 * SECOND_MS;
 
-/** How a past is divided. Ranges read at once and their pages bound what is held: some 4,500 entries. */
+/** How a backfill divides the past. The limits keep at most about 4,500 entries in memory. */
 interface Shape {
   readonly concurrency: number;
-  /** Entries that a range should hold, so that its last page is nearly full. */
+  /** The targeted entries in a range, so that its last page is nearly full. */
   readonly wanted: number;
   readonly widthMs: number;
-  /** The age of the oldest entry that the service still had: retention does not cut into what is younger. */
+  /** The age of the oldest entry read. Retention does not delete anything younger. */
   readonly keptMs: number;
 }
 
-/** So many ranges at once leave no pause where the service answers at once. */
+/** The fewest ranges read at once. Even with a fast service, they leave no pause. */
 const FEWEST_AT_ONCE = 2;
 const USUAL_SHAPE: Shape = { concurrency: 16, wanted: 280, widthMs: MINUTE_MS, keptMs: 0 };
 
 /**
- * Reads several ranges of the past at once and gives them in order of time. A key has 200 requests a minute: so each is a
- * few pages wide, by what the last ones held.
+ * Reads several ranges of the past at once and returns them in order of time. A key has only 200 requests a minute, so
+ * each range is a few pages wide, estimated from the previous ones.
  */
 export class Backfill {
   readonly #source: LogSource;
@@ -152,7 +152,7 @@ export class Backfill {
   #plannedTo: number;
   #widthMs: number;
   #keptMs: number;
-  /** More than a busy process can take would only fill memory. */
+  /** The ranges read at once. A busy process reads fewer, which would only fill its memory. */
   #atOnce: number;
 
   constructor(source: LogSource, from: number, shape: Shape = USUAL_SHAPE) {
@@ -169,8 +169,8 @@ export class Backfill {
   }
 
   /**
-   * The next range, with nothing from `end` on unless that was planned before. Called again after a failure, it tries
-   * again what failed. @throws SvcError
+   * Returns the next range, which ends at `end` at the latest, unless it was planned before. A call after a failure tries
+   * the failed range again. @throws SvcError
    */
   async next(end: number): Promise<TimeRange & Found> {
     this.#retry();
@@ -196,12 +196,12 @@ export class Backfill {
     this.#stop.abort();
   }
 
-  /** Plans and starts as many reads as allowed: one until it is known how long the service keeps entries. */
+  /** Starts as many reads as allowed: one until the service's retention is known. */
   #readAhead(end: number): void {
     while (this.#slots.length < this.#concurrency && this.#plannedTo < end) {
       const from = this.#plannedTo;
       const width = Math.max(SECOND_MS, this.#widthMs);
-      // What would be left is no range of its own: its last page would hardly be full.
+      // A short rest joins the last range, because its page would be nearly empty.
       const to = end - from < 1.5 * width ? end : from + width;
       this.#slots.push(newSlot(from, to));
       this.#plannedTo = to;
@@ -209,7 +209,7 @@ export class Backfill {
     let busy = this.#slots.filter(({ reading }) => reading !== undefined).length;
     for (const [index, slot] of this.#slots.entries()) {
       if (slot.reading !== undefined || slot.failure !== undefined) continue;
-      // The reader waits for the first one, also where smaller ones replaced it.
+      // The first range is always read, even when it was split, because the caller waits for it.
       if (index > 0 && busy >= this.#concurrency) return;
       this.#begin(slot);
       busy += 1;
@@ -223,7 +223,7 @@ export class Backfill {
   #begin(slot: Slot): void {
     const startedAt = this.#source.now();
     const isStable = (): boolean => this.#source.now() - slot.from < this.#keptMs - LEEWAY_MS;
-    // Where entries may vanish between two pages, a range has to be one page, which is of one moment.
+    // If entries may be deleted between two pages, a range must be one page, which shows one moment.
     const usualPages = isStable() ? this.#shape.wanted / WANTED_PER_PAGE : 1;
     const maxPages = slot.to - slot.from <= SECOND_MS ? Infinity : usualPages;
     slot.reading = readSettled(this.#source, slot, { maxPages, isStable, stop: this.#stop.signal });
@@ -235,7 +235,7 @@ export class Backfill {
     );
   }
 
-  /** Learns how wide ranges should be, and how long the service keeps entries. */
+  /** Updates the width of ranges and the known retention of the service. */
   #learn({ from, to }: TimeRange, entries: readonly Entry[], startedAt: number): void {
     const width = to - from;
     const wanted = entries.length === 0 ? Infinity : (width * this.#shape.wanted) / entries.length;
@@ -243,7 +243,7 @@ export class Backfill {
     for (const { at } of entries) this.#keptMs = Math.max(this.#keptMs, startedAt - at);
   }
 
-  /** Prepares what failed for another try, and splits what held too much. */
+  /** Prepares failed ranges for another try, and splits those with too many entries. */
   #retry(): void {
     this.#slots = this.#slots.flatMap((slot) => {
       if (slot.failure === undefined) return [slot];

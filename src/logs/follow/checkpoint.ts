@@ -15,7 +15,7 @@ const positionMembers = {
   passed: z.array(z.tuple([z.string(), integer, integer.check(z.positive())])),
 };
 
-/** A position as checkpoints and archives keep it. Times are RFC 3339, UTC; the entries passed on are hashes only. */
+/** A position in checkpoints and archives. Times are RFC 3339, UTC. `passed` has hashes of entries, not the entries. */
 export const positionSchema = z.looseObject(positionMembers);
 
 export type StoredPosition = z.infer<typeof positionSchema>;
@@ -38,20 +38,20 @@ export function fromStored({ settled, read_to: readTo, newest, passed }: StoredP
   };
 }
 
-/** What a checkpoint is of: tails of different logs must not share one. */
+/** The log that a checkpoint belongs to. Tails of different logs must not share a checkpoint. */
 export interface Subject {
-  /** The service, as its base URL. */
+  /** The base URL of the service. */
   readonly service: string;
   readonly entityType: string | undefined;
   readonly entityId: string | undefined;
 }
 
-/** Writes a checkpoint, whole or not at all. @throws SvcError `local` */
+/** Writes a checkpoint atomically. @throws SvcError `local` */
 export function writeCheckpoint(file: string, subject: Subject, position: TailPosition): void {
   writeFileAtomicSync(file, checkpointText(subject, position));
 }
 
-/** Reads a checkpoint; undefined where there is no such file. @throws SvcError `local`, `config` */
+/** Reads a checkpoint; undefined if the file does not exist. @throws SvcError `local`, `config` */
 export function readCheckpoint(file: string, subject: Subject): TailPosition | undefined {
   let text: string;
   try {
@@ -72,7 +72,7 @@ export function checkpointText(subject: Subject, position: TailPosition): string
   return `${JSON.stringify({ version: 1, ...subjectMembers(subject), ...toStored(position) })}\n`;
 }
 
-/** Reads the text of a checkpoint. @throws SvcError `config` where it is damaged, newer, or of another log */
+/** Parses the text of a checkpoint. @throws SvcError `config` if it is damaged, newer, or of another log */
 export function parseCheckpoint(file: string, text: string, subject: Subject): TailPosition {
   const found = parsedJson(text);
   refuseNewer(found, 1, file);

@@ -9,17 +9,17 @@ import { Tail, type TailOptions } from './follow.ts';
 
 type LogSubject = Pick<LogFilter, 'entityType' | 'entityId'>;
 
-/** What to follow, from where on, and until when. Times and durations in milliseconds. */
+/** The logs to follow, and the beginning and end. Times and durations are in milliseconds. */
 export interface FollowOptions extends LogSubject, Partial<Omit<TailOptions, 'begin'>> {
-  /** Begin at this time by the service's clock; by default now. */
+  /** The beginning by the service's clock. Default: now. */
   readonly since?: number | undefined;
-  /** Resume exactly where an earlier one was, as its `onPosition` reported. */
+  /** A position that an earlier `onPosition` reported, to resume exactly there. */
   readonly position?: TailPosition | undefined;
 }
 
 /**
- * Follows the tenant's logs without losing or duplicating an entry, in batches. A batch counts as taken when the next
- * one is requested: only then is the position reported. Outages do not end it.
+ * Follows the tenant's logs without losing or duplicating an entry, and yields batches. A batch counts as processed when
+ * the next one is requested, and only then is its position reported. Outages do not end it.
  * @throws SvcError for a refused key; the reason of the client's signal
  */
 export async function* followLogs(
@@ -32,7 +32,7 @@ export async function* followLogs(
   yield* new Tail(serviceLogs(client, subject), { ...options, begin, overlapMs, retentionMs }).batches();
 }
 
-/** The position of a tail that begins at a time, given the service's present, which is learned first, if possible. */
+/** Returns the position of a new tail. `timeOf` gets the service's time, which one request learns, if possible. */
 export async function beginNow(
   client: Client,
   subject: LogSubject,

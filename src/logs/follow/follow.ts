@@ -6,74 +6,74 @@ import type { LogSource } from '../read-range.ts';
 import { CatchUpReader } from './catch-up.ts';
 import { EntryRate, LiveWindow, MOST_PER_SECOND, type Poll, PollRate, SelfEventFilter } from './poll.ts';
 
-/** How to follow. Durations in milliseconds. */
+/** The options of a tail. Durations are in milliseconds. */
 export interface TailOptions {
   readonly begin: TailPosition;
   /** How late an entry may arrive. */
   readonly overlapMs: number;
   /** How long the service keeps entries. */
   readonly retentionMs: number;
-  /** Always this pause between two polls; by default 1 s to 15 s. */
+  /** A fixed pause between two polls. Default: 1 s to 15 s. */
   readonly intervalMs?: number | undefined;
-  /** A log with more new entries a second is read once, after the overlap; by default what can be read twice. */
+  /** The entries per second above which the log is read only once, after the overlap. Default: the rate that can be read twice. */
   readonly mostPerSecond?: number | undefined;
-  /** End after this time. */
+  /** The time after which the tail ends. */
   readonly forMs?: number | undefined;
-  /** End when nothing new came for this long. */
+  /** The time without new entries after which the tail ends. */
   readonly idleMs?: number | undefined;
-  /** End as soon as the present is reached; an outage ends it too, with its error. */
+  /** Whether the tail ends when it reaches the present. An outage then ends it with an error. */
   readonly untilPresent?: boolean | undefined;
   /**
-   * Whether reads that this tail caused itself are counted for `onEvent`, or hidden too: at most one for each request,
-   * and none from before it began. By default neither.
+   * Whether log entries about the tail's requests are reported to `onEvent`, or hidden too: at most one for each request,
+   * and none older than the tail. Default: neither.
    */
   readonly ownReads?: 'report' | 'hide' | undefined;
-  /** How many requests were made before the tail began; by default one. */
+  /** The number of requests before the tail began. Default: one. */
   readonly requestsBefore?: number | undefined;
-  /** End after this many entries. */
+  /** The number of entries after which the tail ends. */
   readonly limit?: number | undefined;
-  /** At most this many entries in a batch; by default all that a poll found. */
+  /** The most entries in a batch. Default: all entries of a poll. */
   readonly batchSize?: number | undefined;
-  /** Which entries are passed on; the others are only counted. */
+  /** Selects the entries to pass on. The others are only counted. */
   readonly keep?: ((log: Log) => boolean) | undefined;
   /**
-   * Called before an entry is passed on, with its id: equal entries have ids of their own, and an entry that comes again
-   * after a restart has the same one.
+   * Called with an entry and its id before it is passed on. Equal entries have different ids, and an entry that is repeated
+   * after a restart has the same id.
    */
   readonly onPass?: ((log: Log, id: string) => void) | undefined;
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
-  /** Called with a position once the reader has taken all entries up to it. */
+  /** Called with a position once the reader has processed all entries up to it. */
   readonly onPosition?: ((position: TailPosition) => void) | undefined;
 }
 
-/** What a tail reports beside the entries. */
+/** An event that a tail reports in addition to entries. */
 export type TailEvent =
   /** A poll failed; reported once for each outage. */
   | { readonly kind: 'disconnected'; readonly reason: string; readonly nextMs: number }
-  /** The first poll since an outage that reached the present. */
+  /** The first poll after an outage has reached the present. */
   | { readonly kind: 'caught up'; readonly afterMs: number; readonly entries: number }
-  /** A poll of the present, and the pause before the next one. */
+  /** The present was polled, and the next poll follows after `nextMs`. */
   | { readonly kind: 'polled'; readonly nextMs: number }
-  /** A range of the past was read. `readTo` and `now` by the service's clock. */
+  /** A range of the past was read. `readTo` and `now` are by the service's clock. */
   | { readonly kind: 'catching up'; readonly readTo: number; readonly now: number }
-  /** So many entries of a poll, of all that would be passed on, were reads by the tail itself. */
+  /** Of `entries` matching entries in a poll, `count` were about reads by the tail itself. */
   | { readonly kind: 'own reads'; readonly count: number; readonly entries: number }
-  /** The log became too busy to be read twice, and is read once, after the overlap; or no longer. */
+  /** The log became too busy to be read twice and is now read once, after the overlap; or it no longer is. */
   | { readonly kind: 'delayed'; readonly isDelayed: boolean; readonly overlapMs: number }
-  /** The service may no longer have had the entries of this range. */
+  /** The service may have deleted entries of this range before they were read. */
   | ({ readonly kind: 'gap' } & TimeRange);
 
 const OUTAGE = ['network', 'server', 'rate_limited', 'bad_response', 'truncated'] as const;
 const POSITION_EVERY_MS = 30_000;
-/** Times of entries and of responses may be whole seconds. */
+/** The tolerance for comparing times of entries and responses, which may be whole seconds. */
 const OWN_LEEWAY_MS = 2_000;
-/** So many polls in a row whose pages could not all be read: then a second holds more than a cursor lives for. */
+/** The number of incomplete polls in a row after which some second has more pages than a cursor lives for. */
 const MAX_INCOMPLETE = 10;
 
 /**
- * Follows a log: nothing is lost or duplicated as long as no entry is later than the overlap. Gives entries in batches,
- * each in order of time. A batch counts as taken when the next one is requested: only then is the position reported.
- * Outages do not end it; a refused key does, and so do pages that can never all be read.
+ * Follows a log without loss or duplicates, as long as no entry is later than the overlap. Yields batches of entries, each
+ * in order of time. A batch counts as processed when the next one is requested, and only then is its position reported.
+ * Outages do not end it. A refused key does, and so do pages that can never be read completely.
  */
 export class Tail {
   readonly #source: LogSource;
@@ -84,21 +84,21 @@ export class Tail {
   readonly #rate: PollRate;
   readonly #entryRate: EntryRate;
   readonly #startedAt: number;
-  /** The same by the service's clock. */
+  /** The time of the start by the service's clock. */
   readonly #begunAt: number;
   readonly #selfEvents: SelfEventFilter;
   #lastNewsAt: number;
   #reportedAt = -Infinity;
-  /** Since when, and how many requests and entries it took: what was read, and then settled. */
+  /** The start of the current poll, including its settling, with its requests and the entries shown before it. */
   #polled = { at: 0, requests: 0, shown: 0 };
   #counted = 0;
   #shown = 0;
-  /** Those of them that this tail did not cause itself. */
+  /** The number of shown entries that are not about reads of this tail. */
   #news = 0;
   #failures = 0;
-  /** Those of them that broke off between two pages. */
+  /** The number of failures in a row that broke off between two pages. */
   #incomplete = 0;
-  /** Since when it was disconnected or behind, and how many entries had been shown by then. */
+  /** The start of an outage or lag, and the number of entries shown before it. */
   #behind: { at: number; shown: number } | undefined;
   #hasRead = false;
 
@@ -118,12 +118,12 @@ export class Tail {
     this.#selfEvents = new SelfEventFilter(options.requestsBefore);
   }
 
-  /** The position behind every entry given so far. */
+  /** Returns the position after all entries yielded so far. */
   position(): TailPosition {
     return this.#state.position();
   }
 
-  /** The entries, until there is a reason to end. @throws SvcError that ends it; the signal's reason */
+  /** Yields the entries until the tail ends. @throws SvcError the failure, or the reason of the signal */
   async *batches(): AsyncGenerator<readonly Log[]> {
     try {
       yield* this.#batches();
@@ -134,7 +134,7 @@ export class Tail {
 
   async *#batches(): AsyncGenerator<readonly Log[]> {
     const { settled, readTo: knownTo, newest } = this.#options.begin;
-    // Only one that stays behind the overlap leaves such a position: what it read needs no second reading.
+    // Only a tail in delayed mode leaves such a position, so this one continues in that mode.
     if (newest !== undefined && settled === knownTo) this.#delay(true);
     while (this.#leftMs() > 0) {
       const { isBehind } = this.#catchUp;
@@ -148,7 +148,7 @@ export class Tail {
       const isWhole = yield* this.#pass(poll);
       this.#selfEvents.requested(poll.requests);
       this.#polled.requests += poll.requests;
-      // The reader may take its time: only now the wait for news begins.
+      // The idle time starts only after the reader has processed the batch.
       if (this.#news > news) this.#lastNewsAt = this.#source.clock.now();
       this.#reportPosition(this.#counted > counted);
       if (!isWhole || this.#shown === this.#options.limit) return;
@@ -183,7 +183,7 @@ export class Tail {
     }
   }
 
-  // At the start, a failure that waiting does not fix is a mistake in the settings and no outage.
+  // A first request that fails permanently shows wrong settings, not an outage.
   #isOutage(error: unknown): error is Error {
     if (!isSvcError(error, ...OUTAGE) || this.#options.untilPresent === true) return false;
     return this.#hasRead || error.retryable || error.code === 'truncated';
@@ -197,7 +197,7 @@ export class Tail {
     await this.#sleep(nextMs);
   }
 
-  /** Counts what is new and gives what of it is wanted. False when the limit left some of it over. */
+  /** Counts new entries and yields the matching ones. Returns false if the limit left some of them over. */
   *#pass(poll: Poll): Generator<readonly Log[], boolean> {
     const { keep = () => true, limit = Infinity, batchSize = Infinity, onPass, ownReads } = this.#options;
     const { passed } = this.#state;
@@ -238,19 +238,19 @@ export class Tail {
     return !isOfInterest || this.#selfEvents.isNews(entry.log);
   }
 
-  // What was logged before cannot be its own, however equal. A time that cannot be read may be any.
+  // An entry older than the tail is never about its reads. An entry without a readable time is not hidden, to be safe.
   #mayHide({ at }: Entry): boolean {
     return this.#options.ownReads !== undefined && at !== NO_TIME && at >= this.#begunAt - OWN_LEEWAY_MS;
   }
 
-  // A reader that takes the last batch has taken all of the poll.
+  // The state moves before the last batch is yielded: a reader who processed that has processed the whole poll.
   #moveTo({ newest, readTo, settleTo }: Poll): void {
     this.#state.newest = newest;
     this.#state.readTo = readTo;
     this.#state.settle(settleTo);
   }
 
-  /** The present is reached: reports it if it was not before, and waits until the next poll. */
+  /** Reports that the present is reached, if it was not before, and waits until the next poll. */
   async #rest(): Promise<void> {
     if (this.#behind) {
       const { at, shown } = this.#behind;
@@ -271,21 +271,21 @@ export class Tail {
     await clock.sleep(Math.min(ms, this.#leftMs()), signal);
   }
 
-  /** Milliseconds until the given time is over, or until nothing came for as long as given. */
+  /** The milliseconds until the tail's time or its idle time is over. */
   #leftMs(): number {
     const { forMs = Infinity, idleMs = Infinity } = this.#options;
     const now = this.#source.clock.now();
     return Math.max(0, Math.min(this.#startedAt + forMs, this.#lastNewsAt + idleMs) - now);
   }
 
-  // A poll can take long when responses are slow, but the requested end is kept.
+  // Ends a slow poll at the requested end of the tail.
   async #whileTimeLasts(work: Promise<Poll>): Promise<Poll | 'over'> {
     const { clock, signal } = this.#source;
     const left = this.#startedAt + (this.#options.forMs ?? Infinity) - clock.now();
     return left === Infinity ? work : within(work, left, { clock, signal });
   }
 
-  // Without news only `readTo` has changed, and half a minute of that is soon read again.
+  // Without new entries only `readTo` has moved, which is reported every half a minute.
   #reportPosition(hasNews: boolean): void {
     const now = this.#source.clock.now();
     if (!hasNews && now - this.#reportedAt < POSITION_EVERY_MS) return;
@@ -293,7 +293,7 @@ export class Tail {
     this.#options.onPosition?.(this.position());
   }
 
-  // A tail that ends at the present has to reach it.
+  // A tail until the present must reach the present, so it is never delayed.
   #delay(isDelayed: boolean): void {
     if (this.#options.untilPresent === true) return;
     this.#catchUp.delay(isDelayed);
@@ -305,12 +305,12 @@ export class Tail {
   }
 }
 
-/** The pause after so many failed polls in a row. */
+/** Returns the pause after a number of failed polls in a row. */
 export function outageDelayMs(failures: number): number {
   return Math.min(30_000, 1_000 * 2 ** (failures - 1));
 }
 
-/** The result of work, unless it takes longer. Work that does is left to itself. */
+/** Resolves to the result of work, or to 'over' after `ms`. The work is not canceled. */
 export async function within<T>(
   work: Promise<T>,
   ms: number,
@@ -322,7 +322,7 @@ export async function within<T>(
     return await Promise.race([work, over.then(() => 'over' as const)]);
   } finally {
     done.abort();
-    // The race was decided without them.
+    // Rejections after the race are irrelevant.
     over.catch(() => undefined);
     work.catch(() => undefined);
   }

@@ -6,39 +6,39 @@ import { type Found, type LogSource, readOnce, readSettled, TooManyPages } from 
 import { outageDelayMs, type TailEvent } from './follow.ts';
 
 export interface LastOptions {
-  /** The most entries that are asked for. */
+  /** The number of requested entries. */
   readonly count: number;
-  /** Give up once so many were read. */
+  /** Stop after reading this many entries. */
   readonly mostRead: number;
   readonly overlapMs: number;
   readonly retentionMs: number;
-  /** Which entries count. */
+  /** Selects the entries that count. */
   readonly keep?: ((log: Log) => boolean) | undefined;
-  /** Where given, an outage is reported and waited out; else it is an error. */
+  /** Receives an outage, which is then waited out. Without it, an outage is an error. */
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
 }
 
 export interface LastEntries {
-  /** Oldest first. */
+  /** The entries found, oldest first. */
   readonly logs: readonly Log[];
-  /** A tail that begins here gives what comes after them, and nothing twice. */
+  /** The position for a tail that continues after the entries without repeating any. */
   readonly position: TailPosition;
   readonly read: number;
   readonly requests: number;
-  /** The log was read back to here; all of it was where this is 0. */
+  /** The time back to which the log was read; 0 if all of it was. */
   readonly readFrom: number;
 }
 
 const FIRST_MS = 10_000;
 const GROWTH = 8;
 const MAX_PAGES = 8;
-/** Entries that a range should hold, so that it rarely has more pages than allowed. */
+/** The targeted entries in a range, so that it rarely has more pages than allowed. */
 const WANTED = 560;
 const CLOCK_LEEWAY_MS = 2 * SECOND_MS;
 
 /**
- * The last entries by time, as the service promises no order: ranges are read backwards from the present, each wider than
- * the one before, as far as what they hold allows. @throws SvcError
+ * Finds the last entries by time. The service promises no order, so ranges are read backwards from the present. Each is
+ * wider than the one before, unless that had many entries. @throws SvcError
  */
 export async function lastEntries(source: LogSource, options: LastOptions): Promise<LastEntries> {
   const reader = new BackwardReader(source, options);
@@ -46,7 +46,7 @@ export async function lastEntries(source: LogSource, options: LastOptions): Prom
   return reader.result();
 }
 
-/** The range that is read first; the second that still lasts belongs to it where one page holds it all. */
+/** Returns the first range to read. It includes the current second, which is kept only if one page has the whole range. */
 export function firstRange(now: number): TimeRange {
   const to = wholeSecond(now) + SECOND_MS;
   return { from: to - FIRST_MS, to };
@@ -96,7 +96,7 @@ class BackwardReader {
     const matches = this.#matches.slice(-count);
     const [oldest] = matches;
     const floor = wholeSecond((this.#newest ?? this.#end) - overlapMs);
-    // What is older than the oldest of them, or than all that was read, is not to come late.
+    // The tail must not return entries older than the oldest match or than everything that was read.
     const from = oldest !== undefined && matches.length === count ? oldest.at : Math.max(0, this.#to);
     const settled = Math.max(floor, wholeSecond(from));
     this.#passed.forgetBefore(settled);
@@ -109,7 +109,7 @@ class BackwardReader {
     };
   }
 
-  /** What a range holds; undefined when the first response showed another time than this machine's. */
+  /** Reads a range; undefined if the first response showed that this machine's clock is wrong. */
   async #readRange(range: TimeRange): Promise<Found | undefined> {
     const { clock } = this.#source;
     const offset = this.#source.now() - clock.now();
@@ -137,7 +137,7 @@ class BackwardReader {
     this.#newest ??= timed.at(-1)?.at;
     const floor = (this.#newest ?? this.#end) - overlapMs - SECOND_MS;
     for (const entry of timed) if (entry.at >= floor) this.#passed.add(entry);
-    // They come with every range, and belong to no time.
+    // Entries without a readable time are in the response for every range.
     for (const entry of this.#passed.surplus(entries.filter(({ at }) => at === NO_TIME))) this.#passed.add(entry);
     const matches = timed.filter(({ log }) => keep(log));
     this.#matches = [...matches, ...this.#matches];
@@ -146,7 +146,7 @@ class BackwardReader {
     const width = to - from;
     const wanted = (width * 1.5 * (count - this.#matches.length)) / matches.length;
     const bearable = (width * WANTED) / timed.length;
-    // Nothing found divides by zero, which bounds nothing.
+    // Without entries, the division by zero gives Infinity, which sets no bound.
     this.#widthMs = Math.max(SECOND_MS, wholeSecond(Math.min(width * GROWTH, bearable, wanted)));
   }
 

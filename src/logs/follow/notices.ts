@@ -8,9 +8,9 @@ import { OddEntries } from '../odd-entries.ts';
 import { gapText } from '../gaps.ts';
 import type { TailEvent } from './follow.ts';
 
-/** What following the logs reports on stderr: outages, the catch-up after them, gaps. Live on a terminal. */
+/** Reports outages, recoveries and gaps on stderr, with a live line on a terminal. */
 export class FollowNotices {
-  /** How many time ranges entries may be missing from. */
+  /** The number of time ranges in which entries may be missing. */
   gaps = 0;
   protected readonly context: Context;
   readonly #live: WaitProgress | undefined;
@@ -64,7 +64,7 @@ export class FollowNotices {
   }
 }
 
-/** What a tail reports on stderr: outages, gaps, and the end. Live on a terminal. */
+/** Reports the events and the end of a tail on stderr, with a live line on a terminal. */
 export class TailNotices extends FollowNotices {
   readonly #startedAt: number;
   readonly #odd = new OddEntries();
@@ -74,7 +74,7 @@ export class TailNotices extends FollowNotices {
   #hasSuggested = false;
 
   constructor(context: Context, { hideOwnReads }: { readonly hideOwnReads: boolean }) {
-    // Without a terminal, silence means that all is well.
+    // Without a terminal there is no live line: silence means that everything is fine.
     super(context, context.progress.watching('logs'), 'following');
     this.#startedAt = context.clock.now();
     this.#hidesOwnReads = hideOwnReads;
@@ -101,11 +101,11 @@ export class TailNotices extends FollowNotices {
     );
   }
 
-  /** The end, whatever the reason: how much was written, and how to resume. */
+  /** Reports the end of a tail: the number of entries, and how to resume. */
   end({ readTo }: TailPosition, resume: () => { readonly command: string; readonly mayRepeat: boolean }): void {
     const { notices, clock, signal } = this.context;
     this.stop();
-    // The reader of the output is gone, as in a pipe to `head`: what it read is not known.
+    // The reader of the output is gone, as in a pipe to `head`, so it is unknown which entries it has read.
     if (signal.aborted && !isSvcError(signal.reason)) return;
     this.#odd.warn(this.context);
     const duration = formatDuration(clock.now() - this.#startedAt);

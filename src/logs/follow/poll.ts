@@ -3,54 +3,54 @@ import type { Log } from '../../schema/log.ts';
 import { countByKey, type Entry, NO_TIME, secondsOf, type TailState, type TimeRange } from '../entry.ts';
 import { type Found, type LogSource, readIfStable, readOnce, readSettled, resolved } from '../read-range.ts';
 
-/** What a poll found, and how far the tail has got once all of it is passed on. */
+/** The entries that a poll found, and the state of the tail once all of them are passed on. */
 export interface Poll {
   readonly entries: readonly Entry[];
   readonly requests: number;
-  /** The log was read up to here. */
+  /** The time up to which the log was read. */
   readonly readTo: number;
-  /** All entries from before this time are known. */
+  /** The time before which all entries are known. */
   readonly settleTo: number;
   readonly newest: number | undefined;
 }
 
 const PAGE = 100;
-/** Uncertain seconds that a poll reads again at once; the others come again with the next polls. */
+/** The most uncertain seconds that a poll reads again at once. The next polls read the others. */
 const MAX_DOUBTS = 5;
-/** A short poll begins this long before the last one: most late entries are late by less. */
+/** How long before the previous poll a short poll begins. Most late entries are less late than this. */
 const SHORT_MS = 5_000;
-/** Used instead on a very busy log, with more than {@link VERY_MANY_PAGES} unsettled pages. */
+/** The same duration for a very busy log, with more than {@link VERY_MANY_PAGES} unsettled pages. */
 const SHORTEST_MS = 2_000;
 const VERY_MANY_PAGES = 80;
-/** Above this share of the readable rate, the overlap is not read again: only what is settled is read twice. */
+/** Above this share of the readable rate, short polls skip the overlap, and only settling reads entries twice. */
 const NEARLY_MOST = 0.75;
-/** Fewer entries than this are not worth settling. */
+/** The fewest entries worth settling. */
 const WORTH_SETTLING = 500;
-/** When more entries than this are due, they are settled even if new ones have to wait. */
+/** The number of due entries above which settling goes before new entries. */
 const LATE_SETTLING = 4_500;
 const MINUTE_MS = 60_000;
-/** The requests that one command may send in a minute: its share of a management key's limit. */
+/** The most requests of one command in a minute: its share of a management key's limit. */
 const MOST_REQUESTS = 187;
-/** The most pages that are settled at once. */
+/** The most pages settled at once. */
 const MOST_SETTLED = 15;
-/** The next poll begins at most this long after this one began, and ends at most this long after this one ended. */
+/** The longest time between the beginnings of two polls, and between their ends. */
 const NEXT_MS = 6_250;
-/** A poll of the whole overlap may follow this long after the last, for each of its pages: 24 a minute. */
+/** The pause between two polls of the whole overlap, for each of its pages: 24 pages a minute. */
 const MS_PER_PAGE = 2_500;
-/** From this many equal entries on, a short poll reads their second again at once: a shifted page repeats fewer. */
+/** The number of equal entries from which a short poll reads their second again. Shifted pages repeat fewer. */
 const MANY_EQUAL = 10;
 
 export interface LiveOptions {
   readonly overlapMs: number;
-  /** From how many entries a second on the log is not polled any more. */
+  /** The entries per second above which the log is no longer polled. */
   readonly mostPerSecond: number;
-  /** No poll follows that uncertain entries could be left to. */
+  /** Whether this is the only poll, so that uncertain entries cannot be left to a later one. */
   readonly isOnce: boolean;
 }
 
 /**
- * Polls the present. On a busy log, whose unsettled range has dozens of pages, most polls begin shortly before the last
- * one; the whole range is read at intervals, for late entries, or when it is settled.
+ * Polls the present. On a busy log, the unsettled range has dozens of pages. Most polls then begin shortly before the
+ * previous one, and the whole range is read only at intervals to find late entries, or when it is settled.
  */
 export class LiveWindow {
   readonly #source: LogSource;
@@ -58,9 +58,9 @@ export class LiveWindow {
   readonly #options: LiveOptions;
   #wholeAt = -Infinity;
   #settledAt = -Infinity;
-  /** What the next poll is to settle. */
+  /** The time up to which the next poll settles. */
   #settleTo = -Infinity;
-  /** The requests of the last minute. */
+  /** The requests sent in the last minute. */
   #sent: { readonly at: number; readonly requests: number }[] = [];
 
   constructor(source: LogSource, state: TailState, options: LiveOptions) {
@@ -69,12 +69,12 @@ export class LiveWindow {
     this.#options = options;
   }
 
-  /** Whether the next poll follows at once: it settles what the last one has shown to be old enough. */
+  /** Whether the next poll follows at once, to settle entries that are old enough. */
   get isSettling(): boolean {
     return this.#settleTo > this.#state.settled;
   }
 
-  /** Reads what is new, or settles. Not to be called again before all that it found was passed on. */
+  /** Reads new entries, or settles. Must not be called again before all found entries were passed on. */
   async poll(): Promise<Poll> {
     const { settled, readTo } = this.#state;
     const settleTo = this.#settleTo;
@@ -88,8 +88,8 @@ export class LiveWindow {
   }
 
   /**
-   * Passes on what is certain. More of an entry from several pages may be one entry where two pages meet: such seconds are
-   * read again, now or with the next polls.
+   * Reads once and returns the certain entries. Equal entries on several pages may be one entry that moved between pages,
+   * so their seconds are read again, now or by the next polls.
    */
   async #read(from: number): Promise<Poll> {
     const source = this.#source;
@@ -112,13 +112,13 @@ export class LiveWindow {
     return { entries, requests: pages, readTo, newest, settleTo: settled };
   }
 
-  /** How far before the last poll a short one begins. */
+  /** How long before the previous poll a short poll begins. */
   get #shortMs(): number {
     if (this.#isNearlyMost) return 0;
     return this.#state.passed.total > VERY_MANY_PAGES * PAGE ? SHORTEST_MS : SHORT_MS;
   }
 
-  /** Reads again, as a whole, a range to which nothing is added any more. */
+  /** Reads again a whole range that gets no more entries. */
   async #settle(to: number): Promise<Poll> {
     const { settled, readTo, newest } = this.#state;
     const { entries, pages } = await readSettled(this.#source, { from: settled, to });
@@ -146,14 +146,14 @@ export class LiveWindow {
     const pages = 1 + Math.floor(passed.total / PAGE);
     if (pages === 1) return true;
     const restMs = pages * MS_PER_PAGE;
-    // While so much is settled all the time, that finds the late entries.
+    // On a very busy log, settling runs often enough to find the late entries.
     const lastAt = restMs < this.#options.overlapMs ? this.#wholeAt : Math.max(this.#wholeAt, this.#settledAt);
     return now >= lastAt + restMs;
   }
 
   /**
-   * Up to where to settle next, if that pays yet. Where each request counts, no more than there are requests left for,
-   * unless it is late, and so much that the last page is nearly full.
+   * Returns the time up to which to settle next; the present value if it is not worth it yet. On a very busy log, the
+   * range fits the requests left, unless settling is late, and ends where its last page is nearly full.
    */
   #nextSettled(dueTo: number, left: number): number {
     const { settled, readTo, passed } = this.#state;
@@ -178,7 +178,7 @@ export class LiveWindow {
   }
 }
 
-/** What reading a range of the past found; after it all but the overlap is settled. */
+/** Converts a range read by a backfill into a poll. Everything before the overlap is then settled. */
 export function pollBackfill(
   source: LogSource,
   state: TailState,
@@ -187,14 +187,14 @@ export function pollBackfill(
 ): Poll {
   const now = source.now();
   const newest = newestOf(state, entries, now);
-  // Until a response has shown the service's time, this machine's clock may be ahead.
+  // This machine's clock may be ahead until a response has shown the service's time.
   const readTo = Math.max(state.readTo, Math.min(to, wholeSecond(now)));
-  // What comes after the range is still to be read, also where something newer was met before an outage.
+  // Nothing after the range is settled yet, even if newer entries were read before an outage.
   const settleTo = Math.min(to, settledBy(newest, overlapMs) ?? state.settled);
   return { entries, requests: pages, readTo, newest, settleTo };
 }
 
-/** Up to where no late entries are expected: by the newest entry, not by the clock, as the log itself may lag behind. */
+/** Returns the time before which no late entries are expected. The newest entry decides, because the log may lag behind the clock. */
 function settledBy(newest: number | undefined, overlapMs: number): number | undefined {
   return newest === undefined ? undefined : wholeSecond(newest - overlapMs);
 }
@@ -208,7 +208,7 @@ function newestOf(state: TailState, entries: readonly Entry[], now: number): num
   return newest;
 }
 
-/** The seconds to read again for more of an entry; a short poll leaves a few possible duplicates to the next ones. */
+/** Returns the seconds to read again because of equal entries. A short poll leaves a few possible duplicates to the next polls. */
 function uncertainSeconds({ passed }: TailState, { entries, uncertain }: Found, isWhole: boolean): TimeRange[] {
   const met = countByKey(entries);
   const doubted = countByKey(uncertain);
@@ -222,14 +222,14 @@ function uncertainSeconds({ passed }: TailState, { entries, uncertain }: Found, 
 const FASTEST_MS = 1_000;
 const SLOWEST_MS = 15_000;
 const LONGEST_MS = 60_000;
-/** With nothing new, this long a pause for each request: 30 a minute; a sixth of a management key's 200 is 33. */
+/** The pause for each request on a quiet log: 30 requests a minute, less than a sixth of a management key's 200. */
 const IDLE_MS_PER_REQUEST = 2_000;
-/** With much news, this long a pause for each request: half of a management key's limit. */
+/** The pause for each request on a busy log: half of a management key's limit. */
 const BUSY_MS_PER_REQUEST = 600;
-/** The longest of these pauses, counted from the beginning of the last poll. */
+/** The longest pause on a busy log, from the beginning of the previous poll. */
 const SOON_MS = 6_000;
 
-/** How long to wait between two polls: 1 s to 15 s by what the last ones found, or always the same. */
+/** Computes the pause between two polls: 1 s to 15 s depending on recent polls, or a fixed pause. */
 export class PollRate {
   readonly #fixed: number | undefined;
   #ms = 2_000;
@@ -240,8 +240,8 @@ export class PollRate {
   }
 
   /**
-   * Milliseconds to the next poll, after one that took so long until `now`, by the service's clock. Each request of the
-   * poll before may itself have been logged, so as many entries as that are no news.
+   * Returns the milliseconds to the next poll, after one that took `tookMs` until `now`, by the service's clock. The
+   * service may have logged each request of the previous poll, so that many entries do not count as news.
    */
   after(requests: number, entries: number, tookMs: number, now: number): number {
     if (this.#fixed !== undefined) return this.#fixed;
@@ -250,19 +250,19 @@ export class PollRate {
     this.#ms = isNews ? Math.max(FASTEST_MS, this.#ms / 2) : Math.min(SLOWEST_MS, this.#ms * 1.5);
     if (!isNews) return Math.min(LONGEST_MS, Math.max(this.#ms, requests * IDLE_MS_PER_REQUEST));
     const ms = Math.max(this.#ms, Math.min(requests * BUSY_MS_PER_REQUEST, SOON_MS) - tookMs);
-    // A poll reads whole seconds: half a second later, nearly all entries of the last one can be seen.
+    // A poll reads whole seconds. Half a second after one ends, nearly all of its entries are visible.
     return wholeSecond(now + ms) + SECOND_MS / 2 - now;
   }
 }
 
-/** So many entries a second the requests that one command gets suffice to read twice. */
+/** The entries per second that the requests of one command suffice to read twice. */
 export const MOST_PER_SECOND = 155;
-/** The share of them from which on they are read twice again. */
+/** The share of that rate below which entries are read twice again. */
 const FEW_AGAIN = 0.7;
 const MEMORY_MS = 120_000;
 const LONG_ENOUGH_MS = 60_000;
 
-/** How many entries a second a log gets, by its own time: those of the last minute count most. */
+/** Estimates a log's entries per second by their times. The last minute counts most. */
 export class EntryRate {
   readonly #most: number;
   #entries = 0;
@@ -272,30 +272,30 @@ export class EntryRate {
     this.#most = most;
   }
 
-  /** So many entries were created within so many milliseconds. */
+  /** Adds a number of entries that were created within `ms` milliseconds. */
   add(entries: number, ms: number): void {
     const left = Math.exp(-ms / MEMORY_MS);
     this.#entries = this.#entries * left + entries;
     this.#ms = this.#ms * left + ms;
   }
 
-  /** Whether the log is too busy to be read twice, given whether it was until now. A short burst does not count. */
+  /** Whether the log is too busy to be read twice. `before` is the previous result. A short burst does not count. */
   isTooHigh(before: boolean): boolean {
     if (this.#ms < LONG_ENOUGH_MS) return before;
     return (this.#entries / this.#ms) * 1000 > this.#most * (before ? FEW_AGAIN : 1);
   }
 }
 
-/** Reads are remembered by their content, the last so many of them. */
+/** The number of logged reads that are remembered, by their content. */
 const MAX_KNOWN = 100;
 
-/** Recognizes a tail's own reads, which the service may log: otherwise a tail would never be idle. */
+/** Recognizes log entries about the reads of a tail itself. Without this, a tail would never be idle. */
 export class SelfEventFilter {
   readonly #known = new Set<string>();
-  /** Requests whose entry was not met yet. */
+  /** The number of requests whose log entry was not read yet. */
   #requests: number;
 
-  /** `requests` were made before; the usual one learned the service's time. */
+  /** `requests` is the number of earlier requests: usually one, which learned the service's time. */
   constructor(requests = 1) {
     this.#requests = requests;
   }
@@ -304,7 +304,7 @@ export class SelfEventFilter {
     this.#requests += requests;
   }
 
-  /** Whether the entry is not caused by the tail itself. */
+  /** Whether an entry is not about a read of the tail itself. */
   isNews(log: Log): boolean {
     if (log.operation !== 'read') return true;
     const content = JSON.stringify({ ...log, created_at: undefined, id: undefined });

@@ -19,7 +19,7 @@ import type { LastEntries } from './last-entries.ts';
 import { TailNotices } from './notices.ts';
 import { before, endsAtPresent, readLast, resumeCommand, type TailFilter, type TailInput } from './start.ts';
 
-/** The first request of a tail, for `--curl`. */
+/** Returns the first request of a tail, for `--curl`. */
 export async function tailRequest(context: Context, input: TailInput): Promise<PreviewRequest> {
   checkInput(context, input);
   const now = context.clock.now();
@@ -30,10 +30,10 @@ export async function tailRequest(context: Context, input: TailInput): Promise<P
   return firstRequest({ ...entityFilter(input), startDate: isoTime(from), endDate: isoTime(to) });
 }
 
-/** Follows the logs; also what `svc logs -f` does. */
+/** Runs `svc logs tail` and `svc logs -f`. */
 export async function runTail(context: Context, typed: TailInput): Promise<number> {
   checkInput(context, typed);
-  // Only the printer knows the fields: they are checked before the first request.
+  // Opening the printer checks --fields before the first request.
   const actors = typed.to === undefined ? await actorNames(context) : undefined;
   const printNamed = await listPrinter(context, actors?.view ?? logView);
   const print: ListPrinter<Log> = (batches) => printNamed(actors?.learned(batches) ?? batches);
@@ -67,7 +67,7 @@ async function follow(
   const begin =
     kept ?? last?.position ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
   let taken = last === undefined ? begin : before(last);
-  // The command that resumes names this file, however soon the tail ends.
+  // The checkpoint exists from the start, because the printed resume command names it however soon the tail ends.
   if (file !== undefined && kept === undefined) writeCheckpoint(file, subject, taken);
   const onPosition = (position: TailPosition): void => {
     if (file !== undefined) writeCheckpoint(file, subject, position);
@@ -109,7 +109,7 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
     import('../read-range.ts'),
     import('../entry.ts'),
   ]);
-  // A person who reads along may be told of --hide-own-reads.
+  // Only a person at a terminal gets the suggestion of --hide-own-reads.
   const isWatched = context.out.isTerminal && input.checkpoint === undefined && input.to === undefined;
   const suggested = isWatched ? 'report' : undefined;
   const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined;
@@ -130,7 +130,7 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
   });
 }
 
-// `--since` stays in a command that runs again and again, and counts for its first run.
+// A command that runs repeatedly keeps its `--since`, which applies only to the first run.
 function reportStart({ notices }: Context, input: TailInput, kept: TailPosition | undefined) {
   if (kept) notices.note(`resuming from the checkpoint: read up to ${utcTime(kept.readTo)}${ignoredText(input)}`);
   if (input.to && input.checkpoint === undefined)
@@ -142,7 +142,7 @@ function ignoredText({ since, last }: TailInput): string {
   return last === undefined ? '' : ' (--last ignored)';
 }
 
-// Being interrupted is how a tail ends: no error, but the exit code names the signal.
+// An interruption is the normal end of a tail: it is no error, but the exit code names the signal.
 function exitCode({ signal }: Context, { strict }: TailInput, gaps: number, rejected: number): number {
   if (signal.aborted) {
     if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;

@@ -73,25 +73,25 @@ export const parameters = {
 
 export type TailInput = Input<typeof parameters>;
 
-/** The options of a tail, with its filters as they are applied. */
+/** The options of a tail, with resolved filters. */
 export type TailFilter = TailInput & EntryFilter;
 
-/** Whether a program wants the last entries and nothing that follows. */
+/** Whether the tail ends after the last entries: --last for a program, without an option to follow. */
 export function endsAtPresent({ out }: Context, input: TailInput): boolean {
   const goesOn = input.follow || input.for !== undefined || input.idleExit !== undefined;
   return input.last !== undefined && !goesOn && !out.isTerminal;
 }
 
-/** Where a tail resumes as long as they are not written. */
+/** Returns the position to resume from if the tail ends before the last entries are written. */
 export function before({ logs: [first], position }: LastEntries): TailPosition {
   const at = parseTime(first?.created_at ?? '');
   return at === undefined ? position : beginAt(wholeSecond(at));
 }
 
-/** So many entries are read back to find the last ones that match. */
+/** The most entries read backwards to find the last matches. */
 const MAX_READ_BACK = 20_000;
 
-/** The entries that a tail begins with, where it is to. @throws SvcError */
+/** Reads the entries for --last; undefined without that option. @throws SvcError */
 export async function readLast(context: Context, client: Client, input: TailFilter, onEvent: TailOptions['onEvent']) {
   const { last: count } = input;
   if (count === undefined) return undefined;
@@ -116,7 +116,7 @@ export async function readLast(context: Context, client: Client, input: TailFilt
   return last;
 }
 
-/** The command that resumes a tail exactly or, without a checkpoint, from a time that may repeat some entries. */
+/** Returns the command that resumes a tail exactly or, if no checkpoint can be written, from a time that may repeat entries. */
 export function resumeCommand(context: Context, input: TailInput, settled: number, keep: (file: string) => void) {
   const file = input.checkpoint ?? keepCheckpoint(context, keep);
   const words = [
@@ -125,7 +125,7 @@ export function resumeCommand(context: Context, input: TailInput, settled: numbe
     ...(file === undefined ? ['--since', isoTime(settled)] : option('--checkpoint', file)),
     ...filterWords(input),
     ...option('--to', input.to && destinationText(input.to)),
-    // With a shorter overlap an entry could come too late.
+    // A shorter overlap could miss a late entry.
     ...option('--overlap', durationText(input.overlap)),
     ...option('--interval', durationText(input.interval)),
     ...option('--retention', durationText(input.retention)),
@@ -141,7 +141,7 @@ function durationText(ms: number | undefined): string | undefined {
 
 const KEPT_MS = 7 * 86_400_000;
 
-/** Keeps a checkpoint in the state directory; undefined where it cannot be written, as the tail has ended all the same. */
+/** Writes a checkpoint into the state directory; undefined if that fails, because a tail that has ended must not fail. */
 function keepCheckpoint({ system, clock }: Context, keep: (file: string) => void): string | undefined {
   const state = directoryOf(system, 'state');
   if (state === undefined) return undefined;
@@ -159,7 +159,7 @@ function keepCheckpoint({ system, clock }: Context, keep: (file: string) => void
   }
 }
 
-// A lock is as old as the tail that holds it: the checkpoint beside it shows whether that is in use.
+// A lock file is as old as its tail, so the age of the checkpoint beside it shows whether it is still used.
 function removeUnused(directory: string, before: number): void {
   for (const name of fs.readdirSync(directory)) {
     const used = fs.statSync(path.join(directory, name.replace(/\.lock$/, '')), { throwIfNoEntry: false });
