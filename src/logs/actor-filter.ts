@@ -5,15 +5,15 @@ import { serviceOf } from '../cli/app/service.ts';
 import { type ApplicationNames, knownApplicationsOf } from '../cli/config/cache.ts';
 import { readApplications, shortName } from './actor-names.ts';
 
-/** Any UUID, to complete the beginning of another one. */
+/** A UUID that completes the beginning of another one, to check whether it can be one. */
 const EXAMPLE = '00000000-0000-0000-0000-000000000000';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const FEWEST_CHARACTERS = 6;
 const MOST_SHOWN = 10;
 
-/** Selects the entries of one actor, given by its id or by the beginning of it. */
+/** Selects the entries of one actor, given by its id or the beginning of its id. */
 export class ActorFilter {
-  /** In lower case; undefined where only the beginning is known. */
+  /** The complete id in lower case; undefined if only its beginning is known. */
   readonly id: string | undefined;
   readonly #beginning: string;
   #met: string | undefined;
@@ -23,7 +23,7 @@ export class ActorFilter {
     this.id = UUID.test(idOrBeginning) ? this.#beginning : undefined;
   }
 
-  /** @throws SvcError `usage` when the ids of two actors have the same beginning */
+  /** Whether an id belongs to the actor. @throws SvcError `usage` if the ids of two actors have the same beginning */
   matches(actorId: unknown): boolean {
     if (typeof actorId !== 'string') return false;
     const id = actorId.toLowerCase();
@@ -36,9 +36,9 @@ export class ActorFilter {
 }
 
 /**
- * The actors that `--actor` names, each by its id, the beginning of it or the name of an application. A beginning that no
- * known application has is looked for in the entries, which are read anyway.
- * @throws SvcError `usage` where no actor, or more than one, is known by a name or a beginning
+ * Resolves the actors in `--actor`: ids, beginnings of ids, or names of applications. A beginning that matches no known
+ * application is searched in the entries, which are read anyway.
+ * @throws SvcError `usage` if a name or a beginning matches no actor, or more than one
  */
 export async function actorFilters(context: Context, typed: readonly string[]): Promise<readonly ActorFilter[]> {
   const actors: ActorFilter[] = [];
@@ -48,7 +48,7 @@ export async function actorFilters(context: Context, typed: readonly string[]): 
 
 async function idOf(context: Context, typed: string): Promise<string> {
   const { settings, system, clock } = context;
-  // An archive is read without a service.
+  // Reading an archive needs no service.
   const service = settings.sandbox || settings.baseUrl !== undefined ? serviceOf(context) : undefined;
   const cached = knownApplicationsOf(system, service, clock.now());
   const isBeginning = isBeginningOfId(typed);
@@ -65,7 +65,7 @@ function isBeginningOfId(typed: string): boolean {
   return typed.length >= FEWEST_CHARACTERS && UUID.test(typed + EXAMPLE.slice(typed.length));
 }
 
-/** The ids of applications that have this name or, where it may be one, this beginning. */
+/** Returns the ids of applications with this name or, if it may be one, this beginning of an id. */
 async function candidates(names: ApplicationNames, typed: string): Promise<string[]> {
   const isBeginning = isBeginningOfId(typed);
   const name = (await shortName(typed)).toLowerCase();

@@ -9,12 +9,12 @@ import type { Log } from '../schema/log.ts';
 import { within } from './follow/follow.ts';
 import { logView } from './view.ts';
 
-/** How long the end of a command waits for names that only the next one shows. */
+/** How long a finished command waits for names, which only the next command can show. */
 const PATIENCE_MS = 3_000;
 const MAX_WIDTH = 23;
 const ID_LENGTH = 8;
 
-/** Shows applications by name in a table: the first page from the cache, later ones by one request made after it. */
+/** Shows applications by name in a table. The first page uses the cache; later ones use a request made after the first. */
 export class ActorNames {
   readonly view: View<Log>;
   readonly #context: Context;
@@ -60,7 +60,7 @@ export class ActorNames {
     const tenantId = batch.find(isUnnamed)?.tenant_id;
     if (typeof tenantId !== 'string') return undefined;
     const reading = this.#learn(tenantId);
-    // A tail that ends earlier does not wait for it.
+    // A tail that ends earlier does not wait for the names.
     reading.catch(() => undefined);
     return reading;
   }
@@ -73,7 +73,7 @@ export class ActorNames {
     rememberApplications(system, { service: this.#service, tenantId }, names, clock.now());
   }
 
-  /** None where the key may not read them, which stays so for a day; undefined where it is not known. */
+  /** Reads the names. An empty map if the key may not read them, which is cached too; undefined if the request failed. */
   async #read(): Promise<ApplicationNames | undefined> {
     try {
       return await readApplications(this.#context);
@@ -84,7 +84,7 @@ export class ActorNames {
   }
 }
 
-/** The names of the first 100 applications, as long as a table shows them. @throws SvcError where they cannot be read */
+/** Reads the names of the first 100 applications, cut to the width of a table. @throws SvcError if they cannot be read */
 export async function readApplications(context: Context): Promise<ApplicationNames> {
   const client = await context.client();
   const request = { method: 'GET', path: '/applications', query: { size: 100 }, key: 'management' } as const;
@@ -101,7 +101,7 @@ function pairOf(context: Context, item: unknown, ruler: TextWidth): [id: string,
   return name === '' ? [] : [[item['id'], ruler.cut(name, MAX_WIDTH)]];
 }
 
-/** A name as a table shows it. */
+/** Returns a name as a table shows it. */
 export async function shortName(name: string): Promise<string> {
   return (await loadUnicodeWidth()).cut(cleanText(name).trim(), MAX_WIDTH);
 }

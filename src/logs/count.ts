@@ -1,43 +1,43 @@
 import { parseTime } from '../cli/output/time.ts';
 import type { Log } from '../schema/log.ts';
 
-/** What entries are counted by; `all` is one row for all of them. */
+/** The dimensions of counts. `all` is one row for all entries. */
 export type StatsBy = 'all' | 'hour' | 'entity_type' | 'operation' | 'actor_type' | 'actor';
 
-/** One count of `svc logs stats`: every row has the same members, so that it fits any table. */
+/** A row of `svc logs stats`. All rows have the same members, so that they fit into a table. */
 export interface StatsRow {
   readonly by: StatsBy;
   /**
-   * The beginning of an hour, an entity type and so on, or an actor's id. Null where entries do not have it, and in the
-   * row for all. `(others)` counts all values after the first thousands.
+   * The counted value: the beginning of an hour, an entity type, an actor's id and so on. Null for entries without the
+   * member, and in the row for all. `(others)` counts all values after the first thousands.
    */
   readonly value: string | null;
   readonly actor_type: string | null;
   readonly count: number;
-  /** Of all entries, from 0 to 1. */
+  /** The share of all entries, from 0 to 1. */
   readonly share: number;
-  /** The earliest and the latest entry of the row, RFC 3339. */
+  /** The times of the row's earliest and latest entry, RFC 3339. */
   readonly first_at: string | null;
   readonly last_at: string | null;
 }
 
 const MAX_ACTORS = 10_000;
 const MAX_NAMES = 1_000;
-/** Something over a year; an interval of more hours has rows for those with entries only. */
+/** A little over a year. A longer interval has rows only for hours with entries. */
 const MAX_HOURS = 10_000;
 
 const NAMED = ['entity_type', 'operation', 'actor_type'] as const;
 
-/** Counts entries by hour, entity type, operation and actor, in flat memory. */
+/** Counts entries by hour, entity type, operation and actor, in constant memory. */
 export class LogCounts {
   readonly #all = emptyBucket();
   readonly #hours = new ValueTally<number | null>(MAX_HOURS);
   readonly #names = new Map(NAMED.map((by) => [by, new ValueTally<string | null>(MAX_NAMES)] as const));
   readonly #actors = new ValueTally<string | null>(MAX_ACTORS);
-  /** The type of each actor in the earliest entry that has one: in whatever order entries are added. */
+  /** The type of each actor in its earliest entry with a type, so that the order of additions does not matter. */
   readonly #actorTypes = new Map<string, { readonly type: string; readonly at: number }>();
 
-  /** Adds an entry, or all of a bucket, which are of one hour and like it but for their times. */
+  /** Adds an entry, or a bucket of entries that are of one hour and equal to `log` except for their times. */
   add(log: Log, bucket = bucketOf(parseTime(log.created_at))): void {
     mergeInto(this.#all, bucket);
     this.#hours.add(bucket.first === Infinity ? null : hourOf(bucket.first), bucket);
@@ -62,7 +62,7 @@ export class LogCounts {
     return this.#actors.isFull;
   }
 
-  /** All counts: all entries, each hour of the interval, then by value, the most frequent first. */
+  /** Returns all rows: all entries, each hour of the interval, then the values, the most frequent first. */
   rows(interval: Interval): StatsRow[] {
     const named = [...this.#names].flatMap(([by, tally]) =>
       byCount(tally).map(([value, bucket]) => this.#row(by, value, bucket)),
@@ -122,7 +122,7 @@ function iso(time: number): string {
   return new Date(time).toISOString().replace('.000Z', 'Z');
 }
 
-/** How many entries have one value, and when the first and the last of them were (epoch milliseconds). */
+/** The number of entries with one value, and the times of the first and the last (epoch milliseconds). */
 export interface Bucket {
   count: number;
   first: number;
@@ -135,7 +135,7 @@ export function emptyBucket(): Bucket {
   return { count: 0, first: Infinity, last: -Infinity };
 }
 
-/** A bucket with one entry. */
+/** Returns a bucket with one entry. */
 export function bucketOf(at: number | undefined): Bucket {
   return { count: 1, first: at ?? Infinity, last: at ?? -Infinity };
 }
@@ -146,7 +146,7 @@ export function mergeInto(bucket: Bucket, { count, first, last }: Bucket): void 
   if (last > bucket.last) bucket.last = last;
 }
 
-/** Counts entries by one of their values. Only the first `most` values are counted separately: memory stays flat. */
+/** Counts entries by one of their members. Only the first `most` values are counted separately, so that memory is bounded. */
 export class ValueTally<K> {
   readonly buckets = new Map<K | typeof OTHERS, Bucket>();
   readonly #most: number;

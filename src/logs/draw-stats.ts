@@ -8,7 +8,7 @@ import { shownTime } from './sentences.ts';
 const BAR_COLUMNS = 16;
 const MAX_BARS = 12;
 const NAME_COLUMNS = 40;
-/** How many hours one mark of the sparkline can stand for. */
+/** The numbers of hours that a mark of the sparkline can stand for. */
 const HOURS_A_MARK = [1, 2, 3, 4, 6, 8, 12, 24, 48, 72, 168] as const;
 
 const TITLES = {
@@ -20,7 +20,7 @@ const TITLES = {
 
 type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'settings' | 'clock'>;
 
-/** A sparkline over the hours, then a bar for each value, the most frequent first. */
+/** Draws a sparkline over the hours, then a bar for each value, the most frequent first. */
 export function drawStats(context: Show, rows: readonly StatsRow[], interval: Interval): string {
   const all = rows.find(({ by }) => by === 'all')?.count ?? 0;
   const entries = countText(all, 'log entry');
@@ -67,10 +67,10 @@ function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRo
   const names = shown.map(nameOf);
   const nameWidth = Math.max(...names.map((name) => name.length));
   const countWidth = formatNumber(most).length;
-  // A narrow terminal shows the numbers alone.
+  // A narrow terminal shows only the numbers.
   const columns = context.out.width;
   const room = columns - nameWidth - countWidth - '    100.0%    '.length;
-  // Names that leave no room even for the numbers have them on a line below.
+  // Names too long for numbers beside them have their numbers on the next line.
   const isNarrow = room < -'  '.length;
   const barWidth = Math.max(0, Math.min(BAR_COLUMNS, room));
   const lines = shown.map(({ count, share }, index) => {
@@ -87,7 +87,7 @@ function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRo
   return [TITLES[by], ...lines];
 }
 
-/** A value for people. An actor's id is never cut, like every identifier. */
+/** Returns a value for people. An actor's id is never cut, like every identifier. */
 function nameOf({ by, value, actor_type: type }: StatsRow): string {
   if (value === null) return '(none)';
   const clean = cleanText(value);

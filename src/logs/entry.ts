@@ -4,15 +4,15 @@ import { parseTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';
 import { isLossy, logFromLine, logText } from '../client/api/logs.ts';
 import type { Log } from '../schema/log.ts';
 
-/** How long the service keeps entries, in milliseconds, unless an option says otherwise. */
+/** The default retention of the service, in milliseconds. */
 export const DEFAULT_RETENTION_MS = 86_400_000;
-/** How late an entry may arrive, in milliseconds, unless an option says otherwise. */
+/** The default overlap in milliseconds: how late an entry may arrive. */
 export const DEFAULT_OVERLAP_MS = 120_000;
 
-/** A log entry with what its readers need to know of it. */
+/** A log entry with its parsed time and its key. */
 export class Entry {
   readonly log: Log;
-  /** When it was created, in epoch milliseconds. */
+  /** The creation time in epoch milliseconds; `NO_TIME` if it is unreadable. */
   readonly at: number;
   #key: string | undefined;
 
@@ -21,13 +21,13 @@ export class Entry {
     this.at = parseTime(log.created_at) ?? NO_TIME;
   }
 
-  /** Stands for the whole entry: equal entries have equal keys. Made when asked for, as hashing takes its time. */
+  /** A hash of the whole entry: equal entries have equal keys. It is computed on first use, because hashing is slow. */
   get key(): string {
     return (this.#key ??= fingerprint(this.log));
   }
 }
 
-/** The time of an entry whose own cannot be read: it is never old enough to be forgotten, so it is not shown twice. */
+/** The time of an entry without a readable time. It is never old enough to be forgotten, so the entry is not shown twice. */
 export const NO_TIME = Number.MAX_SAFE_INTEGER;
 
 export function entryOf(log: Log): Entry {
@@ -38,10 +38,10 @@ export function byTime(one: Entry, other: Entry): number {
   return one.at - other.at;
 }
 
-// In the bundle the import is a call of `require`: once is enough.
+// In the bundle every use of the import calls `require`, so the function is kept here.
 let digest: typeof hash | undefined;
 
-/** 132 bits of SHA-256 over the entry with its members sorted; checkpoints and archives keep them. */
+/** Returns 132 bits of SHA-256 over the entry with sorted members. Checkpoints and archives store these, so they must not change. */
 function fingerprint(log: Log): string {
   digest ??= hash;
   return digest('sha256', isLossy(log) ? logText(log) : sortedText(log), 'base64url').slice(0, 22);
@@ -55,11 +55,11 @@ function sortedText(log: Log): string {
 
 const ESCAPE = '\\';
 
-/** The members of an entry as JSON, as fast as its text and they allow. */
+/** Returns values as a JSON list, without the general serializer where their text allows it. */
 function listText(values: readonly unknown[], source: string): string {
   if (!source.includes(ESCAPE) && values.every((value) => typeof value === 'string'))
     return `["${values.join('","')}"]`;
-  // A replacer function takes longer than all the rest, and hardly any entry has nested members.
+  // A replacer function is slow, and hardly any entry has nested members.
   const isFlat = values.every((value) => typeof value !== 'object' || value === null);
   return JSON.stringify(values, isFlat ? undefined : withSortedMembers);
 }
@@ -72,7 +72,7 @@ interface Names {
 
 let known: Names = { names: [], sorted: [], text: '[]' };
 
-/** Nearly all entries have the names of the one before, and sorting takes longer than the rest. */
+/** Returns the sorted names of an entry's members. They are reused, because sorting is slow and nearly all entries have the same. */
 function sortedNames(log: Log): Names {
   const names = Object.keys(log);
   if (names.length === known.names.length && names.every((name, at) => name === known.names[at])) return known;
@@ -86,13 +86,13 @@ function withSortedMembers(_name: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A half-open time range in epoch milliseconds: `from` belongs to it, `to` does not. */
+/** A half-open time range in epoch milliseconds: it includes `from` but not `to`. */
 export interface TimeRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Whether an entry belongs to a range. One whose time cannot be read belongs to all. */
+/** Whether an entry is in a range. An entry without a readable time is in all ranges. */
 export function isIn({ from, to }: TimeRange, { at }: Entry): boolean {
   return at === NO_TIME || (at >= from && at < to);
 }
@@ -114,7 +114,7 @@ function countBy<K>(entries: readonly Entry[], valueOf: (entry: Entry) => K): Ma
   return counts;
 }
 
-/** The entries that come more often than so many times, in their order. */
+/** Returns the entries that occur more often than `timesOf` says, in order. */
 export function beyond(entries: readonly Entry[], timesOf: (entry: Entry) => number): Entry[] {
   const met = new Map<string, number>();
   return entries.filter((entry) => {
@@ -126,17 +126,17 @@ export function beyond(entries: readonly Entry[], timesOf: (entry: Entry) => num
   });
 }
 
-/** One line of a tally as a checkpoint keeps it. */
+/** One line of a tally in a checkpoint. */
 export type TallyLine = readonly [key: string, at: number, count: number];
 
-/** The entries of one second, each as a line or, until somebody asks, as its text: hashing takes longer than all else. */
+/** The entries of one second. Each is stored as text until its line is needed, because hashing is slow. */
 class Second {
   readonly added: (TallyLine | string)[] = [];
   total = 0;
   #lines = new Map<string, TallyLine>();
   #read = 0;
 
-  /** How many there are of each entry among the first `length` that were added. */
+  /** Returns the lines with the counts of the first `length` added entries. */
   lines(length = this.added.length): ReadonlyMap<string, TallyLine> {
     if (length < this.#read) {
       this.#lines = new Map();
@@ -157,9 +157,9 @@ function lineOf({ key, at }: Entry): TallyLine {
   return [key, at, 1];
 }
 
-/** How many of each entry there are: a multiset, because two entries may be equal in every field and still be two. */
+/** A multiset of entries, because two different entries may be equal in every field. */
 export class Tally {
-  /** By the second of their creation, as they are forgotten second by second. */
+  /** The entries by the second of their creation, so that whole seconds can be forgotten. */
   readonly #seconds = new Map<number, Second>();
 
   constructor(lines: Iterable<TallyLine> = []) {
@@ -174,7 +174,7 @@ export class Tally {
     this.#put(sourceOf(entry.log)?.text ?? lineOf(entry), entry.at, 1);
   }
 
-  /** How many there are of one second. */
+  /** Returns the number of entries of one second. */
   countOf(second: number): number {
     return this.#seconds.get(second)?.total ?? 0;
   }
@@ -183,17 +183,17 @@ export class Tally {
     return this.#seconds.get(wholeSecond(entry.at))?.lines().get(entry.key)?.[2] ?? 0;
   }
 
-  /** Those of `entries` that go beyond what is counted here, in their order. */
+  /** Returns the entries that exceed the counts of this tally, in order. */
   surplus(entries: readonly Entry[]): Entry[] {
     return beyond(entries, (entry) => this.count(entry));
   }
 
-  /** Forgets what is older than this whole second. */
+  /** Forgets all entries before this whole second. */
   forgetBefore(time: number): void {
     for (const second of this.#seconds.keys()) if (second < time) this.#seconds.delete(second);
   }
 
-  /** The lines of this moment, to be asked for at any time. */
+  /** Returns a function that computes the lines of the present moment, whenever it is called. */
   lines(): () => TallyLine[] {
     const seconds = Array.from(this.#seconds.values(), (second) => [second, second.added.length] as const);
     return () => seconds.flatMap(([second, length]) => Array.from(second.lines(length).values()));
@@ -207,24 +207,24 @@ export class Tally {
   }
 }
 
-/** How far a tail has got. All times in epoch milliseconds, by the service's clock. */
+/** The position of a tail. All times are epoch milliseconds by the service's clock. */
 export interface TailPosition {
-  /** All entries from before this time have been passed on. */
+  /** The time before which all entries have been passed on. */
   readonly settled: number;
-  /** The log was read up to here; late entries from before may still come. */
+  /** The time up to which the log was read. Late entries from before may still arrive. */
   readonly readTo: number;
-  /** The time of the newest entry met. */
+  /** The time of the newest entry read. */
   readonly newest: number | undefined;
-  /** The entries since `settled` that have been passed on. */
+  /** The entries after `settled` that have been passed on. */
   readonly passed: readonly TallyLine[];
 }
 
-/** The position of a tail that begins at a time. */
+/** Returns the position of a tail that begins at a time. */
 export function beginAt(time: number): TailPosition {
   return { settled: time, readTo: time, newest: undefined, passed: [] };
 }
 
-/** The position once it is known that nothing from before a time, in epoch milliseconds, will come any more. */
+/** Moves a position forward to a time (epoch milliseconds) before which nothing more will arrive. */
 export function settledBefore(position: TailPosition, time: number): TailPosition {
   const settled = wholeSecond(time);
   if (position.settled >= settled) return position;
@@ -232,7 +232,7 @@ export function settledBefore(position: TailPosition, time: number): TailPositio
   return { ...position, settled, readTo: Math.max(position.readTo, settled), passed };
 }
 
-/** A position as it moves. Its size is bounded by what is created within the overlap. */
+/** A moving position. Its size is bounded by the entries created within the overlap. */
 export class TailState {
   settled: number;
   readTo: number;
@@ -246,7 +246,7 @@ export class TailState {
     this.passed = new Tally(passed);
   }
 
-  /** Forgets the entries from before this time: all of them have been passed on. */
+  /** Forgets the entries before this time, all of which have been passed on. */
   settle(time: number): void {
     if (time <= this.settled) return;
     this.settled = time;

@@ -7,12 +7,12 @@ import type { EntryFilter } from './entry-filter.ts';
 import { mayBeBeginning } from './near-ids.ts';
 import type { EntryInput, EntityInput } from './options.ts';
 
-/** The names of the filters given that svc applies. */
+/** Returns the names of the typed filters that svc applies itself. */
 export function clientFilters(input: EntryInput): string[] {
   return [...new Set(clientFilterWords(input).flatMap((word) => /^--[a-z-]+/.exec(word) ?? []))];
 }
 
-/** All filters as words of a command line. */
+/** Returns all filters as words of a command line. */
 export function filterWords(input: EntryInput & EntityInput): string[] {
   return [
     ...option('--entity-type', input.entityType),
@@ -32,7 +32,7 @@ function clientFilterWords(input: EntryInput): string[] {
   ];
 }
 
-/** Whether an entry is about the requested entity, where no service applies that filter. */
+/** Whether an entry is about the requested entity. Used for archives, where no service applies this filter. */
 export function isAbout(log: Log, { entityType, entityId, near }: EntryFilter): boolean {
   near.see(log.entity_id);
   return (
@@ -41,12 +41,12 @@ export function isAbout(log: Log, { entityType, entityId, near }: EntryFilter): 
   );
 }
 
-/** An id as it was given, in lower and in upper case: a service that takes any of them writes ids in one. */
+/** Returns an id as typed, in lower case and in upper case. A service may accept any form, but writes only one. */
 function formsOf(id: string): string[] {
   return [id, id.toLowerCase(), id.toUpperCase()];
 }
 
-/** Values of which every entry that passes all filters has one: those of one filter, of all given the rarest. */
+/** Returns the values of the most selective filter. Every match contains one of them, so other lines need not be parsed. */
 export function valuesAmong(input: EntryFilter): readonly string[] {
   const { operation, entityType, actorType } = input;
   const [entity, actors] = wholeIds(input);
@@ -64,12 +64,12 @@ function distinctForms(ids: readonly string[]): string[] {
   return [...new Set(ids.flatMap(formsOf))];
 }
 
-/** The ids that an entry must have, one of each list, as its entity or its actor. */
+/** Returns lists of ids. Every match has one id of each list, as its entity or its actor. */
 export function idsAmong(input: EntryFilter): (readonly string[])[] {
   return wholeIds(input).filter(({ length }) => length > 0);
 }
 
-/** The ids of the entity and of the actors; none of either where one may be the beginning of another id. */
+/** Returns the requested ids of entities and actors. A list is empty if one of its ids may be the beginning of another id. */
 function wholeIds({ entityId, actors }: EntryFilter): [entity: readonly string[], actors: readonly string[]] {
   const ids = actors.flatMap(({ id }) => id ?? []);
   const isWhole = entityId !== undefined && !mayBeBeginning(entityId);
@@ -79,7 +79,7 @@ function wholeIds({ entityId, actors }: EntryFilter): [entity: readonly string[]
 export function matches(log: Log, input: EntryFilter): boolean {
   const { entityId, entityType, actors, near } = input;
   near.see(log.entity_id);
-  // The API documents an id together with its type: a service may ignore an id alone, so it is checked here.
+  // The API documents the filter by id only together with a type. A service may ignore an id alone, so svc checks it.
   const isIdOnly = entityId !== undefined && entityType === undefined;
   return (
     (!isIdOnly || log.entity_id?.toLowerCase() === entityId.toLowerCase()) &&
@@ -92,7 +92,7 @@ export function matches(log: Log, input: EntryFilter): boolean {
   );
 }
 
-/** Reports how many of the entries that the service sent were dropped here. */
+/** Reports how many of the entries read match the filters that svc applies. */
 export function reportFiltered(
   { notices }: Context,
   input: EntryInput,

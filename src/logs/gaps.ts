@@ -9,7 +9,7 @@ export function gapText({ from, to }: TimeRange): string {
 
 const MAX_GAPS = 5;
 
-/** Reports which parts of the given range the archive does not cover. `newer`: how to get newer entries, if at all. */
+/** Reports the parts of a range that the archive does not cover. `newer` says how to get newer entries, if there is a way. */
 export function reportGaps(
   { notices, clock }: Context,
   { coverage }: { readonly coverage: Coverage },

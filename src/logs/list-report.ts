@@ -29,7 +29,7 @@ export function reportSearched(
   context.notices.command(typedCommand(rest, context.globals, context.system));
 }
 
-/** The most entries that are shown, and read for them. */
+/** The most entries to show, and the most to read for them. */
 interface Most {
   readonly limit: number | undefined;
   readonly mostRead: number;
@@ -42,7 +42,7 @@ function restWords(
 ): string[] | undefined {
   let { since, until } = interval;
   if (next === undefined) {
-    // The cursors were those of a shorter list: a time has to do, and its second may come again.
+    // The cursors belong to a narrower list, so the command continues by time and may repeat entries of one second.
     if (first === undefined || last === undefined) return undefined;
     if (last < first) until = wholeSecond(last) + SECOND_MS;
     else since = wholeSecond(last);
@@ -99,7 +99,7 @@ export async function requireKept(
 ): Promise<void> {
   const { DEFAULT_RETENTION_MS } = await import('./entry.ts');
   const edge = now - (retention ?? DEFAULT_RETENTION_MS);
-  // The service forgets the oldest first: once all is read, what it still has proves that it has all that came after.
+  // The service deletes the oldest entries first, so the oldest entry read proves that all later ones exist.
   const to = Math.min(edge, until, more ? Infinity : oldest);
   if (since === undefined || since >= to) return;
   const gap = `entries may be missing from ${utcTime(since)} to ${utcTime(to)}`;

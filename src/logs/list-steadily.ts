@@ -6,14 +6,14 @@ import type { Log } from '../schema/log.ts';
 import { countByKey, entryOf } from './entry.ts';
 
 const MAX_RESTARTS = 20;
-/** Entries without a time that are kept to recognize them. */
+/** The most entries without a time that are remembered to recognize repetitions. */
 const MAX_TIMELESS = 10_000;
 
 /**
- * The pages of a list of logs in the service's order. When the cursor expires, the list starts over from the last second
- * given, and what was given of that second is dropped: nothing is lost or duplicated (R27). `onRestart` is called then:
- * the cursors that follow belong to a narrower list.
- * @throws SvcError `truncated` where the entries are in no order of time, so that the rest is not known
+ * Yields the pages of a list of logs in the service's order. When the cursor expires, the list starts over from the last
+ * second yielded, and drops entries of that second that were yielded before, so that nothing is lost or duplicated (R27).
+ * `onRestart` is then called, because the following cursors belong to a narrower list.
+ * @throws SvcError `truncated` if the entries are not in order of time, so that the rest cannot be determined
  */
 export async function* listSteadily(
   logs: Pick<Logs, 'list'>,
@@ -35,7 +35,7 @@ export async function* listSteadily(
       return;
     } catch (error) {
       restart += 1;
-      // A cursor that leads to itself would do so again.
+      // The service would repeat a cursor that leads to itself, so that error is final.
       const isExpired = isExpiredCursor(error, pages) && !isSvcError(error, 'truncated');
       if (!isExpired || restart > MAX_RESTARTS) throw error;
       rest = position.rest(filter, error);
@@ -45,31 +45,31 @@ export async function* listSteadily(
   }
 }
 
-/** How far a list has been given, if it is in order of time. */
+/** The progress of a list, as far as it is in order of time. */
 class ListPosition {
   readonly #hasStart: boolean;
   #direction: 'unknown' | 'older' | 'newer' | 'none' = 'unknown';
   #last: string | undefined;
   #second: number | undefined;
-  /** What was given of that second. */
+  /** The entries of that second yielded so far. */
   #given: Log[] = [];
-  /** What was given without a time, which may come wherever the service puts it. */
+  /** The entries without a time yielded so far. They may be anywhere in the list. */
   readonly #timeless: Log[] = [];
-  /** How many of each entry, by key, will come once more. */
+  /** The number of times that each entry, by key, will be repeated. */
   #repeated = new Map<string, number>();
 
   constructor(hasStart: boolean) {
     this.#hasStart = hasStart;
   }
 
-  /** Those of a page's entries that were not given before. */
+  /** Returns the entries of a page that were not yielded before. */
   take(items: readonly Log[]): readonly Log[] {
     const fresh = this.#repeated.size === 0 ? items : items.filter((log) => !this.#isRepeated(log));
     for (const log of fresh) this.#pass(log);
     return fresh;
   }
 
-  /** The filter for the rest of the list. */
+  /** Returns the filter for the rest of the list. */
   rest(filter: LogFilter, cause: unknown): LogFilter {
     if (this.#direction === 'none' || (this.#hasStart && this.#direction === 'unknown'))
       throw new SvcError('truncated', 'the cursor expired, and the entries are in no order to resume by', {

@@ -4,12 +4,12 @@ import type { Context } from '../cli/app/command.ts';
 const MOST_KEPT = 5;
 const SHORTER_THAN_UUID = /^[0-9a-f-]{6,35}$/i;
 
-/** Whether an id may be the beginning of a UUID, as tables show ids, and not a whole id. */
+/** Whether an id may be only the beginning of a UUID, which is what tables show. */
 export function mayBeBeginning(id: string): boolean {
   return SHORTER_THAN_UUID.test(id);
 }
 
-/** Whether entries of the requested entity were read, and the ids read that begin with the requested one. */
+/** Remembers whether the requested entity was found, and otherwise ids that begin with the requested one. */
 export class NearIds {
   readonly #requested: string | undefined;
   readonly #near = new Set<string>();
@@ -26,7 +26,7 @@ export class NearIds {
     else if (this.#near.size < MOST_KEPT && lower.startsWith(this.#requested)) this.#near.add(id);
   }
 
-  /** Names the near ids where no entry has the requested one. @throws SvcError `usage` where that is too short to be a UUID */
+  /** Reports near ids if no entry has the requested id. @throws SvcError `usage` if the id is too short for a UUID */
   report({ notices }: Pick<Context, 'notices'>): void {
     const requested = this.#requested;
     if (requested === undefined || this.#isFound) return;

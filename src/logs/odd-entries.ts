@@ -13,7 +13,7 @@ const ODDITIES: Readonly<Record<Oddity, string>> = {
   'not an object': 'that are not objects',
 };
 
-/** Counts entries that are not as documented. They are kept like all others. */
+/** Counts entries that differ from the documented form. They are kept like all others. */
 export class OddEntries {
   readonly #counts = new Map<Oddity, number>();
 

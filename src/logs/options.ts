@@ -6,7 +6,7 @@ import { moment, pattern, positiveDuration, text } from '../cli/app/value-parser
 import type { LogFilter } from '../client/api/logs.ts';
 import type { PageOptions } from '../client/api/pages.ts';
 
-/** Filters that the service applies. */
+/** The filters that the service applies. */
 export const ENTITY_PARAMETERS = {
   entityType: suggesting(
     'entity type',
@@ -20,7 +20,7 @@ export const INTERVAL_PARAMETERS = {
   until: value('--until <time>', 'only entries before this time', moment),
 } as const;
 
-/** Filters that svc applies. */
+/** The filters that svc applies itself. Help marks them with an asterisk. */
 export const ENTRY_PARAMETERS = {
   operation: repeated('--operation <name>', 'only this operation, such as create; may be repeated *', text),
   actor: repeated(
@@ -37,7 +37,7 @@ export const ENTRY_PARAMETERS = {
   ),
 } as const;
 
-/** The same without the mark, for commands where svc applies every filter. */
+/** The filters without the asterisk, for commands in which svc applies every filter. */
 export const UNMARKED_ENTRY_PARAMETERS = {
   operation: unmarked(ENTRY_PARAMETERS.operation),
   actor: unmarked(ENTRY_PARAMETERS.actor),
@@ -47,13 +47,13 @@ export const UNMARKED_ENTRY_PARAMETERS = {
   excludeEntityType: unmarked(ENTRY_PARAMETERS.excludeEntityType),
 } as const;
 
-/** Options of what the service may no longer have. */
+/** The options about entries that the service may no longer have. */
 export const RETENTION_PARAMETERS = {
   retention: value('--retention <duration>', 'how long the service keeps entries (default 24h)', positiveDuration),
   strict: flag('--strict', 'exit with 14 when entries may be missing'),
 } as const;
 
-/** The most entries that a tail begins with. */
+/** The most entries with which a tail can begin. */
 export const MAX_LAST = 10_000;
 
 export const OVERLAP_PARAMETER = value(
@@ -71,7 +71,7 @@ export function entityFilter({ entityType, entityId }: EntityInput): EntityInput
   return { entityType, entityId };
 }
 
-/** The interval in epoch milliseconds, as far as it was given. @throws SvcError `usage` where it is empty */
+/** Resolves the typed interval to epoch milliseconds. @throws SvcError `usage` if it is empty */
 export function intervalOf({ since, until }: IntervalInput, now: number) {
   const interval = { since: since?.(now), until: until?.(now) };
   if (interval.since !== undefined && interval.until !== undefined && interval.since >= interval.until)
@@ -79,13 +79,13 @@ export function intervalOf({ since, until }: IntervalInput, now: number) {
   return interval;
 }
 
-/** Names of actors, where a person reads a table on a terminal whose columns nobody chose. */
+/** Returns names of actors for a table on a terminal with the default columns; otherwise undefined. */
 export async function actorNames(context: Context) {
   if (!context.out.isTerminal || !isForPeople(context) || context.globals.fields !== undefined) return undefined;
   return new (await import('./actor-names.ts')).ActorNames(context);
 }
 
-/** The request for the first page of entries, for `--curl`. */
+/** Returns the request for the first page of entries, for `--curl`. */
 export async function firstRequest(filter: LogFilter, page: PageOptions = { pageSize: 100 }): Promise<PreviewRequest> {
   const [{ listLogsRequest }, { pageRequest }] = await Promise.all([
     import('../client/api/logs.ts'),

@@ -5,15 +5,15 @@ import type { Page } from '../client/api/pages.ts';
 import type { Log } from '../schema/log.ts';
 import { OddEntries } from './odd-entries.ts';
 
-/** What a list has read so far: its report is made of this alone. Times are in epoch milliseconds. */
+/** The facts about a list in progress, from which its report is made. Times are epoch milliseconds. */
 export interface ListReading extends ListProgress {
-  /** The times of the oldest and the newest entry read; infinite where none has a readable time. */
+  /** The times of the oldest and the newest entry read; infinite if none has a readable time. */
   oldest: number;
   newest: number;
   /** The times of the first and the last entry read, which show the order of the list. */
   first: number | undefined;
   last: number | undefined;
-  /** Whether a cursor expired and the list went on by time: its cursors are those of a narrower list. */
+  /** Whether a cursor expired and the list continued by time, so that its cursors belong to a narrower list. */
   isNarrower: boolean;
   readonly operations: Set<string>;
   readonly odd: OddEntries;
@@ -33,15 +33,15 @@ export function newListReading(): ListReading {
 }
 
 interface ReadListOptions {
-  /** How many entries to show, and how many to read for them. */
+  /** The most entries to show; `mostRead` is the most to read for them. */
   readonly limit: number | undefined;
   readonly mostRead: number;
   readonly matches: (log: Log) => boolean;
-  /** Whether few of the entries read may be shown, so that a terminal shows how far the list is. */
+  /** Whether svc filters entries, so that a terminal shows the progress of reading. */
   readonly isFiltered: boolean;
 }
 
-/** Gives the matching entries page by page, and records in `reading` what was read, until enough were shown. */
+/** Yields matching entries page by page until enough were shown, and records in `reading` what was read. */
 export async function* readList(
   context: Context,
   pages: AsyncIterable<Page<Log>>,
@@ -57,7 +57,7 @@ export async function* readList(
       yield batch;
       if (isLast) return;
       live?.update({ state: `${countText(reading.read, 'entry')} read` });
-      // Once a terminal shows entries, they are the progress.
+      // Once a terminal shows entries, no progress line is needed.
       if (reading.shown > 0 && context.out.isTerminal) live?.fail();
     }
   } finally {
@@ -78,8 +78,8 @@ function notePage(reading: ListReading, items: readonly Log[]): void {
 }
 
 /**
- * Tells whether the entries shown of a longer list are its oldest. Where all entries read are of one second, their order
- * does not show, and the page after them is read too.
+ * Resolves to whether a list with more entries has shown its oldest ones. If all entries read are of one second, the next
+ * page is read too, because they do not show the order.
  */
 export async function isOldestFirst(
   { first, last, more, next }: ListReading,

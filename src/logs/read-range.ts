@@ -7,18 +7,18 @@ import { isExpiredCursor, type Page } from '../client/api/pages.ts';
 import type { Log } from '../schema/log.ts';
 import { beyond, countByKey, type Entry, entryOf, isIn, NO_TIME, secondsOf, Tally, type TimeRange } from './entry.ts';
 
-/** Where entries are read: the service, or a model of it. */
+/** The source of entries: the service, or a model of it in tests. */
 export interface LogSource {
-  /** All pages of a range, in whatever order. */
+  /** Reads all pages of a range, in any order of entries. */
   pages(range: TimeRange, pageSize: number): AsyncIterable<Page<Log>>;
-  /** The time by the service's clock. */
+  /** Returns the time by the service's clock. */
   now(): number;
   readonly clock: Clock;
-  /** Ends everything when it aborts. */
+  /** Aborts all work. */
   readonly signal: AbortSignal;
 }
 
-/** The service's logs, or those of one entity type or entity. */
+/** Returns the service's logs as a source, optionally of one entity type or entity. */
 export function serviceLogs(client: Client, filter: Pick<LogFilter, 'entityType' | 'entityId'>): LogSource {
   const { clock, signal } = client;
   return {
@@ -32,37 +32,37 @@ export function serviceLogs(client: Client, filter: Pick<LogFilter, 'entityType'
   };
 }
 
-/** What one read of a range found. */
+/** The entries found by reading a range. */
 export interface Found {
   readonly entries: readonly Entry[];
   readonly pages: number;
-  /** Entries that may be others met again, as they came on several pages. */
+  /** Entries that may be repetitions, because equal ones were on several pages. */
   readonly uncertain: readonly Entry[];
 }
 
 export interface ReadOptions {
-  /** Give up as soon as there are more pages than this. */
+  /** The most pages; reading gives up when there are more. */
   readonly maxPages?: number | undefined;
-  /** Request no more pages once it has aborted. */
+  /** Stops further page requests when it aborts. */
   readonly stop?: AbortSignal | undefined;
 }
 
-/** A range holds more pages than allowed. */
+/** The error for a range with more pages than allowed. */
 export class TooManyPages extends Error {
   override readonly name = 'TooManyPages';
 }
 
-// Each read cuts its pages elsewhere, so that a fault where two pages meet does not repeat itself.
+// Each read uses another page size, so that a fault between two pages is not repeated at the same entries.
 const PAGE_SIZES = [100, 97, 89] as const;
 const MAX_READS = 8;
 const MAX_RESTARTS = 20;
-/** Stands for several pages. */
+/** The page number of a time that occurs on several pages. */
 const SEVERAL = -1;
 
 /**
  * Reads all pages of a range once. When its cursor expires, it starts over and drops what was read, so nothing is lost
  * or duplicated (R27). A range with more pages than a cursor lives for is read in halves.
- * @throws TooManyPages as soon as there are more than `maxPages`; SvcError `truncated` for such a second
+ * @throws TooManyPages if there are more than `maxPages`; SvcError `truncated` if one second has more pages than a cursor lives for
  */
 export async function readOnce(
   source: LogSource,
@@ -88,7 +88,7 @@ export async function readOnce(
   }
 }
 
-/** What may be duplicated where pages shift. A page is of one moment: equal entries on one are certain. */
+/** Returns entries that may be duplicates from shifting pages. Equal entries on the same page are certainly different. */
 function uncertainEntries(pages: readonly (readonly Entry[])[]): Entry[] {
   const pageOf = new Map<number, number>();
   for (const [page, entries] of pages.entries()) {
@@ -102,7 +102,7 @@ function uncertainEntries(pages: readonly (readonly Entry[])[]): Entry[] {
   return beyond(doubtful.flat(), ({ key }) => certain.get(key) ?? 0);
 }
 
-/** Reads a range until two reads agree, as pages may shift meanwhile; one that never settles, in halves. */
+/** Reads a range until two reads agree, because pages may shift meanwhile. A range that never settles is read in halves. */
 export async function readReliably(
   source: LogSource,
   range: TimeRange,
@@ -122,13 +122,13 @@ export async function readReliably(
   return { ...half, pages: pages + half.pages };
 }
 
-/** What the two halves of a range hold, the earlier first. @throws the failure for a single second */
+/** Reads the two halves of a range, the earlier first. @throws `failure` if the range is a single second */
 async function readHalves({ from, to }: TimeRange, failure: SvcError, read: (half: TimeRange) => Promise<Found>) {
   const middle = wholeSecond((from + to) / 2);
   if (middle <= from) throw failure;
   const early = await read({ from, to: middle });
   const late = await read({ from: middle, to });
-  // An entry without a time may have come with both.
+  // An entry without a time may be in both halves.
   const rest = tallyOf(early.entries).surplus(late.entries);
   return {
     entries: [...early.entries, ...rest],
@@ -138,8 +138,8 @@ async function readHalves({ from, to }: TimeRange, failure: SvcError, read: (hal
 }
 
 /**
- * Reads a range of the past once, as nothing is added to it. Only where retention removed something meanwhile, or an entry
- * came on two pages, that part is read until two reads agree.
+ * Reads a range of the past once, because nothing is added to it any more. It is read until two reads agree if retention
+ * may have removed entries meanwhile, and so are the seconds of equal entries on two pages.
  */
 export async function readSettled(
   source: LogSource,
@@ -152,7 +152,7 @@ export async function readSettled(
   return resolved(found, secondsOf(found.uncertain), (doubt) => readReliably(source, doubt, { stop: options.stop }));
 }
 
-/** Reads a range that entries are still added to: what it holds when two reads agree at once, or else nothing. */
+/** Reads a range that still gets entries. Undefined if two successive reads differ. */
 export async function readIfStable(source: LogSource, range: TimeRange): Promise<Found | undefined> {
   const first = await readOnce(source, range);
   if (first.pages === 1) return first;
@@ -161,7 +161,7 @@ export async function readIfStable(source: LogSource, range: TimeRange): Promise
   return areSame(first, second) ? { ...second, pages, uncertain: [] } : undefined;
 }
 
-/** What was found without what is uncertain, and with these ranges as another read found them. */
+/** Drops uncertain entries, and replaces the given ranges by the results of another read. */
 export async function resolved(
   found: Found,
   ranges: readonly TimeRange[],
@@ -182,7 +182,7 @@ export async function resolved(
   return { entries, pages, uncertain: [] };
 }
 
-/** Whether two reads found the same entries, each as often. */
+/** Whether two reads found the same entries, each with the same count. */
 function areSame({ entries: one }: Found, { entries: other }: Found): boolean {
   return one.length === other.length && tallyOf(one).surplus(other).length === 0;
 }

@@ -5,7 +5,7 @@ import { MARKS, type Tone } from '../cli/output/view.ts';
 import type { DroppedMonth } from './archive/record.ts';
 import type { TimeRange } from './entry.ts';
 
-/** A line of a summary: a sentence, and the tone of what is good or bad. */
+/** A line of a summary: a sentence, optionally with a tone for good or bad news. */
 export type Sentence = string | readonly [tone: Tone, text: string];
 
 export function sentencesText({ palette, out, marks }: Context, sentences: readonly Sentence[]): string {
@@ -23,7 +23,7 @@ export function gapSentence(context: Context, gap: TimeRange): Sentence {
   return ['warn', `gap, entries may be missing: ${rangeText(context, gap)}`];
 }
 
-/** A time range in words, with its length. */
+/** Returns a time range in words, with its length. */
 export function rangeText(context: Context, { from, to }: TimeRange): string {
   return `${shownTime(context, from)} to ${shownTime(context, to)} (${formatDuration(to - from)})`;
 }
@@ -32,7 +32,7 @@ export function shownTime({ settings, out, clock }: Pick<Context, 'settings' | '
   return formatTime(isoTime(at), settings.time.value ?? (out.isTerminal ? 'local' : 'utc'), clock.now());
 }
 
-/** The totals of some dropped months. */
+/** Sums the counts of dropped months. */
 export function sumOfMonths(months: readonly DroppedMonth[]): Record<'segments' | 'entries' | 'bytes', number> {
   const sum = { segments: 0, entries: 0, bytes: 0 };
   for (const { segments, entries, bytes } of months) {

@@ -16,7 +16,7 @@ export const logView: View<Log> = {
   ],
 };
 
-// "Card created" beside "create" and "card" adds nothing.
+// A message such as "Card created" repeats the columns "create" and "card".
 function onlyRepeats({ operation, entity_type: type, message }: Log): boolean {
   const noun = wordsOf(type);
   const said = wordsOf(message);

@@ -44,7 +44,7 @@ const parameters = {
 
 type ArchiveInput = Input<typeof parameters>;
 
-// Each commit keeps the hashes of two minutes of entries, which a busy log has many of.
+// Commits are rare, because each stores the hashes of two minutes of entries, which are many on a busy log.
 const DEFAULT_EVERY_MS = 900_000;
 
 const SUBJECT = ['archive', 'service', 'tenant_id'] as const;
@@ -136,7 +136,7 @@ export const archive = defineCommand({
   },
 });
 
-/** Says which months a retention would drop; reads the archive alone. */
+/** Shows the months that retention would drop. Reads only the archive. */
 async function showOld(context: Context, store: ArchiveStore, keep: number | undefined): Promise<number> {
   if (keep === undefined)
     throw new SvcError('usage', '--dry-run shows what --keep would drop', { hint: 'Add --keep, such as --keep 13M.' });
@@ -166,13 +166,13 @@ function locationOf({ dir, to }: ArchiveInput): string {
   });
 }
 
-/** What a run of the archive did. Times are RFC 3339, UTC. */
+/** The summary of a run. Times are RFC 3339, UTC. */
 export type ArchiveSummary = ReturnType<typeof summaryOf>;
 
 function summaryOf(
   { tenantId, readTo, archivedTo, written, record, sha256, lost }: ArchiveRun,
   names: { readonly archive: string; readonly service: string },
-  /** Hours until entries not yet archived would have been forgotten; null for a new archive. */
+  /** Hours until the service would have deleted unarchived entries; null for a new archive. */
   hours: { readonly hours_left_before: number | null; readonly hours_left: number },
   dropped: Dropped | undefined,
 ) {
@@ -185,7 +185,7 @@ function summaryOf(
     raw: written.raw,
     card_numbers: written.cardNumbers,
     segments: written.segments,
-    // The range that this run read, and the gaps it found.
+    // The range that this run read, and the gaps in it.
     read_from: isoTime(readTo),
     read_to: isoTime(archivedTo),
     gaps: written.gaps.map(isoRange),
@@ -193,10 +193,10 @@ function summaryOf(
     // The newest record and its hash, which `svc logs verify --expect` takes.
     record,
     sha256,
-    // Files that records name and that a list does not have, or not with their size; null where a signal came first.
+    // Recorded files that are missing or have another size; null if a signal ended the run before the search.
     missing_files: lost?.missing.length ?? null,
     changed_files: lost?.changed.length ?? null,
-    // What --keep dropped, all from before this time.
+    // The months that --keep dropped, and the time before which they are.
     dropped:
       dropped && dropped.months.length > 0 ? { before: isoTime(dropped.before), ...sumOfMonths(dropped.months) } : null,
   };
@@ -210,7 +210,7 @@ function summaryText(
   const { entries, late, segments, gaps } = written;
   const stateSentence = (): Sentence => {
     if (endedBy) return `archive not up to date yet: ${archive}`;
-    // An archive that lost files lacks entries, whatever was read just now.
+    // An archive with lost files is damaged, even if this run succeeded.
     if (lost && isLost(lost)) return `archive damaged: ${archive}`;
     return ['good', `archive up to date: ${archive}`];
   };
@@ -273,10 +273,10 @@ function lostError(name: string, lost: LostFiles): SvcError {
   });
 }
 
-/** Longer than a last commit to a reachable bucket takes. */
+/** The time for the last commit after a signal, enough for a reachable bucket. */
 const GRACE_MS = 10_000;
 
-/** A signal that follows the command's own at once or, after `begin`, late enough to finish what was begun. */
+/** Returns a signal that follows the command's signal: at once, or after `begin` with a delay to finish the commit. */
 function graceOf(context: Pick<Context, 'signal' | 'clock' | 'onClose'>): { signal: AbortSignal; begin: () => void } {
   const ended = new AbortController();
   const over = new AbortController();

@@ -26,8 +26,8 @@ const TEXTS = ['file', 'file_sha256', 'from', 'to', 'sha256', 'sums_sha256'] as 
 const COUNTS = ['bytes', 'records', 'segments', 'entries', 'card_numbers', 'gaps', 'problems', 'record'] as const;
 
 /**
- * A bundle that was written, of days (UTC). Its script takes the hash of `SHA256SUMS`, which proves the whole bundle, or that
- * of the newest record.
+ * The summary of a bundle. Days are UTC. The script in the bundle takes the hash of `SHA256SUMS`, which proves the whole
+ * bundle, or the hash of the newest record.
  */
 type Evidence = Readonly<Record<(typeof TEXTS)[number], string> & Record<(typeof COUNTS)[number], number>>;
 

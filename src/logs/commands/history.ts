@@ -76,7 +76,7 @@ export const history = defineCommand({
   },
 });
 
-/** An error that asks to log in names this command, too. */
+/** Adds the command that needs no key to an error that suggests to log in. */
 function orWithoutKey(error: unknown, words: readonly string[]): unknown {
   if (!isSvcError(error) || error.next?.[0] !== 'login') return error;
   const { code, message, next, facts } = error;

@@ -76,7 +76,7 @@ export const list = defineCommand({
     const entries = readList(context, pages, { ...most, isFiltered, matches: (log) => matches(log, input) }, reading);
     await print(actors?.learned(entries) ?? entries);
     reading.odd.warn(context);
-    // These options would not give the list of this cursor again.
+    // The cursor belongs to a narrower list, so it does not continue this command.
     if (reading.isNarrower) reading.next = undefined;
     reportSearched(context, input, interval, { reading, isFiltered, most });
     const pagesFrom = (start: string) => client.logs.list(filter, { start, pageSize: 100 }).pages();
@@ -94,24 +94,24 @@ export const list = defineCommand({
   },
 });
 
-/** Whether entries are also dropped here, so that few of a page may be shown. */
+/** Whether svc filters entries too, so that few entries of a page may be shown. */
 function isFilteredHere(input: ListInput): boolean {
   // The service may ignore an id without its type.
   const isIdOnly = input.entityId !== undefined && input.entityType === undefined;
   return isIdOnly || clientFilters(input).length > 0;
 }
 
-/** With a filter that is applied here, a list shows as many matches unless a limit is given, and reads as many entries. */
+/** The default limit of a list that svc filters. `MAX_READ` is the most entries read to find the matches. */
 const DEFAULT_MATCHES = 100;
 const MOST_READ = 20_000;
 
-/** How many entries to show, and how many to read for them. */
+/** Returns the most entries to show, and the most to read for them. */
 function mostEntries({ limit, all }: ListInput, isFiltered: boolean) {
   if (all) return { limit: Infinity, mostRead: Infinity };
   return isFiltered ? { limit: limit ?? DEFAULT_MATCHES, mostRead: MOST_READ } : { limit, mostRead: Infinity };
 }
 
-// What a tail can do beyond a list is left to it.
+// Converts the options of a list. The other options of a tail get no value.
 function tailInput(input: ListInput): TailInput {
   const { limit: last, since } = input;
   if (last !== undefined && since !== undefined)

@@ -76,7 +76,7 @@ export const review = defineCommand({
       const { drawReview } = await import('../review/draw.ts');
       await context.out.write(drawReview(context, made));
     } else {
-      // In a cron job only this is mailed.
+      // Warnings go to stderr, which is all that a cron job mails.
       for (const { from, to, reason } of made.missing)
         context.notices.warn(`entries may be missing from ${from} to ${to}: ${reason}`);
       await print(made);
@@ -104,7 +104,7 @@ async function makeReview(context: Context, input: Input<typeof parameters>): Pr
   return { ...names, day: isoTime(from).slice(0, 10), ...reviewed.findings() };
 }
 
-/** @throws SvcError `entries_missing` where the day is not archived as a whole, `threshold` where somebody should look */
+/** Sets the exit code. @throws SvcError `entries_missing` if the day is not completely archived, `threshold` for findings */
 async function judge(made: Review, strict: boolean, now: number): Promise<void> {
   const [{ failedRange }, { shownTime }] = await Promise.all([
     import('../review/review.ts'),

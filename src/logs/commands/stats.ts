@@ -78,13 +78,13 @@ export const stats = defineCommand({
   },
 });
 
-/** What was counted in which time range. */
+/** Counts, and their time range. */
 interface Counted {
   readonly counts: LogCounts;
   readonly interval: Interval;
 }
 
-// Checks --fields before the first request.
+// Opening the printer checks --fields before the first request.
 async function statsPrinter(context: Context): Promise<(counted: Counted) => Promise<void>> {
   if (isDrawn(context)) {
     const { drawStats } = await import('../draw-stats.ts');
@@ -96,7 +96,7 @@ async function statsPrinter(context: Context): Promise<(counted: Counted) => Pro
   };
 }
 
-/** Counts the service's entries, each once however the log moves meanwhile, and warns of what it no longer had. */
+/** Counts the service's entries, each once even if pages shift meanwhile, and warns of entries already deleted. */
 async function countService(context: Context, input: CountFilter): Promise<Counted> {
   const [{ LogCounts: Counts }, { beginAt, DEFAULT_OVERLAP_MS }, { Tail }, { serviceLogs }] = await Promise.all([
     import('../count.ts'),
@@ -136,7 +136,7 @@ async function countService(context: Context, input: CountFilter): Promise<Count
   return { counts, interval: { since, until: until ?? client.now() } };
 }
 
-/** Retention always removes a little while the first entries are read. */
+/** The shortest gap to report. Retention always deletes some entries while the first ones are read. */
 const LEAST_GAP_MS = 60_000;
 
 function reportGap({ notices }: Context, event: TailEvent): void {
@@ -144,7 +144,7 @@ function reportGap({ notices }: Context, event: TailEvent): void {
     notices.warn(`${gapText(event)}: older than the service keeps them`);
 }
 
-/** Counts an archive's entries. @throws SvcError as `readManifest` */
+/** Counts the entries of an archive. @throws SvcError as `readManifest` */
 async function countArchive(context: Context, input: CountFilter, dir: string): Promise<Counted> {
   const [{ isWithin, readManifest }, { LogCounts: Counts }] = await Promise.all([
     import('../archive/manifest.ts'),
@@ -160,7 +160,7 @@ async function countArchive(context: Context, input: CountFilter, dir: string): 
   reportGaps(context, manifest, interval, "'svc logs archive' updates it");
   const counts = new Counts();
   const segments = manifest.segments.filter((segment) => isWithin(segment, interval));
-  // All other filters are by what entries are counted by.
+  // All other filters are about counted members, so the index suffices for them.
   const isById = input.entityId !== undefined || input.grep !== undefined;
   const reading = { dir, label: 'stats', store, segments, index: manifest.index, ...interval };
   const among = isById ? valuesAmong(input) : undefined;

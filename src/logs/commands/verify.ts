@@ -14,12 +14,12 @@ import type { Requirement } from '../archive/requirement.ts';
 import type { Verified } from '../archive/verify.ts';
 import { gapSentence, rangeText, type Sentence, sentencesText, shownTime, sumOfMonths } from '../sentences.ts';
 
-/** The retention of the service, unless another one was agreed on: what was read longer ago may be lost. */
+/** The default retention of the service. If the log was last read longer ago, entries may be lost. */
 const DEFAULT_MAX_AGE_MS = 86_400_000;
 
 const COUNTS = ['records', 'segments', 'entries', 'bytes', 'dropped'] as const;
 
-/** How the rows are shown; a table shows only those of findings. */
+/** The view of the rows. A table has columns only for findings. */
 const archiveCheckView: View<ArchiveCheckRow> = {
   name: 'row of a verification',
   fields: ['kind', 'problem', 'path', 'message', 'from', 'to', ...COUNTS, 'sha256'],
@@ -96,18 +96,18 @@ export const verify = defineCommand({
   },
 });
 
-/** What the verification found, beside what the archive contains. */
+/** The result of a verification, in addition to the archive's totals. */
 interface Outcome {
   findings: number;
-  /** How many findings are months that retention should not have dropped. */
+  /** The number of findings about months that retention should not have dropped. */
   drops: number;
   readonly requirement: Requirement | undefined;
-  /** What the archive lacks of the requirement. */
+  /** The required ranges that the archive does not cover. */
   missing: readonly MissingRange[];
   readonly manifestOnly: boolean;
 }
 
-/** @throws SvcError `usage` for a time in the future */
+/** Reads --max-age and --covers. @throws SvcError `usage` for a time in the future */
 function requirementOf(
   context: Context,
   maxAge: number | undefined,
@@ -122,8 +122,8 @@ function requirementOf(
 }
 
 /**
- * The coverage is judged by the manifest, before a segment is read; where the manifest is damaged, by the records that
- * could be read.
+ * Yields the rows. The coverage is checked by the manifest before any segment is read or, if the manifest is damaged, by
+ * the readable records at the end.
  */
 async function* rowsOf(
   { findings, manifest, verified }: Verifying,
@@ -142,14 +142,14 @@ async function* rowsOf(
   if (withSummary) yield [...(manifest ? [] : outcome.missing.map(missingRow)), ...summaryRows(verified)];
 }
 
-/** A verification under way: `verified` is complete once all findings have been read. */
+/** A running verification. `verified` is complete once all findings were read. */
 interface Verifying {
   readonly findings: AsyncIterable<readonly Finding[]>;
   readonly manifest: Manifest | undefined;
   readonly verified: Verified;
 }
 
-/** @throws SvcError `checksum_mismatch` where anything is wrong, `entries_missing` for what the archive lacks */
+/** Sets the exit code. @throws SvcError `checksum_mismatch` for findings, `entries_missing` for uncovered ranges */
 function judge({ coverage }: Verified, { findings, drops, missing }: Outcome, name: string, strict: boolean): void {
   const lacking = missing.length === 0 ? {} : { missing: missing.map(missingFact) };
   if (findings > 0 && findings === drops)
@@ -260,7 +260,7 @@ function requirementSentences(context: Context, { requirement, missing }: Outcom
   return [['good', since === undefined ? age : `everything since ${shownTime(context, since)} is archived; ${age}`]];
 }
 
-/** Every row has the same members; those that do not apply are null. The last row is the archive as a whole. */
+/** A row of a verification. All rows have the same members, null if they do not apply. The last row is the whole archive. */
 export interface ArchiveCheckRow
   extends
     Readonly<Record<'problem' | 'path' | 'from' | 'to' | 'sha256', string | null>>,

@@ -6,8 +6,8 @@ const SCHEME = /^otlp\+(?=https?:)/i;
 const LOGS_PATH = '/v1/logs';
 
 /**
- * Reads the address of an OTLP/HTTP receiver such as `otlp+https://collector.example:4318`, and adds the path for logs.
- * @throws SvcError `usage`, without the address
+ * Parses the address of an OTLP/HTTP receiver such as `otlp+https://collector.example:4318`, and adds the path for logs.
+ * @throws SvcError `usage`, which does not show the address
  */
 export function parseDestination(text: string): URL {
   const url = SCHEME.test(text) ? readAddress(text.replace(SCHEME, '')) : undefined;
@@ -20,7 +20,7 @@ export function parseDestination(text: string): URL {
   return url;
 }
 
-/** The destination as typed. It holds no secret. */
+/** Returns the destination as it is typed. It contains no secret. */
 export function destinationText(url: URL): string {
   const path = url.pathname.slice(0, -LOGS_PATH.length);
   return `otlp+${displayHost(url)}${path}`;

@@ -27,9 +27,9 @@ export interface ExporterOptions extends Pick<RecordOptions, 'clean' | 'idOf'> {
   readonly settings: OtlpSettings;
   readonly transport: Transport;
   readonly clock: Clock;
-  /** Ends everything when it aborts. */
+  /** Aborts all work. */
   readonly signal: AbortSignal;
-  /** When it aborts, an unavailable collector is waited for no longer. */
+  /** Ends the wait for an unavailable collector. */
   readonly timeUp?: AbortSignal | undefined;
   readonly random?: (() => number) | undefined;
   readonly trace?: Trace | undefined;
@@ -37,15 +37,15 @@ export interface ExporterOptions extends Pick<RecordOptions, 'clean' | 'idOf'> {
 }
 
 export type ExportEvent =
-  /** The collector is unavailable; reported once for each outage. */
+  /** The collector is unavailable. Reported once for each outage. */
   | { readonly kind: 'disconnected'; readonly reason: string; readonly nextMs: number }
   | { readonly kind: 'reconnected'; readonly afterMs: number }
-  /** It accepted a request, with a remark. */
+  /** The collector accepted a request, with a remark. */
   | ({ readonly kind: 'partial success'; readonly entries: number } & PartialSuccess);
 
 const LONGEST_PAUSE_MS = 3_600_000;
 
-/** Posts entries to a collector by OTLP/HTTP until it has accepted them: at least once each, in order. */
+/** Posts entries to a collector by OTLP/HTTP, each at least once and in order, until it has accepted them. */
 export class OtlpExporter {
   readonly #url: URL;
   readonly #options: ExporterOptions;
@@ -57,14 +57,14 @@ export class OtlpExporter {
     this.#collectorClock = new ServiceClock(options.clock);
   }
 
-  /** Posts an empty request, to learn at once whether entries would be accepted. @throws SvcError like `export` */
+  /** Posts an empty request, to check whether entries would be accepted. @throws SvcError like `export` */
   async check(): Promise<void> {
     await this.#post({ text: '{"resourceLogs":[]}', logs: [] });
   }
 
   /**
-   * Resolves when the collector has accepted the entries; waits for one that is unavailable or busy.
-   * @throws SvcError for a failure that waiting does not fix; the signal's reason
+   * Resolves when the collector has accepted the entries. Waits for a collector that is unavailable or busy.
+   * @throws SvcError for a permanent failure, or the reason of the signal
    */
   async export(logs: readonly Log[]): Promise<void> {
     const { settings, clock, clean, idOf } = this.#options;
@@ -108,7 +108,7 @@ export class OtlpExporter {
     return response;
   }
 
-  /** Posts once. Rejects only with the signal's reason, or for a proxy that cannot be used. */
+  /** Posts once. Rejects only with the reason of the signal, or for an unusable proxy. */
   async #postOnce(text: string, attempt: number): Promise<Posted> {
     const { settings, transport, clock, signal, trace } = this.#options;
     const headers = {
@@ -136,7 +136,7 @@ export class OtlpExporter {
     }
   }
 
-  /** @throws SvcError for a failure that waiting does not fix */
+  /** Returns a failure to retry. @throws SvcError for a permanent failure */
   #failure(posted: Posted, index: number): RetryableFailure {
     const error = collectorError(this.#url, posted);
     const isFailing = 'status' in posted && (posted.status === 500 || posted.status === 408);
@@ -146,23 +146,23 @@ export class OtlpExporter {
   }
 }
 
-// A web page is no collector.
+// A web page with a success status did not come from a collector.
 function isAccepted({ status, contentType = '' }: CollectorResponse): boolean {
   return status >= 200 && status < 300 && !/\bhtml\b/i.test(contentType);
 }
 
-/** What a collector says of a request that it accepted. */
+/** The remarks of a collector about a request that it accepted. */
 export interface PartialSuccess {
-  /** Entries that it permanently rejected. */
+  /** The number of entries that the collector permanently rejected. */
   readonly rejected: number;
-  /** A reason, or a warning where it accepted everything. */
+  /** The reason, or a warning if everything was accepted. */
   readonly message: string;
 }
 
-/** Reads the response of a collector that accepted a request; undefined without a remark. */
+/** Parses the response of a collector that accepted a request; undefined without a remark. */
 export function readPartialSuccess({ text }: CollectorResponse): PartialSuccess | undefined {
   const partial = objectOrUndefined(objectOrUndefined(parsedJson(text))?.['partialSuccess']);
-  // 64-bit numbers are strings in OTLP's JSON, and numbers from some collectors.
+  // OTLP's JSON has 64-bit numbers as strings, but some collectors send numbers.
   const rejected = Number(partial?.['rejectedLogRecords'] ?? 0);
   const message = partial?.['errorMessage'];
   const words = typeof message === 'string' ? cut(plainLine(message)) : '';
@@ -174,9 +174,9 @@ interface CollectorResponse {
   readonly status: number;
   readonly text: string;
   readonly contentType: string | undefined;
-  /** Host or address that it redirects to. */
+  /** The target of a redirect. */
   readonly location: string | undefined;
-  /** Milliseconds that it asks to wait. */
+  /** The requested wait in milliseconds. */
   readonly askedMs: number | undefined;
 }
 
@@ -187,7 +187,7 @@ const MAX_BODY = 64 * 1024;
 
 const compressed = promisify(gzip);
 
-/** The collector asks for a retry, however long it takes. */
+/** Statuses by which a collector requests a retry, however long it takes. */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Whether the collector is temporarily unavailable. */
@@ -195,7 +195,7 @@ function isOutage(posted: Posted): boolean {
   return 'failure' in posted ? mayRetry(posted, 'always') : RETRYABLE.has(posted.status);
 }
 
-/** The error for a post that is not retried. */
+/** Returns the error for a post that is not retried. */
 function collectorError(url: URL, posted: Posted): SvcError {
   const collector = `the collector at ${displayHost(url)}`;
   if ('failure' in posted)
@@ -225,7 +225,7 @@ interface Refusal {
   readonly hint: string;
 }
 
-/** By status. */
+/** The refusals by status. */
 const REFUSALS = new Map(Object.entries(statuses).map(([status, known]) => [status, known as Refusal]));
 const ADDRESS = statuses[404].hint;
 const RESUMES = 'run again, the tail resumes from its checkpoint.';

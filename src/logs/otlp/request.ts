@@ -13,10 +13,10 @@ export interface ExportRequest {
   readonly logs: readonly Log[];
 }
 
-/** The default limit of a collector is 20 MB, unpacked; some accept less. */
+/** The most uncompressed bytes in a request. The default limit of collectors is 20 MB, but some accept less. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** The requests that export these entries in order: one, unless their text is very long. */
+/** Yields the requests that export entries in order: one, unless their text is very long. */
 export function* exportRequests(logs: readonly Log[], options: RequestOptions): Generator<ExportRequest> {
   let part: [log: Log, record: string][] = [];
   let bytes = 0;
@@ -55,17 +55,17 @@ function resourceLogs(tenant: string, records: readonly string[], { resource, cl
 
 const INFO = 9;
 
-/** What a record needs beside its entry. */
+/** The facts for a record in addition to its entry. */
 export interface RecordOptions {
-  /** When the entry was read, in epoch milliseconds. */
+  /** The time at which the entry was read, in epoch milliseconds. */
   readonly observedAt: number;
   /** Redacts secrets. */
   readonly clean: (text: string) => string;
-  /** The id of an entry, by which a collector can recognize duplicates. */
+  /** Returns the id of an entry, by which a collector can recognize duplicates. */
   readonly idOf?: ((log: Log) => string | undefined) | undefined;
 }
 
-/** An entry as an OTLP log record: the message is the body, other fields but the tenant are attributes `svc.<field>`. */
+/** Returns an entry as an OTLP log record. The message is the body; other fields except the tenant are attributes `svc.<field>`. */
 export function logRecord(log: Log, { observedAt, clean, idOf }: RecordOptions): string {
   const exact = exactValue(log);
   const members = isObject(exact) ? exact : { entry: exact };
@@ -91,14 +91,14 @@ export function logRecord(log: Log, { observedAt, clean, idOf }: RecordOptions):
   });
 }
 
-/** A value as OTLP's JSON writes it: one member, whose name tells the type. */
+/** A value in OTLP's JSON: an object with one member, whose name is the type. */
 type AnyValue = Readonly<Record<string, unknown>>;
 
-/** Any JSON value but null; each text goes through `clean`. */
+/** Converts any JSON value but null. All texts are cleaned. */
 function anyValue(value: unknown, clean: (text: string) => string): AnyValue | undefined {
   if (typeof value === 'string') return { stringValue: clean(value) };
   if (typeof value === 'boolean') return { boolValue: value };
-  // Integers have 64 bits in OTLP, so they are strings.
+  // OTLP writes integers as strings, because they have 64 bits.
   if (typeof value === 'number')
     return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
   if (value instanceof JsonToken) return exactNumber(value) ?? { stringValue: clean(value.text) };
@@ -107,18 +107,18 @@ function anyValue(value: unknown, clean: (text: string) => string): AnyValue | u
   return { arrayValue: { values: value.map((one) => anyValue(one, clean) ?? { stringValue: '' }) } };
 }
 
-/** A number that JavaScript would change, where OTLP has the same one. */
+/** Converts a number that JavaScript cannot represent, if OTLP can. */
 function exactNumber({ text }: JsonToken): AnyValue | undefined {
   if (/^-?\d{1,19}$/.test(text)) {
     const whole = BigInt(text);
     return BigInt.asIntN(64, whole) === whole ? { intValue: String(whole) } : undefined;
   }
-  // A double keeps fifteen digits of any number in its range.
+  // A double represents fifteen digits of any number in its range exactly.
   const isExact = /^-?[\d.]{1,16}(?:e[+-]?\d{1,2})?$/i.test(text);
   return isExact ? { doubleValue: Number(text) } : undefined;
 }
 
-/** The members of an object, each under its name with `prefix` before it; those without a value are left out. */
+/** Converts the members of an object, with `prefix` before their names. Members without a value are left out. */
 function keyValues(members: object, clean: (text: string) => string, prefix = ''): { key: string; value: AnyValue }[] {
   return Object.entries(members).flatMap(([name, member]) => {
     const value = anyValue(member, clean);
@@ -128,7 +128,7 @@ function keyValues(members: object, clean: (text: string) => string, prefix = ''
 
 const FRACTION = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\.(\d{1,9})(?=Z|[+-]|$)/i;
 
-/** Exact nanoseconds since the epoch as a decimal string; undefined for what is unreadable, too early or finer. */
+/** Returns a time as exact nanoseconds since the epoch; undefined if it is unreadable, before the epoch or has a finer fraction. */
 export function unixNano(iso: string): string | undefined {
   const [, whole = iso, fraction = ''] = FRACTION.exec(iso) ?? [];
   const rest = fraction === '' ? '' : iso.slice(whole.length + 1 + fraction.length);

@@ -2,21 +2,21 @@ import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
 import { decodedUri } from '../../schema/address.ts';
 
-/** How to export, by the environment variables that OpenTelemetry's own exporters read. */
+/** The settings of an export, from the environment variables that OpenTelemetry's exporters read. */
 export interface OtlpSettings {
-  /** Sent with every post, by lower-case name. Their values are secrets. */
+  /** The headers of every post, by lower-case name. Their values are secrets. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Identifies these logs among those of other programs; has `service.name` always. */
+  /** The attributes that identify these logs among those of other programs. `service.name` is always present. */
   readonly resource: Readonly<Record<string, string>>;
   readonly gzip: boolean;
 }
 
 const PREFIX = 'OTEL_EXPORTER_OTLP_';
 const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
-/** Set by svc or by the connection. */
+/** Headers that only svc or the connection may set. */
 const OURS = /^(host|connection|content-(type|length|encoding)|transfer-encoding|svc-api-key)$/;
 
-/** @throws SvcError `config`, which names the variable and never shows its value */
+/** Reads the settings. @throws SvcError `config`, which names the variable and never shows its value */
 export function otlpSettings(environment: Environment): OtlpSettings {
   const read = (name: string): string | undefined => environment[name]?.trim() || undefined;
   const forLogs = (name: string): string =>
@@ -45,7 +45,7 @@ function readHeaders(variable: string, text: string | undefined): Record<string,
   return headers;
 }
 
-// `name=value,name=value`, each value percent-encoded where it has to be.
+// Parses `name=value,name=value` with percent-encoded values.
 function readPairs(variable: string, text = ''): Record<string, string> {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '');
   return Object.fromEntries(

@@ -6,19 +6,19 @@ import type { Log } from '../../schema/log.ts';
 import type { ExportEvent, OtlpExporter } from './exporter.ts';
 import { otlpSettings } from './settings.ts';
 
-/** Entries in one post: so many can be repeated after a crash. */
+/** The number of entries in a post, which is also the most that a crash can repeat. */
 const BATCH_SIZE = 500;
 
 /** Sends entries to a collector instead of printing them. */
 export interface Shipping {
   readonly batchSize: number;
   readonly deliver: ListPrinter<Log>;
-  /** Notes the id of an entry that is going to be delivered. */
+  /** Remembers the id of an entry that is about to be delivered. */
   readonly identify: (log: Log, id: string) => void;
   readonly rejected: () => number;
 }
 
-/** Prepares to send, and checks that the collector would accept entries. */
+/** Opens the export, and checks that the collector would accept entries. */
 export async function openShipping(context: Context, to: URL, forMs: number | undefined): Promise<Shipping> {
   refuseShaping(context);
   const [{ OtlpExporter: Exporter }, { createTransport }] = await Promise.all([
@@ -27,7 +27,7 @@ export async function openShipping(context: Context, to: URL, forMs: number | un
   ]);
   const { system, globals, clock, signal, trace, out } = context;
   const settings = otlpSettings(system.env);
-  // A scheme such as Bearer is no secret, and what follows it may turn up alone.
+  // A scheme such as Bearer is not secret, and the token after it could appear without it.
   for (const value of Object.values(settings.headers)) {
     context.addSecret(value);
     context.addSecret(value.replace(/^\w+ /, ''));
@@ -50,7 +50,7 @@ export async function openShipping(context: Context, to: URL, forMs: number | un
       report(context, event);
     },
   });
-  // With --curl nothing is sent, and the first request shown is the one to the service.
+  // --curl sends nothing, not even this check.
   if (!globals.curl) await exporter.check();
   return {
     batchSize: BATCH_SIZE,

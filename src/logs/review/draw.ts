@@ -11,7 +11,7 @@ const NAME_COLUMNS = 40;
 
 type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'marks'>;
 
-/** The review for people: what is missing first, then a small table for each part, and the hours as a sparkline. */
+/** Draws the review for people: first missing ranges, then a small table for each part, and the hours as a sparkline. */
 export function drawReview(context: Show, review: Review): string {
   const { out, palette } = context;
   const title = `${countText(review.entries, 'log entry')} on ${review.day} (UTC), tenant ${review.tenant_id}`;
@@ -27,7 +27,7 @@ export function drawReview(context: Show, review: Review): string {
   return `${[...lines, '', ...hourLines(context, review)].join('\n')}\n`;
 }
 
-/** How many entries there are or, of what is new, how many different ones. */
+/** Returns the number of entries in a part or, for new values, the number of values. */
 function sizeOf(name: (typeof REVIEW_PARTS)[number][0], rows: readonly ReviewRow[]): number {
   return name.startsWith('new_') ? rows.length : rows.reduce((sum, { count }) => sum + count, 0);
 }

@@ -2,7 +2,7 @@ import { escapeHtml, htmlPage, timeTag } from '../../cli/output/page.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { type DayFindings, LEAST_PAST_DAYS, PAST_DAYS, type ReviewRow } from './review.ts';
 
-/** The review of a day, and of which archive. */
+/** The review of a day in an archive. */
 export interface Review extends DayFindings {
   readonly archive: string;
   readonly service: string;
@@ -10,7 +10,7 @@ export interface Review extends DayFindings {
   readonly day: string;
 }
 
-/** The parts of a review that are lists of entries, with what is said where they are empty. */
+/** The parts of a review that are lists of entries, with the sentences for empty ones. */
 export const REVIEW_PARTS = [
   ['deletions', 'Deletions', 'nothing was deleted'],
   ['changes', 'Changes of applications, keys and tenant', 'nothing of these was changed'],
@@ -18,14 +18,14 @@ export const REVIEW_PARTS = [
   ['new_operations', `Operations not seen in the ${PAST_DAYS} days before`, 'no new operations'],
 ] as const;
 
-/** Why nothing can be called new. */
+/** Returns why nothing is called new. */
 export function skippedText({ past_days: days }: Pick<Review, 'past_days'>): string {
   return days < LEAST_PAST_DAYS
     ? `skipped: the archive covers ${formatNumber(days)} of the ${PAST_DAYS} days before, and ${LEAST_PAST_DAYS} are needed`
     : 'skipped: too many different ones to compare';
 }
 
-/** The review as one self-contained page. `madeAt` in milliseconds since the epoch. */
+/** Returns the review as one self-contained page. `madeAt` is in epoch milliseconds. */
 export function reviewPage(review: Review, madeAt: number): string {
   const { day, entries, service, tenant_id: tenant, archive } = review;
   const body = `<p>${countText(entries, 'log entry')} of tenant ${escapeHtml(tenant)} at ${escapeHtml(service)}</p>
@@ -52,7 +52,7 @@ function rowContent(title: string, rows: readonly ReviewRow[], nothing: string):
 
 const COLUMNS = ['Operation', 'Entity', 'Actor', 'Entries', 'Time (UTC)'] as const;
 
-// The roles say what the tags do: on a narrow screen the rows are laid out as blocks, and some browsers then forget it.
+// The ARIA roles repeat the tags, because some browsers lose the table's semantics when narrow screens lay out rows as blocks.
 function tableOf(caption: string, rows: readonly ReviewRow[]): string {
   const heads = COLUMNS.map((name) => `<th scope="col" role="columnheader">${name}</th>`).join('');
   return `<table class="stack" role="table"><caption>${caption}</caption>
@@ -70,19 +70,19 @@ function rowText(row: ReviewRow): string {
   return `<tr role="row">${tags.join('')}</tr>`;
 }
 
-/** The type and id of an actor, as far as there are any. */
+/** Returns the type and id of an actor, if present. */
 export function actorText({ actor_id: id, actor_type: type }: ReviewRow): string {
   return [type, id].filter((part) => part !== null).join(' ');
 }
 
-/** The time of a day, UTC, to the second. */
+/** Returns the time of day (UTC) with seconds. */
 export function shownTime(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`;
 }
 
 const HEIGHT = 140;
 
-/** A column for each hour, and in words the hours that stand out. */
+/** Returns a column chart of the hours, with the unusually busy hours in words. */
 function hourSection({ hours, median, busy_hours: busy }: Review): string {
   const most = Math.max(1, ...hours);
   const loud = new Set(busy.map(({ hour }) => Number(hour.slice(11, 13))));

@@ -4,7 +4,7 @@ import { type Coverage, type MissingRange as Missing, without } from '../archive
 import { type Bucket, bucketOf, HOUR_MS, OTHERS, ValueTally } from '../count.ts';
 import type { TimeRange } from '../entry.ts';
 
-/** Entries that are alike but for their entity and message. What an entry lacks is null; times are RFC 3339. */
+/** Entries that differ only in entity and message. Absent members are null; times are RFC 3339. */
 export interface ReviewRow extends Readonly<
   Record<'entity_type' | 'operation' | 'actor_type' | 'actor_id', string | null>
 > {
@@ -20,19 +20,19 @@ export interface MissingRange {
   readonly reason: Missing['reason'];
 }
 
-/** What one day of an archive holds that somebody should see. */
+/** The findings about one day of an archive. */
 export interface DayFindings {
   readonly entries: number;
   readonly missing: readonly MissingRange[];
-  /** How many of the days before are covered; under seven, nothing is called new. */
+  /** The number of earlier days that are covered. With fewer than seven, nothing is called new. */
   readonly past_days: number;
   readonly deletions: readonly ReviewRow[];
   /** Other changes of applications, keys and the tenant. */
   readonly changes: readonly ReviewRow[];
-  /** Not seen in the 30 days before; null where the past is too short, or holds too much to compare. */
+  /** Actors and operations not seen in the 30 days before; null if the past is too short or has too many values to compare. */
   readonly new_actors: readonly ReviewRow[] | null;
   readonly new_operations: readonly ReviewRow[] | null;
-  /** Entries by hour of the day, UTC. */
+  /** The number of entries in each hour of the day, UTC. */
   readonly hours: readonly number[];
   readonly median: number;
   /** Hours with more than four times the median. */
@@ -45,10 +45,10 @@ export const LEAST_PAST_DAYS = 7;
 const FAR_MORE = 4;
 const MAX_ROWS = 1_000;
 const MAX_SEEN = 100_000;
-/** Changes of these are of interest, whoever makes them. */
+/** The entity types whose changes are reported, whoever makes them. */
 const GUARDED: ReadonlySet<string> = new Set(['application', 'applications', 'key', 'keys', 'tenant', 'tenants']);
 
-/** Reviews one day (UTC) of an archive. Looks at documented fields alone, never at messages; memory stays flat. */
+/** Reviews one day (UTC) of an archive in constant memory. Reads only documented fields, never messages. */
 export class DayReview {
   readonly #day: TimeRange;
   readonly #coverage: Coverage;
@@ -59,14 +59,14 @@ export class DayReview {
   readonly #actors = new Seen('actor');
   readonly #operations = new Seen('operation');
 
-  /** `from`: the beginning of the day; `coverage`: that of the archive. */
+  /** `from` is the beginning of the day, and `coverage` that of the archive. */
   constructor(from: number, coverage: Coverage) {
     this.#day = { from, to: from + DAY_MS };
     this.#coverage = coverage;
     this.#covered = coverage.covered();
   }
 
-  /** Adds an entry, or all of a bucket, which are of one hour and like it but for their times. */
+  /** Adds an entry, or a bucket of entries that are of one hour and equal to `log` except for their times. */
   add(log: Log, bucket = bucketOf(parseTime(log.created_at))): void {
     const { first: at, count } = bucket;
     const { from, to } = this.#day;
@@ -120,8 +120,8 @@ export class DayReview {
 }
 
 /**
- * Why a day cannot be reviewed as a whole although its entries should all be archived: the first such range. Hours before
- * the archive begins and hours that are still to come are no reason, unless nothing of the day is archived.
+ * Returns the first range that should be archived but is not, so that the review is incomplete. Hours before the archive
+ * begins and hours in the future do not count, unless nothing of the day is archived.
  */
 export function failedRange(missing: readonly MissingRange[], from: number, now: number): MissingRange | undefined {
   const missingMs = missing.reduce((sum, range) => sum + Date.parse(range.to) - Date.parse(range.from), 0);
@@ -130,7 +130,7 @@ export function failedRange(missing: readonly MissingRange[], from: number, now:
   return missing.find(({ reason }) => reason === 'gap' || (reason === 'not archived yet' && isOver));
 }
 
-/** The values of a day, and those of the days before. */
+/** The values of a member on the day, and on the days before. */
 class Seen {
   readonly #by: 'actor' | 'operation';
   readonly #before = new Set<string>();
@@ -162,12 +162,12 @@ function keyOf({ entity_type, operation, actor_type, actor_id }: Kind): string {
   return JSON.stringify([entity_type ?? null, operation ?? null, actor_type ?? null, actor_id ?? null]);
 }
 
-/** The most frequent first; those met after the first thousand count as others. */
+/** Returns rows, the most frequent first. Values after the first thousand are counted as others. */
 function rowsOf({ buckets }: ValueTally<string>): ReviewRow[] {
   return [...buckets].toSorted((one, other) => other[1].count - one[1].count || byFirst(one, other)).map(rowOf);
 }
 
-// An index gives groups in another order than the entries.
+// Rows are sorted by first time too, because the index returns groups in another order than the entries.
 function byFirst([a, one]: [string, Bucket], [b, other]: [string, Bucket]): number {
   return one.first - other.first || (a < b ? -1 : 1);
 }
@@ -178,7 +178,7 @@ function rowOf([key, { count, first, last }]: [string, Bucket]): ReviewRow {
   return { entity_type, operation, actor_type, actor_id, count, first_at: isoTime(first), last_at: isoTime(last) };
 }
 
-// A type such as `application_key` is of two of them.
+// A type such as `application_key` consists of two guarded words.
 function isGuarded({ entity_type: type }: Log): boolean {
   return (type ?? '')
     .toLowerCase()

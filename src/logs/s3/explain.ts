@@ -12,11 +12,11 @@ export interface S3Refusal {
   readonly action: S3Action;
   readonly status: number;
   readonly error: StoreError;
-  /** Where the store says that the bucket is. */
+  /** The region of the bucket, as reported by the store. */
   readonly region: string | undefined;
 }
 
-/** The error for a response that is no success: by the store's own error code, else by its status. */
+/** Returns the error for an unsuccessful response, by the store's error code or else by its status. */
 export function s3Error(refusal: S3Refusal): SvcError {
   const { location, url, action, status, error, region } = refusal;
   const { code, words, hint } = explanationOf(refusal);
@@ -31,7 +31,7 @@ export function s3Error(refusal: S3Refusal): SvcError {
   });
 }
 
-/** `{bucket}`, `{action}` and `{region}` stand for those of the request. */
+/** The parts of an error. `{bucket}`, `{action}` and `{region}` are replaced by those of the request. */
 interface Explanation {
   readonly code: ErrorCode;
   readonly words: string;
@@ -44,7 +44,7 @@ const REJECTED: Explanation = {
   hint: 'Check that AWS_ENDPOINT_URL_S3 is an S3-compatible store, then fix what the message names.',
 };
 
-/** By the store's error codes, then by statuses and a few names of ours. */
+/** The explanations by error codes of stores, by statuses, and by a few names that svc defines. */
 const EXPLANATIONS = new Map(rows.flatMap((row) => row.for.map((one) => [one, row as Explanation] as const)));
 
 function explanationOf({ status, error, region }: S3Refusal): Explanation {

@@ -6,12 +6,12 @@ import { decodedUri } from '../../schema/address.ts';
 import { MAX_TEXT_BYTES, type StoredFile } from '../archive/store.ts';
 import type { S3Requests } from './requests.ts';
 
-/** Objects are read in ranges of this size, each whole into memory, however slow the reader is. */
+/** The size of the ranges in which objects are read. Each is read completely into memory, even if the reader is slow. */
 const RANGE = 8 * 1024 * 1024;
 
 /**
- * The bytes of an object, or a part of them. A body that breaks off is resumed where it stopped, on the very same object.
- * @throws SvcError `not_found`, `checksum_mismatch` when the object changed meanwhile
+ * Yields the bytes of an object or of a part of it. A body that breaks off is resumed from the same version of the object.
+ * @throws SvcError `not_found`, `checksum_mismatch` if the object changed meanwhile
  */
 export async function* readObject(
   requests: S3Requests,
@@ -41,7 +41,7 @@ export async function* readObject(
   }
 }
 
-/** Requests a range, the first one without a tag; undefined for an object that ends before it. */
+/** Requests a range. The first request has no ETag to match. Undefined if the object ends before the range. */
 async function openRange(
   requests: S3Requests,
   path: string,
@@ -66,7 +66,7 @@ async function openRange(
   });
 }
 
-/** Bytes of the whole object, by the headers of a range of it or of all of it. */
+/** Returns the size of the whole object, from the headers of a partial or complete response. */
 function totalOf(response: HttpResponse): number {
   const header = response.status === 206 ? 'content-range' : 'content-length';
   return Number(/(\d+)$/.exec(response.header(header) ?? '')?.[1] ?? Infinity);
@@ -78,7 +78,7 @@ function startOf(response: HttpResponse): number {
 
 const MAX_PAGE = 16 * 1024 * 1024;
 
-/** The objects below the location whose path begins with `prefix`, page by page (ListObjectsV2); those behind `after`. */
+/** Lists the objects whose path begins with `prefix` (ListObjectsV2); with `after`, only paths after it. */
 export async function* listObjects(requests: S3Requests, prefix: string, after?: string): AsyncGenerator<StoredFile> {
   const { location } = requests;
   let token: string | undefined;
@@ -128,7 +128,7 @@ function unexpected({ location }: S3Requests, what: string): SvcError {
   });
 }
 
-/** The content of all elements of this name, whatever their namespace prefix; nothing for text that is no XML. */
+/** Returns the content of all elements with this name and any namespace prefix; nothing if the text is not XML. */
 export function elements(xml: string, name: string): string[] {
   const begin = new RegExp(`<(?:\\w{1,32}:)?${name}(?:\\s[^<>]{0,1000})?>`, 'g');
   const end = new RegExp(`</(?:\\w{1,32}:)?${name}\\s{0,10}>`, 'g');

@@ -25,10 +25,10 @@ export interface S3Connection {
   readonly trace?: Trace | undefined;
 }
 
-/** A body that can be sent again: each attempt opens it. */
+/** A body that can be sent repeatedly, because each attempt opens it again. */
 export interface S3Body {
   readonly bytes: number;
-  /** Hexadecimal. */
+  /** The hash in hexadecimal. */
   readonly sha256: string;
   readonly isText: boolean;
   open(): string | AsyncIterable<Uint8Array>;
@@ -39,13 +39,13 @@ export function textBody(text: string): S3Body {
   return { bytes: Buffer.byteLength(text), sha256, isText: true, open: () => text };
 }
 
-/** The body of a file. @throws SvcError `local` when it cannot be read */
+/** Returns a file as a body. @throws SvcError `local` if it cannot be read */
 export async function fileBody({ path, bytes, sha256 }: LocalFile): Promise<S3Body> {
   const source = await fileSource(path);
   return { bytes, sha256, isText: false, open: () => source.open() };
 }
 
-/** One request. Its path is below the prefix of the location; an empty one is the bucket itself. */
+/** A request. Its path is relative to the prefix of the location. An empty path is the bucket itself. */
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
   readonly action: S3Action;
@@ -53,19 +53,19 @@ export interface S3Request {
   readonly query?: Readonly<Record<string, string>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: S3Body | undefined;
-  /** Other statuses that the caller handles; the body of such a response was read. */
+  /** Unsuccessful statuses that the caller handles. The body of such a response was already read. */
   readonly wanted?: readonly number[] | undefined;
 }
 
 export interface S3Response {
   readonly response: HttpResponse;
-  /** The refusal, for a status that is no success. */
+  /** The refusal, if the status is not a success. */
   readonly refusal: S3Refusal | undefined;
-  /** An attempt before this one may have had its effect. */
+  /** Whether an earlier attempt may have had an effect. */
   readonly wasUnclear: boolean;
 }
 
-/** Reads a response whose body does not matter, so that its connection can be used again. */
+/** Reads and ignores a body, so that its connection can be reused. */
 export async function drain(response: HttpResponse): Promise<void> {
   await response.readPartial(MAX_ERROR_BODY);
 }
@@ -80,7 +80,7 @@ interface Seen {
   skewed: boolean;
 }
 
-/** Sends signed requests to a bucket, with retries: all of them are idempotent. */
+/** Sends signed requests to a bucket. All of them are idempotent, so they are retried. */
 export class S3Requests {
   readonly location: BucketLocation;
   readonly #connection: S3Connection;
@@ -92,7 +92,7 @@ export class S3Requests {
     this.#storeClock = new ServiceClock(connection.clock);
   }
 
-  /** Sends until there is a response. @throws SvcError; the signal's reason */
+  /** Sends a request, with retries, until there is a response. @throws SvcError, or the reason of the signal */
   async send(request: S3Request): Promise<S3Response> {
     const { settings, location, trace } = this.#connection;
     const key = request.path === '' && request.query ? '' : location.prefix + request.path;
@@ -115,7 +115,7 @@ export class S3Requests {
     if (refusal === undefined || request.wanted?.includes(response.status) === true)
       return { value: { response, refusal, wasUnclear: seen.unclear } };
     const error = s3Error(refusal);
-    // The response has shown the store's time: the next signature uses it.
+    // The response has shown the store's time, which the next signature uses.
     const atOnce = refusal.error.code === 'RequestTimeTooSkewed' && !seen.skewed;
     if (!atOnce && !mayRetryRequest(refusal)) throw error;
     seen.skewed ||= atOnce;
@@ -132,7 +132,7 @@ export class S3Requests {
     const length = method === 'PUT' ? { 'content-length': String(body?.bytes ?? 0) } : {};
     try {
       const all = { ...signed, ...length, 'user-agent': `svc/${VERSION}` };
-      // Sent again unnoticed on another connection, it would be refused because of itself.
+      // A conditional write that the transport repeated unnoticed would be refused because of its first copy.
       const fresh = headers['if-none-match'] !== undefined;
       const sent = { method, url, headers: all, body: body?.open(), limits: FILE_LIMITS, signal, fresh };
       const response = await tracedExchange(transport, sent, { clock, trace, attempt });
@@ -150,7 +150,7 @@ export class S3Requests {
   }
 }
 
-// A conflict is another writer's write to the same object under way; a request that came too slowly is a 400.
+// 409 means that another writer is writing the object. A body that was sent too slowly results in 400.
 function mayRetryRequest({ status, error }: S3Refusal): boolean {
   return mayRetry({ status }, 'always') || error.code === 'RequestTimeout' || error.code === 'SlowDown';
 }
@@ -159,7 +159,7 @@ function plain(region: string | undefined): string | undefined {
   return region !== undefined && /^[\w-]{1,32}$/.test(region) ? region : undefined;
 }
 
-/** The address of an object, or of the bucket. AWS has the bucket in the host, unless its name has dots. */
+/** Returns the address of an object or of the bucket. On AWS the bucket is in the host, unless its name has dots. */
 export function objectAddress(
   { endpoint, region }: Pick<S3Settings, 'endpoint' | 'region'>,
   bucket: string,
@@ -170,7 +170,7 @@ export function objectAddress(
   const domain = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
   const base = endpoint?.href.replace(/\/+$/, '') ?? `https://${isInHost ? `${bucket}.` : ''}${domain}`;
   const path = `${isInHost ? '' : `/${encoded(bucket)}`}/${key.split('/').map(encoded).join('/')}`;
-  // Not by URLSearchParams: its plus sign for a space is read as a plus by some.
+  // URLSearchParams would encode a space as a plus sign, which some stores do not decode.
   const pairs = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
   return new URL(
     base + (key === '' && !isInHost ? path.slice(0, -1) : path) + (pairs.length > 0 ? `?${pairs.join('&')}` : ''),
@@ -181,7 +181,7 @@ function encoded(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** What is signed. The hash is that of the body, hexadecimal SHA-256; `now` is the store's time in epoch milliseconds. */
+/** The signed parts of a request. `sha256` is the hash of the body; `now` is the store's time in epoch milliseconds. */
 interface Unsigned {
   readonly method: string;
   readonly url: URL;
@@ -190,7 +190,7 @@ interface Unsigned {
   readonly now: number;
 }
 
-/** The headers of a request with its signature, version 4. Nothing of them may be shown. */
+/** Returns the headers of a request with its signature (version 4). They must never be shown. */
 export async function signedHeaders(
   { method, url, headers, sha256, now }: Unsigned,
   { accessKeyId, secretAccessKey, sessionToken, region }: S3Settings,

@@ -2,13 +2,13 @@ import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
 import { isSafeAddress, readAddress } from '../../schema/address.ts';
 
-/** How to reach an S3-compatible store, by the environment variables that AWS tools read. */
+/** The settings of an S3-compatible store, from the environment variables that AWS tools read. */
 export interface S3Settings {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken: string | undefined;
   readonly region: string;
-  /** Where the store is not AWS; the bucket is then in the path. */
+  /** The address of a store other than AWS. The bucket is then in the path. */
   readonly endpoint: URL | undefined;
 }
 
@@ -16,7 +16,7 @@ export const S3_SECRETS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SE
 
 const DEFAULT_REGION = 'us-east-1';
 
-/** Reads the settings. @throws SvcError `key_missing`, `config`; no value is ever shown */
+/** Reads the settings. @throws SvcError `key_missing`, `config`, which never show a value */
 export function s3Settings(environment: Environment): S3Settings {
   const read = (...names: string[]): string | undefined =>
     names.map((name) => environment[name]?.trim()).find((value) => value !== undefined && value !== '');
@@ -64,15 +64,15 @@ function missing(isId: boolean): SvcError {
 
 export interface BucketLocation {
   readonly bucket: string;
-  /** How every key begins: empty, or ending with a slash. */
+  /** The beginning of every key: empty, or ending with a slash. */
   readonly prefix: string;
-  /** `s3://bucket/prefix`, for messages. */
+  /** The location in messages: `s3://bucket/prefix`. */
   readonly name: string;
 }
 
 const BUCKET = /^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/i;
 
-/** Reads `s3://bucket/prefix`; the prefix may be absent. @throws SvcError `usage` */
+/** Parses `s3://bucket/prefix` or `s3://bucket`. @throws SvcError `usage` */
 export function parseBucketLocation(text: string): BucketLocation {
   const [, bucket = '', rest = ''] = /^s3:\/\/([^/]*)(.*)$/i.exec(text) ?? [];
   const parts = rest.split('/').filter((part) => part !== '');

@@ -18,20 +18,20 @@ import { listObjects, readObject } from './read.ts';
 import { drain, fileBody, type S3Body, S3Requests, type S3Response, textBody } from './requests.ts';
 import { parseBucketLocation, s3Settings } from './settings.ts';
 
-/** After this time, a concurrent write has arrived. */
+/** The time after which a concurrent write is visible. */
 const SETTLE_MS = 2_000;
 
-/** An archive in a bucket. Its records are safe from a second writer, as each can be created only once. */
+/** An archive in a bucket. Its records are safe from a second writer, because each can be created only once. */
 export class S3Store implements ArchiveStore {
   readonly name: string;
   readonly workDirectory: string;
   readonly isRemote = true;
   readonly #host: StoreHost;
   readonly #requests: S3Requests;
-  /** Whether the store honors the condition of a write; not known before it was tried. */
+  /** Whether the store honors the condition of a write; undefined before it was tried. */
   #honorsCondition: boolean | undefined;
 
-  /** @throws SvcError `usage` for a malformed location, `key_missing` and `config` for the environment */
+  /** Opens a location. @throws SvcError `usage` for a malformed location, `key_missing` and `config` for the environment */
   constructor(text: string, host: StoreHost) {
     const location = parseBucketLocation(text);
     const settings = s3Settings(host.env);
@@ -95,24 +95,25 @@ export class S3Store implements ArchiveStore {
     if (refusal === undefined) await drain(response);
   }
 
-  /** Locks out other runs on this machine; those elsewhere fail to commit. */
+  /** Locks out other runs on this machine. Runs on other machines fail to commit. */
   async lock<T>(work: () => Promise<T>): Promise<T> {
     makeDirectory(path.dirname(this.workDirectory));
     return workAlone(this, `${this.workDirectory}.lock`, this.#host, work);
   }
 
-  /** False when the object exists, unless an attempt of ours created it. @throws SvcError */
+  /** Creates an object. Returns false if it exists, unless an earlier attempt created it. @throws SvcError */
   async create(path: string, content: LocalFile | string): Promise<boolean> {
     const body = typeof content === 'string' ? textBody(content) : await fileBody(content);
     if (this.#honorsCondition === false) return this.#checkAndPut(path, body);
-    // A store that ignores the condition would overwrite the object. A refused write says more than a refused check.
+    // A store that ignores the condition would overwrite the object, so it is checked first. If that check is refused, the write
+    // is tried, because its error explains more.
     const isUntried = this.#honorsCondition === undefined && body.isText;
     if (isUntried && (await this.#exists(path, [301, 307, 400, 403, 404]))) return false;
     const sent = await this.#put(path, body, true);
     const { status } = sent.response;
     if (status === 412 || status === 409) return sent.wasUnclear && (await this.#isThere(path, body));
     if (sent.refusal !== undefined) {
-      // Because of the condition? Without it, a request with another problem is refused all the same.
+      // If the refusal was not about the condition, the write without it is refused too.
       const isMade = await this.#checkAndPut(path, body);
       this.#distrust();
       return isMade;
@@ -120,7 +121,7 @@ export class S3Store implements ArchiveStore {
     return !isUntried || this.#probe(path, body);
   }
 
-  // A store without the condition may ignore it silently. The same bytes once more do no harm.
+  // A store may silently ignore the condition. Writing the same bytes again shows this and is harmless.
   async #probe(path: string, body: S3Body): Promise<boolean> {
     const { response } = await this.#put(path, body, true);
     this.#honorsCondition = response.status === 412 || response.status === 409;
@@ -140,7 +141,7 @@ export class S3Store implements ArchiveStore {
     if (await this.#exists(path, [404])) return false;
     const { refusal } = await this.#put(path, body, false);
     if (refusal !== undefined) throw s3Error(refusal);
-    // A segment has its hash in its name, so every writer writes the same.
+    // The name of a segment includes its hash, so every writer writes the same bytes.
     return !body.isText || this.#isLast(path, body);
   }
 
@@ -149,7 +150,7 @@ export class S3Store implements ArchiveStore {
     return (await this.#requests.send(request)).refusal === undefined;
   }
 
-  // Nothing stopped other writers from doing the same: once all have, the object shows who was last.
+  // Without conditions, several writers may succeed. After a pause, the object shows which was last.
   async #isLast(path: string, body: S3Body): Promise<boolean> {
     await this.#host.clock.sleep(SETTLE_MS, this.#host.signal);
     return this.#isThere(path, body);
@@ -169,7 +170,7 @@ export class S3Store implements ArchiveStore {
     return sent;
   }
 
-  // After an attempt without a response: what is there may be what that attempt wrote.
+  // Whether the object has these bytes, because an attempt without a response may have written it.
   async #isThere(path: string, { sha256 }: S3Body): Promise<boolean> {
     try {
       return (await sha256OfAll(readObject(this.#requests, path))) === sha256;
