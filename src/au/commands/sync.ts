@@ -17,7 +17,7 @@ import { checkThreshold, countedResults } from '../results/submission.ts';
 import { describeRun } from '../run/describe-run.ts';
 import { execParameter, runExec } from '../run/exec-option.ts';
 import { pollRun } from '../run/poll-run.ts';
-import { isUntouched, needsFile, type RunRecord, statusOf } from '../run/record.ts';
+import { isOpen, isUntouched, needsFile, openSince, type RunRecord, statusOf } from '../run/record.ts';
 import { knownRunsRoot, recordedRuns } from '../run/recorded-runs.ts';
 import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
 import { laterRun } from '../run/run-index.ts';
@@ -122,11 +122,6 @@ function noteNoneOpen(context: Context, elsewhere: readonly RunDirectory[]): voi
   context.notices.note(['no open runs of this profile', ...counted].join('; '));
 }
 
-function isOpen(record: RunRecord): boolean {
-  if (record.abandoned_at !== undefined) return false;
-  return statusOf(record) === 'open' || (statusOf(record) === 'completed' && record.results === undefined);
-}
-
 /** A run is also due while its results are unchecked, or the command to run for it has not succeeded. */
 function isDue(record: RunRecord, exec: string | undefined): boolean {
   if (record.abandoned_at !== undefined) return false;
@@ -192,9 +187,7 @@ function mayGoOn({ signal }: Context): boolean {
 /** Whether an open run is older than the operator allows; its age is that of its oldest upload. */
 function isStale(context: Context, { record, name }: RunDirectory, stale: number): boolean {
   if (!isOpen(record)) return false;
-  const open = record.parts.filter(({ state }) => state !== 'downloaded');
-  const begun = Math.min(...open.map(({ sent_at: at = record.created_at }) => Date.parse(at)));
-  const age = context.clock.now() - begun;
+  const age = context.clock.now() - openSince(record);
   if (!(age > stale)) return false;
   context.notices.warn(`${record.id} is still open after ${formatDuration(age)}, longer than --stale allows`);
   noteNext(context, 'to see what the service says of it', ['au', 'status', name]);

@@ -57,6 +57,18 @@ export function statusOf({ parts, abandoned_at }: Pick<RunRecord, 'parts' | 'aba
   return parts.every(({ state }) => state === 'downloaded' || state === 'failed') ? 'failed' : 'open';
 }
 
+/** Whether something is left to do that a sync does: to upload, to poll, to download, or to write the results. */
+export function isOpen(record: Pick<RunRecord, 'parts' | 'abandoned_at' | 'results'>): boolean {
+  if (record.abandoned_at !== undefined) return false;
+  return statusOf(record) === 'open' || (statusOf(record) === 'completed' && record.results === undefined);
+}
+
+/** Since when an open run is under way, in epoch milliseconds: since the oldest upload whose results are not here. */
+export function openSince({ parts, created_at: created }: Pick<RunRecord, 'parts' | 'created_at'>): number {
+  const open = parts.filter(({ state }) => state !== 'downloaded');
+  return Math.min(...open.map(({ sent_at: at = created }) => Date.parse(at)));
+}
+
 /** Whether all results that are here were compared with the tokens of the request. */
 export function areCompared({ parts }: Pick<RunRecord, 'parts'>): boolean {
   return parts.every(({ state, results }) => state !== 'downloaded' || results?.compared === true);

@@ -1,20 +1,27 @@
+import path from 'node:path';
 import { EXIT_CODES } from '../../../base/errors.ts';
-import { defineCommand } from '../../../cli/app/command.ts';
+import { type Context, defineCommand } from '../../../cli/app/command.ts';
+import { noteNext } from '../../../cli/app/hint.ts';
+import { value } from '../../../cli/app/parameter.ts';
 import { listPrinter, once } from '../../../cli/app/print.ts';
-import { formatDuration } from '../../../cli/output/time.ts';
+import { positiveDuration } from '../../../cli/app/value-parsers.ts';
+import { countText, formatDuration } from '../../../cli/output/time.ts';
 import type { View } from '../../../cli/output/view.ts';
-import type { RunRecord } from '../../run/record.ts';
+import { isOpen, isUntouched, openSince, type RunRecord } from '../../run/record.ts';
 import { everyRun } from '../../run/recorded-runs.ts';
+import type { RunDirectory } from '../../run/run-directory.ts';
 import { runRow, runView } from '../../run/run-view.ts';
 
 const localRunView: View<ReturnType<typeof localRun>> = {
   name: 'run',
-  fields: [...runView.fields, 'age'],
+  fields: [...runView.fields, 'age', 'left', 'results'],
   columns: [
     ...runView.columns.slice(0, 2),
-    { path: 'profile', kind: 'text', priority: 5 },
+    { path: 'profile', kind: 'text', priority: 6 },
     { path: 'age', kind: 'text' },
+    { path: 'left', kind: 'text', priority: 1 },
     ...runView.columns.slice(3),
+    { path: 'results', kind: 'text', priority: 5 },
   ],
 };
 
@@ -23,26 +30,63 @@ export const list = defineCommand({
     'A run is a request file that was submitted, recorded in the state directory or in a --run-dir. The jobs of the service are listed with svc au jobs.',
   examples: [
     ['svc au runs', 'the runs recorded on this machine, the newest first'],
+    ['svc au runs --stale 8d', 'those that are open for longer than any job takes, with exit code 10'],
     ['svc au runs -o csv --fields run,status,cycle', 'for a script'],
   ],
-  exitCodes: [3],
+  exitCodes: [3, 10],
   fields: localRunView.fields,
   paged: true,
-  parameters: {},
-  async run(context) {
+  parameters: {
+    stale: value(
+      '--stale <duration>',
+      'only runs that are still open and were uploaded longer ago, such as 8d, with exit code 10 where there are any',
+      positiveDuration,
+    ),
+  },
+  async run(context, { stale }) {
     const print = await listPrinter(context, localRunView);
     const now = context.clock.now();
     const { runs, unreadable } = await everyRun(context);
     const listed = runs.filter(({ record }) => record.pruned_at === undefined);
-    await print(once(listed.map(({ record }) => localRun(record, now))));
+    const isStale = ({ record }: RunDirectory): boolean => isOpen(record) && now - openSince(record) > (stale ?? 0);
+    const shown = stale === undefined ? listed : listed.filter(isStale);
+    await print(once(shown.map(({ record }) => localRun(record, now))));
+    if (shown.length > 0 && stale !== undefined) noteNext(context, 'to poll them', ['au', 'sync']);
+    // A run whose record cannot be read may be open.
     if (unreadable.length > 0) return EXIT_CODES.config;
-    if (listed.length === 0) context.notices.note('no runs are recorded on this machine');
-    return 0;
+    if (shown.length === 0) noteNone(context, listed.length);
+    return shown.length > 0 && stale !== undefined ? EXIT_CODES.threshold : 0;
   },
 });
 
-/** A run, and in words how long ago it was begun. */
+function noteNone({ notices }: Context, recorded: number): void {
+  if (recorded === 0) return notices.note('no runs are recorded on this machine');
+  notices.note(`no run is stale (${countText(recorded, 'run')} recorded on this machine)`);
+}
+
+/** A run, with how long ago it was begun, the longest that its jobs can still take, and where its results went. */
 function localRun(record: RunRecord, now: number) {
-  const age = formatDuration(now - Date.parse(record.created_at)).replace(/ .*/, '');
-  return { ...runRow(record), age };
+  const age = firstUnit(now - Date.parse(record.created_at));
+  return { ...runRow(record), age, left: timeLeft(record, now), results: resultsFile(record) };
+}
+
+/** The longest time that a job of a production tenant takes once it has its file. */
+const LONGEST_JOB_MS = 7 * 86_400_000;
+
+function timeLeft(record: RunRecord, now: number): string | null {
+  if (!isOpen(record) || isUntouched(record)) return null;
+  const left = openSince(record) + LONGEST_JOB_MS - now;
+  return left > 0 ? `at most ${firstUnit(left)}` : `late by ${firstUnit(-left)}`;
+}
+
+/** The larger unit of a span: `6d`. */
+function firstUnit(ms: number): string {
+  return formatDuration(ms).replace(/ .*/, '');
+}
+
+/** Where the results are, as it would be typed here where that is shorter; null while there are none. */
+function resultsFile({ results }: RunRecord): string | null {
+  if (results === undefined) return null;
+  const here = path.relative('', results.file);
+  return here.startsWith('..') ? results.file : here;
 }
