@@ -37,8 +37,8 @@ function isChange(method: string, path: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && !/^\/(?:hooks|sandbox)\b/.test(path);
 }
 
-/** Makes the run of the profile one that has yet to be uploaded. */
-function leaveToUpload(directory: string): void {
+/** Makes the run of the profile one that has yet to be uploaded. @returns its id */
+function leaveToUpload(directory: string): string {
   const runs = join(directory, '.local/state/svc/runs');
   for (const name of readdirSync(runs)) {
     const file = join(runs, name, 'run.json');
@@ -46,7 +46,9 @@ function leaveToUpload(directory: string): void {
     if (record.profile !== 'prod') continue;
     const parts = record.parts.map((part) => ({ ...part, state: 'planned', job: undefined, sent: undefined }));
     writeFileSync(file, JSON.stringify({ ...record, parts }));
+    return name;
   }
+  throw new Error('the profile has no run');
 }
 
 /** The file goes to the store, which is behind no counter here. */
@@ -56,12 +58,13 @@ describe('the mark of the tenant', () => {
   it.each(commands)(
     'stands on stderr of svc %s exactly when it changes something at the service',
     async (words, changes) => {
-      const argv = CHANGING[words]?.split(' ');
+      let argv = CHANGING[words]?.split(' ');
       let before = world.requests.length;
       const { stderr } = await world.copy(async (run, directory) => {
-        if (words === 'au sync') {
+        if (words === 'au sync' || words === 'au resume') {
           await run('au submit', [], { env, argv: ['au', 'submit', 'other.csv'] });
-          leaveToUpload(directory);
+          const left = leaveToUpload(directory);
+          if (words === 'au resume') argv = ['au', 'resume', left];
         }
         before = world.requests.length;
         return run(words, [], { env, ...(argv && { argv }) });
