@@ -25,7 +25,8 @@ const LOADED_TOGETHER = [
     /cli.output.(error-report|live-line|messages|progress|prompt|terminal)/,
   ),
   chunk('files', /cli.config.paths|base.files.(directory|draft|durable|names|read|target)|schema.(address|json-value)/),
-  chunk('logs', /logs.(commands.list|filter|near-ids|odd-entries|options|view)|schema.log-fields/),
+  chunk('logs', /logs.(commands.list|entry-filter|filter|near-ids|options|view)|schema.log-fields/),
+  chunk('list', /logs.(list-report|list-steadily|malformed-entries|read-list)/),
   chunk(
     'client',
     /client.api.(any-endpoint|client|logs|pages|resources)|cli.app.rate-ledger/,

@@ -15,7 +15,11 @@ export function reportSearched(
   context: Context,
   input: EntryInput & EntityInput & PagingInput,
   interval: Interval,
-  { reading, isFiltered, most }: { readonly reading: ListReading; readonly isFiltered: boolean; readonly most: Most },
+  {
+    reading,
+    isFiltered,
+    most,
+  }: { readonly reading: ListReading; readonly isFiltered: boolean; readonly most: ReadLimits },
 ): void {
   const isTimed = isFiltered && reading.first !== undefined;
   const range = isTimed ? `, from ${utcTime(reading.oldest)} to ${utcTime(reading.newest)}` : '';
@@ -30,7 +34,7 @@ export function reportSearched(
 }
 
 /** The most entries to show, and the most to read for them. */
-interface Most {
+interface ReadLimits {
   readonly limit: number | undefined;
   readonly mostRead: number;
 }

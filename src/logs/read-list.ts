@@ -3,7 +3,7 @@ import { type ListProgress, newListProgress, takePage } from '../cli/app/print.t
 import { countText, parseTime, wholeSecond } from '../cli/output/time.ts';
 import type { Page } from '../client/api/pages.ts';
 import type { Log } from '../schema/log.ts';
-import { OddEntries } from './odd-entries.ts';
+import { MalformedEntries } from './malformed-entries.ts';
 
 /** The facts about a list in progress, from which its report is made. Times are epoch milliseconds. */
 export interface ListReading extends ListProgress {
@@ -16,7 +16,7 @@ export interface ListReading extends ListProgress {
   /** Whether a cursor expired and the list continued by time, so that its cursors belong to a narrower list. */
   isNarrower: boolean;
   readonly operations: Set<string>;
-  readonly odd: OddEntries;
+  readonly malformed: MalformedEntries;
 }
 
 export function newListReading(): ListReading {
@@ -28,7 +28,7 @@ export function newListReading(): ListReading {
     last: undefined,
     isNarrower: false,
     operations: new Set(),
-    odd: new OddEntries(),
+    malformed: new MalformedEntries(),
   };
 }
 
@@ -53,7 +53,7 @@ export async function* readList(
     for await (const page of pages) {
       notePage(reading, page.items);
       const { batch, isLast } = takePage(page, { limit, mostRead }, reading, matches);
-      reading.odd.count(batch);
+      reading.malformed.count(batch);
       yield batch;
       if (isLast) return;
       live?.update({ state: `${countText(reading.read, 'entry')} read` });

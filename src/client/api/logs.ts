@@ -66,9 +66,9 @@ function logsFrom(items: readonly unknown[], text: string): Log[] {
 }
 
 /** What can be unusual about an entry. Its text is kept all the same. */
-export type LogOddity = 'too deep' | 'not an object' | 'other types';
+export type Malformation = 'too deep' | 'not an object' | 'other types';
 
-const oddities = new WeakMap<Log, LogOddity>();
+const malformations = new WeakMap<Log, Malformation>();
 
 /** The members of an item that have the documented types; without a time, `created_at` is empty. */
 function logFrom(item: unknown, source: JsonSource): Log {
@@ -96,13 +96,13 @@ export function logText(log: Log): string {
 export function isLossy(log: Log): boolean {
   const source = sourceOf(log);
   if (source === undefined || isPlain(log, source)) return false;
-  return oddityOf(log) !== undefined || readExact(source.text).isLossy;
+  return malformationOf(log) !== undefined || readExact(source.text).isLossy;
 }
 
 /** Whether every JSON reader accepts the text of an entry, and as an object. */
 export function isReadable(log: Log): boolean {
-  const oddity = oddityOf(log);
-  if (oddity === 'too deep' || oddity === 'not an object') return false;
+  const malformation = malformationOf(log);
+  if (malformation === 'too deep' || malformation === 'not an object') return false;
   const source = sourceOf(log);
   const text = logText(log);
   // Half characters are the only thing that such a text can contain and some readers reject.
@@ -111,12 +111,12 @@ export function isReadable(log: Log): boolean {
   return isUsual || readExact(text).isReadable;
 }
 
-export function oddityOf(log: Log): LogOddity | undefined {
-  return oddities.get(log);
+export function malformationOf(log: Log): Malformation | undefined {
+  return malformations.get(log);
 }
 
-function odd(log: Log, source: JsonSource, oddity: LogOddity): Log {
-  oddities.set(log, oddity);
+function odd(log: Log, source: JsonSource, malformation: Malformation): Log {
+  malformations.set(log, malformation);
   return keepSource(log, source);
 }
 

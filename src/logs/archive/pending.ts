@@ -13,7 +13,7 @@ export interface PendingLimits {
 }
 
 /** An entry kept in memory until the commit, because it does not belong into the open file. */
-interface Kept extends EntryText {
+interface KeptEntry extends EntryText {
   readonly kind: SegmentKind;
 }
 
@@ -44,7 +44,7 @@ export class Pending {
   /** The end of the open file's day. */
   #openUntil = -Infinity;
   #timeless: SegmentFile | undefined;
-  #kept: Kept[] = [];
+  #kept: KeptEntry[] = [];
 
   /** Writes its files into `directory`. Entries before `committedTo` (epoch milliseconds) count as late. */
   constructor(directory: string, tenantId: string, committedTo: number, limits: PendingLimits) {
@@ -136,7 +136,7 @@ export class Pending {
   }
 }
 
-function inOrder(one: Kept, other: Kept): number {
+function inOrder(one: KeptEntry, other: KeptEntry): number {
   const first = orderOf(one.kind);
   const second = orderOf(other.kind);
   if (first !== second) return first < second ? -1 : 1;

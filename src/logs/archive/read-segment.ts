@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { constants, createGunzip, inflateRaw } from 'node:zlib';
 import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
-import { logFromLine, oddityOf } from '../../client/api/logs.ts';
+import { logFromLine, malformationOf } from '../../client/api/logs.ts';
 import type { Log } from '../../schema/log.ts';
 import { shortHash } from './index/file.ts';
 import type { IndexedColumns } from './index/lookup.ts';
@@ -19,9 +19,9 @@ export interface ReadSegmentOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Described = Pick<Segment, 'path' | 'bytes' | 'sha256' | 'entries'>;
+type SegmentFacts = Pick<Segment, 'path' | 'bytes' | 'sha256' | 'entries'>;
 
-export interface Narrowing {
+export interface SkipOptions {
   /** Allows skipping entries that certainly have none of these values. */
   readonly among?: readonly string[] | undefined;
   /** Allows skipping the columns that the index rules out. */
@@ -31,8 +31,8 @@ export interface Narrowing {
 /** Yields the entries of a segment, except those that may be skipped. @throws SvcError as `readLines` */
 export async function* readSegment(
   store: ArchiveStore,
-  segment: Described,
-  { among = [], columns, ...options }: ReadSegmentOptions & Narrowing = {},
+  segment: SegmentFacts,
+  { among = [], columns, ...options }: ReadSegmentOptions & SkipOptions = {},
 ): AsyncGenerator<readonly Log[]> {
   const needles = needlesFor(among);
   const blocks = columns && (await unlessDamaged(readColumns(store, segment, columns, options)));
@@ -47,7 +47,7 @@ const MOST_OF_COLUMN = 64 * 1024 * 1024;
 /** Reads the lines of the wanted columns, one block for each column. @throws SvcError `checksum_mismatch`, `not_found` */
 async function readColumns(
   store: ArchiveStore,
-  { path }: Described,
+  { path }: SegmentFacts,
   { columns, wanted }: IndexedColumns,
   { onBytes, signal }: ReadSegmentOptions,
 ): Promise<Buffer[]> {
@@ -79,7 +79,7 @@ const LINE_END = 0x0a;
  */
 export async function* readLines(
   store: ArchiveStore,
-  segment: Described,
+  segment: SegmentFacts,
   options: ReadSegmentOptions = {},
 ): AsyncGenerator<Buffer> {
   const { path } = segment;
@@ -193,6 +193,6 @@ export function readLine(path: string, line: string): Log {
   } catch {
     throw changed(path, 'it holds a line that is not JSON');
   }
-  if (isRawSegment({ path }) || oddityOf(log) !== 'not an object') return log;
+  if (isRawSegment({ path }) || malformationOf(log) !== 'not an object') return log;
   throw changed(path, 'it holds a line that is not a log entry');
 }

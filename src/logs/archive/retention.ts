@@ -21,7 +21,7 @@ export interface Dropped {
 }
 
 /** The part of an archive writer that retention uses. */
-interface Dropping {
+interface DroppingWriter {
   readonly position: { readonly readTo: number };
   drop(before: number, by: string): Promise<DroppedMonth[]>;
 }
@@ -41,7 +41,7 @@ export class Retention {
     return { before: this.#before, months: this.#dropped };
   }
 
-  async apply(writer: Dropping): Promise<void> {
+  async apply(writer: DroppingWriter): Promise<void> {
     const before = keptFrom(writer.position.readTo, this.#months);
     if (before <= this.#before) return;
     this.#before = before;
@@ -89,7 +89,7 @@ export async function findOld(store: ArchiveStore, before: number): Promise<OldS
 }
 
 /** The facts that a record of dropped months must match. */
-interface Loss {
+interface DroppedSegments {
   /** The listed segments that the record drops. */
   readonly taken: readonly Pick<Segment, 'path' | 'entries' | 'bytes'>[];
   /** The previous record. */
@@ -99,7 +99,10 @@ interface Loss {
 const FIRST_OF_MONTH = /^\d{4}-\d\d-01T00:00:00\.000Z$/;
 
 /** Returns what shows that svc did not write a record of dropped months. */
-export function dropProblems(record: DropRecord & Pick<ArchiveRecord, 'position'>, { taken, before }: Loss): string[] {
+export function dropProblems(
+  record: DropRecord & Pick<ArchiveRecord, 'position'>,
+  { taken, before }: DroppedSegments,
+): string[] {
   const end = before.position.read_to;
   const isMoved = record.position.read_to !== end;
   const isTooNew = Date.parse(record.before) > Date.parse(end);
@@ -121,7 +124,7 @@ function monthText({ month, segments, entries, bytes }: DroppedMonth): string {
 }
 
 /** Sums segments, entries and bytes by month, oldest first. */
-function monthsOf(segments: Loss['taken']): DroppedMonth[] {
+function monthsOf(segments: DroppedSegments['taken']): DroppedMonth[] {
   const months = new Map<string, DroppedMonth>();
   for (const { path, entries, bytes } of segments) {
     const month = dayIn(path).slice(0, 7);

@@ -16,7 +16,7 @@ import {
 import { gapText, reportGaps } from '../gaps.ts';
 import type { Manifest } from './manifest.ts';
 import { archiveLocation, openArchive, withByteProgress } from './open-archive.ts';
-import type { Lane } from './search.ts';
+import type { EntrySource } from './search-segments.ts';
 import type { ArchiveStore } from './store.ts';
 
 export const parameters = {
@@ -41,7 +41,7 @@ export async function searchArchive(
   const bounds = intervalOf(input, context.clock.now());
   const [{ readManifest, readManifestAndPosition }, { searchSegments }, { lookUp, partToRead }] = await Promise.all([
     import('./manifest.ts'),
-    import('./search.ts'),
+    import('./search-segments.ts'),
     import('./index/lookup.ts'),
   ]);
   const store = await openArchive(context, input.dir);
@@ -91,21 +91,20 @@ async function liveOf(
     bounds,
     position,
   }: { store: ArchiveStore; manifest: Manifest; bounds: Bounds; position: TailPosition },
-): Promise<Lane> {
-  const [{ liveLane }, { checkSubject }, { learnTenant }, { serviceLogs }, { serviceOf }, defaults] = await Promise.all(
-    [
-      import('./search.ts'),
+): Promise<EntrySource> {
+  const [{ liveEntries }, { checkSubject }, { learnTenant }, { serviceLogs }, { serviceOf }, defaults] =
+    await Promise.all([
+      import('./search-segments.ts'),
       import('./manifest.ts'),
       import('./key-tenant.ts'),
       import('../read-range.ts'),
       import('../../cli/app/service.ts'),
       import('../entry.ts'),
-    ],
-  );
+    ]);
   checkSubject(store, manifest, { service: serviceOf(context) });
   const client = await context.client();
   checkSubject(store, manifest, { tenantId: await learnTenant(client, manifest.first.tenant_id) });
-  return liveLane(serviceLogs(client, entityFilter(input)), position, {
+  return liveEntries(serviceLogs(client, entityFilter(input)), position, {
     ...bounds,
     overlapMs: defaults.DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? defaults.DEFAULT_RETENTION_MS,

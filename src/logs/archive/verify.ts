@@ -1,8 +1,8 @@
 import { countText } from '../../cli/output/time.ts';
 import { type ChainState, checkChain, type Finding } from './chain.ts';
-import { checkSegment, type Listed } from './check.ts';
+import { checkSegment, type ListedSegment } from './check-segment.ts';
 import { Coverage } from './coverage.ts';
-import { IndexCheck } from './index/check.ts';
+import { IndexCheck } from './index/check-index.ts';
 import { INDEX } from './index/ref.ts';
 import { unlessDamaged } from './index/upkeep.ts';
 import { type CountedSegment, ListedSegments } from './listed-segments.ts';
@@ -75,7 +75,7 @@ export async function* verifyArchive(
   const unlisted = await UnlistedFiles.of(store);
   const index = await openIndex(store, options);
   const isExpected = options.expect === undefined;
-  const walk = {
+  const state = {
     store,
     options,
     verified,
@@ -85,22 +85,26 @@ export async function* verifyArchive(
     isExpected,
     ...noRecords(),
   };
-  const readSegment = segmentReader(walk);
-  for await (const found of sideBySide(listedSegments(walk), READERS, readSegment)) {
-    for (const finding of found) if (finding.problem === 'missing') walk.segments.addMissing(finding);
-    yield [...takeProblems(walk), ...found.filter(({ problem }) => problem !== 'missing')];
+  const readSegment = segmentReader(state);
+  for await (const found of sideBySide(listedSegments(state), READERS, readSegment)) {
+    for (const finding of found) if (finding.problem === 'missing') state.segments.addMissing(finding);
+    yield [...takeProblems(state), ...found.filter(({ problem }) => problem !== 'missing')];
   }
   yield (await index?.findings()) ?? [];
-  await readNewerRecords(walk);
-  Object.assign(verified, walk.segments.total);
-  const left = [...takeProblems(walk), ...walk.segments.missing(), ...unlisted.findings(walk.newest?.sequence ?? -1)];
-  if (walk.newest === undefined && left.length === 0) throw await noArchive(store);
+  await readNewerRecords(state);
+  Object.assign(verified, state.segments.total);
+  const left = [
+    ...takeProblems(state),
+    ...state.segments.missing(),
+    ...unlisted.findings(state.newest?.sequence ?? -1),
+  ];
+  if (state.newest === undefined && left.length === 0) throw await noArchive(store);
   yield [...left, ...(await foreignFiles(store))];
-  if (!walk.isExpected) yield [rewritten(walk)];
+  if (!state.isExpected) yield [rewritten(state)];
 }
 
 /** The state that the steps of a verification share. */
-interface Walk {
+interface VerifyState {
   readonly store: ArchiveStore;
   readonly options: VerifyOptions;
   readonly verified: Verified;
@@ -117,7 +121,7 @@ interface Walk {
   problems: Finding[];
 }
 
-function noRecords(): Pick<Walk, 'links' | 'contents' | 'newest' | 'problems'> {
+function noRecords(): Pick<VerifyState, 'links' | 'contents' | 'newest' | 'problems'> {
   return { links: [], contents: [], newest: undefined, problems: [] };
 }
 
@@ -127,7 +131,7 @@ async function openIndex(store: ArchiveStore, { manifestOnly }: VerifyOptions): 
 }
 
 /** Returns a function that checks one segment and reports the progress over all segments. */
-function segmentReader({ store, options, unlisted }: Walk): (listed: Listed) => Promise<Finding[]> {
+function segmentReader({ store, options, unlisted }: VerifyState): (listed: ListedSegment) => Promise<Finding[]> {
   const total = unlisted.segmentBytes;
   let done = 0;
   const onBytes = (bytes: number): void => {
@@ -138,34 +142,34 @@ function segmentReader({ store, options, unlisted }: Walk): (listed: Listed) => 
   return (listed) => checkSegment(store, listed, how);
 }
 
-function takeProblems(walk: Walk): Finding[] {
-  const taken = walk.problems;
-  walk.problems = [];
+function takeProblems(state: VerifyState): Finding[] {
+  const taken = state.problems;
+  state.problems = [];
   return taken;
 }
 
 /** Reads the records in order, and yields the segments that they list. */
-async function* listedSegments(walk: Walk): AsyncGenerator<Listed> {
-  const chain = checkChain(walk.store);
+async function* listedSegments(state: VerifyState): AsyncGenerator<ListedSegment> {
+  const chain = checkChain(state.store);
   for (let step = await chain.next(); ; step = await chain.next()) {
     if (step.done === true) {
-      walk.newest = step.value;
-      walk.verified.sha256 = step.value?.sha256;
-      walk.problems.push(...(await sideFileProblems(walk)));
+      state.newest = step.value;
+      state.verified.sha256 = step.value?.sha256;
+      state.problems.push(...(await sideFileProblems(state)));
       return;
     }
-    if ('problem' in step.value) walk.problems.push(step.value);
-    else yield* segmentsOf(walk, step.value);
+    if ('problem' in step.value) state.problems.push(step.value);
+    else yield* segmentsOf(state, step.value);
   }
 }
 
-async function* segmentsOf(walk: Walk, link: Link): AsyncGenerator<Listed> {
-  const { verified, segments, unlisted, index, options } = walk;
+async function* segmentsOf(state: VerifyState, link: Link): AsyncGenerator<ListedSegment> {
+  const { verified, segments, unlisted, index, options } = state;
   const { record, sha256 } = link;
-  walk.problems.push(...contradictions(walk, link));
-  walk.contents.push(contentOf(record));
-  walk.links = [...walk.links.slice(-1), link];
-  walk.isExpected ||= sha256 === options.expect;
+  state.problems.push(...contradictions(state, link));
+  state.contents.push(contentOf(record));
+  state.links = [...state.links.slice(-1), link];
+  state.isExpected ||= sha256 === options.expect;
   unlisted.removeOthersOf(record);
   verified.records += 1;
   verified.coverage.add(record);
@@ -175,7 +179,7 @@ async function* segmentsOf(walk: Walk, link: Link): AsyncGenerator<Listed> {
   const tenantId = verified.begin?.tenant_id;
   for (const segment of record.segments) {
     if (segments.isListedBefore(segment)) {
-      walk.problems.push(listedTwice(segment));
+      state.problems.push(listedTwice(segment));
       unlisted.remove(segment.path);
     } else {
       segments.add(segment, tenantId);
@@ -189,7 +193,10 @@ function listedTwice({ path }: Segment): Finding {
 }
 
 /** Returns what in a record contradicts the records before it. Records after an unreadable one cannot be compared. */
-function contradictions({ links, contents, segments, options, isExpected }: Walk, { record, path }: Link): Finding[] {
+function contradictions(
+  { links, contents, segments, options, isExpected }: VerifyState,
+  { record, path }: Link,
+): Finding[] {
   const before = links.at(-1)?.record;
   if (before === undefined || contents.length !== record.sequence) return [];
   const unfit = (message: string): Finding => ({ problem: 'unfit', path, message });
@@ -217,7 +224,7 @@ function unexpectedDrop(
   return `${record.by} dropped ${countText(entries, 'entry')} from before ${record.before}${since}${allowed}`;
 }
 
-async function sideFileProblems({ store, newest, links, contents }: Walk): Promise<Finding[]> {
+async function sideFileProblems({ store, newest, links, contents }: VerifyState): Promise<Finding[]> {
   const sequence = newest?.sequence ?? -1;
   const isWhole = contents.length === sequence + 1;
   const found: Finding[] = [];
@@ -228,7 +235,7 @@ async function sideFileProblems({ store, newest, links, contents }: Walk): Promi
 }
 
 /** Reads records that a concurrent run has committed meanwhile, if they may explain unlisted or missing files. */
-async function readNewerRecords({ store, newest, unlisted, segments }: Walk): Promise<void> {
+async function readNewerRecords({ store, newest, unlisted, segments }: VerifyState): Promise<void> {
   for (let sequence = (newest?.sequence ?? -1) + 1; !unlisted.isEmpty || segments.hasMissing; sequence += 1) {
     const record = await unlessDamaged(recordAt(store, sequence));
     if (record === undefined) return;
@@ -251,7 +258,7 @@ async function foreignFiles(store: ArchiveStore): Promise<Finding[]> {
     .map((path) => ({ problem: 'unlisted', path, message: 'it does not belong to the archive' }));
 }
 
-function rewritten({ store, options }: Walk): Finding {
+function rewritten({ store, options }: VerifyState): Finding {
   return {
     problem: 'rewritten',
     path: store.name,

@@ -48,15 +48,15 @@ export const history = defineCommand({
         const filters = [...option('--entity-id', entityId), ...option('--entity-type', entityType)];
         throw orWithoutKey(error, ['logs', 'search', archive, ...filters]);
       });
-    const [{ liveLane }, { serviceLogs }, entry] = await Promise.all([
-      import('../archive/search.ts'),
+    const [{ liveEntries }, { serviceLogs }, entry] = await Promise.all([
+      import('../archive/search-segments.ts'),
       import('../read-range.ts'),
       import('../entry.ts'),
     ]);
     const input = await filterOf(context, typed);
     const client = await context.client();
     const retentionMs = retention ?? entry.DEFAULT_RETENTION_MS;
-    const lane = liveLane(
+    const entries = liveEntries(
       serviceLogs(client, entityFilter(input)),
       entry.beginAt(wholeSecond(client.now() - retentionMs)),
       {
@@ -66,7 +66,7 @@ export const history = defineCommand({
         onGap: () => undefined,
       },
     );
-    const shown = await print(logsIn(lane.read()));
+    const shown = await print(logsIn(entries.read()));
     if (shown === 0) context.notices.note('no log entries');
     context.notices.note(`from the last ${formatDuration(retentionMs)}; --archive adds what is older`);
     input.near.report(context);

@@ -75,7 +75,7 @@ export const list = defineCommand({
     });
     const entries = readList(context, pages, { ...most, isFiltered, matches: (log) => matches(log, input) }, reading);
     await print(actors?.learned(entries) ?? entries);
-    reading.odd.warn(context);
+    reading.malformed.warn(context);
     // The cursor belongs to a narrower list, so it does not continue this command.
     if (reading.isNarrower) reading.next = undefined;
     reportSearched(context, input, interval, { reading, isFiltered, most });
@@ -101,7 +101,7 @@ function isFilteredHere(input: ListInput): boolean {
   return isIdOnly || clientFilters(input).length > 0;
 }
 
-/** The default limit of a list that svc filters. `MAX_READ` is the most entries read to find the matches. */
+/** The default limit of a list that svc filters. `MOST_READ` is the most entries read to find the matches. */
 const DEFAULT_MATCHES = 100;
 const MOST_READ = 20_000;
 

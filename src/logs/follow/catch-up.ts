@@ -68,7 +68,7 @@ export class CatchUpReader {
   }
 
   // In delayed mode ranges are wide, so that most pages are full and few requests are wasted.
-  get #shape(): Shape {
+  get #shape(): BackfillShape {
     if (!this.isDelayed) return USUAL_SHAPE;
     return { concurrency: 3, wanted: 1_500, widthMs: DELAYED_MS, keptMs: this.#options.overlapMs + MINUTE_MS };
   }
@@ -112,7 +112,7 @@ export class CatchUpReader {
 }
 
 /** A range of a backfill: being read, completely read, or failed until it is tried again. */
-interface Slot extends TimeRange {
+interface RangeRead extends TimeRange {
   reading: Promise<Found> | undefined;
   failure: unknown;
 }
@@ -127,7 +127,7 @@ const PARTS = 4;
 const LEEWAY_MS = 2 * SECOND_MS;
 
 /** How a backfill divides the past. The limits keep at most about 4,500 entries in memory. */
-interface Shape {
+interface BackfillShape {
   readonly concurrency: number;
   /** The targeted entries in a range, so that its last page is nearly full. */
   readonly wanted: number;
@@ -138,7 +138,7 @@ interface Shape {
 
 /** The fewest ranges read at once. Even with a fast service, they leave no pause. */
 const FEWEST_AT_ONCE = 2;
-const USUAL_SHAPE: Shape = { concurrency: 16, wanted: 280, widthMs: MINUTE_MS, keptMs: 0 };
+const USUAL_SHAPE: BackfillShape = { concurrency: 16, wanted: 280, widthMs: MINUTE_MS, keptMs: 0 };
 
 /**
  * Reads several ranges of the past at once and returns them in order of time. A key has only 200 requests a minute, so
@@ -147,15 +147,15 @@ const USUAL_SHAPE: Shape = { concurrency: 16, wanted: 280, widthMs: MINUTE_MS, k
 export class Backfill {
   readonly #source: LogSource;
   readonly #stop = new AbortController();
-  readonly #shape: Shape;
-  #slots: Slot[] = [];
+  readonly #shape: BackfillShape;
+  #reads: RangeRead[] = [];
   #plannedTo: number;
   #widthMs: number;
   #keptMs: number;
   /** The ranges read at once. A busy process reads fewer, which would only fill its memory. */
   #atOnce: number;
 
-  constructor(source: LogSource, from: number, shape: Shape = USUAL_SHAPE) {
+  constructor(source: LogSource, from: number, shape: BackfillShape = USUAL_SHAPE) {
     this.#source = source;
     this.#atOnce = shape.concurrency;
     this.#shape = shape;
@@ -165,7 +165,7 @@ export class Backfill {
   }
 
   get isReading(): boolean {
-    return this.#slots.length > 0;
+    return this.#reads.length > 0;
   }
 
   /**
@@ -178,17 +178,17 @@ export class Backfill {
     this.#atOnce = Math.min(Math.max(this.#atOnce + step, FEWEST_AT_ONCE), this.#shape.concurrency);
     for (;;) {
       this.#readAhead(end);
-      const slot = this.#slots[0];
-      if (slot?.reading === undefined) throw slot?.failure ?? new RangeError('nothing of the past is left');
-      const found = await slot.reading.catch(() => undefined);
+      const read = this.#reads[0];
+      if (read?.reading === undefined) throw read?.failure ?? new RangeError('nothing of the past is left');
+      const found = await read.reading.catch(() => undefined);
       if (found === undefined) {
-        if (!(slot.failure instanceof TooManyPages)) throw slot.failure;
+        if (!(read.failure instanceof TooManyPages)) throw read.failure;
         this.#retry();
         continue;
       }
-      this.#slots.shift();
+      this.#reads.shift();
       this.#readAhead(end);
-      return { from: slot.from, to: slot.to, ...found };
+      return { from: read.from, to: read.to, ...found };
     }
   }
 
@@ -198,20 +198,20 @@ export class Backfill {
 
   /** Starts as many reads as allowed: one until the service's retention is known. */
   #readAhead(end: number): void {
-    while (this.#slots.length < this.#concurrency && this.#plannedTo < end) {
+    while (this.#reads.length < this.#concurrency && this.#plannedTo < end) {
       const from = this.#plannedTo;
       const width = Math.max(SECOND_MS, this.#widthMs);
       // A short rest joins the last range, because its page would be nearly empty.
       const to = end - from < 1.5 * width ? end : from + width;
-      this.#slots.push(newSlot(from, to));
+      this.#reads.push(newRead(from, to));
       this.#plannedTo = to;
     }
-    let busy = this.#slots.filter(({ reading }) => reading !== undefined).length;
-    for (const [index, slot] of this.#slots.entries()) {
-      if (slot.reading !== undefined || slot.failure !== undefined) continue;
+    let busy = this.#reads.filter(({ reading }) => reading !== undefined).length;
+    for (const [index, read] of this.#reads.entries()) {
+      if (read.reading !== undefined || read.failure !== undefined) continue;
       // The first range is always read, even when it was split, because the caller waits for it.
       if (index > 0 && busy >= this.#concurrency) return;
-      this.#begin(slot);
+      this.#begin(read);
       busy += 1;
     }
   }
@@ -220,17 +220,17 @@ export class Backfill {
     return this.#keptMs > 0 ? this.#atOnce : 1;
   }
 
-  #begin(slot: Slot): void {
+  #begin(read: RangeRead): void {
     const startedAt = this.#source.now();
-    const isStable = (): boolean => this.#source.now() - slot.from < this.#keptMs - LEEWAY_MS;
+    const isStable = (): boolean => this.#source.now() - read.from < this.#keptMs - LEEWAY_MS;
     // If entries may be deleted between two pages, a range must be one page, which shows one moment.
     const usualPages = isStable() ? this.#shape.wanted / WANTED_PER_PAGE : 1;
-    const maxPages = slot.to - slot.from <= SECOND_MS ? Infinity : usualPages;
-    slot.reading = readSettled(this.#source, slot, { maxPages, isStable, stop: this.#stop.signal });
-    slot.reading.then(
-      ({ entries }) => this.#learn(slot, entries, startedAt),
+    const maxPages = read.to - read.from <= SECOND_MS ? Infinity : usualPages;
+    read.reading = readSettled(this.#source, read, { maxPages, isStable, stop: this.#stop.signal });
+    read.reading.then(
+      ({ entries }) => this.#learn(read, entries, startedAt),
       (error: unknown) => {
-        slot.failure = error;
+        read.failure = error;
       },
     );
   }
@@ -245,22 +245,22 @@ export class Backfill {
 
   /** Prepares failed ranges for another try, and splits those with too many entries. */
   #retry(): void {
-    this.#slots = this.#slots.flatMap((slot) => {
-      if (slot.failure === undefined) return [slot];
-      if (slot.failure instanceof TooManyPages) return this.#partsOf(slot);
-      return [newSlot(slot.from, slot.to)];
+    this.#reads = this.#reads.flatMap((read) => {
+      if (read.failure === undefined) return [read];
+      if (read.failure instanceof TooManyPages) return this.#partsOf(read);
+      return [newRead(read.from, read.to)];
     });
   }
 
-  #partsOf({ from, to }: TimeRange): Slot[] {
+  #partsOf({ from, to }: TimeRange): RangeRead[] {
     const width = Math.max(SECOND_MS, wholeSecond((to - from) / PARTS));
     this.#widthMs = Math.min(this.#widthMs, width);
-    const parts: Slot[] = [];
-    for (let begin = from; begin < to; begin += width) parts.push(newSlot(begin, Math.min(to, begin + width)));
+    const parts: RangeRead[] = [];
+    for (let begin = from; begin < to; begin += width) parts.push(newRead(begin, Math.min(to, begin + width)));
     return parts;
   }
 }
 
-function newSlot(from: number, to: number): Slot {
+function newRead(from: number, to: number): RangeRead {
   return { from, to, reading: undefined, failure: undefined };
 }

@@ -4,7 +4,7 @@ import type { WaitProgress } from '../../cli/output/progress.ts';
 import { countText, formatDuration, utcTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { TailPosition } from '../entry.ts';
-import { OddEntries } from '../odd-entries.ts';
+import { MalformedEntries } from '../malformed-entries.ts';
 import { gapText } from '../gaps.ts';
 import type { TailEvent } from './follow.ts';
 
@@ -67,7 +67,7 @@ export class FollowNotices {
 /** Reports the events and the end of a tail on stderr, with a live line on a terminal. */
 export class TailNotices extends FollowNotices {
   readonly #startedAt: number;
-  readonly #odd = new OddEntries();
+  readonly #malformed = new MalformedEntries();
   readonly #hidesOwnReads: boolean;
   #entries = 0;
   #ownReads = 0;
@@ -82,7 +82,7 @@ export class TailNotices extends FollowNotices {
 
   async *counted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
     for await (const batch of batches) {
-      this.#odd.count(batch);
+      this.#malformed.count(batch);
       yield batch;
       this.#entries += batch.length;
     }
@@ -107,7 +107,7 @@ export class TailNotices extends FollowNotices {
     this.stop();
     // The reader of the output is gone, as in a pipe to `head`, so it is unknown which entries it has read.
     if (signal.aborted && !isSvcError(signal.reason)) return;
-    this.#odd.warn(this.context);
+    this.#malformed.warn(this.context);
     const duration = formatDuration(clock.now() - this.#startedAt);
     notices.note(`${countText(this.#entries, 'entry')} in ${duration}, read up to ${utcTime(readTo)}`);
     if (this.#hidesOwnReads) notices.note(`hidden: ${countText(this.#ownReads, 'read')} by this command itself`);

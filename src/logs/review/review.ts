@@ -56,8 +56,8 @@ export class DayReview {
   readonly #hours = Array.from({ length: 24 }, () => 0);
   readonly #deletions = new ValueTally<string>(MAX_ROWS);
   readonly #changes = new ValueTally<string>(MAX_ROWS);
-  readonly #actors = new Seen('actor');
-  readonly #operations = new Seen('operation');
+  readonly #actors = new SeenValues('actor');
+  readonly #operations = new SeenValues('operation');
 
   /** `from` is the beginning of the day, and `coverage` that of the archive. */
   constructor(from: number, coverage: Coverage) {
@@ -131,7 +131,7 @@ export function failedRange(missing: readonly MissingRange[], from: number, now:
 }
 
 /** The values of a member on the day, and on the days before. */
-class Seen {
+class SeenValues {
   readonly #by: 'actor' | 'operation';
   readonly #before = new Set<string>();
   readonly #today = new ValueTally<string>(MAX_SEEN);

@@ -75,7 +75,7 @@ const MAX_ERROR_BODY = 64 * 1024;
 
 type Outcome = { response: HttpResponse; refusal: S3Refusal | undefined } | { failure: TransportFailure };
 
-interface Seen {
+interface AttemptHistory {
   unclear: boolean;
   skewed: boolean;
 }
@@ -97,14 +97,19 @@ export class S3Requests {
     const { settings, location, trace } = this.#connection;
     const key = request.path === '' && request.query ? '' : location.prefix + request.path;
     const url = objectAddress(settings, location.bucket, key, request.query);
-    const seen: Seen = { unclear: false, skewed: false };
+    const seen: AttemptHistory = { unclear: false, skewed: false };
     return withRetry(async (attempt) => this.#judge(request, url, seen, await this.#once(request, url, attempt)), {
       ...this.#connection,
       onWait: (ms) => trace?.({ kind: 'wait', why: 'store', ms }),
     });
   }
 
-  #judge(request: S3Request, url: URL, seen: Seen, outcome: Outcome): { value: S3Response } | RetryableFailure {
+  #judge(
+    request: S3Request,
+    url: URL,
+    seen: AttemptHistory,
+    outcome: Outcome,
+  ): { value: S3Response } | RetryableFailure {
     if ('failure' in outcome) {
       const error = s3Unreachable(this.location, url, outcome.failure);
       if (!mayRetry(outcome, 'always')) throw error;

@@ -5,7 +5,7 @@ import { array, assert, asyncProperty, boolean, constantFrom, integer, nat, opti
 import { expect, test } from 'vitest';
 import { SvcError } from '../../../../src/base/errors.ts';
 import { LineCounter } from '../../../../src/logs/archive/count-lines.ts';
-import { IndexCheck } from '../../../../src/logs/archive/index/check.ts';
+import { IndexCheck } from '../../../../src/logs/archive/index/check-index.ts';
 import { countTallies } from '../../../../src/logs/archive/index/count.ts';
 import { type BuiltTally, IndexFile, shortHash } from '../../../../src/logs/archive/index/file.ts';
 import { lookUp } from '../../../../src/logs/archive/index/lookup.ts';

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { logFromLine } from '../../../src/client/api/logs.ts';
-import { checkSegment } from '../../../src/logs/archive/check.ts';
+import { checkSegment } from '../../../src/logs/archive/check-segment.ts';
 import { dayOf, entryTime, segmentName, tenantFolder } from '../../../src/logs/archive/record.ts';
 import { MemoryStore } from './memory-store.ts';
 

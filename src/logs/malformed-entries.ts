@@ -1,12 +1,12 @@
 import { MAX_DEPTH } from '../base/json/source.ts';
 import type { Context } from '../cli/app/command.ts';
 import { formatNumber, parseTime } from '../cli/output/time.ts';
-import { type LogOddity, oddityOf } from '../client/api/logs.ts';
+import { type Malformation, malformationOf } from '../client/api/logs.ts';
 import type { Log } from '../schema/log.ts';
 
-type Oddity = LogOddity | 'no time';
+type Problem = Malformation | 'no time';
 
-const ODDITIES: Readonly<Record<Oddity, string>> = {
+const DESCRIPTIONS: Readonly<Record<Problem, string>> = {
   'no time': 'without a readable time (created_at)',
   'too deep': `nested more than ${MAX_DEPTH} levels deep`,
   'other types': 'with fields of other types than documented',
@@ -14,18 +14,18 @@ const ODDITIES: Readonly<Record<Oddity, string>> = {
 };
 
 /** Counts entries that differ from the documented form. They are kept like all others. */
-export class OddEntries {
-  readonly #counts = new Map<Oddity, number>();
+export class MalformedEntries {
+  readonly #counts = new Map<Problem, number>();
 
   count(logs: readonly Log[]): void {
     for (const log of logs) {
-      const oddity = oddityOf(log) ?? (parseTime(log.created_at) === undefined ? 'no time' : undefined);
-      if (oddity !== undefined) this.#counts.set(oddity, (this.#counts.get(oddity) ?? 0) + 1);
+      const problem = malformationOf(log) ?? (parseTime(log.created_at) === undefined ? 'no time' : undefined);
+      if (problem !== undefined) this.#counts.set(problem, (this.#counts.get(problem) ?? 0) + 1);
     }
   }
 
   warn({ notices }: Pick<Context, 'notices'>): void {
-    for (const [oddity, count] of this.#counts)
-      notices.warn(`entries ${ODDITIES[oddity]}: ${formatNumber(count)}, kept as the service sent them`);
+    for (const [problem, count] of this.#counts)
+      notices.warn(`entries ${DESCRIPTIONS[problem]}: ${formatNumber(count)}, kept as the service sent them`);
   }
 }

@@ -15,9 +15,9 @@ export interface Timed {
 }
 
 /** A source of entries in order of time, read when they are needed. */
-export interface Lane {
+export interface EntrySource {
   readonly first: number;
-  /** Whether the lane is a segment: it may start before its turn, and is read to its end so that it is checked. */
+  /** Whether the source is a segment: it may start before its turn, and is read to its end so that it is checked. */
   readonly isSegment?: boolean;
   read(): AsyncGenerator<readonly Timed[]>;
 }
@@ -31,7 +31,7 @@ export interface SearchOptions extends Bounds, ReadSegmentOptions {
   /** The columns of segments that can contain matches, by the index. */
   readonly index?: Lookup | undefined;
   /** Another source to merge with the segments, such as the service. */
-  readonly more?: Lane | undefined;
+  readonly more?: EntrySource | undefined;
   readonly onRead?: ((entries: number) => void) | undefined;
 }
 
@@ -45,8 +45,8 @@ const BATCH_SIZE = 500;
 export async function* searchSegments(store: ArchiveStore, options: SearchOptions): AsyncGenerator<readonly Log[]> {
   let left = options.limit ?? Infinity;
   const isOver = (): boolean => left <= 0;
-  const lanes = options.segments.map((segment) => laneOf(store, segment, options));
-  const all = options.more ? [...lanes, options.more] : lanes;
+  const sources = options.segments.map((segment) => segmentSource(store, segment, options));
+  const all = options.more ? [...sources, options.more] : sources;
   for await (const batch of merged(all, Math.min(left, BATCH_SIZE), isOver)) {
     if (isOver()) continue;
     const wanted = batch.slice(0, left);
@@ -55,7 +55,7 @@ export async function* searchSegments(store: ArchiveStore, options: SearchOption
   }
 }
 
-function laneOf(store: ArchiveStore, segment: Segment, options: SearchOptions): Lane {
+function segmentSource(store: ArchiveStore, segment: Segment, options: SearchOptions): EntrySource {
   const { columns, entries } = partToRead(options.index, segment);
   return {
     first: segment.first === null ? Infinity : Date.parse(segment.first),
@@ -82,10 +82,10 @@ export interface LiveOptions extends Bounds {
 }
 
 /**
- * A lane of the service's entries after the end of the archive, read as the next run would: without loss or duplicates.
+ * A source of the service's entries after the end of the archive, read as the next run would: without loss or duplicates.
  * Entries are held back until no late entry can precede them.
  */
-export function liveLane(source: LogSource, position: TailPosition, options: LiveOptions): Lane {
+export function liveEntries(source: LogSource, position: TailPosition, options: LiveOptions): EntrySource {
   return { first: position.settled, read: () => read(source, position, options) };
 }
 
@@ -126,39 +126,39 @@ function byTime(one: Timed, other: Timed): number {
 }
 
 /**
- * Merges lanes by time. A lane opens when the others have reached its first entry, so little of it is in memory. Once
- * `isOver` returns true, no lane opens any more, and open segments are read to their ends.
+ * Merges sources by time. A source opens when the others have reached its first entry, so little of it is in memory. Once
+ * `isOver` returns true, no source opens any more, and open segments are read to their ends.
  */
 export async function* merged(
-  lanes: readonly Lane[],
+  sources: readonly EntrySource[],
   batchSize = BATCH_SIZE,
   isOver = (): boolean => false,
 ): AsyncGenerator<readonly Timed[]> {
-  const waiting = lanes
-    .map((lane, order) => new OpenLane(lane, order))
-    .toSorted((one, other) => one.lane.first - other.lane.first);
-  let open: OpenLane[] = [];
+  const waiting = sources
+    .map((source, order) => new OpenSource(source, order))
+    .toSorted((one, other) => one.source.first - other.source.first);
+  let open: OpenSource[] = [];
   let batch: Timed[] = [];
   try {
     while (waiting.length > 0 || open.length > 0) {
-      if (isOver()) await closeAll([...waiting.splice(0), ...open.filter(({ lane }) => !lane.isSegment)]);
+      if (isOver()) await closeAll([...waiting.splice(0), ...open.filter(({ source }) => !source.isSegment)]);
       open = open.toSorted(inTurn);
-      const [lane, other] = open;
+      const [source, other] = open;
       const [due] = waiting;
-      if (due && (lane === undefined || due.lane.first <= lane.at)) {
+      if (due && (source === undefined || due.source.first <= source.at)) {
         for (const next of waiting.slice(0, READERS)) next.beginEarly();
         waiting.shift();
         if (await due.fill()) open.push(due);
         continue;
       }
-      if (lane === undefined) continue;
-      const limit = Math.min(due?.lane.first ?? Infinity, other?.at ?? Infinity);
-      lane.moveInto(batch, limit);
+      if (source === undefined) continue;
+      const limit = Math.min(due?.source.first ?? Infinity, other?.at ?? Infinity);
+      source.moveInto(batch, limit);
       if (batch.length >= batchSize) {
         yield batch;
         batch = [];
       }
-      if (!(await lane.fill())) open.shift();
+      if (!(await source.fill())) open.shift();
     }
     if (batch.length > 0) yield batch;
   } finally {
@@ -166,22 +166,22 @@ export async function* merged(
   }
 }
 
-async function closeAll(lanes: readonly OpenLane[]): Promise<void> {
-  await Promise.all(lanes.map((lane) => lane.close()));
+async function closeAll(sources: readonly OpenSource[]): Promise<void> {
+  await Promise.all(sources.map((source) => source.close()));
 }
 
-class OpenLane {
-  readonly lane: Lane;
+class OpenSource {
+  readonly source: EntrySource;
   readonly order: number;
-  readonly #source: AsyncGenerator<readonly Timed[]>;
+  readonly #batches: AsyncGenerator<readonly Timed[]>;
   #begun: Promise<IteratorResult<readonly Timed[]>> | undefined;
   #batch: readonly Timed[] = [];
   #index = 0;
 
-  constructor(lane: Lane, order: number) {
-    this.lane = lane;
+  constructor(source: EntrySource, order: number) {
+    this.source = source;
     this.order = order;
-    this.#source = lane.read();
+    this.#batches = source.read();
   }
 
   get at(): number {
@@ -189,16 +189,16 @@ class OpenLane {
   }
 
   beginEarly(): void {
-    if (!this.lane.isSegment) return;
-    this.#begun ??= this.#source.next();
-    // `fill` reports the failure when it is the lane's turn.
+    if (!this.source.isSegment) return;
+    this.#begun ??= this.#batches.next();
+    // `fill` reports the failure when it is the source's turn.
     this.#begun.catch(() => undefined);
   }
 
   /** Makes the next entry available; returns false at the end. */
   async fill(): Promise<boolean> {
     while (this.#index >= this.#batch.length) {
-      const { done, value } = await (this.#begun ?? this.#source.next());
+      const { done, value } = await (this.#begun ?? this.#batches.next());
       this.#begun = undefined;
       if (done === true) return false;
       this.#batch = value;
@@ -218,11 +218,11 @@ class OpenLane {
   }
 
   async close(): Promise<void> {
-    await this.#source.return(undefined);
+    await this.#batches.return(undefined);
   }
 }
 
-// The difference of two entries without a time is NaN, and then the order of the lanes decides.
-function inTurn(one: OpenLane, other: OpenLane): number {
+// The difference of two entries without a time is NaN, and then the order of the sources decides.
+function inTurn(one: OpenSource, other: OpenSource): number {
   return one.at - other.at || one.order - other.order;
 }

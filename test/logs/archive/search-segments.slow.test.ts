@@ -3,7 +3,13 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readManifest } from '../../../src/logs/archive/manifest.ts';
-import { type Lane, merged, type SearchOptions, searchSegments, type Timed } from '../../../src/logs/archive/search.ts';
+import {
+  type EntrySource,
+  merged,
+  type SearchOptions,
+  searchSegments,
+  type Timed,
+} from '../../../src/logs/archive/search-segments.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { buildArchive, type Commit, openStore, TENANT } from './build.ts';
 
@@ -102,10 +108,10 @@ describe('a search of an archive', () => {
   }, 600_000);
 });
 
-describe('lanes', () => {
-  it('a lane opens only when the others have reached its first entry, and all lanes close when the reader stops', async () => {
+describe('sources of entries', () => {
+  it('a source opens only when the others have reached its first entry, and all sources close when the reader stops', async () => {
     const events: string[] = [];
-    const lane = (name: string, ...times: number[]): Lane => ({
+    const source = (name: string, ...times: number[]): EntrySource => ({
       first: times[0] ?? 0,
       async *read() {
         events.push(`+${name}`);
@@ -117,19 +123,19 @@ describe('lanes', () => {
       },
     });
     const seen: Timed[] = [];
-    for await (const batch of merged([lane('a', 1, 2, 9), lane('c', 8, 9), lane('b', 3, 4)])) seen.push(...batch);
+    for await (const batch of merged([source('a', 1, 2, 9), source('c', 8, 9), source('b', 3, 4)])) seen.push(...batch);
     expect(seen.map(({ at }) => at)).toEqual([1, 2, 3, 4, 8, 9, 9]);
     expect(events.join('')).toBe('+a+b-b+c-a-c');
     events.length = 0;
-    const stopped = merged([lane('a', ...Array.from({ length: 600 }, (_, at) => at)), lane('b', 5, 6)]);
+    const stopped = merged([source('a', ...Array.from({ length: 600 }, (_, at) => at)), source('b', 5, 6)]);
     await stopped.next();
     await stopped.return(undefined);
     expect(events.toSorted().join('')).toBe('+a+b-a-b');
   });
 
-  it('lanes of segments start early, fail only in their turn, and all end once enough was read', async () => {
+  it('segments start early, fail only in their turn, and all end once enough was read', async () => {
     const events: string[] = [];
-    const lane = (name: string, times: readonly number[], isSegment = true): Lane => ({
+    const source = (name: string, times: readonly number[], isSegment = true): EntrySource => ({
       first: times[0] ?? 0,
       isSegment,
       async *read() {
@@ -139,10 +145,10 @@ describe('lanes', () => {
         events.push(`-${name}`);
       },
     });
-    const lanes = [lane('a', [1, 2]), lane('b', [5, 6]), lane('c', [9]), lane('live', [9, 10], false)];
+    const sources = [source('a', [1, 2]), source('b', [5, 6]), source('c', [9]), source('live', [9, 10], false)];
     const seen: number[] = [];
     const read = async (isOver: () => boolean): Promise<void> => {
-      for await (const batch of merged(lanes, 1, isOver)) seen.push(...batch.map(({ at }) => at));
+      for await (const batch of merged(sources, 1, isOver)) seen.push(...batch.map(({ at }) => at));
     };
     await read(() => seen.length >= 1);
     expect([seen, events.slice(0, 2), events.includes('-a')]).toEqual([[1, 2], ['+a', '+b'], true]);

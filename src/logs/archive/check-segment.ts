@@ -4,7 +4,7 @@ import type { Log } from '../../schema/log.ts';
 import type { Bucket } from '../count.ts';
 import type { Finding, Problem } from './chain.ts';
 import { LineCounter } from './count-lines.ts';
-import type { IndexCheck, IndexedContent } from './index/check.ts';
+import type { IndexCheck, IndexedContent } from './index/check-index.ts';
 import { keyIn, keyOf } from './index/filter.ts';
 import { COUNTED } from './index/tally.ts';
 import { holdsAt, LineClock, LineScanner } from './line-scanner.ts';
@@ -23,7 +23,7 @@ import {
 } from './record.ts';
 import type { ArchiveStore, StoredFile } from './store.ts';
 
-export interface Listed {
+export interface ListedSegment {
   readonly segment: Segment;
   readonly sequence: number;
   readonly index?: IndexCheck | undefined;
@@ -40,7 +40,7 @@ export interface CheckOptions extends ReadSegmentOptions {
 /** Returns all problems of a segment: first of its file, then of its entries. @throws SvcError `local` */
 export async function checkSegment(
   store: ArchiveStore,
-  { segment, sequence, tenantId, file, index }: Listed,
+  { segment, sequence, tenantId, file, index }: ListedSegment,
   options: CheckOptions,
 ): Promise<Finding[]> {
   const { path } = segment;
@@ -64,10 +64,10 @@ export async function checkSegment(
 
 async function checkContent(
   store: ArchiveStore,
-  { segment, tenantId, index }: Pick<Listed, 'segment' | 'tenantId' | 'index'>,
+  { segment, tenantId, index }: Pick<ListedSegment, 'segment' | 'tenantId' | 'index'>,
   options: ReadSegmentOptions,
 ): Promise<(readonly [Problem, string])[]> {
-  const content = new Content(segment, tenantId, index?.of(segment));
+  const content = new SegmentContent(segment, tenantId, index?.of(segment));
   try {
     for await (const block of readLines(store, segment, options)) content.add(block);
   } catch (error) {
@@ -91,7 +91,7 @@ const ENTITY = [ENTITY_ID];
 const ENTITY_AND_ACTOR = [ENTITY_ID, ACTOR_ID];
 
 /** Checks the entries of a segment by the bytes of their lines. Only lines with unusual JSON are parsed. */
-class Content {
+class SegmentContent {
   readonly #segment: Segment;
   readonly #indexed: IndexedContent | undefined;
   readonly #scanner = new LineScanner(NAMES);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
-import { liveLane, searchSegments } from '../../../src/logs/archive/search.ts';
+import { liveEntries, searchSegments } from '../../../src/logs/archive/search-segments.ts';
 import { readPosition } from '../../../src/logs/archive/side-files.ts';
 import type { ArchiveStore } from '../../../src/logs/archive/store.ts';
 import { ArchiveSync } from '../../../src/logs/archive/sync.ts';
@@ -101,7 +101,7 @@ async function bringUp(store: ArchiveStore, service: ModelService): Promise<void
 async function searchLive(store: ArchiveStore, service: ModelService): Promise<Log[]> {
   const { segments, last } = await readManifest(store);
   const all = { matches: () => true, onGap: () => undefined, ...TIMES };
-  const more = liveLane(service, await readPosition(store, last), all);
+  const more = liveEntries(service, await readPosition(store, last), all);
   const found: Log[] = [];
   for await (const batch of searchSegments(store, { segments, more, ...all })) found.push(...batch);
   return found;

@@ -8,7 +8,7 @@ import { INDEX } from '../../../src/logs/archive/index/ref.ts';
 import { indexSegments } from '../../../src/logs/archive/index/upkeep.ts';
 import { readManifest } from '../../../src/logs/archive/manifest.ts';
 import { findOld } from '../../../src/logs/archive/retention.ts';
-import { searchSegments } from '../../../src/logs/archive/search.ts';
+import { searchSegments } from '../../../src/logs/archive/search-segments.ts';
 import type { ArchiveStore } from '../../../src/logs/archive/store.ts';
 import { nothingVerified, verifyArchive } from '../../../src/logs/archive/verify.ts';
 import type { Log } from '../../../src/schema/log.ts';
