@@ -11,7 +11,7 @@ import {
   twoDigitYear,
 } from './prepare-date.ts';
 import { type ProblemGroup, ProblemGroups, type RowFinding, shapeOf } from './prepare-problems.ts';
-import { CountedLines } from './request-file.ts';
+import { CountedLines, type Rule } from './request-file.ts';
 import { CARD_NUMBER, checkRow } from './request-rules.ts';
 import { TokenSet } from './token-set.ts';
 
@@ -33,6 +33,8 @@ export interface PreparedRows {
   /** Rows that were refused, one problem each. */
   readonly problems: readonly ProblemGroup[];
   readonly problemCount: number;
+  /** Whether a problem is about the export as a whole: a card number in it, or rows that cannot be told apart. */
+  readonly isUnusable: boolean;
   readonly changes: readonly Change[];
   /** Lines with a run of digits in the row written that begins or ends with a card number. */
   readonly attachedDigits: Pick<CountedLines, 'count' | 'first'>;
@@ -69,6 +71,7 @@ export class RowPreparer {
   readonly #tokens: TokenSet;
   readonly #attachedDigits = new CountedLines();
   #comparedTo: number | undefined;
+  #isUnusable = false;
   #rows = 0;
 
   constructor({ places, width, kept, order, expectedRows }: RowOptions) {
@@ -105,6 +108,7 @@ export class RowPreparer {
   /** Records what is wrong with a line. */
   refuse(line: number, finding: RowFinding): PreparedRow {
     this.#problems.add(line, finding);
+    if (UNUSABLE.has(finding.rule)) this.#isUnusable = true;
     return { finding };
   }
 
@@ -115,6 +119,7 @@ export class RowPreparer {
       rows: this.#rows,
       problems: this.#problems.largestFirst(),
       problemCount: this.#problems.count,
+      isUnusable: this.#isUnusable,
       changes: CHANGES.flatMap((kind) => {
         const change = this.#changes.get(kind);
         return change ? [{ kind, ...change }] : [];
@@ -179,6 +184,8 @@ export class RowPreparer {
     if (change.lines.length < LINES_KEPT) change.lines.push(line);
   }
 }
+
+const UNUSABLE: ReadonlySet<Rule> = new Set<Rule>(['card_number', 'quoting', 'no_rows']);
 
 const WRONG_YEAR = { rule: 'year', column: 'expiration_year', problem: 'is not a year of 2 or 4 digits' } as const;
 const WRONG_MONTH = { rule: 'month', column: 'expiration_month', problem: 'is not a month from 1 to 12' } as const;

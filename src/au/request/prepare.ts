@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
+import { containsCardNumber } from '../../base/security/card-number.ts';
+import { csvRows } from '../../cli/output/csv.ts';
 import { type ExportRow, ExportRows, type Unreadable } from './export-rows.ts';
 import {
   type ColumnChoice,
@@ -10,6 +12,7 @@ import {
   type PreparedColumn,
 } from './prepare-columns.ts';
 import type { DateOrder } from './prepare-date.ts';
+import type { RowFinding } from './prepare-problems.ts';
 import { type PreparedRows, RowPreparer } from './prepare-row.ts';
 import { CR, LF, LONGEST_LINE, REQUEST_HEADER } from './request-file.ts';
 import { checkHeader, utf16Order } from './request-rules.ts';
@@ -26,6 +29,13 @@ export interface PrepareOptions {
 }
 
 type Write = (text: string) => Promise<void>;
+
+/** Where the text of each file goes, piece by piece. */
+export interface PrepareOutputs {
+  readonly request: Write;
+  /** Rows that were refused, with their line and the reason. */
+  readonly rejects?: Write | undefined;
+}
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
@@ -48,13 +58,13 @@ export interface Prepared extends PreparedRows {
  */
 export async function prepareRequest(
   source: AsyncIterable<Uint8Array>,
-  write: Write,
+  outputs: PrepareOutputs,
   options: PrepareOptions = {},
 ): Promise<Prepared> {
   const hash = createHash('sha256');
   const pieces = watched(source, hash, options);
   try {
-    return { ...(await prepareFrom(pieces, write, options)), sha256: hash.digest('hex') };
+    return { ...(await prepareFrom(pieces, outputs, options)), sha256: hash.digest('hex') };
   } finally {
     // Where it ends before all was read, the file is closed. A pipe that is silent is not waited for.
     pieces.return(undefined).catch(() => undefined);
@@ -63,7 +73,7 @@ export async function prepareRequest(
 
 async function prepareFrom(
   pieces: AsyncGenerator<Uint8Array, void>,
-  write: Write,
+  outputs: PrepareOutputs,
   options: PrepareOptions,
 ): Promise<Omit<Prepared, 'sha256'>> {
   const head = await readHead(pieces);
@@ -78,18 +88,17 @@ async function prepareFrom(
   const delimiter = delimiterOf(header);
   const reader = new ExportReader(options, expectedRows(head, options.size));
   const rows = new ExportRows(delimiter, (row) => reader.take(row));
-  await write(`${REQUEST_HEADER}\n`);
   rows.feed(text);
   for await (const piece of pieces) {
     text = decoder.decode(piece, { stream: true });
     rows.feed(text);
-    await write(reader.takeText());
+    await reader.writeTo(outputs);
     if (rows.stop !== undefined) break;
   }
   rows.feed(decoder.decode());
   rows.finish();
   if (rows.stop !== undefined) reader.unreadable(rows.stop);
-  await write(reader.takeText());
+  await reader.writeTo(outputs);
   return { ...reader.finish(), encoding, delimiter, hasByteOrderMark: hasMark(head, encoding) };
 }
 
@@ -168,7 +177,8 @@ class ExportReader {
   #places: ColumnPlaces = {};
   #rows: RowPreparer | undefined;
   readonly #expectedRows: number;
-  #ready = '';
+  #request = `${REQUEST_HEADER}\n`;
+  #rejects: string[][] = [];
 
   constructor(options: PrepareOptions, expectedRows: number) {
     this.#options = options;
@@ -178,20 +188,26 @@ class ExportReader {
   take(row: ExportRow): void {
     if (this.#rows === undefined) return this.#takeHeader(row.cells.map((cell) => cell.trim()));
     const made = this.#rows.take(row);
-    if (made?.finding === undefined) this.#ready += made?.text ?? '';
+    if (made === undefined) return;
+    if (made.finding === undefined) this.#request += made.text;
+    else this.#rejects.push([String(row.line), reasonOf(made.finding), ...shownCells(row.cells, made.finding)]);
   }
 
-  /** The lines that were not taken yet. */
-  takeText(): string {
-    const ready = this.#ready;
-    this.#ready = '';
-    return ready;
+  /** Writes what was taken since the last time. */
+  async writeTo({ request, rejects }: PrepareOutputs): Promise<void> {
+    const text = this.#request;
+    const rejected = this.#rejects;
+    this.#request = '';
+    this.#rejects = [];
+    await request(text);
+    if (rejected.length > 0) await rejects?.(csvRows(rejected));
   }
 
   unreadable({ why, line }: { readonly why: Unreadable; readonly line: number }): void {
     const problem = `${UNREADABLE[why]}; nothing below was read`;
     if (this.#rows === undefined) throw new SvcError('refused_input', `line 1: ${problem}`);
     this.#rows.refuse(line, { rule: 'quoting', problem });
+    this.#rejects.push([String(line), problem, ...this.#names.map(() => '')]);
   }
 
   finish(): Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut'> {
@@ -209,6 +225,7 @@ class ExportReader {
     const { columns = [], dateOrder } = this.#options;
     this.#names = names;
     this.#places = findColumns(names, columns);
+    this.#rejects.push(['line', 'reason', ...names]);
     this.#rows = new RowPreparer({
       places: this.#places,
       width: names.length,
@@ -217,6 +234,16 @@ class ExportReader {
       expectedRows: this.#expectedRows,
     });
   }
+}
+
+function reasonOf({ column, problem }: RowFinding): string {
+  return column === undefined ? problem : `${column} ${problem}`;
+}
+
+/** The cells of a refused row, or empty ones: what may be a card number is written nowhere, in one cell or in several. */
+function shownCells(cells: readonly string[], { rule }: RowFinding): readonly string[] {
+  const isHidden = rule === 'card_number' || containsCardNumber(cells.join(' '), 'cell');
+  return isHidden ? cells.map(() => '') : cells;
 }
 
 const UNREADABLE: Readonly<Record<Unreadable, string>> = {

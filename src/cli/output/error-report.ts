@@ -147,7 +147,7 @@ function problemsOf(error: SvcError): readonly string[] {
 
 // A problem is a sentence, or a sentence with its location: a line and column of a file, several lines of the same
 // shape, or a path of a body.
-function problemLine(problem: unknown): string {
+export function problemLine(problem: unknown): string {
   if (typeof problem === 'string') return problem;
   const said = membersOf(problem);
   const sentence = said.get('problem');

@@ -11,7 +11,7 @@ async function prepared(bytes: Buffer, options?: PrepareOptions, size = 4_096) {
   let text = '';
   const found = await prepareRequest(
     stream(inChunks(bytes, size)),
-    (lines) => Promise.resolve(void (text += lines)),
+    { request: (lines) => Promise.resolve(void (text += lines)) },
     options,
   );
   return { ...found, text };

@@ -1,0 +1,101 @@
+import { SvcError } from '../../base/errors.ts';
+import { Draft, type Sealed } from '../../base/files/draft.ts';
+import { isSamePath } from '../../base/files/names.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
+import { openSpool } from '../results/deliver.ts';
+import type { PrepareOutputs } from './prepare.ts';
+
+/** Files that are made of an export, as the operator named them; a request named `-` goes to standard output. */
+export interface PreparedNames {
+  readonly request: string;
+  readonly rejects?: string | undefined;
+}
+
+type Kind = keyof PreparedNames;
+
+const KINDS = ['request', 'rejects'] as const;
+
+const OPTIONS: Readonly<Record<Kind, string>> = { request: '--out', rejects: '--rejects' };
+
+/** Private files that get their names together, once the export is known to be right. */
+export class PreparedFiles {
+  readonly names: PreparedNames;
+  readonly #force: boolean;
+  readonly #paths = new Map<Kind, string>();
+  readonly #drafts = new Map<Kind, Draft>();
+
+  private constructor(names: PreparedNames, force: boolean) {
+    this.names = names;
+    this.#force = force;
+  }
+
+  /** @throws SvcError `usage` where a file exists, or two have the same name */
+  static async begin(context: Context, source: string, names: PreparedNames, force: boolean): Promise<PreparedFiles> {
+    const files = new PreparedFiles(names, force);
+    for (const kind of KINDS) await files.#choosePath(context, kind, source);
+    try {
+      for (const [kind, path] of files.#paths) files.#drafts.set(kind, await Draft.begin(path));
+      return files;
+    } catch (error) {
+      await files.discard();
+      throw error;
+    }
+  }
+
+  path(kind: Kind): string {
+    return this.#paths.get(kind) ?? '';
+  }
+
+  outputs(): PrepareOutputs {
+    const rejects = this.#drafts.get('rejects');
+    return {
+      request: (text) => this.#draft('request').write(text),
+      rejects: rejects && ((text) => rejects.write(text)),
+    };
+  }
+
+  /** Gives all files their names, and returns what the request is. On a full disk none gets one. */
+  async finish(): Promise<Sealed> {
+    for (const draft of this.#drafts.values()) await draft.seal();
+    for (const draft of this.#drafts.values()) await draft.finish(this.#force);
+    return this.#draft('request').seal();
+  }
+
+  /** Gives one file its name, where there is one, and leaves the others out. */
+  async finishOnly(kind: Kind): Promise<void> {
+    await this.#drafts.get(kind)?.finish(this.#force);
+  }
+
+  /** Leaves nothing behind but finished files. */
+  async discard(): Promise<void> {
+    for (const draft of this.#drafts.values()) await draft.discard();
+  }
+
+  async #choosePath(context: Context, kind: Kind, source: string): Promise<void> {
+    const name = this.names[kind];
+    if (name === undefined) return;
+    if (name === '-' && kind !== 'request')
+      throw new SvcError('usage', `${OPTIONS[kind]} takes a file`, { hint: 'Give a file name.' });
+    // Nothing of an export that is refused goes to a pipe.
+    const path = name === '-' ? await openSpool(context) : resolvePath(context, name);
+    if (kind !== 'request') requireOwnName(context, kind, path, [source, ...this.#paths.values()]);
+    if (name !== '-') await requireFile(path, this.#force);
+    this.#paths.set(kind, path);
+  }
+
+  #draft(kind: Kind): Draft {
+    const draft = this.#drafts.get(kind);
+    if (draft === undefined) throw new Error(`there is no file for ${kind}`);
+    return draft;
+  }
+}
+
+/** A file that the command reads, or writes already, cannot be another of its files. */
+function requireOwnName(context: Context, kind: Kind, path: string, others: readonly string[]): void {
+  const { platform } = context.system;
+  if (!others.some((other) => other !== '-' && isSamePath(resolvePath(context, other), path, platform))) return;
+  throw new SvcError('usage', `${OPTIONS[kind]} names a file that the command uses for something else`, {
+    hint: 'Give each file its own name.',
+  });
+}
