@@ -18,7 +18,7 @@ const values = fc.oneof(
 );
 
 describe('any body', () => {
-  it('R57 is checked without a crash, telling nothing of it and only paths that could be mended', () => {
+  it('R57: any body is checked without a crash, telling nothing of it and only paths that could be mended', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(paths, values), { maxLength: 6 }), sessions, (changes, session) => {
         let body: unknown = fullBody();
@@ -42,7 +42,7 @@ describe('any body', () => {
     );
   });
 
-  it('R57 of any JSON value is never taken for a right one by chance', () => {
+  it('R57: any body of any JSON value is never taken for a right one by chance', () => {
     fc.assert(
       fc.property(fc.jsonValue(), sessions, (value, session) => {
         expect(checkBody(value, session)).not.toEqual([]);

@@ -163,7 +163,7 @@ function broken(body: unknown): string[] {
 }
 
 describe('types, values and formats', () => {
-  it.each(Object.entries(FIELDS))('R57 %s', (path, { right, wrong }) => {
+  it.each(Object.entries(FIELDS))('R57: %s', (path, { right, wrong }) => {
     for (const value of right) expect(broken(changed(fullBody(), path, value)), JSON.stringify(value)).toEqual([]);
     for (const value of wrong) {
       const violations = checkBody(changed(fullBody(), path, value), 'customer');
@@ -176,7 +176,7 @@ describe('types, values and formats', () => {
     }
   });
 
-  it.each(['id', 'name', 'critical', 'data'])('R57 message_extensions.0.%s', (name) => {
+  it.each(['id', 'name', 'critical', 'data'])('R57: message_extensions.0.%s', (name) => {
     const right = name === 'critical' ? true : 'x';
     expect(broken(changed(fullBody(), 'message_extensions', [{ [name]: right }]))).toEqual([]);
     expect(broken(changed(fullBody(), 'message_extensions', [{ [name]: 1 }]))).toEqual([
@@ -184,7 +184,7 @@ describe('types, values and formats', () => {
     ]);
   });
 
-  it.each([null, [], 'text', 7, true])('R57 a body that is no object: %j', (body) => {
+  it.each([null, [], 'text', 7, true])('R57: a body that is no object: %j', (body) => {
     expect(broken(body)).toEqual(['(body)']);
   });
 });
@@ -197,19 +197,19 @@ describe('unknown members', () => {
     ['cardholder_info.mail', 'email'],
     ['cardholder_info.billing_address.zip', undefined],
     ['purchase_info.installmentCount', 'installment_count'],
-  ])('R57 %s is refused, with what was meant: %s', (path, suggestion) => {
+  ])('R57: %s is refused, with what was meant: %s', (path, suggestion) => {
     const violations = checkBody(changed(fullBody(), path, 'x'), 'customer');
     expect(violations).toEqual([{ path, rule: 'is not a field of the interface', suggestion }]);
   });
 
-  it('shows no name that may be something else', () => {
+  it('the check of unknown members shows no name that may be something else', () => {
     const body = { ...fullBody(), '4111111111111111': 1, 'Ann Example <ann@shop.example>': 2, ['x'.repeat(99)]: 3 };
     expect(new Set(broken(body))).toEqual(new Set(['(unusual name)']));
   });
 });
 
 describe('what violations tell', () => {
-  it('R57 never repeats a value of the body', () => {
+  it('R57: the check of a 3DS body never repeats a value of the body', () => {
     const secret = 'Zebulon-Quist-70';
     let body: unknown = fullBody();
     for (const [path, { wrong }] of Object.entries(FIELDS))
@@ -219,7 +219,7 @@ describe('what violations tell', () => {
     expect(told).not.toContain(secret);
   });
 
-  it('R40 refuses a card number wherever none belongs, and does not show it', () => {
+  it('R40: the check of a 3DS body refuses a card number wherever none belongs, and does not show it', () => {
     const paths = [
       'cardholder_info.account_id',
       'cardholder_info.name',

@@ -61,12 +61,12 @@ describe('meanings', () => {
     for (const name of names) expect(kinds(name)).toContain(`${kind}: ${name}`);
   });
 
-  it('hold every code of the method completion', () => {
+  it('meanings hold every code of the method completion', () => {
     const found = MEANINGS.filter(({ kind }) => kind === 'method completion').map(({ code }) => code);
     expect(found).toEqual(['Y', 'N', 'U']);
   });
 
-  it('are sentences, each with what to do next', () => {
+  it('meanings are sentences, each with what to do next', () => {
     for (const { means, next, liability = 'It.' } of MEANINGS)
       for (const text of [means, next, liability]) expect(text).toMatch(/^[A-Z].*\.$/);
     const statuses = MEANINGS.filter(({ kind }) => kind === 'authentication status');
@@ -88,7 +88,7 @@ describe('meanings', () => {
     expect(kinds(word)).toEqual(found);
   });
 
-  it('finds the name that was meant', () => {
+  it('a mistyped name finds the one that was meant', () => {
     expect(meantName('sucessful')).toBe('successful');
     expect(meantName('card_expird')).toBe('card-expired');
     expect(meantName('completely-else')).toBeUndefined();
@@ -96,14 +96,14 @@ describe('meanings', () => {
 });
 
 describe('outcomes', () => {
-  it('are open before and during a challenge only', () => {
+  it('outcomes are open before and during a challenge only', () => {
     for (const status of [undefined, null, '', 'challenge', 'decoupled_challenge'])
       expect(isOpen({ authentication_status: status })).toBe(true);
     for (const status of ['successful', 'attempted', 'failed', 'unavailable', 'rejected', 'informational', 'new'])
       expect(isOpen({ authentication_status: status })).toBe(false);
   });
 
-  it('tell meaning, reason, liability and next step', () => {
+  it('outcomes tell meaning, reason, liability and next step', () => {
     expect(
       outcomeLines({
         authentication_status: 'failed',

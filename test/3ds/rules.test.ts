@@ -80,17 +80,17 @@ describe('which authentication types go with which session type', () => {
     (['customer', 'merchant'] as const).map((session) => ({ type, session, fits: allowed.includes(session) })),
   );
 
-  it.each(cases)('R57 $type in a $session session: $fits', ({ type, session, fits }) => {
+  it.each(cases)('R57: $type in a $session session: $fits', ({ type, session, fits }) => {
     expect(broken(fullBody('payment', type), session)).toEqual(fits ? [] : ['authentication_type']);
   });
 
-  it('R57 names the session types and a type that would fit', () => {
+  it('R57: the check of authentication types names the session types and a type that would fit', () => {
     const [violation] = checkBody(fullBody('payment', 'top-up'), 'customer');
     expect(violation?.rule).toContain('sessions of type merchant only');
     expect(TYPES[String(violation?.example)]).toContain('customer');
   });
 
-  it('knows the session type by itself where only one fits, and asks least where both do', () => {
+  it('the check of authentication types knows the session type by itself where only one fits, and asks least where both do', () => {
     expect(withoutTime('top-up')).toEqual(['decoupled_challenge_max_time']);
     expect(withoutTime('payment-transaction')).toEqual([]);
     expect(withoutTime('recurring-transaction')).toEqual([]);
@@ -102,19 +102,19 @@ describe('what is needed when', () => {
     [needed, free].flatMap((side) => side.map((combination) => ({ path, combination, isNeeded: side === needed }))),
   );
 
-  it.each(cases)('R57 $path for $combination: $isNeeded', ({ path, combination, isNeeded }) => {
+  it.each(cases)('R57: $path for $combination: $isNeeded', ({ path, combination, isNeeded }) => {
     const [category, type, session] = combination;
     const body = fullBody(category, type);
     expect(broken(body, session)).toEqual([]);
     expect(broken(changed(body, path, undefined), session)).toEqual(isNeeded ? [path] : []);
   });
 
-  it.each(ALWAYS_NEEDED)('R57 %s always', (path) => {
+  it.each(ALWAYS_NEEDED)('R57: %s always', (path) => {
     for (const [category, type, session] of [PAYS, PAYS_ALONE, RECURS, ADDS])
       expect(broken(changed(fullBody(category, type), path, undefined), session)).toEqual([path]);
   });
 
-  it('R57 a time limit where a decoupled challenge is asked for, also in a customer session', () => {
+  it('R57: a time limit where a decoupled challenge is requested, also in a customer session', () => {
     const body = changed(fullBody(), 'decoupled_challenge_max_time', undefined);
     expect(broken(changed(body, 'request_decoupled_challenge', true), 'customer')).toEqual([
       'decoupled_challenge_max_time',
@@ -124,7 +124,7 @@ describe('what is needed when', () => {
     expect(broken(merchant, 'merchant')).toEqual(['decoupled_challenge_max_time']);
   });
 
-  it('R57 every violation at once, in the order of the interface, each with the rule and an example', () => {
+  it('R57: every violation at once, in the order of the interface, each with the rule and an example', () => {
     const violations = checkBody(
       { authentication_category: 'payment', authentication_type: 'recurring-transaction' },
       'merchant',
@@ -144,7 +144,7 @@ describe('what is needed when', () => {
     expect(broken(mended, 'merchant')).toEqual([]);
   });
 
-  it('goes by the value that was probably meant where category or type are mistyped', () => {
+  it('the check of needed fields goes by the value that was probably meant where category or type are mistyped', () => {
     const body = { ...fullBody('paymet', 'recuring-transaction'), merchant_info: undefined, purchase_info: {} };
     const bare = JSON.parse(JSON.stringify(body)) as unknown;
     expect(broken(bare)).toEqual(expect.arrayContaining(['merchant_info', 'purchase_info.recurring_frequency']));

@@ -24,11 +24,11 @@ function pathsIn(body: object, prefix = ''): string[] {
 }
 
 describe('templates', () => {
-  it('are there for every combination', () => {
+  it('templates are there for every combination', () => {
     expect(COMBINATIONS).toHaveLength(38);
   });
 
-  it.each(COMBINATIONS)('R57 of $type, $category, $sessionType are right as they are', (combination) => {
+  it.each(COMBINATIONS)('R57: templates of $type, $category, $sessionType are right as they are', (combination) => {
     const body = plainValue(readJson(commentedTemplate(combination), 'comments'));
     expect(body).toEqual(exampleBody(combination));
     expect(body).toMatchObject({
@@ -38,15 +38,18 @@ describe('templates', () => {
     expect(checkBody(body, combination.sessionType)).toEqual([]);
   });
 
-  it.each(COMBINATIONS)('R57 of $type, $category, $sessionType hold nothing that is not needed', (combination) => {
-    const body = exampleBody(combination);
-    for (const path of pathsIn(body))
-      expect(checkBody(changed(body, path, undefined), combination.sessionType).map((broken) => broken.path)).toContain(
-        path,
-      );
-  });
+  it.each(COMBINATIONS)(
+    'R57: templates of $type, $category, $sessionType hold nothing that is not needed',
+    (combination) => {
+      const body = exampleBody(combination);
+      for (const path of pathsIn(body))
+        expect(
+          checkBody(changed(body, path, undefined), combination.sessionType).map((broken) => broken.path),
+        ).toContain(path);
+    },
+  );
 
-  it('say something of every field, in words that fit on a line', () => {
+  it('templates say something of every field, in words that fit on a line', () => {
     for (const { path, description, kind, example } of fieldsBelow(BODY)) {
       expect(description, path).toMatch(/^[a-z].{6,}[^.]$/);
       expect(example !== undefined, path).toBe(['text', 'flag', 'number'].includes(kind));

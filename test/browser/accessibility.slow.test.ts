@@ -82,22 +82,25 @@ describe.skipIf(CHROMIUM === undefined)('every page in Chromium (skipped where n
   }, 30_000);
   afterAll(() => browser.close());
 
-  it.each(Object.entries(PAGES))('can be read by everybody, in every way it is seen: %s', async (_, prepare) => {
-    const show = await prepare();
-    const page = await browser.newPage();
-    onTestFinished(() => page.close());
-    await show(page);
-    await page.evaluate(axe.source);
-    for (const { name, width, media, colorScheme } of WAYS) {
-      await page.setViewportSize({ width, height: 800 });
-      await page.emulateMedia({ media, colorScheme });
-      const { violations, passes } = (await page.evaluate('axe.run()')) as AxeResults;
-      const found = violations.flatMap(({ id, nodes }) =>
-        nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
-      );
-      expect(found, name).toEqual([]);
-      expect(passes.map(({ id }) => id)).toContain('color-contrast');
-      expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(width);
-    }
-  });
+  it.each(Object.entries(PAGES))(
+    'every page can be read by everybody, in every way it is seen: %s',
+    async (_, prepare) => {
+      const show = await prepare();
+      const page = await browser.newPage();
+      onTestFinished(() => page.close());
+      await show(page);
+      await page.evaluate(axe.source);
+      for (const { name, width, media, colorScheme } of WAYS) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.emulateMedia({ media, colorScheme });
+        const { violations, passes } = (await page.evaluate('axe.run()')) as AxeResults;
+        const found = violations.flatMap(({ id, nodes }) =>
+          nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+        );
+        expect(found, name).toEqual([]);
+        expect(passes.map(({ id }) => id)).toContain('color-contrast');
+        expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(width);
+      }
+    },
+  );
 });

@@ -124,21 +124,24 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
     expect(await heading()).toBe('This page has expired');
   });
 
-  it.each([CODE, APP] as const)('fits 320 pixels, and prints without its buttons: %s', async (scenario) => {
-    const { page } = await challenge(scenario, { width: 320 });
-    const width = () => page.evaluate('document.documentElement.scrollWidth');
-    expect(await width()).toBeLessThanOrEqual(320);
-    for (const button of await page.getByRole('button').all()) {
-      const box = await button.boundingBox();
-      expect(box?.height).toBeGreaterThanOrEqual(44);
-    }
-    // The style sheet is let in by the policy.
-    expect(await page.evaluate("getComputedStyle(document.querySelector('main')).borderRadius")).toBe('8px');
-    await page.emulateMedia({ media: 'print' });
-    expect(await page.getByRole('button').count()).toBe(0);
-    expect(await page.getByRole('heading', { level: 1 }).isVisible()).toBe(true);
-    expect(await page.getByText('Example Shop').isVisible()).toBe(true);
-  });
+  it.each([CODE, APP] as const)(
+    'a page in Chromium fits 320 pixels, and prints without its buttons: %s',
+    async (scenario) => {
+      const { page } = await challenge(scenario, { width: 320 });
+      const width = () => page.evaluate('document.documentElement.scrollWidth');
+      expect(await width()).toBeLessThanOrEqual(320);
+      for (const button of await page.getByRole('button').all()) {
+        const box = await button.boundingBox();
+        expect(box?.height).toBeGreaterThanOrEqual(44);
+      }
+      // The style sheet is let in by the policy.
+      expect(await page.evaluate("getComputedStyle(document.querySelector('main')).borderRadius")).toBe('8px');
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.getByRole('button').count()).toBe(0);
+      expect(await page.getByRole('heading', { level: 1 }).isVisible()).toBe(true);
+      expect(await page.getByText('Example Shop').isVisible()).toBe(true);
+    },
+  );
 
   it('the method is completed by one button', async () => {
     const on = await threeDsSandbox();

@@ -55,7 +55,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
     return tab;
   }
 
-  it('tells its charts to who cannot see them, with the codes in a real table', async () => {
+  it('a report tells its charts to who cannot see them, with the codes in a real table', async () => {
     const tab = await open(await page());
     expect(await tab.getByRole('img').count()).toBe(2);
     const chart = tab.getByRole('img', { name: 'Rows by class' });
@@ -80,7 +80,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
     ]);
   });
 
-  it('charts what there is to do by what the operator chose', async () => {
+  it('a report charts what there is to do by what the operator chose', async () => {
     const told = async (words: readonly string[]): Promise<string | null> => {
       const tab = await open(await page('', words));
       return tab.getByRole('img', { name: 'Rows by what to do' }).locator('desc').textContent();
@@ -97,7 +97,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
     expect(await row.getByRole('cell').last().textContent()).toBe('keep the token in future requests (your choice)');
   });
 
-  it('R49 shows what files hold as text, and runs and loads nothing', async () => {
+  it('R49: a report shows what files hold as text, and runs and loads nothing', async () => {
     const tab = await open(await page('t1,"<script>alert(2)</script>",,x\n'));
     expect(await tab.locator('script, main img, link').count()).toBe(0);
     expect(await tab.getByText('<script>alert(2)</script>').count()).toBeGreaterThan(0);
@@ -109,7 +109,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
     [1280, false],
     [360, false],
     [360, true],
-  ])('fits %i pixels (dark: %s), with text at its full size', async (width, dark) => {
+  ])('a report fits %i pixels (dark: %s), with text at its full size', async (width, dark) => {
     const tab = await open(await page(), { width, dark });
     expect(await tab.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
     const text = tab.getByRole('img', { name: 'Rows by class' }).locator('text').first();
@@ -128,7 +128,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
     }
   });
 
-  it('prints dark on white whatever the screen, bars included', async () => {
+  it('a report prints dark on white whatever the screen, bars included', async () => {
     const tab = await open(await page(), { dark: true });
     await tab.emulateMedia({ media: 'print', colorScheme: 'dark' });
     const ink = 'getComputedStyle(document.body).color';

@@ -68,7 +68,7 @@ async function served(from: string, to: string): Promise<string[]> {
 
 describe('an archive that is killed', () => {
   it(
-    `R33 holds every entry once and its chain is whole, killed ${KILLS} times at random, ${ARCHIVES} times`,
+    `R33: an archive that is killed holds every entry once and its chain is whole, killed ${KILLS} times at random, ${ARCHIVES} times`,
     { timeout: 900_000 },
     async () => {
       let wholeMs = 0;
@@ -96,7 +96,7 @@ describe('an archive that is killed', () => {
 
 describe('a retention that is killed', () => {
   it(
-    `R33 leaves an archive that verifies, and the next run finishes it, killed at ${RETENTIONS} moments from its middle to its end`,
+    `R33: a retention that is killed leaves an archive that verifies, and the next run finishes it, killed at ${RETENTIONS} moments from its middle to its end`,
     { timeout: 900_000 },
     async () => {
       await withSandbox(async (home) => {

@@ -54,7 +54,7 @@ function atSandbox(home: Home): (line: string) => Promise<Finished> {
 }
 
 describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
-  it('R47 goes from the request to the results, the report, and the next request and its results', async () => {
+  it('R47: a whole cycle of the Account Updater on the embedded sandbox goes from the request to the results, the report, and the next request and its results', async () => {
     const home = new Home();
     onTestFinished(() => home.remove());
     const svc = atSandbox(home);
@@ -82,7 +82,7 @@ describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
   }, 60_000);
 
   it.skipIf(CHROMIUM === undefined)(
-    'charts its results in a page that Chromium shows without a complaint (skipped where there is none)',
+    'a whole cycle of the Account Updater on the embedded sandbox charts its results in a page that Chromium shows without a complaint (skipped where there is none)',
     async () => {
       const home = new Home();
       onTestFinished(() => home.remove());
@@ -108,7 +108,7 @@ function writeTwoParts({ home }: QuickDesk): void {
 }
 
 describe('a file of several parts', () => {
-  it('is brought to its results by rounds of au sync, whose --exec is told once', async () => {
+  it('a file of several parts is brought to its results by rounds of au sync, whose --exec is told once', async () => {
     const desk = await openQuickDesk();
     writeTwoParts(desk);
     const submitted = await data<{ jobs: string[] }>(desk.svc('au submit tokens.csv'));
@@ -128,7 +128,7 @@ describe('a file of several parts', () => {
 });
 
 describe('a run that is carried to another machine', () => {
-  it('R36 is gone on with there: waited for, and uploaded where it was not yet, once', async () => {
+  it('R36: a run that is carried to another machine is gone on with there: waited for, and uploaded where it was not yet, once', async () => {
     const desk = await openDesk();
     await desk.svc('au submit tokens.csv --run-dir sent');
     await desk.svc('au submit tokens.csv --again --run-dir begun');

@@ -38,19 +38,22 @@ async function serviceWhoseStoreSays(status: number, message: string): Promise<U
 const COMMANDS = ['au upload j1 FILE', 'au download done --out FILE.results', 'au submit FILE'];
 
 describe('a store that repeats the bare signature', () => {
-  it.each([403, 404, 500])('R06 R07 has it shown nowhere, and kept nowhere, with status %i', async (status) => {
-    const words = `denied: ${SIGNATURE} or ${ENCODED} by ${CREDENTIAL}`;
-    const baseUrl = await serviceWhoseStoreSays(status, words);
-    for (const command of COMMANDS) {
-      const env = { XDG_STATE_HOME: join(directory, 'state') };
-      const argv = [...command.replace('FILE', join(directory, 'tokens.csv')).split(' '), '--debug'];
-      const { code, stdout, stderr } = await svcHere(argv, { baseUrl, env, cwd: directory });
-      expect(code, stderr).toBeGreaterThan(0);
-      expect(stderr, command).toContain('store');
-      for (const secret of [SIGNATURE, ENCODED, CREDENTIAL])
-        for (const text of [stdout, stderr, ...filesOf(directory)]) expect(text, command).not.toContain(secret);
-    }
-  });
+  it.each([403, 404, 500])(
+    'R06 and R07: a store that repeats the bare signature has it shown nowhere, and kept nowhere, with status %i',
+    async (status) => {
+      const words = `denied: ${SIGNATURE} or ${ENCODED} by ${CREDENTIAL}`;
+      const baseUrl = await serviceWhoseStoreSays(status, words);
+      for (const command of COMMANDS) {
+        const env = { XDG_STATE_HOME: join(directory, 'state') };
+        const argv = [...command.replace('FILE', join(directory, 'tokens.csv')).split(' '), '--debug'];
+        const { code, stdout, stderr } = await svcHere(argv, { baseUrl, env, cwd: directory });
+        expect(code, stderr).toBeGreaterThan(0);
+        expect(stderr, command).toContain('store');
+        for (const secret of [SIGNATURE, ENCODED, CREDENTIAL])
+          for (const text of [stdout, stderr, ...filesOf(directory)]) expect(text, command).not.toContain(secret);
+      }
+    },
+  );
 });
 
 function filesOf(directory: string): string[] {

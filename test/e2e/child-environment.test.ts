@@ -53,21 +53,21 @@ const WRITE = 'env > environment.part && mv environment.part environment';
 const KEYS = /canary|sandbox-(?:management|private)-key/;
 
 describe("the operator's own commands", () => {
-  it('R63 get no key from au sync --exec, and keep the rest', async () => {
+  it("R63: the operator's own commands get no key from au sync --exec, and keep the rest", async () => {
     writeFileSync(home.file('tokens.csv'), exampleRequestFile());
     expect(await svc('au', 'submit', 'tokens.csv')).toMatchObject({ code: 0 });
     expect(await svc('au', 'sync', '--exec', WRITE)).toMatchObject({ code: 0 });
     expectOperatorsOwn(await environmentOfChild());
   });
 
-  it('R63 get no key from events listen --exec, and keep the rest', async () => {
+  it("R63: the operator's own commands get no key from events listen --exec, and keep the rest", async () => {
     const listener = await startListener(home, ['--exec', WRITE, '--max', '1'], env);
     await fetch(listener.url, { method: 'POST', body: '{"event":{"id":"e1","type":"t"}}' });
     expect(await listener.ended).toMatchObject({ code: 0 });
     expectOperatorsOwn(await environmentOfChild());
   });
 
-  it('R63 get no key as key commands, and keep the rest', async () => {
+  it("R63: the operator's own commands get no key as key commands, and keep the rest", async () => {
     const command = `${WRITE}; echo sandbox-management-key`;
     await svc('profile', 'set', 'base_url', sandbox.url);
     await svc('profile', 'set', 'management_key_command', command);
@@ -76,7 +76,7 @@ describe("the operator's own commands", () => {
     expectOperatorsOwn(await environmentOfChild());
   });
 
-  it('R63 get the keys of the sandbox from sandbox exec, and no other', async () => {
+  it("R63: the operator's own commands get the keys of the sandbox from sandbox exec, and no other", async () => {
     const keys = { SVC_PRIVATE_API_KEY: 'canary', SVC_API_KEY: 'canary', SVC_PROFILE: 'canary' };
     const argv = ['sandbox', 'exec', '--', 'sh', '-c', WRITE];
     expect(await home.svc(argv, { env: { ...env, ...keys } })).toMatchObject({ code: 0 });
@@ -88,7 +88,7 @@ describe("the operator's own commands", () => {
 });
 
 describe('what shows something', () => {
-  it('R63 gets an allowlist: the pager', async () => {
+  it('R63: a viewer gets an allowlist: the pager', async () => {
     const pager = `${WRITE}; cat`;
     const session = new TerminalSession(process.execPath, [LAUNCHER, 'logs', '--limit', '3'], {
       cwd: home.path,
@@ -101,7 +101,7 @@ describe('what shows something', () => {
     expect(text).toMatch(/^TERM=/m);
   });
 
-  it('R63 gets an allowlist: the browser', async () => {
+  it('R63: a viewer gets an allowlist: the browser', async () => {
     writeFileSync(home.file('xdg-open'), `#!/bin/sh\ncd '${home.path}' && ${WRITE}\n`, { mode: 0o755 });
     const card = sandboxThreeDsCards().find(({ scenario }) => /challenge/i.test(scenario));
     const created = await svc('3ds', 'create', '--token', card?.token ?? '', '--type', 'customer');

@@ -130,7 +130,7 @@ async function play(sendFalse: FalseResponse, { submit, command, results }: Comm
 
 describe('a result that is not the file', () => {
   it.each(Object.entries(COMMANDS))(
-    'R59 R46 R47 is refused by %s with exit code 12, and the right one is taken later, paid once',
+    'R59, R46 and R47: a result that is not the file is refused by %s with exit code 12, and the right one is taken later, paid once',
     async (_, command) => {
       const outcome = {
         refused: 12,

@@ -63,7 +63,7 @@ describe('a request file that changes while it goes out', () => {
     ['shrinks', (file: string) => truncateSync(file, HEADER.length + 66)],
     ['is removed', (file: string) => rmSync(file)],
   ])(
-    'R80 is taken as it was checked when it %s',
+    'R80: a request file that changes while it goes out is taken as it was checked when it %s',
     async (_, change) => {
       const { desk, code, stderr } = await changedMeanwhile(FEW_ROWS, ({ home }) => change(home.file('tokens.csv')));
       expect(code, stderr).toBe(0);
@@ -76,7 +76,7 @@ describe('a request file that changes while it goes out', () => {
     60_000,
   );
 
-  it('R35 is not taken when the copy of the run is damaged, and goes up once when it is submitted again', async () => {
+  it('R35: a request file that changes while it goes out is not taken when the copy of the run is damaged, and goes up once when it is submitted again', async () => {
     const { desk, code, stderr } = await changedMeanwhile(ROWS, ({ home, runIds }) => {
       truncateSync(home.file(`.local/state/svc/runs/${runIds()[0]}/run-request.csv`), HEADER.length + 66);
     });
@@ -94,7 +94,7 @@ describe('a store that answers before it has read the file', () => {
     [403, '<Error><Code>AccessDenied</Code><Message>no</Message></Error>', /AccessDenied/],
     [413, '<Error><Code>EntityTooLarge</Code></Error>', /EntityTooLarge/],
   ])(
-    'R38 with %i is reported in its words, not as a broken pipe',
+    'R38: with %i is reported in its words, not as a broken pipe',
     async (status, body, words) => {
       const intercept = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void): void => {
         if (incoming.method !== 'PUT') return proceed();
@@ -114,7 +114,7 @@ describe('a store that answers before it has read the file', () => {
 });
 
 describe('standard input of several parts', () => {
-  it('R41 R80 leaves no copy but the one of its run, killed before its first job or not, which sync goes on with', async () => {
+  it('R41 and R80: standard input of several parts leaves no copy but the one of its run, killed before its first job or not, which sync continues with', async () => {
     const gate = new Gate('POST');
     const desk = await openDesk({ intercept: gate.intercept });
     const input = HEADER + Array.from({ length: 300_001 }, (_, row) => `t${row},,,\n`).join('');

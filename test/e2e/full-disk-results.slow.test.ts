@@ -92,7 +92,7 @@ describe.skipIf(!CAN_MOUNT)(`results on a disk that becomes full${NEEDS_MOUNT}`,
   );
 
   it.each(cases)(
-    'R70 are not delivered, and the disk is named: $name, sent $framing',
+    'R70: results on a full disk are not delivered, and the disk is named: $name, sent $framing',
     async ({ send, command }) => {
       const played = await Promise.all(command.pages.map((pages) => play(send, command, pages)));
       const code = expect.toBeOneOf(command.codes ?? [1]);
@@ -102,7 +102,7 @@ describe.skipIf(!CAN_MOUNT)(`results on a disk that becomes full${NEEDS_MOUNT}`,
     90_000,
   );
 
-  it('R70 are not the only files that name a full disk: an archive of logs does, with exit code 1', async () => {
+  it('R70: results on a full disk are not the only files that name a full disk: an archive of logs does, with exit code 1', async () => {
     const desk = await openDesk({ logCount: 3_000 });
     for (const pages of PAGES) {
       const argv = ['logs', 'archive', 'disk/archive', '--since', '2d'];
@@ -112,7 +112,7 @@ describe.skipIf(!CAN_MOUNT)(`results on a disk that becomes full${NEEDS_MOUNT}`,
     }
   }, 30_000);
 
-  it('R70 are delivered with the hash that is printed when there is room', async () => {
+  it('R70: results on a full disk are delivered with the hash that is printed when there is room', async () => {
     const { 'au download': download } = COMMANDS;
     for (const send of Object.values(FRAMINGS)) {
       const { code, stdout, sha256 } = await play(send, download as Command, 40);

@@ -82,7 +82,7 @@ async function play(change: Change, { before, words, out }: Command) {
 
 describe('results of other tokens than the request', () => {
   it.each(Object.entries(COMMANDS))(
-    'R71 are refused by %s with exit code 12 and no --exec, kept, and taken with --accept-unproven',
+    'R71: results of other tokens than the request are refused by %s with exit code 12 and no --exec, kept, and taken with --accept-unproven',
     async (_, command) => {
       for (const change of Object.values(CHANGES)) {
         const outcome = { refused: 12, names: true, isThere: false, accepted: 0, compared: false };
@@ -98,28 +98,34 @@ describe('results of other tokens than the request', () => {
     ['gone', (desk) => rmSync(desk.home.file('tokens.csv'))],
   ];
 
-  it.each(LOST)('R71 R80 are refused although the request was %s: the run has a copy', async (_, change) => {
-    const desk = await openQuickDesk({ pickupMs: 0, intercept: sending((rows) => rows.map(ofAnotherTenant)) });
-    await desk.svc('au submit tokens.csv');
-    change(desk);
-    expect(await desk.svc(`au wait ${runOf(desk)}`)).toMatchObject({ code: 12 });
-  });
+  it.each(LOST)(
+    'R71 and R80: results of other tokens than the request are refused although the request was %s: the run has a copy',
+    async (_, change) => {
+      const desk = await openQuickDesk({ pickupMs: 0, intercept: sending((rows) => rows.map(ofAnotherTenant)) });
+      await desk.svc('au submit tokens.csv');
+      change(desk);
+      expect(await desk.svc(`au wait ${runOf(desk)}`)).toMatchObject({ code: 12 });
+    },
+  );
 
-  it.each(LOST)('R71 are taken with a line where the request was %s, of a run without a copy', async (_, change) => {
-    const desk = await openQuickDesk({ pickupMs: 0, intercept: sending((rows) => rows.map(ofAnotherTenant)) });
-    await desk.svc('au submit tokens.csv');
-    change(desk);
-    desk.removeCopy(runOf(desk));
-    const job = await desk.svc(`au download ${jobOf(desk)} --out job.csv`);
-    const waited = await desk.svc(`au wait ${runOf(desk)}`);
-    const note = /were not compared with the tokens of (?:the|a) request: \S+tokens.csv is gone or has changed/;
-    expect(job).toMatchObject({ code: 0, stderr: expect.stringMatching(note) });
-    expect(JSON.parse(job.stdout)).toMatchObject({ compared: false });
-    expect(waited).toMatchObject({ code: 0, stderr: expect.stringMatching(note) });
-    expect(JSON.parse(waited.stdout)).toMatchObject({ results: { compared: false } });
-  });
+  it.each(LOST)(
+    'R71: results of other tokens than the request are taken with a line where the request was %s, of a run without a copy',
+    async (_, change) => {
+      const desk = await openQuickDesk({ pickupMs: 0, intercept: sending((rows) => rows.map(ofAnotherTenant)) });
+      await desk.svc('au submit tokens.csv');
+      change(desk);
+      desk.removeCopy(runOf(desk));
+      const job = await desk.svc(`au download ${jobOf(desk)} --out job.csv`);
+      const waited = await desk.svc(`au wait ${runOf(desk)}`);
+      const note = /were not compared with the tokens of (?:the|a) request: \S+tokens.csv is gone or has changed/;
+      expect(job).toMatchObject({ code: 0, stderr: expect.stringMatching(note) });
+      expect(JSON.parse(job.stdout)).toMatchObject({ compared: false });
+      expect(waited).toMatchObject({ code: 0, stderr: expect.stringMatching(note) });
+      expect(JSON.parse(waited.stdout)).toMatchObject({ results: { compared: false } });
+    },
+  );
 
-  it('R71 are taken with a line where the request came through a pipe, of a run without a copy', async () => {
+  it('R71: results of other tokens than the request are taken with a line where the request came through a pipe, of a run without a copy', async () => {
     const desk = await openDesk({ pickupMs: 0, intercept: sending((rows) => rows.map(ofAnotherTenant)) });
     const child = desk.start('au submit -');
     child.stdin.end(readFileSync(desk.home.file('tokens.csv')));
@@ -132,7 +138,7 @@ describe('results of other tokens than the request', () => {
 });
 
 describe('results of the tokens of the request', () => {
-  it('R71 are completed results, also where the request quotes its tokens or ends its lines otherwise', async () => {
+  it('R71: results of the tokens of the request are completed results, also where the request quotes its tokens or ends its lines otherwise', async () => {
     const desk = await openQuickDesk({ pickupMs: 0 });
     const [header, ...rows] = readFileSync(desk.home.file('tokens.csv'), 'utf8').trimEnd().split('\n');
     const quoted = rows.map((row, index) => (index % 2 === 0 ? row.replace(/^[^,]*/, '"$&"') : row));

@@ -22,19 +22,19 @@ function shell(line: string): ReturnType<typeof finished> {
 const svc = (argv: readonly string[]): string => `'${process.execPath}' '${LAUNCHER}' ${argv.join(' ')}`;
 
 describe('what is written', () => {
-  it.each(HELP)('R51 %s fails when its output cannot be written', async (line) => {
+  it.each(HELP)('R51: %s fails when its output cannot be written', async (line) => {
     expect(await shell(`${svc(line.split(' '))} > /dev/full`)).toMatchObject({ code: 1 });
     expect(await shell(`${svc(line.split(' '))} >/dev/null`)).toMatchObject({ code: 0 });
   });
 
-  it('R51 a tail does not advance its checkpoint when its output cannot be written', async () => {
+  it('R51: a tail does not advance its checkpoint when its output cannot be written', async () => {
     const tail = svc(['--sandbox', 'logs', 'tail', '--since', '1h', '--max', '3', '--checkpoint', 'tail.json']);
     expect(await shell(`${tail} > /dev/full`)).toMatchObject({ code: 1 });
     expect(JSON.parse(readFileSync(home.file('tail.json'), 'utf8'))).toMatchObject({ passed: [] });
   });
 
   it.each(['--version', '--sandbox tenant show', '--sandbox logs archive closed'])(
-    'R51 %s discards what it prints where its output is closed',
+    'R51: %s discards what it prints where its output is closed',
     async (line) => {
       const { code, stderr } = await shell(`${svc(line.split(' '))} >&-`);
       expect(code).toBe(0);
@@ -42,14 +42,14 @@ describe('what is written', () => {
     },
   );
 
-  it('R51 a search of an archive ends quietly when its reader goes away', async () => {
+  it('R51: a search of an archive ends quietly when its reader goes away', async () => {
     const run = await shell(`${svc(['logs', 'search', 'audit'])} 2> told | head -1; exit \${PIPESTATUS[0]}`);
     expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(run.stdout)).toHaveProperty('created_at');
     expect((await shell('cat told')).stdout).not.toMatch(/error|EPIPE/);
   });
 
-  it('R51 a reader that goes away ends the command quietly and stops its requests', async () => {
+  it('R51: a reader that goes away ends the command quietly and stops its requests', async () => {
     const { code, stdout, stderr } = await shell(
       `${svc(['--sandbox', '--debug', 'logs', '--all', '--page-size', '10'])} 2> trace | head -1; exit \${PIPESTATUS[0]}`,
     );
@@ -61,13 +61,13 @@ describe('what is written', () => {
     expect(errors).toBe(0);
   });
 
-  it('R51 a slow reader gets every byte', async () => {
+  it('R51: a slow reader gets every byte', async () => {
     const { code, stdout } = await shell(`${svc(['--sandbox', 'logs', '--all'])} 2>/dev/null | (sleep 0.5; wc -l)`);
     expect(code).toBe(0);
     expect(Number(stdout)).toBeGreaterThan(2_000);
   });
 
-  it.each(['json', 'jsonl', 'csv', 'yaml'])('R52 a list as %s parses whole, also when it is empty', async (format) => {
+  it.each(['json', 'jsonl', 'csv', 'yaml'])('R52: a list as %s parses whole, also when it is empty', async (format) => {
     for (const filter of [[], ['--entity-type', 'nothing-of-this-type']]) {
       const { code, stdout } = await home.svc(['--sandbox', 'logs', ...filter, '-o', format]);
       expect(code).toBe(0);
@@ -76,7 +76,7 @@ describe('what is written', () => {
     }
   });
 
-  it('keeps data and notices apart: stdout holds data only', async () => {
+  it('output keeps data and notices apart: stdout holds data only', async () => {
     const { stdout, stderr } = await home.svc(['--sandbox', 'logs', '-n', '2']);
     expect(
       stdout
@@ -87,7 +87,7 @@ describe('what is written', () => {
     expect(stderr).toContain('more results');
   });
 
-  it('shows upload addresses only when asked to', async () => {
+  it('output shows upload addresses only when asked to', async () => {
     const hidden = await home.svc(['--sandbox', 'au', 'create', '--debug', '-o', 'json']);
     expect(JSON.parse(hidden.stdout)).toMatchObject({ upload_url: '(hidden)', status: 'pending' });
     expect(hidden.stdout + hidden.stderr).not.toMatch(/signature/i);

@@ -54,7 +54,7 @@ async function seen(line: string, env: Readonly<Record<string, string>>, ...more
 
 describe('--plain', () => {
   it.each([...Object.values(PICTURES).flat(), ...TABLES])(
-    'gives svc %s in words and numbers: no colour, no drawing, nothing repainted',
+    '--plain gives svc %s in words and numbers: no color, no drawing, nothing repainted',
     async (line) => {
       const text = await seen(line, {}, '--plain');
       expect(text.trim()).not.toBe('');
@@ -63,28 +63,28 @@ describe('--plain', () => {
     },
   );
 
-  it('has a value on each line, with its name, and an empty line between two entries', async () => {
+  it('--plain has a value on each line, with its name, and an empty line between two entries', async () => {
     const entries = (await seen('logs -n 2', {}, '--plain')).split('\n\nmore results')[0]?.split('\n\n') ?? [];
     expect(entries).toHaveLength(2);
     for (const entry of entries) expect(entry.split('\n').every((line) => /^\w[\w ]*: \S/.test(line))).toBe(true);
   });
 
-  it.each([{ SVC_PLAIN: '1' }, { TERM: 'dumb' }])('is on with %o', async (env) => {
+  it.each([{ SVC_PLAIN: '1' }, { TERM: 'dumb' }])('--plain is on with %o', async (env) => {
     expect(await seen('tenant show', env)).toMatch(/^name: Sandbox$/m);
   });
 
-  it('leaves machine formats as they are', async () => {
+  it('--plain leaves machine formats as they are', async () => {
     const shown = await seen('tenant show -o json', {}, '--plain');
     expect(JSON.parse(shown)).toMatchObject({ type: 'test' });
   });
 
-  it('takes only the colour away with NO_COLOR', async () => {
+  it('--plain takes only the color away with NO_COLOR', async () => {
     const text = await seen('tenant usage', { NO_COLOR: '1' });
     expect(text).toContain('█');
     expect(text).not.toContain('\u001b[3');
   });
 
-  it('is looked at here for everything that is drawn', () => {
+  it('--plain is looked at here for everything that is drawn', () => {
     const root = fileURLToPath(new URL('../../src/', import.meta.url));
     const drawing = readSourceFiles(root)
       .map(({ path }) => path)

@@ -49,7 +49,7 @@ async function idOf(line: string): Promise<string> {
 }
 
 describe('without a terminal', () => {
-  it('R54 every file that asks a question has a line here', () => {
+  it('R54: every file that asks a question has a line here', () => {
     const root = fileURLToPath(new URL('../../src/', import.meta.url));
     const asking = readSourceFiles(root)
       .map(({ path }) => path)
@@ -61,7 +61,7 @@ describe('without a terminal', () => {
   });
 
   it.each(Object.entries(QUESTIONS))(
-    'R54 the question of %s is not asked: exit 2 names what to give instead',
+    'R54: the question of %s is not asked: exit 2 names what to give instead',
     async (_, [line, instead]) => {
       // Standard input stays open: whoever reads from it would wait.
       const child = home.start(line().split(' '));

@@ -166,7 +166,7 @@ async function timeOf(rows: number): Promise<number> {
 }
 
 describe('a submission that is killed', () => {
-  it(`R36 uploads its one part once and brings one result, killed at ${KILLS} random moments`, async () => {
+  it(`R36: a submission that is killed uploads its one part once and brings one result, killed at ${KILLS} random moments`, async () => {
     const whole = (await timeOf(300)) * 1.8;
     // The first moments are the start of the process, where nothing can be lost.
     const moment = (): number => 100 + Math.random() * whole;
@@ -174,7 +174,7 @@ describe('a submission that is killed', () => {
     expect(await sideBySide(works)).toBe(KILLS);
   }, 600_000);
 
-  it(`R36 uploads each of several parts once, killed at ${LARGE_KILLS} random moments`, async () => {
+  it(`R36: a submission that is killed uploads each of several parts once, killed at ${LARGE_KILLS} random moments`, async () => {
     const whole = await timeOf(300_001);
     const works = Array.from(
       { length: LARGE_KILLS },
@@ -183,7 +183,7 @@ describe('a submission that is killed', () => {
     expect(await sideBySide(works, 1)).toBe(LARGE_KILLS);
   }, 600_000);
 
-  it(`R36 is brought to its one result by rounds of au sync, killed at ${SYNC_KILLS} random moments too`, async () => {
+  it(`R36: a submission that is killed is brought to its one result by rounds of au sync, killed at ${SYNC_KILLS} random moments too`, async () => {
     const whole = await timeOf(300);
     const moment = (): number => 100 + Math.random() * whole;
     const works = Array.from({ length: SYNC_KILLS }, () => () => survivesRounds(300, [moment(), moment()]));

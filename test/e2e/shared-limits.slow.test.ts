@@ -21,7 +21,7 @@ async function openWorld(): Promise<{ sandbox: RunningSandbox; home: Home; env: 
 }
 
 describe('processes with one key', () => {
-  it('R68 get no 429 together, though one is killed, and a short command does not wait for the long ones', async () => {
+  it('R68: processes with one key get no 429 together, though one is killed, and a short command does not wait for the long ones', async () => {
     const { sandbox, home, env } = await openWorld();
     const walks = Array.from({ length: 5 }, () => home.start(['logs', '--limit', '1300', '-o', 'json'], { env }));
     const ends = walks.map((walk) => finished(walk));
@@ -38,7 +38,7 @@ describe('processes with one key', () => {
     expect(requests.at(-1)?.path).toMatch(/^\/logs\?/);
   });
 
-  it('R68 work alone, without an error, where the files that they share cannot be used', async () => {
+  it('R68: processes with one key work alone, without an error, where the files that they share cannot be used', async () => {
     const { sandbox, home, env } = await openWorld();
     const state = home.file('state');
     writeFileSync(state, 'in the way');

@@ -21,7 +21,7 @@ async function startReading(): Promise<ReturnType<Home['start']>> {
 }
 
 describe('a request file on standard input', () => {
-  it('is checked and submitted like any other', async () => {
+  it('a request file on standard input is checked and submitted like any other', async () => {
     const checked = await home.svc(['au', 'check', '-'], { input: exampleRequestFile() });
     expect(checked).toMatchObject({ code: 0 });
     expect(JSON.parse(checked.stdout)).toMatchObject({ file: 'standard input', rows: 40, job_count: 1 });
@@ -33,7 +33,7 @@ describe('a request file on standard input', () => {
     });
   });
 
-  it('R41 is copied for its owner alone, and the copy is gone when the command ends', async () => {
+  it('R41: a request file on standard input is copied for its owner alone, and the copy is gone when the command ends', async () => {
     const child = await startReading();
     const [name = ''] = spooled();
     expect(statSync(`${spool}/${name}`).mode & 0o777).toBe(0o600);
@@ -47,14 +47,17 @@ describe('a request file on standard input', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('R41 leaves no copy when %s ends the command while it still reads', async (signal, code) => {
-    const child = await startReading();
-    child.kill(signal);
-    expect(await finished(child)).toMatchObject({ code });
-    expect(spooled()).toEqual([]);
-  });
+  ] as const)(
+    'R41: a request file on standard input leaves no copy when %s ends the command while it still reads',
+    async (signal, code) => {
+      const child = await startReading();
+      child.kill(signal);
+      expect(await finished(child)).toMatchObject({ code });
+      expect(spooled()).toEqual([]);
+    },
+  );
 
-  it('R41 a copy that a killed command left is gone after the next one', async () => {
+  it('R41: a copy that a killed command left is gone after the next one', async () => {
     const child = await startReading();
     child.kill('SIGKILL');
     await finished(child);
@@ -63,7 +66,7 @@ describe('a request file on standard input', () => {
     expect(spooled()).toEqual([]);
   });
 
-  it('R40 with a card number in it is refused: nothing is created, and the number shows nowhere', async () => {
+  it('R40: with a card number in it is refused: nothing is created, and the number shows nowhere', async () => {
     const input = 'token,expiration_year,expiration_month,merchant_id\ntok,26,12,\n4111 1111-1111 1111,26,12,\n';
     const { code, stdout, stderr } = await home.svc(['--sandbox', '--debug', 'au', 'submit', '-'], { input });
     expect({ code, stdout }).toEqual({ code: 13, stdout: '' });

@@ -45,27 +45,33 @@ const PUT: [string, (file: string) => void][] = [
 ];
 
 describe('the files that processes with one key share', () => {
-  it.each(PUT)('R81 hold no command up where each of them is %s', async (_, put) => {
-    const { home, env } = await openDesk(() => json(TENANT));
-    expect(await home.svc(['tenant', 'show'], { env })).toMatchObject({ code: 0, stderr: '' });
-    const directory = home.file('state/pacing');
-    for (const name of readdirSync(directory)) {
-      rmSync(path.join(directory, name));
-      put(path.join(directory, name));
-    }
-    expect(await home.svc(['tenant', 'show', '--timeout', '30s'], { env })).toMatchObject({ code: 0, stderr: '' });
-  });
+  it.each(PUT)(
+    'R81: the files that processes with one key share hold no command up where each of them is %s',
+    async (_, put) => {
+      const { home, env } = await openDesk(() => json(TENANT));
+      expect(await home.svc(['tenant', 'show'], { env })).toMatchObject({ code: 0, stderr: '' });
+      const directory = home.file('state/pacing');
+      for (const name of readdirSync(directory)) {
+        rmSync(path.join(directory, name));
+        put(path.join(directory, name));
+      }
+      expect(await home.svc(['tenant', 'show', '--timeout', '30s'], { env })).toMatchObject({ code: 0, stderr: '' });
+    },
+  );
 
-  it.each(PUT)('R81 hold no command up where the record of a run and its place is %s', async (_, put) => {
-    const { home, env } = await openDesk(() => json(TENANT));
-    const runs = home.file('state/runs');
-    for (const directory of ['elsewhere', 'run-20260105T120000-0123456789ab'])
-      mkdirSync(path.join(runs, directory), { recursive: true });
-    put(path.join(runs, 'elsewhere/run-20260105T120000-ba9876543210.json'));
-    put(path.join(runs, 'run-20260105T120000-0123456789ab/run.json'));
-    const { signal, stderr } = await home.svc(['au', 'runs', '--timeout', '30s'], { env });
-    expect({ signal, stderr }).toEqual({ signal: null, stderr: expect.stringContaining('run-20260105T120000-ba98') });
-  });
+  it.each(PUT)(
+    'R81: the files that processes with one key share hold no command up where the record of a run and its place is %s',
+    async (_, put) => {
+      const { home, env } = await openDesk(() => json(TENANT));
+      const runs = home.file('state/runs');
+      for (const directory of ['elsewhere', 'run-20260105T120000-0123456789ab'])
+        mkdirSync(path.join(runs, directory), { recursive: true });
+      put(path.join(runs, 'elsewhere/run-20260105T120000-ba9876543210.json'));
+      put(path.join(runs, 'run-20260105T120000-0123456789ab/run.json'));
+      const { signal, stderr } = await home.svc(['au', 'runs', '--timeout', '30s'], { env });
+      expect({ signal, stderr }).toEqual({ signal: null, stderr: expect.stringContaining('run-20260105T120000-ba98') });
+    },
+  );
 });
 
 const LIMITED: Script = () => answer(429, '', { 'retry-after': '1800' });
@@ -77,14 +83,14 @@ describe('a service that asks to wait for half an hour', () => {
     stderr: expect.stringMatching(/asked an earlier request with this key to wait; \d+ s are left, longer than 90 s/),
   };
 
-  it('R81 is not sent another request by a process that comes after one which gave up', async () => {
+  it('R81: a service that asks to wait for half an hour is not sent another request by a process that comes after one which gave up', async () => {
     const { home, env, server } = await openDesk(LIMITED);
     expect(await home.svc(SHOW, { env })).toMatchObject({ code: 7, stderr: expect.stringContaining('1800 s') });
     expect(await home.svc(SHOW, { env })).toMatchObject(HELD);
     expect(server.ledger).toHaveLength(1);
   });
 
-  it('R81 binds others to their own --max-wait, --timeout and signals, not to the patience of the first', async () => {
+  it('R81: a service that asks to wait for half an hour binds others to their own --max-wait, --timeout and signals, not to the patience of the first', async () => {
     const { home, env, server } = await openDesk(LIMITED);
     const first = home.start([...SHOW, '--max-wait', '1h'], { env });
     const firstEnd = finished(first);

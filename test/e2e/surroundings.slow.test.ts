@@ -15,7 +15,7 @@ const NO_SERVICE = { SVC_BASE_URL: '' };
 const KEYS = { ...SERVICE, SVC_API_KEY: 'a-key' };
 
 describe('a pipe that nobody writes to', () => {
-  it('R14 is refused in the place of a checkpoint', async () => {
+  it('R14: a pipe that nobody writes to is refused in the place of a checkpoint', async () => {
     expect(await home.svc(['logs', 'tail', '--checkpoint', 'pipe'], { env: KEYS })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('pipe is not a regular file'),
@@ -25,20 +25,23 @@ describe('a pipe that nobody writes to', () => {
   it.each([
     ['key file', ['logs'], { ...SERVICE, SVC_API_KEY_FILE: 'pipe' }],
     ['body', ['3ds', 'authenticate', 's', '--file', 'pipe'], KEYS],
-  ] as const)('R14 holds a command as %s no longer than --timeout, and a signal ends it', async (_, argv, env) => {
-    expect(await home.svc([...argv, '--timeout', '300ms'], { env })).toMatchObject({
-      code: 8,
-      stderr: expect.stringContaining('--timeout'),
-    });
-    const child = home.start([...argv, '--debug'], { env });
-    const end = finished(child);
-    // Handlers of signals are there before anything is read.
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    child.kill('SIGINT');
-    expect(await end).toMatchObject({ code: 130 });
-  });
+  ] as const)(
+    'R14: a pipe that nobody writes to holds a command as %s no longer than --timeout, and a signal ends it',
+    async (_, argv, env) => {
+      expect(await home.svc([...argv, '--timeout', '300ms'], { env })).toMatchObject({
+        code: 8,
+        stderr: expect.stringContaining('--timeout'),
+      });
+      const child = home.start([...argv, '--debug'], { env });
+      const end = finished(child);
+      // Handlers of signals are there before anything is read.
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      child.kill('SIGINT');
+      expect(await end).toMatchObject({ code: 130 });
+    },
+  );
 
-  it('R14 serves as a key file once its writer comes', async () => {
+  it('R14: a pipe that nobody writes to serves as a key file once its writer comes', async () => {
     const child = home.start(['logs', '--timeout', '20s'], { env: { ...SERVICE, SVC_API_KEY_FILE: 'pipe' } });
     const end = finished(child);
     writeFileSync(home.file('pipe'), 'a-key\n');
@@ -65,7 +68,7 @@ describe.runIf(CAN_OBEY_MODES)('a state directory that cannot be written', () =>
     ['tokens.csv', 'au submit tokens.csv'],
     ['/proc/none', '--sandbox logs'],
     ['/proc/none', 'au submit tokens.csv'],
-  ])('R10 is named when it is %s: svc %s', async (directory, line) => {
+  ])('R10: a state directory that cannot be written is named when it is %s: svc %s', async (directory, line) => {
     const child = home.start(line.split(' '), {
       env: { ...KEYS, ...(line.startsWith('--sandbox') ? NO_SERVICE : {}), SVC_STATE_DIR: directory },
       obeysModes: true,
@@ -85,7 +88,7 @@ describe('a config file that is damaged', () => {
   });
 
   it.each(['completion bash', 'completion install --shell bash --dry-run', 'commands', '__complete bash 1 svc lo'])(
-    'R10 does not stop svc %s',
+    'R10: a config file that is damaged does not stop svc %s',
     async (line) => {
       expect(await home.svc(line.split(' '), { env: { SVC_CONFIG_DIR: config } })).toMatchObject({
         code: 0,
@@ -104,7 +107,7 @@ describe('what needs nothing', () => {
     'completion zsh',
     '__complete bash 1 svc lo',
     '__complete bash 3 svc logs --entity-type c',
-  ])('R10 svc %s touches neither disk nor network', async (line) => {
+  ])('R10: svc %s touches neither disk nor network', async (line) => {
     const server = await FaultServer.start([]);
     const empty = new Home();
     const env = { ...KEYS, SVC_BASE_URL: server.url.href };

@@ -55,28 +55,31 @@ const WAYS: Readonly<Record<string, (port: number) => readonly [argv: string, en
 describe('a certificate that nobody should accept', () => {
   const cases = Object.keys(BAD).flatMap((bad) => Object.keys(WAYS).map((way) => [way, bad] as const));
 
-  it.each(cases)('R04 and R64: gets nothing, whatever the environment says: %s, %s', async (way, bad) => {
-    const { certificate, trusted } = BAD[bad] ?? { certificate: makeCertificate('x'), trusted: false };
-    const impostor =
-      way === 'proxy'
-        ? await ConnectProxy.start('open', api.port, tlsServer(certificate))
-        : await FaultServer.start([json({})], tlsServer(certificate));
-    onTestFinished(() => impostor.close());
-    const authority = home.file(`authority-${way}.pem`);
-    writeFileSync(authority, certificate.cert);
-    const [argv, more] = WAYS[way]?.(impostor.port) ?? ['', {}];
-    const env = {
-      SVC_BASE_URL: api.url.href,
-      SVC_API_KEY: 'canary',
-      NODE_TLS_REJECT_UNAUTHORIZED: '0',
-      ...(trusted && { NODE_EXTRA_CA_CERTS: authority }),
-      ...more,
-    };
-    const { code, stdout, stderr } = await home.svc(argv.split(' '), { env });
-    expect(code, stderr).toBeGreaterThan(0);
-    // Node warns of the variable on lines of its own.
-    const own = `${stdout}${stderr}`.split('\n').filter((line) => !line.startsWith('('));
-    expect(own.join('\n')).toMatch(/certificate|TLS/);
-    expect(impostor.ledger).toEqual([]);
-  });
+  it.each(cases)(
+    'R04 and R64: a certificate that nobody should accept gets nothing, whatever the environment says: %s, %s',
+    async (way, bad) => {
+      const { certificate, trusted } = BAD[bad] ?? { certificate: makeCertificate('x'), trusted: false };
+      const impostor =
+        way === 'proxy'
+          ? await ConnectProxy.start('open', api.port, tlsServer(certificate))
+          : await FaultServer.start([json({})], tlsServer(certificate));
+      onTestFinished(() => impostor.close());
+      const authority = home.file(`authority-${way}.pem`);
+      writeFileSync(authority, certificate.cert);
+      const [argv, more] = WAYS[way]?.(impostor.port) ?? ['', {}];
+      const env = {
+        SVC_BASE_URL: api.url.href,
+        SVC_API_KEY: 'canary',
+        NODE_TLS_REJECT_UNAUTHORIZED: '0',
+        ...(trusted && { NODE_EXTRA_CA_CERTS: authority }),
+        ...more,
+      };
+      const { code, stdout, stderr } = await home.svc(argv.split(' '), { env });
+      expect(code, stderr).toBeGreaterThan(0);
+      // Node warns of the variable on lines of its own.
+      const own = `${stdout}${stderr}`.split('\n').filter((line) => !line.startsWith('('));
+      expect(own.join('\n')).toMatch(/certificate|TLS/);
+      expect(impostor.ledger).toEqual([]);
+    },
+  );
 });

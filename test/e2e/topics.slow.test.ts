@@ -31,7 +31,7 @@ describe('the examples of help topics', () => {
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
   });
 
-  it('are most of them tried here', () => {
+  it('the examples of help topics are most of them tried here', () => {
     const tried = examples.filter((line) => !NEEDS_MORE.test(line));
     expect(tried.length).toBeGreaterThan(examples.length / 2);
   });

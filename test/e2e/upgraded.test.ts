@@ -17,7 +17,7 @@ const UPGRADE = `
   };`;
 
 describe('an upgrade that takes the files of svc away while a command runs', () => {
-  it('is named by the error, and the same command with the new version delivers the results', async () => {
+  it('an upgrade that takes the files of svc away while a command runs is named by the error, and the same command with the new version delivers the results', async () => {
     const { stdout } = await home.svc(['sandbox', 'cards', '--request']);
     writeFileSync(home.file('cards.csv'), stdout);
     writeFileSync(home.file('upgrade.cjs'), UPGRADE);

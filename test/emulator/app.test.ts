@@ -19,13 +19,13 @@ function app() {
 }
 
 describe('the app without a server', () => {
-  it('serves the API', async () => {
+  it('the app without a server serves the API', async () => {
     const response = await app().request('/logs?size=3', { headers: MANAGEMENT });
     expect(response.status).toBe(200);
     expect(logPageSchema.parse(await response.json()).data).toHaveLength(3);
   });
 
-  it('takes a job through its store', async () => {
+  it('the app without a server takes a job through its store', async () => {
     const on = app();
     const created = await on.request('/account-updater/jobs', { method: 'POST', headers: PRIVATE });
     const { upload_url } = (await created.json()) as { upload_url: string };
@@ -35,7 +35,7 @@ describe('the app without a server', () => {
     expect([altered.status, await altered.text()]).toEqual([403, expect.stringContaining('SignatureDoesNotMatch')]);
   });
 
-  it('refuses a body that is too large, whether or not its length is given', async () => {
+  it('the app without a server refuses a body that is too large, whether or not its length is given', async () => {
     const on = app();
     const body = `"${'x'.repeat(1_000_001)}"`;
     const headers = { ...MANAGEMENT, 'content-type': 'application/json' };
@@ -46,7 +46,7 @@ describe('the app without a server', () => {
     }
   });
 
-  it('refuses other hosts, other methods and other paths', async () => {
+  it('the app without a server refuses other hosts, other methods and other paths', async () => {
     const on = app();
     expect((await on.request('/logs', { headers: { host: 'example.com' } })).status).toBe(403);
     expect((await on.request('/logs', { method: 'PUT' })).headers.get('allow')).toBe('GET');

@@ -8,7 +8,7 @@ import { MANAGEMENT, PRIVATE, raw, sandbox, START } from './harness.ts';
 const EXPIRED = SANDBOX_KEYS.flatMap(({ value, expired }) => (expired ? [value] : []));
 
 describe('keys and paths', () => {
-  it('responds 401 without a key, to an unknown and to an expired one, on every endpoint', async () => {
+  it('the sandbox responds 401 without a key, to an unknown and to an expired one, on every endpoint', async () => {
     const { call } = await sandbox();
     for (const { method, path } of API_ROUTES)
       for (const key of [undefined, 'something-else', '', ...EXPIRED]) {
@@ -19,7 +19,7 @@ describe('keys and paths', () => {
       }
   });
 
-  it('R09 responds 403 naming the permission, and the kind where that is wrong', async () => {
+  it('R09: the sandbox responds 403 naming the permission, and the kind where that is wrong', async () => {
     const shared = await sandbox();
     let refused = 0;
     for (const { method, path, permission } of API_ROUTES)
@@ -40,7 +40,7 @@ describe('keys and paths', () => {
     expect(refused).toBeGreaterThan(10);
   });
 
-  it('responds 404 to an unknown path and 405 to a known one with another method', async () => {
+  it('the sandbox responds 404 to an unknown path and 405 to a known one with another method', async () => {
     const { call } = await sandbox();
     for (const path of ['/', '/log', '/logs/x', '/account-updater', '/account-updater/jobs/a/b', '//logs'])
       expect([path, (await call(path, { headers: MANAGEMENT })).status]).toEqual([path, 404]);
@@ -51,7 +51,7 @@ describe('keys and paths', () => {
     expect((await call('/account-updater/jobs/x', { method: 'DELETE', headers: PRIVATE })).status).toBe(405);
   });
 
-  it('gives each response an id and the time of its own clock', async () => {
+  it('the sandbox gives each response an id and the time of its own clock', async () => {
     const { call, clock } = await sandbox();
     const first = await call('/tenants/self', { headers: MANAGEMENT });
     clock.ms += 26 * 3_600_000;
@@ -62,19 +62,19 @@ describe('keys and paths', () => {
     expect(first.headers.get('x-request-id')).not.toBe(second.headers.get('x-request-id'));
   });
 
-  it('responds to HEAD with the head alone', async () => {
+  it('the sandbox responds to HEAD with the head alone', async () => {
     const { url } = await sandbox();
     const answer = await raw(`${url}/tenants/self`, { method: 'HEAD', headers: MANAGEMENT });
     expect(answer).toMatchObject({ status: 200, body: '' });
     expect(Number(answer.headers['content-length'])).toBeGreaterThan(100);
   });
 
-  it('has keys that cannot be mistaken for secrets', () => {
+  it('the sandbox has keys that cannot be mistaken for secrets', () => {
     for (const { value } of SANDBOX_KEYS) expect(value).toMatch(/^sandbox-(management|private)-key(-[a-z0-9-]+)?$/);
     expect(new Set(SANDBOX_KEYS.map((key) => key.value)).size).toBe(SANDBOX_KEYS.length);
   });
 
-  it('responds with every schema of the table', async () => {
+  it('the sandbox responds with every schema of the table', async () => {
     const { call, createJob } = await sandbox();
     const job = await createJob();
     // 3-D Secure has tests of its own.

@@ -8,7 +8,7 @@ import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { MANAGEMENT, PRIVATE, sandbox, START } from './harness.ts';
 
 describe('the ledger', () => {
-  it('holds every request with what the wire said of it, in memory and on disk', async () => {
+  it('the ledger holds every request with what the wire said of it, in memory and on disk', async () => {
     const on = await sandbox();
     await on.call('/logs?size=3&entity_type=card', { headers: { ...MANAGEMENT, 'X-Extra': '1' } });
     await on.call('/nothing', { method: 'DELETE', headers: { 'svc-api-key': 'guess' } });
@@ -29,7 +29,7 @@ describe('the ledger', () => {
     expect(readLedger(on.directory)).toEqual(on.ledger());
   });
 
-  it('R06 holds no signature and no unknown key, in any file of the directory but the journal', async () => {
+  it('R06: the ledger holds no signature and no unknown key, in any file of the directory but the journal', async () => {
     const on = await sandbox();
     const job = await on.process(exampleRequestFile());
     await fetch(job.download_url, { headers: { 'svc-api-key': 'real-looking-secret' } });
@@ -43,7 +43,7 @@ describe('the ledger', () => {
     expect(JSON.stringify(on.ledger())).not.toContain('signature');
   });
 
-  it('R36 proves how often a file was uploaded', async () => {
+  it('R36: the ledger proves how often a file was uploaded', async () => {
     const intercept = faultInterceptor([readFault('accept-second-put@PUT /store/**')]);
     const on = await sandbox({ processingMs: 1000, pickupMs: 1000, intercept });
     const job = await on.createJob();
@@ -53,7 +53,7 @@ describe('the ledger', () => {
     expect(puts[0]?.headers['content-length']).toBe(String(exampleRequestFile().length));
   });
 
-  it('gathers the requests of all processes in one file', async () => {
+  it('the ledger gathers the requests of all processes in one file', async () => {
     const one = await sandbox();
     const two = await sandbox({ directory: one.directory, clock: one.clock });
     await one.call('/a', { headers: PRIVATE });

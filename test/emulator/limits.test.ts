@@ -7,7 +7,7 @@ const management = findKey('sandbox-management-key')!;
 const privateKey = findKey('sandbox-private-key')!;
 
 describe('rate limits', () => {
-  it('R18 allow 10 Account Updater requests in 10 seconds, for each key by itself', async () => {
+  it('R18: rate limits allow 10 Account Updater requests in 10 seconds, for each key by itself', async () => {
     const on = await sandbox({ limits: 'on' });
     const statuses = async (count: number, headers: Record<string, string>) => {
       const seen = [];
@@ -25,7 +25,7 @@ describe('rate limits', () => {
     expect(await statuses(1, PRIVATE)).toEqual([200]);
   });
 
-  it('allow 50 requests in 10 seconds to all keys of a test tenant together', () => {
+  it('rate limits allow 50 requests in 10 seconds to all keys of a test tenant together', () => {
     const limits = new RateLimits(true);
     for (let n = 0; n < 41; n += 1) expect(limits.check(management, '/logs', 0)).toBeUndefined();
     for (let n = 0; n < 9; n += 1) expect(limits.check(privateKey, '/account-updater/jobs', 1)).toBeUndefined();
@@ -33,7 +33,7 @@ describe('rate limits', () => {
     expect(limits.check(management, '/logs', 10_000)).toBeUndefined();
   });
 
-  it('shut a management key out for a minute after 200 requests in one', () => {
+  it('rate limits shut a management key out for a minute after 200 requests in one', () => {
     const limits = new RateLimits(true);
     let now = 0;
     for (let n = 0; n < 200; n += 1) {
@@ -45,14 +45,14 @@ describe('rate limits', () => {
     expect(limits.check(management, '/logs', now + 60_000)).toBeUndefined();
   });
 
-  it('may say nothing of how long', async () => {
+  it('rate limits may say nothing of how long', async () => {
     const on = await sandbox({ limits: 'on', retryAfter: false });
     for (let n = 0; n < 10; n += 1) await on.call('/account-updater/jobs', { headers: PRIVATE });
     const refused = await on.call('/account-updater/jobs', { headers: PRIVATE });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null]);
   });
 
-  it('are off unless asked for', async () => {
+  it('rate limits are off unless asked for', async () => {
     const on = await sandbox();
     for (let n = 0; n < 60; n += 1) expect((await on.call('/logs?size=1', { headers: MANAGEMENT })).status).toBe(200);
   });

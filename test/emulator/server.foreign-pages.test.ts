@@ -14,9 +14,12 @@ const FOREIGN_PAGES = [
 ];
 
 describe('this machine', () => {
-  it.each(['localhost', 'LocalHost', '127.0.0.1', '127.255.255.255', '[::1]', '::1'])('R04 is %s', (host) => {
-    expect(isLoopbackHost(host)).toBe(true);
-  });
+  it.each(['localhost', 'LocalHost', '127.0.0.1', '127.255.255.255', '[::1]', '::1'])(
+    'R04: this machine is %s',
+    (host) => {
+      expect(isLoopbackHost(host)).toBe(true);
+    },
+  );
 
   it.each([
     '',
@@ -31,16 +34,16 @@ describe('this machine', () => {
     '[::]',
     '[::ffff:127.0.0.1]',
     '10.0.0.1',
-  ])('R04 is not %j', (host) => expect(isLoopbackHost(host)).toBe(false));
+  ])('R04: this machine is not %j', (host) => expect(isLoopbackHost(host)).toBe(false));
 
-  it('R67 is what a Host header may name, with any port, or a name that is allowed', () => {
+  it('R67: this machine is what a Host header may name, with any port, or a name that is allowed', () => {
     for (const host of ['localhost:1', '127.0.0.1:4010', '[::1]:4010', 'LOCALHOST', 'box:4010', 'Box'])
       expect([host, isForThisMachine({ host }, ['box'])]).toEqual([host, true]);
     for (const host of [undefined, '', 'evil.example', 'evil.example:4010', 'localhost@evil.example', 'box.evil'])
       expect([host, isForThisMachine({ host }, ['box'])]).toEqual([host, false]);
   });
 
-  it('R67 is where a page may come from that sends a request', () => {
+  it('R67: this machine is where a page may come from that sends a request', () => {
     expect(isCrossSite({})).toBe(false);
     for (const origin of ['http://localhost:3000', 'http://127.0.0.1', 'https://[::1]:8443', 'http://box:1'])
       expect([origin, isCrossSite({ origin, 'sec-fetch-site': 'same-site' }, ['box'])]).toEqual([origin, false]);
@@ -49,7 +52,7 @@ describe('this machine', () => {
 });
 
 describe('the sandbox', () => {
-  it('R67 refuses every path, keys or not, under a name that is not its own', async () => {
+  it('R67: the sandbox refuses every path, keys or not, under a name that is not its own', async () => {
     const running = await sandbox();
     const { url } = running;
     const paths = [...API_ROUTES.map(({ path }) => path), '/acs/challenge/x/y', '/store/results/x', '/nothing'];
@@ -63,13 +66,13 @@ describe('the sandbox', () => {
     expect(foreign.body).toContain('--allow-host');
   });
 
-  it('R67 may be reached under a name that was allowed', async () => {
+  it('R67: the sandbox may be reached under a name that was allowed', async () => {
     const { url } = await sandbox({ allowHosts: ['svc-sandbox'] });
     const headers = { ...MANAGEMENT, host: 'svc-sandbox:4010' };
     expect((await raw(`${url}/tenants/self`, { method: 'GET', headers })).status).toBe(200);
   });
 
-  it.each(FOREIGN_PAGES)('R67 refuses what a page of another site asks with a key: %j', async (page) => {
+  it.each(FOREIGN_PAGES)('R67: the sandbox refuses what a page of another site asks with a key: %j', async (page) => {
     const { url, call } = await sandbox();
     for (const { method, path, permission } of API_ROUTES) {
       const headers = { ...(keyTypeOf(permission) === 'private' ? PRIVATE : MANAGEMENT), ...page, 'content-length': 0 };
@@ -81,7 +84,7 @@ describe('the sandbox', () => {
   });
 
   it.each(FOREIGN_PAGES)(
-    'R67 lets a page of another site lead to its pages, frame them, and post to them: %j',
+    'R67: the sandbox lets a page of another site lead to its pages, frame them, and post to them: %j',
     async (page) => {
       const { url } = await sandbox();
       for (const method of ['GET', 'POST'])

@@ -25,7 +25,7 @@ async function send(script: Script, more = {}, signal = never): Promise<ForwardR
 }
 
 describe('forwarding', () => {
-  it('posts the same bytes with their headers', async () => {
+  it('forwarding posts the same bytes with their headers', async () => {
     expect(await send([answer(204)])).toEqual({ attempts: 1, status: 204 });
     const [got] = target.whole('POST');
     expect(got).toMatchObject({ headers: { 'content-type': 'application/json', 'x-signature': 'v1=ab' } });
@@ -33,21 +33,21 @@ describe('forwarding', () => {
     expect(Buffer.from(got?.body ?? '', 'latin1').toString()).toBe(event.body);
   });
 
-  it('tries again where that may help', async () => {
+  it('forwarding tries again where that may help', async () => {
     expect(await send([reset('request'), answer(503), answer(429), answer(200)])).toEqual({ attempts: 4, status: 200 });
     expect(clock.slept).toEqual([250, 500, 1000]);
   });
 
-  it('waits as long as it is asked to, within reason', async () => {
+  it('forwarding waits as long as it is asked to, within reason', async () => {
     await send([answer(503, '', { 'retry-after': '7' }), answer(503, '', { 'retry-after': '86400' }), answer(200)]);
     expect(clock.slept).toEqual([7_250, 60_500]);
   });
 
-  it.each([400, 401, 404, 410, 413, 422])('does not repeat what was refused with %d', async (status) => {
+  it.each([400, 401, 404, 410, 413, 422])('forwarding does not repeat what was refused with %d', async (status) => {
     expect(await send([answer(status)])).toEqual({ attempts: 1, status, reason: `it responded ${status}` });
   });
 
-  it('does not follow a redirect', async () => {
+  it('forwarding does not follow a redirect', async () => {
     expect(await send([answer(302, '', { location: 'http://127.0.0.1:1/' })])).toEqual({
       attempts: 1,
       status: 302,
@@ -55,7 +55,7 @@ describe('forwarding', () => {
     });
   });
 
-  it('gives up a target that hangs', async () => {
+  it('forwarding gives up a target that hangs', async () => {
     const limits = { ...FORWARD_LIMITS, headers: 60 };
     expect(await send([silence('request')], { limits })).toEqual({
       attempts: 5,
@@ -64,7 +64,7 @@ describe('forwarding', () => {
     expect(target.whole('POST')).toHaveLength(5);
   });
 
-  it('ends at once when it is aborted', async () => {
+  it('forwarding ends at once when it is aborted', async () => {
     const abort = new AbortController();
     const sending = send([silence('request')], {}, abort.signal);
     setTimeout(() => abort.abort(), 50);

@@ -28,7 +28,7 @@ function idsIn(found: readonly JournalLine[]): (string | undefined)[] {
 }
 
 describe('the journal', () => {
-  it('keeps each event as a line, for its owner only, with the very text that came', async () => {
+  it('the journal keeps each event as a line, for its owner only, with the very text that came', async () => {
     const journal = await Journal.open(file, plain);
     const event = received('e1', { note: 'ü\n"\u2028' });
     await journal.append(event);
@@ -42,7 +42,7 @@ describe('the journal', () => {
     await journal.close();
   });
 
-  it('keeps the order of a thousand that come at once, and adds to what was there', async () => {
+  it('the journal keeps the order of a thousand that come at once, and adds to what was there', async () => {
     for (const start of [0, 500]) {
       const journal = await Journal.open(file, plain);
       await Promise.all(Array.from({ length: 500 }, (_, at) => journal.append(received(`e${start + at}`))));
@@ -51,7 +51,7 @@ describe('the journal', () => {
     expect(idsIn(await gather(readJournal(file)))).toEqual(Array.from({ length: 1000 }, (_, at) => `e${at}`));
   });
 
-  it('continues after a line that was left incomplete, and skips it when reading', async () => {
+  it('the journal continues after a line that was left incomplete, and skips it when reading', async () => {
     const first = await Journal.open(file, plain);
     await first.append(received('e1'));
     await first.close();
@@ -67,7 +67,7 @@ describe('the journal', () => {
     ]);
   });
 
-  it('reads round lines that are no events', async () => {
+  it('the journal reads round lines that are no events', async () => {
     const event = '{"id":"e","type":"t","received_at":"2026-01-05T12:00:00Z","body":"{}"}';
     const never = event.replace('2026-01-05', 'never');
     writeFileSync(file, `\n[]\n{"id":1}\n\0\u0000x\n${never}\n${event}\n`);
@@ -75,14 +75,14 @@ describe('the journal', () => {
     expect(idsIn(await gather(readJournal(file)))).toEqual([undefined, undefined, undefined, undefined, 'e']);
   });
 
-  it('takes away from others a file that they can read', async () => {
+  it('the journal takes away from others a file that they can read', async () => {
     writeFileSync(file, '');
     chmodSync(file, 0o644);
     await (await Journal.open(file, plain)).close();
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('R06 holds no key, no signed query and no card number', async () => {
+  it('R06: the journal holds no key, no signed query and no card number', async () => {
     const journal = await Journal.open(file, createRedactor().redact);
     const event = received('e1', {
       download_url: 'https://store.example/r.csv?X-Amz-Signature=canary-a&X-Amz-Expires=60',
@@ -97,7 +97,7 @@ describe('the journal', () => {
     expect(line && 'entry' in line && JSON.parse(line.entry.body)).toMatchObject({ event: { id: 'e1' } });
   });
 
-  it('says that the disk is full, each time', async () => {
+  it('the journal says that the disk is full, each time', async () => {
     const journal = await Journal.open('/dev/full', plain);
     for (let time = 0; time < 2; time += 1) {
       await expect(journal.append(received())).rejects.toMatchObject({
@@ -108,7 +108,7 @@ describe('the journal', () => {
     await journal.close();
   });
 
-  it('refuses a directory, a pipe and a place that is not there, and waits for none of them', async () => {
+  it('the journal refuses a directory, a pipe and a place that is not there, and waits for none of them', async () => {
     mkdirSync(file);
     const pipe = directory.path('pipe');
     execFileSync('mkfifo', [pipe]);
@@ -116,7 +116,7 @@ describe('the journal', () => {
       await expect(Journal.open(odd, plain)).rejects.toMatchObject({ code: 'local', hint: expect.any(String) });
   });
 
-  it('tells its last ids, and none where there is no file', async () => {
+  it('the journal tells its last ids, and none where there is no file', async () => {
     expect(await gather(recentIds(file))).toEqual([]);
     const journal = await Journal.open(file, plain);
     for (const id of ['a', 'b', 'a']) await journal.append(received(id));
@@ -124,7 +124,7 @@ describe('the journal', () => {
     expect(await gather(recentIds(file))).toEqual(['a', 'b', 'a']);
   });
 
-  it('says that a journal to read is not there', async () => {
+  it('the journal says that a journal to read is not there', async () => {
     await expect(gather(readJournal(file))).rejects.toMatchObject({ code: 'local', message: `${file} does not exist` });
   });
 });

@@ -52,7 +52,7 @@ function ids(events: readonly AcceptedEvent[]): string[] {
 }
 
 describe('the listener', () => {
-  it('hands events on as they come, marks those that came before, and ends after so many', async () => {
+  it('the listener hands events on as they come, marks those that came before, and ends after so many', async () => {
     await open({ limit: 3 });
     const reading = readAll();
     for (const id of ['a', 'b', 'a']) expect(await post(listener.url, delivery(id))).toMatchObject({ status: 200 });
@@ -62,7 +62,7 @@ describe('the listener', () => {
     expect(ids(seen)).toEqual(['a', 'b', 'a']);
   });
 
-  it('never takes more than so many, however many come at once', async () => {
+  it('the listener never takes more than so many, however many come at once', async () => {
     await open({ limit: 5, journal: directory.path('max.jsonl') });
     const reading = readAll();
     const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => post(listener.url, delivery(`e${at}`))));
@@ -71,7 +71,7 @@ describe('the listener', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
   });
 
-  it('knows from its journal what came before it was started', async () => {
+  it('the listener knows from its journal what came before it was started', async () => {
     const journal = directory.path('again.jsonl');
     for (const expected of [false, true]) {
       await open({ limit: 1, journal });
@@ -82,7 +82,7 @@ describe('the listener', () => {
     }
   });
 
-  it('is neither stopped nor slowed by a target that hangs, and tells at the end what did not reach it', async () => {
+  it('the listener is neither stopped nor slowed by a target that hangs, and tells at the end what did not reach it', async () => {
     const [hanging, good] = [await target([silence('request')]), await target([answer(200)])];
     await open({ forwardTo: [hanging.url, good.url], journal: directory.path('hang.jsonl') });
     const reading = readAll();
@@ -100,7 +100,7 @@ describe('the listener', () => {
     expect(kept).toHaveLength(20);
   });
 
-  it('passes on what came, keys aside, in order', async () => {
+  it('the listener passes on what came, keys aside, in order', async () => {
     const good = await target([answer(200)]);
     await open({ forwardTo: [good.url] });
     const body = '{"event": {"id":"1","type":"t"}}  ';
@@ -115,7 +115,7 @@ describe('the listener', () => {
     expect(got?.headers['host']).toBe(good.url.host);
   });
 
-  it('finishes what is being forwarded when it ends', async () => {
+  it('the listener finishes what is being forwarded when it ends', async () => {
     const slow = await target([
       {
         on: 'request',
@@ -128,7 +128,7 @@ describe('the listener', () => {
     expect(slow.whole()).toHaveLength(2);
   });
 
-  it('runs the command for one event at a time, in order, and tells how each ended', async () => {
+  it('the listener runs the command for one event at a time, in order, and tells how each ended', async () => {
     const log = directory.path('order');
     const line = `read x; echo "begin $SVC_EVENT_ID" >> ${log}; sleep 0.05; echo "end $SVC_EVENT_ID" >> ${log}; [ "$SVC_EVENT_ID" != b ]`;
     const command = {
@@ -148,7 +148,7 @@ describe('the listener', () => {
     expect(reported.flatMap((one) => (one.kind === 'command ended' ? [one.code] : []))).toEqual([0, 1, 0]);
   });
 
-  it('asks senders to retry while the disk is full or nobody reads the events', async () => {
+  it('the listener asks senders to retry while the disk is full or nobody reads the events', async () => {
     await open({ journal: '/dev/full' });
     const { status, headers } = await post(listener.url, delivery());
     expect({ status, again: headers['retry-after'] }).toEqual({ status: 503, again: '10' });
@@ -165,7 +165,7 @@ describe('the listener', () => {
     expect(seen).toHaveLength(statuses.indexOf(503));
   });
 
-  it('leaves nothing behind when the port cannot be had', async () => {
+  it('the listener leaves nothing behind when the port cannot be had', async () => {
     await open();
     const again = Listener.open({
       port: listener.port,

@@ -32,7 +32,7 @@ async function run(line: string, event = received(), how: How = {}): Promise<Run
 }
 
 describe('a command for each event', () => {
-  it('gets the event on its input and its fields in the environment', async () => {
+  it('a command for each event gets the event on its input and its fields in the environment', async () => {
     const event = received('e 1');
     const { result, lines } = await run(
       'cat > got; echo "$SVC_EVENT_ID|$SVC_EVENT_TYPE|$SVC_JOB_ID|$SVC_JOB_STATUS|$SVC_EVENT_REPEATED|$OTHER"',
@@ -43,7 +43,7 @@ describe('a command for each event', () => {
     expect(readFileSync(directory.path('got'))).toEqual(event.bytes);
   });
 
-  it('R63 does not get the keys of the tool, nor fields that this event lacks', async () => {
+  it('R63: a command for each event does not get the keys of the tool, nor fields that this event lacks', async () => {
     const environment = {
       PATH: process.env['PATH'],
       SVC_API_KEY: 'canary',
@@ -58,7 +58,7 @@ describe('a command for each event', () => {
     expect(lines).toEqual(expect.arrayContaining(['SVC_PROFILE=p', 'SVC_EVENT_ID=e1', 'SVC_EVENT_REPEATED=false']));
   });
 
-  it('takes nothing of an event for a command', async () => {
+  it('a command for each event takes nothing of an event for a command', async () => {
     const evil = `$(touch evil); touch evil\n\0"'\``;
     const { lines } = await run(
       'echo "$SVC_EVENT_ID"; echo $SVC_JOB_ID',
@@ -68,7 +68,7 @@ describe('a command for each event', () => {
     expect(existsSync(directory.path('evil'))).toBe(false);
   });
 
-  it('leaves a value out that the shell of Windows would take apart', () => {
+  it('a command for each event leaves a value out that the shell of Windows would take apart', () => {
     const event = received('a&calc', { data: { job: { id: 'j-1', status: '%PATH%' } } });
     expect(eventVariables(event, false, 'win32')).toMatchObject({
       SVC_JOB_ID: 'j-1',
@@ -78,23 +78,23 @@ describe('a command for each event', () => {
     });
   });
 
-  it('tells how it ended', async () => {
+  it('a command for each event tells how it ended', async () => {
     expect((await run('exit 7')).result).toEqual({ code: 7, signal: undefined });
     expect((await run('kill -9 $$')).result).toEqual({ code: undefined, signal: 'SIGKILL' });
     expect((await run('no-such-command-here')).result).toMatchObject({ code: 127 });
   });
 
-  it('need not read its input, however long that is', async () => {
+  it('a command for each event need not read its input, however long that is', async () => {
     const { result } = await run('exec true', received('e1', { note: 'x'.repeat(900_000) }));
     expect(result).toMatchObject({ code: 0 });
   });
 
-  it('may write without an end or a line: what is reported is bounded', async () => {
+  it('a command for each event may write without an end or a line: what is reported is bounded', async () => {
     const { lines } = await run('head -c 5000000 /dev/zero | tr "\\0" x; echo; echo last >&2');
     expect(lines.map((line) => line.length).toSorted((a, b) => a - b)).toEqual([4, 2000]);
   });
 
-  it('is ended when it takes too long, and when the listener ends', async () => {
+  it('a command for each event is ended when it takes too long, and when the listener ends', async () => {
     expect((await run('sleep 30', received(), { limitMs: 100 })).result).toMatchObject({
       problem: 'took longer than 0.1 s',
     });
@@ -104,7 +104,7 @@ describe('a command for each event', () => {
     expect(insistent.result).toMatchObject({ problem: expect.stringContaining('was interrupted') });
   });
 
-  it('is reported when it cannot be started', async () => {
+  it('a command for each event is reported when it cannot be started', async () => {
     const command = {
       line: 'true',
       environment: {},

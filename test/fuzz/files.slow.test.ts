@@ -48,7 +48,7 @@ afterAll(() => world.close());
 
 describe('whatever the bytes are', () => {
   it.each(Object.entries(READERS))(
-    'R49 of %s, a command reads it or says what is wrong with it',
+    'R49: of %s, a command reads it or says what is wrong with it',
     { timeout: 3_600_000 },
     async (name, [pattern, lines]) => {
       const files = await world.copy(async (_run, directory) =>

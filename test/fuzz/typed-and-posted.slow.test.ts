@@ -65,18 +65,22 @@ function typed(): fc.Arbitrary<string[]> {
 }
 
 describe('whatever is typed', () => {
-  it('R49 ends with a code of the table, and with an explanation where it fails', { timeout: 3_600_000 }, async () => {
-    const known = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
-    const one = async (line: readonly string[]): Promise<void> => {
-      const argv = line.map((word) => world.fill(word));
-      const result = await world.run('', ['-o', 'json', '--timeout', '1m', '--no-pager'], { argv });
-      expect(known, line.join(' ')).toContain(result.code);
-      const last = result.stderr.trimEnd().split('\n').at(-1) ?? '';
-      const code = result.code > 0 && last.startsWith('{') ? errorIn(result)['code'] : undefined;
-      expect(code, `${line.join(' ')}: ${last}`).not.toBe('bug');
-    };
-    await fc.assert(fc.asyncProperty(typed(), one), IS_SOAK ? { numRuns: 3_000 } : { numRuns: 80, seed: 5 });
-  });
+  it(
+    'R49: a command ends with a code of the table, and with an explanation where it fails',
+    { timeout: 3_600_000 },
+    async () => {
+      const known = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
+      const one = async (line: readonly string[]): Promise<void> => {
+        const argv = line.map((word) => world.fill(word));
+        const result = await world.run('', ['-o', 'json', '--timeout', '1m', '--no-pager'], { argv });
+        expect(known, line.join(' ')).toContain(result.code);
+        const last = result.stderr.trimEnd().split('\n').at(-1) ?? '';
+        const code = result.code > 0 && last.startsWith('{') ? errorIn(result)['code'] : undefined;
+        expect(code, `${line.join(' ')}: ${last}`).not.toBe('bug');
+      };
+      await fc.assert(fc.asyncProperty(typed(), one), IS_SOAK ? { numRuns: 3_000 } : { numRuns: 80, seed: 5 });
+    },
+  );
 });
 
 const EVENT = JSON.stringify({
@@ -95,7 +99,7 @@ const POST = Buffer.from(
 );
 
 describe('whatever is posted', () => {
-  it('R49 a listener takes the next good event all the same', { timeout: 3_600_000 }, async () => {
+  it('R49: a listener takes the next good event all the same', { timeout: 3_600_000 }, async () => {
     const listener = home.start(['events', 'listen', '--port', '0', '-o', 'jsonl']);
     const ended = finished(listener);
     const [text] = (await once(listener.stderr, 'data')) as [Buffer];

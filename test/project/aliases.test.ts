@@ -10,13 +10,13 @@ const require = createRequire(import.meta.url);
 const bundle = new URL('../../dist/cli/', import.meta.url);
 
 describe('the module aliases of rolldown.config.ts', () => {
-  it('give the very classes that undici exports', () => {
+  it('the module aliases of rolldown.config.ts give the very classes that undici exports', () => {
     const whole = require('undici') as Record<string, unknown>;
     expect(require('undici/lib/dispatcher/client.js')).toBe(whole['Client']);
     expect(require('undici/lib/core/connect.js')).toBe(whole['buildConnector']);
   });
 
-  it('keep what they leave out of the bundle', () => {
+  it('the module aliases of rolldown.config.ts keep what they leave out of the bundle', () => {
     const chunks = readdirSync(bundle).filter((name) => name.endsWith('.cjs'));
     const text = chunks.map((name) => readFileSync(new URL(name, bundle), 'utf8')).join('\n');
     expect(text).toContain('UND_ERR_SOCKET');
@@ -26,13 +26,13 @@ describe('the module aliases of rolldown.config.ts', () => {
 });
 
 describe('the files of the bundle', () => {
-  it('are never loaded by import(), for which the standalone executable has no loader', () => {
+  it('the files of the bundle are never loaded by import(), for which the standalone executable has no loader', () => {
     const chunks = readdirSync(bundle).filter((name) => name.endsWith('.cjs'));
     const importing = chunks.filter((name) => /[^.\w$]import\(/.test(readFileSync(new URL(name, bundle), 'utf8')));
     expect(importing).toEqual([]);
   });
 
-  it('do not need each other in a circle, in which one would run before what it needs', () => {
+  it('the files of the bundle do not need each other in a circle, in which one would run before what it needs', () => {
     const chunks = readdirSync(bundle).filter((name) => name.endsWith('.cjs'));
     const needs = new Map(chunks.map((name) => [name, requiredAtOnce(name)]));
     // What needs nothing more goes, until only circles are left.
@@ -54,7 +54,7 @@ function requiredAtOnce(chunk: string): string[] {
 const COSTLY = new Set('child_process crypto fs/promises net readline stream tty v8 worker_threads'.split(' '));
 
 describe("Node's own modules", () => {
-  it.each(['--version', '--help', '__complete fish logs --'])('are not loaded by svc %s', (line) => {
+  it.each(['--version', '--help', '__complete fish logs --'])("Node's own modules are not loaded by svc %s", (line) => {
     const home = mkdtempSync(join(tmpdir(), 'svc-modules-'));
     const told = join(home, 'told');
     // Where it leads to a socket, as that of a child of Node does, writing needs some of them.

@@ -10,14 +10,14 @@ describe('CONTRIBUTING.md', () => {
     ({ language }) => language === 'ts',
   );
 
-  it.each(examples)('shows code that is in its file, from line $line', ({ text }) => {
+  it.each(examples)('CONTRIBUTING.md shows code that is in its file, from line $line', ({ text }) => {
     const [, path = '', code = ''] = /^\/\/ (\S+)\n(.*)$/s.exec(text) ?? [];
     const file = readFileSync(fileURLToPath(new URL(path, root)), 'utf8');
     expect(code.length).toBeGreaterThan(100);
     expect(file).toContain(code);
   });
 
-  it('shows a command and a test', () => {
+  it('CONTRIBUTING.md shows a command and a test', () => {
     expect(examples).toHaveLength(2);
   });
 });

@@ -39,7 +39,7 @@ interface Bill {
 describe('the packages inside', () => {
   const inside = packagesInside();
 
-  it('are listed with their version, licence, size and reason, and no others', () => {
+  it('the packages inside are listed with their version, licence, size and reason, and no others', () => {
     const rows = [...readFileSync(join(project, 'docs/dependencies.md'), 'utf8').matchAll(/^\| (\S+ \d.*) \|$/gm)];
     const listed = rows.map(([, row = '']) => row.split(' | '));
     expect(listed.map(([name, licence, size]) => [name, licence, size].join(' | ')).toSorted()).toEqual(
@@ -48,7 +48,7 @@ describe('the packages inside', () => {
     expect(listed.filter(([, , , reason = '']) => reason.length < 5)).toEqual([]);
   });
 
-  it('are those of the lockfile, under licences that ask for nothing but their text', () => {
+  it('the packages inside are those of the lockfile, under licences that ask for nothing but their text', () => {
     expect(new Set(inside.map(({ license }) => license))).toEqual(new Set(['BSD-3-Clause', 'ISC', 'MIT']));
     const direct = inside.filter(({ path, name }) => path === `node_modules/${name}` && name in allDirect());
     expect(direct.map(({ name, version }) => [name, version])).toEqual(
@@ -57,7 +57,7 @@ describe('the packages inside', () => {
     expect(inside.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)));
   });
 
-  it('are in the bill of materials with their hashes, the same at each call', async () => {
+  it('the packages inside are in the bill of materials with their hashes, the same at each call', async () => {
     process.env['SOURCE_DATE_EPOCH'] ??= '1700000000';
     const path = join(project, '.release/sbom.mjs');
     const { billOfMaterials } = (await import(path)) as { billOfMaterials: (node?: string) => string };

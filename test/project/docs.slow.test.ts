@@ -26,7 +26,7 @@ interface Workflow {
 }
 
 describe('docs', () => {
-  it('are listed, each of them', () => {
+  it('docs are listed, each of them', () => {
     const listed = [...read('README.md').matchAll(/\]\(([^)]+)\)/g)].map(([, name]) => name);
     expect(new Set(listed)).toEqual(new Set(pages));
   });
@@ -39,14 +39,14 @@ describe('docs', () => {
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
   });
 
-  it('show the pictures that there are, and no others', () => {
+  it('docs show the pictures that there are, and no others', () => {
     const texts = ['../README.md', ...pages].map(read).join('\n');
     const shown = [...texts.matchAll(/\(docs\/pictures\/([\w.]+)\)/g)].map(([, name]) => name);
     expect(new Set(shown)).toEqual(new Set(readdirSync(join(docs, 'pictures'))));
   });
 
   it(
-    'R58 the workflow submits the file once a month, three months long, though each job is run again',
+    'R58: the workflow submits the file once a month, three months long, though each job is run again',
     { timeout: 120_000 },
     () => {
       const text = readBlocks(read('account-updater-in-ci.md')).find(({ language }) => language === 'yaml');
@@ -93,7 +93,7 @@ describe('docs', () => {
     expect(named.filter((path) => !existsSync(join(docs, '..', path)))).toEqual([]);
   });
 
-  it('hold no block that is only to be looked at', () => {
+  it('docs hold no block that is only to be looked at', () => {
     expect(() => scriptOf({ line: 1, language: 'text', marks: [], text: '' })).toThrow('line 1');
   });
 });

@@ -50,7 +50,7 @@ describe.runIf(canBuild)('the standalone executable', () => {
   }, 120_000);
   afterAll(() => world.close());
 
-  it('lies beside its checksum, its bill of materials and every licence', () => {
+  it('the standalone executable lies beside its checksum, its bill of materials and every licence', () => {
     const sums = ['cdx.json', 'tar.gz'].map((kind) => `${sumOf(join(release, `${name}.${kind}`))}  ${name}.${kind}\n`);
     expect(readFileSync(join(release, 'SHA256SUMS'), 'utf8')).toBe(sums.join(''));
     expect(readdirSync(join(release, name)).toSorted()).toEqual([
@@ -66,24 +66,24 @@ describe.runIf(canBuild)('the standalone executable', () => {
     expect(statSync(executable).size).toBeLessThan(has('strip', '--version') ? 130_000_000 : 170_000_000);
   });
 
-  it('does the main job with nothing beside it', () => {
+  it('the standalone executable does the main job with nothing beside it', () => {
     expect(doMainJob(executable, join(scratch, 'alone'))).toBeGreaterThan(30);
   });
 
-  it('answers like the tool', () => {
+  it('the standalone executable answers like the tool', () => {
     expect(run('--version')).toMatchObject({ status: 0, stdout: `${manifest.version}\n` });
     expect(run('logs', '--no-such-option').status).toBe(2);
     expect(run('3ds', 'template', 'payment-transaction').stdout).toContain('"purchase_info"');
   });
 
-  it('runs no code that NODE_OPTIONS names', () => {
+  it('the standalone executable runs no code that NODE_OPTIONS names', () => {
     const other = join(scratch, 'other.cjs');
     writeFileSync(other, 'console.error(process.argv); process.exit(99);');
     for (const words of [`--require ${other}`, `--import ${other}`, '--inspect-brk=0', '--no-such-option'])
       expect(runWith({ NODE_OPTIONS: words }, '--version')).toEqual({ status: 0, output: `${manifest.version}\n` });
   });
 
-  it('trusts the authorities that NODE_EXTRA_CA_CERTS names, and no others', async () => {
+  it('the standalone executable trusts the authorities that NODE_EXTRA_CA_CERTS names, and no others', async () => {
     const certificate = makeCertificate('localhost');
     const authority = join(scratch, 'authority.pem');
     writeFileSync(authority, certificate.cert);
@@ -97,12 +97,12 @@ describe.runIf(canBuild)('the standalone executable', () => {
     expect(trusting).toEqual({ status: 0, stderr: '' });
   });
 
-  it.each(ending)('can do svc $words', async ({ words }) => {
+  it.each(ending)('the standalone executable can do svc $words', async ({ words }) => {
     const { code, stderr } = await world.shell(words, [], '', [executable]);
     expect({ stderr, isBug: code === 1 && stderr.includes('unexpected failure') }).toEqual({ stderr, isBug: false });
   });
 
-  it('comes out the same when it is built again', { timeout: 120_000 }, () => {
+  it('the standalone executable comes out the same when it is built again', { timeout: 120_000 }, () => {
     buildInto(again);
     expect(sumOf(join(again, name, 'svc'))).toBe(sumOf(executable));
     expect(readFileSync(join(again, 'SHA256SUMS'), 'utf8')).toBe(readFileSync(join(release, 'SHA256SUMS'), 'utf8'));
@@ -124,7 +124,7 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
     dpkg('--path-include=/usr/share/*', '--install', deb);
   }, 120_000);
 
-  it('does the main job', () => {
+  it('the Debian package does the main job', () => {
     expect(doMainJob(join(root, 'usr/bin/svc'), join(scratch, 'installed'))).toBeGreaterThan(30);
   });
 
@@ -133,7 +133,7 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
     expect(found.trim()).toBe(join(root, 'usr/share/man/man1/svc.1.gz'));
   });
 
-  it('completes in a fresh bash, and has its script where zsh and fish look', async () => {
+  it('the Debian package completes in a fresh bash, and has its script where zsh and fish look', async () => {
     const share = join(root, 'usr/share');
     for (const [shell, place] of [
       ['bash', 'bash-completion/completions/svc'],
@@ -157,13 +157,13 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
     await terminal.waitFor(/svc tenant/);
   });
 
-  it('comes out the same when it is built again', { timeout: 120_000 }, () => {
+  it('the Debian package comes out the same when it is built again', { timeout: 120_000 }, () => {
     const before = sumOf(deb);
     must(process.execPath, ['.release/deb.mjs', '--out', release]);
     expect(sumOf(deb)).toBe(before);
   });
 
-  it('leaves nothing when it is removed', () => {
+  it('the Debian package leaves nothing when it is removed', () => {
     expect(existsSync(join(root, 'usr/bin/svc'))).toBe(true);
     dpkg('--remove', manifest.name);
     dpkg('--purge', manifest.name);

@@ -61,7 +61,7 @@ describe('svc help security', () => {
   const text = read('docs/help/security.md').replaceAll(/\n {2}/g, ' ');
 
   it.each(['config', 'state', 'cache'] as const)(
-    'names the %s directory of each system, as the code finds it',
+    'svc help security names the %s directory of each system, as the code finds it',
     (kind) => {
       const line = text.split('\n').find((one) => one.startsWith(`- **${kind} (SVC_${kind.toUpperCase()}_DIR)**`));
       expect(line).toContain(`Linux: \`${placeOf('linux', kind)}\`; macOS: \`${placeOf('darwin', kind)}\``);

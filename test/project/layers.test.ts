@@ -250,13 +250,13 @@ const BROKEN: Readonly<Record<string, readonly [path: string, rule: string]>> = 
 describe('the layers of src/', () => {
   const root = fileURLToPath(new URL('../../src/', import.meta.url));
 
-  it('R70 and R81 hold: imports go down, one folder writes to streams, one reads state, one place ends an exchange', () => {
+  it('R70 and R81: imports go down, one folder writes to streams, one reads state, one place ends an exchange', () => {
     const files = readSourceFiles(root);
     expect(files.length).toBeGreaterThan(20);
     expect(violations(files)).toEqual([]);
   });
 
-  it('keep what takes long out of what completion loads', () => {
+  it('the layers of src/ keep what takes long out of what completion loads', () => {
     const files = readSourceFiles(root);
     expect(completionRule(files)).toEqual([]);
     const slow = [
@@ -266,11 +266,11 @@ describe('the layers of src/', () => {
     expect(completionRule(slow)).toEqual([expect.stringContaining('logs/b.ts imports zod')]);
   });
 
-  it.each(Object.entries(BROKEN))('refuse `%s` in %s', (code, [path, rule]) => {
+  it.each(Object.entries(BROKEN))('the layers of src/ refuse `%s` in %s', (code, [path, rule]) => {
     expect(violations([parseSourceFile(path, code)])).toEqual([expect.stringContaining(rule)]);
   });
 
-  it('see through a chain of imports to what loads at every start', () => {
+  it('the layers of src/ see through a chain of imports to what loads at every start', () => {
     const files = [
       parseSourceFile('process.ts', `import { main } from './main.ts'; import type { A } from 'zod';`),
       parseSourceFile('main.ts', `import { say } from './cli/app/say.ts'; import 'node:fs';`),
@@ -280,7 +280,7 @@ describe('the layers of src/', () => {
     expect(violations(files)).toEqual([expect.stringMatching(/^cli\/app\/say\.ts imports undici: loaded at every/)]);
   });
 
-  it('allow what they should', () => {
+  it('the layers of src/ allow what they should', () => {
     const files = [
       parseSourceFile('logs/commands/tail.ts', `import { x } from '../../client/api/logs.ts'; stream.write('x');`),
       parseSourceFile(
@@ -294,7 +294,7 @@ describe('the layers of src/', () => {
     expect(violations(files)).toEqual([]);
   });
 
-  it('give every word of the tree the file that follows from it, which nothing else imports', async () => {
+  it('the layers of src/ give every word of the tree the file that follows from it, which nothing else imports', async () => {
     const sources = readSourceFiles(root);
     const tree = sources.find(({ path }) => path === TREE)?.imports ?? [];
     const leaves = tree.flatMap(({ target, kind }) => (kind === 'dynamic' && target !== undefined ? [target] : []));

@@ -24,7 +24,7 @@ describe('the texts of the library', () => {
     expect(files.flatMap(adviceIn)).toEqual([]);
   });
 
-  it('are found when they do', () => {
+  it('the texts of the library are found when they do', () => {
     const code = "throw new SvcError('usage', 'x', { hint: `Add --force, or run 'svc au jobs'.` });";
     expect(textsOf('x.ts', code).filter((text) => ADVICE.test(text))).toHaveLength(1);
     expect(textsOf('x.ts', "next: ['au', 'jobs', '--all']").filter((text) => ADVICE.test(text))).toEqual([]);

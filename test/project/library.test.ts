@@ -30,11 +30,11 @@ afterAll(async () => {
 });
 
 describe('the library', () => {
-  it('has three examples in docs', () => {
+  it('the library has three examples in docs', () => {
     expect(examples).toHaveLength(3);
   });
 
-  it.each(examples)('runs the example in line $line of its page as it stands', async ({ line, text }) => {
+  it.each(examples)('the library runs the example in line $line of its page as is', async ({ line, text }) => {
     const file = join(directory, `example-${line}.mjs`);
     writeFileSync(file, text);
     const env = {
@@ -51,7 +51,7 @@ describe('the library', () => {
     expect(stdout).toMatch(wanted[examples.findIndex((example) => example.line === line)] ?? 'nothing');
   });
 
-  it('gives the results that the example asks for', () => {
+  it('the library gives the results that the example asks for', () => {
     expect(readFileSync(join(directory, 'results.csv'), 'utf8')).toMatch(/^token,.*result_code\n(.*\n){38}$/);
   });
 });

@@ -15,11 +15,11 @@ function has(program: string): boolean {
 
 describe('the man page', () => {
   // `npm run completions` writes it again.
-  it('is what the tree says now', async () => {
+  it('the man page is what the tree says now', async () => {
     await expect(await manPage(TREE)).toMatchFileSnapshot(file);
   });
 
-  it('tells every command and is found by npm', async () => {
+  it('the man page tells every command and is found by npm', async () => {
     const text = readFileSync(file, 'utf8');
     for (const { words } of await allCommands())
       expect(text).toContain(`\n.SS svc ${words.replaceAll('-', String.raw`\-`)}\n`);

@@ -12,12 +12,12 @@ const commands = new Map((await allCommands()).map(({ words, command }) => [word
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 
 describe('the commands that messages name', () => {
-  it('exist, with every argument that they need', () => {
+  it('the commands that messages name exist, with every argument that they need', () => {
     const found = sources.flatMap((file) => problemsIn(readFileSync(path.join(root, file), 'utf8'), file));
     expect(found).toEqual([]);
   });
 
-  it('are found when they do not', () => {
+  it('the commands that messages name are found when they do not', () => {
     expect(problemsIn("next: ['au', 'list']", 'x.ts')).toEqual(['x.ts: au list is no command']);
     expect(problemsIn("next: ['au', 'wait']", 'x.ts')).toEqual(['x.ts: au wait needs an argument']);
     expect(problemsIn("next: ['au', 'wait', id]", 'x.ts')).toEqual([]);

@@ -72,7 +72,7 @@ const LINES: Readonly<Record<string, () => string>> = {
 };
 
 describe('the table of operations in docs', () => {
-  it('names every operation of the interface', () => {
+  it('the table of operations in docs names every operation of the interface', () => {
     expect(OPERATIONS.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'GET /logs',
       'GET /logs/entity-types',
@@ -103,7 +103,7 @@ describe('the table of operations in docs', () => {
     },
   );
 
-  it('reads a list by page number', async () => {
+  it('the table of operations in docs reads a list by page number', async () => {
     const lines = (await svc('api GET /applications --paginate --query size=7')).trimEnd().split('\n');
     expect(lines.length).toBeGreaterThan(7);
     expect(sandbox.ledger().filter((entry) => entry.path.startsWith('/applications')).length).toBeGreaterThan(1);

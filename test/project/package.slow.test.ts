@@ -62,7 +62,7 @@ describe('the package', () => {
     packed = all.find((each) => each.name === manifest.name)!;
   });
 
-  it('holds what is needed to run it, and nothing else', () => {
+  it('the package holds what is needed to run it, and nothing else', () => {
     const paths = packed.files.map((file) => file.path);
     expect(paths.filter((path) => !PACKED.some((allowed) => allowed.test(path)))).toEqual([]);
     expect(paths).toEqual(
@@ -79,35 +79,39 @@ describe('the package', () => {
     expect(packed.unpackedSize).toBeLessThan(4_000_000);
   });
 
-  it('runs unpacked, with no other package beside it', () => {
+  it('the package runs unpacked, with no other package beside it', () => {
     must('tar', ['-xzf', join(scratch, packed.filename), '-C', scratch]);
     const svc = join(scratch, 'package/bin/svc.js');
     expect(must(process.execPath, [svc, '--version'])).toBe(`${manifest.version}\n`);
     expect(must(svc, ['--version'])).toBe(`${manifest.version}\n`);
   });
 
-  it('installs for everybody without a network and runs nothing, and does the main job', { timeout: 120_000 }, () => {
-    const prefix = join(scratch, 'prefix');
-    const install = spawnSync('npm', ['install', '--global', ...offline, '--prefix', prefix, ...archives], {
-      encoding: 'utf8',
-    });
-    // The archives of other packages, given by name here, may have scripts that npm warns of.
-    expect({ status: install.status, warned: install.stderr.includes(manifest.name) }).toEqual({
-      status: 0,
-      warned: false,
-    });
-    const modules = join(prefix, 'lib/node_modules');
-    expect(readdirSync(modules)).toEqual([manifest.name, 'undici', 'zod']);
-    expect(existsSync(join(prefix, 'share/man/man1/svc.1'))).toBe(true);
-    expect(doMainJob(join(prefix, 'bin/svc'), join(scratch, 'installed'))).toBeGreaterThan(30);
-  });
+  it(
+    'the package installs for everybody without a network and runs nothing, and does the main job',
+    { timeout: 120_000 },
+    () => {
+      const prefix = join(scratch, 'prefix');
+      const install = spawnSync('npm', ['install', '--global', ...offline, '--prefix', prefix, ...archives], {
+        encoding: 'utf8',
+      });
+      // The archives of other packages, given by name here, may have scripts that npm warns of.
+      expect({ status: install.status, warned: install.stderr.includes(manifest.name) }).toEqual({
+        status: 0,
+        warned: false,
+      });
+      const modules = join(prefix, 'lib/node_modules');
+      expect(readdirSync(modules)).toEqual([manifest.name, 'undici', 'zod']);
+      expect(existsSync(join(prefix, 'share/man/man1/svc.1'))).toBe(true);
+      expect(doMainJob(join(prefix, 'bin/svc'), join(scratch, 'installed'))).toBeGreaterThan(30);
+    },
+  );
 
-  it('runs by npx without being installed', () => {
+  it('the package runs by npx without being installed', () => {
     const packages = archives.map((path) => `--package=${path}`);
     expect(must('npx', [...offline, '--yes', ...packages, '--', 'svc', '--version'])).toBe(`${manifest.version}\n`);
   });
 
-  it('is installed by the action only if its hash is the one that was pinned', () => {
+  it('the package is installed by the action only if its hash is the one that was pinned', () => {
     const file = join(scratch, packed.filename);
     const sum = createHash('sha256').update(readFileSync(file)).digest('hex');
     const [added, variables] = [join(scratch, 'added'), join(scratch, 'variables')];
@@ -142,7 +146,7 @@ describe('the package', () => {
     expect(must(svc, ['--version'])).toBe(`${manifest.version}\n`);
   });
 
-  it('says how to build it when it is not built', () => {
+  it('the package says how to build it when it is not built', () => {
     must('cp', ['-r', join(project, 'bin'), join(scratch, 'bin')]);
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(scratch, 'bin/svc.js'), '--version'], {
       encoding: 'utf8',
@@ -151,7 +155,7 @@ describe('the package', () => {
     expect(stderr).toMatch(/^svc: not built yet; run `npm ci`.*\n$/);
   });
 
-  it('asks for `npm ci`, in one line, where the build has nothing to work with', () => {
+  it('the package asks for `npm ci`, in one line, where the build has nothing to work with', () => {
     must('cp', [join(project, '.release/build.mjs'), scratch]);
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(scratch, 'build.mjs')], {
       cwd: scratch,
@@ -161,12 +165,12 @@ describe('the package', () => {
     expect(stderr).toMatch(/^svc: run 'npm ci' first.*\n$/);
   });
 
-  it('has exports and types that other tools understand', async () => {
+  it('the package has exports and types that other tools understand', async () => {
     const { messages } = await publint({ pkgDir: project, pack: false, strict: true });
     expect(messages).toEqual([]);
   });
 
-  it('gives its types to a program that imports it', () => {
+  it('the package gives its types to a program that imports it', () => {
     const program = join(scratch, 'consumer');
     mkdirSync(join(program, 'node_modules'), { recursive: true });
     for (const name of ['undici', 'zod', '@types'])
@@ -188,7 +192,7 @@ describe('the package', () => {
   it.each([
     ['dist/cli', isNodes],
     ['dist/library', (name: string) => isNodes(name) || packageName(name) in manifest.dependencies],
-  ])('loads from %s only what it may', (directory, isAllowed) => {
+  ])('the package loads from %s only what it may', (directory, isAllowed) => {
     const foreign = builtFiles(directory).flatMap(({ path, text }) =>
       loadsOf(path, text)
         .filter((name) => !name.startsWith('./') && !isAllowed(name))
@@ -197,7 +201,7 @@ describe('the package', () => {
     expect(foreign).toEqual([]);
   });
 
-  it('carries the licence of every package inside it', () => {
+  it('the package carries the licence of every package inside it', () => {
     const notices = readFileSync(join(project, 'dist/cli/THIRD-PARTY-NOTICES.txt'), 'utf8');
     const [, ...parts] = notices.split(/^(\S+ \d+\.\d+\.\d+ \(.+\))$/m);
     const terms = new Map(parts.flatMap((part, index) => (index % 2 === 0 ? [[part, parts[index + 1] ?? '']] : [])));
@@ -206,19 +210,19 @@ describe('the package', () => {
     expect(bare.map(([name]) => name)).toEqual([]);
   });
 
-  it('is searched for every way of loading', () => {
+  it('the package is searched for every way of loading', () => {
     const code = `import a from 'a'; export * from "b"; import('c'); __require(\`d\`); x('e'); 'require("f")'`;
     expect(loadsOf('x.js', code)).toEqual(['a', 'b', 'c', 'd']);
   });
 });
 
 describe('what an install brings', () => {
-  it('comes from whatever registry the operator has set', () => {
+  it('an installation comes from whatever registry the operator has set', () => {
     const named = Object.entries(lock.packages).filter(([, entry]) => 'resolved' in entry);
     expect(named.map(([path]) => path)).toEqual([]);
   });
 
-  it('runs no script of any package', () => {
+  it('an installation runs no script of any package', () => {
     const scripted = Object.entries(lock.packages).filter(
       ([, entry]) => 'hasInstallScript' in entry && !isForOtherSystems(entry),
     );
@@ -228,7 +232,7 @@ describe('what an install brings', () => {
 });
 
 describe('the text of the project', () => {
-  it('names no directory of the machine it was written on, and no registry', () => {
+  it('the text of the project names no directory of the machine it was written on, and no registry', () => {
     const directories = [project.replace(/\/$/, ''), `${homedir()}/`].filter((name) => name.length > 3);
     const patterns = [...directories.map((name) => name.replaceAll('.', '[.]')), 'registry[.][a-z]'];
     const search = ['grep', '-lE', ...patterns.flatMap((pattern) => ['-e', pattern])];
@@ -239,7 +243,7 @@ describe('the text of the project', () => {
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   });
 
-  it('is not built into the program with directories of the machine', () => {
+  it('the text of the project is not built into the program with directories of the machine', () => {
     const root = project.replace(/\/$/, '');
     const named = ['dist/cli', 'dist/library'].flatMap(builtFiles).filter(({ text }) => text.includes(root));
     expect(named.map(({ path }) => path)).toEqual([]);

@@ -28,7 +28,7 @@ const proofs = findProofs(fileURLToPath(new URL('../', import.meta.url)));
 const rows = rowsOf(readFileSync(new URL('promises.md', import.meta.url), 'utf8'));
 
 describe('the promises', () => {
-  it('are all written down, in order and once, with what would break them', () => {
+  it('the promises are all written down, in order and once, with what would break them', () => {
     const due = numbers(1, PROMISES).filter((promise) => !NOT_DUE.has(promise));
     expect(rows.map(({ promise }) => promise)).toEqual(due);
     const unexplained = rows.filter((row) => !isExplained(row));
@@ -41,7 +41,7 @@ describe('the promises', () => {
     expect([...missing, ...empty]).toEqual([]);
   });
 
-  it('include the number of every test', () => {
+  it('the promises include the number of every test', () => {
     const written = new Set(rows.map(({ promise }) => promise));
     const others = proofs.filter(({ name }) => promisesIn(name).some((promise) => !written.has(promise)));
     expect(others).toEqual([]);
@@ -49,7 +49,7 @@ describe('the promises', () => {
 });
 
 describe('the reading of promises', () => {
-  it('takes a number, a text, tests and what would break them', () => {
+  it('the reading of promises takes a number, a text, tests and what would break them', () => {
     const text = `# Promises\n\nIn general.\n\n## R01\n\nIt holds\nalways.\n\n- \`a.test.ts\`: R01 holds\n\nFails when\nit drops.\n`;
     const test = { file: 'a.test.ts', name: 'R01 holds' };
     expect(rowsOf(text)).toEqual([
@@ -57,12 +57,12 @@ describe('the reading of promises', () => {
     ]);
   });
 
-  it('takes tests by name in every way of writing them', () => {
+  it('the reading of promises takes tests by name in every way of writing them', () => {
     const text = `
-      it('R01 keeps the key', () => {});
+      it('R01: the reading of promises keeps the key', () => {});
       test.each([1])(\`R02, R03 and R04 of \${x}\`, () => {});
       describe('R05 group', () => { it.concurrent("R06 R07: a colon", () => {}); });
-      it.skip('R08 left out', () => {}); it.todo('R08 later'); // it('R09 in a comment')
+      it.skip('R08: left out', () => {}); it.todo('R08 later'); // it('R09 in a comment')
       it('not R10 first', () => {}); expect('R11 is no test');`;
     const found = testsIn('some.test.ts', text).flatMap(({ name }) => promisesIn(name));
     expect(found).toEqual(['R01', 'R02', 'R03', 'R04', 'R06', 'R07']);

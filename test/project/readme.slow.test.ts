@@ -15,12 +15,12 @@ const clone = openShellHome(['bin', 'dist', 'src', 'package.json']);
 afterAll(() => clone.remove());
 
 describe('README.md', () => {
-  it('opens with the command that does the main job, and the one that tests', () => {
+  it('README.md opens with the command that does the main job, and the one that tests', () => {
     expect(commands[0]).toMatch(/^npm ci && node bin\/svc\.js --sandbox au submit \S+ --wait --out results\.csv$/);
     expect(commands[1]).toMatch(/^npm (ci && npm )?test$/);
   });
 
-  it('marks every block of commands as `sh`, so that it is run here', () => {
+  it('README.md marks every block of commands as `sh`, so that it is run here', () => {
     const unmarked = blocks.filter(
       ({ language, text }) => language !== 'sh' && /^(\$ )?(svc|npm|npx|node) /m.test(text),
     );
@@ -34,7 +34,7 @@ describe('README.md', () => {
 });
 
 describe('reading README.md', () => {
-  it('finds blocks, their marks and the commands in them', () => {
+  it('the reader of README.md finds blocks, their marks and the commands in them', () => {
     const text = 'a\n\n```sh account\nsvc logs \\\n  --all\n# why\n\nsvc whoami\n```\n- b\n  ```json\n  {}\n  ```\n';
     const found = readBlocks(text);
     expect(found.map(({ line, language, marks }) => ({ line, language, marks }))).toEqual([

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../../src/', import.meta.url));
 const TESTS_OF_THE_WHOLE = /^(browser|e2e|fuzz|project|simulator|sweeps)\//;
 
 describe('the imports of src/', () => {
-  it('run in no circle, types included', () => {
+  it('imports of src/ run in no circle, types included', () => {
     const files = readSourceFiles(root).map(({ path: file, imports }) => ({
       file,
       // What loads when it runs may lead back.
@@ -29,7 +29,7 @@ describe('the imports of src/', () => {
 });
 
 describe('the tests', () => {
-  it('have the name of the source file that they test, and perhaps that of an aspect of it', () => {
+  it('the tests have the name of the source file that they test, and perhaps that of an aspect of it', () => {
     const below = listFiles(fileURLToPath(new URL('../', import.meta.url)));
     const tests = below.filter((file) => file.endsWith('.test.ts'));
     // A fake that many tests stand on has tests, too.

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 const project = fileURLToPath(new URL('../../', import.meta.url));
 
 describe('a warning of Node', () => {
-  it('fails the file of tests that causes it, though each test passes', () => {
+  it('a warning of Node fails the file of tests that causes it, though each test passes', () => {
     const directory = mkdtempSync(join(tmpdir(), 'svc-warnings-'));
     onTestFinished(() => rmSync(directory, { recursive: true }));
     const settings = { globals: true, setupFiles: [join(project, 'test/support/no-warnings.ts')] };

@@ -40,7 +40,7 @@ const WRITES: Readonly<Record<string, readonly string[]>> = {
 
 // What the linter of `npm run check` does not ask for: see also its own rules.
 describe('the workflows', () => {
-  it('are there, the action and the two recipes with them', () => {
+  it('the workflows are there, the action and the two recipes with them', () => {
     expect(TEXTS).toHaveLength(5);
     expect(WORKFLOWS).toHaveLength(4);
   });
@@ -55,7 +55,7 @@ describe('the workflows', () => {
     },
   );
 
-  it('use the same commit of an action everywhere', () => {
+  it('the workflows use the same commit of an action everywhere', () => {
     const commits = new Map<string, Set<string>>();
     for (const [, text] of TEXTS)
       for (const [, name = '', commit = ''] of text.matchAll(/uses: (actions\/[\w-]+)[\w/-]*@(.+)/g))

@@ -23,7 +23,7 @@ const SAMPLES = [
 ];
 
 describe('answers', () => {
-  it('R23 keeps every unknown member, and takes unknown values of known ones', () => {
+  it('R23: the schema of responses keeps every unknown member, and takes unknown values of known ones', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...SAMPLES),
@@ -40,7 +40,7 @@ describe('answers', () => {
     );
   });
 
-  it('R23 names the needed field that is missing', () => {
+  it('R23: the schema of responses names the needed field that is missing', () => {
     for (const { schema, needed } of SAMPLES) {
       for (const name of Object.keys(needed)) {
         const { [name]: _, ...rest } = needed as Record<string, unknown>;
@@ -50,14 +50,14 @@ describe('answers', () => {
     }
   });
 
-  it('takes null and absence alike for what may be missing', () => {
+  it('the schema of responses takes null and absence alike for what may be missing', () => {
     const job = { id: 'j', status: 'pending', upload_url: null, errors: null, expires_at: null };
     expect(accountUpdaterJobSchema.parse(job)).toEqual(job);
     for (const pagination of [null, undefined, {}, { next: null }, { next: '' }, { next: 'c', page_size: 2 }])
       expect(logPageSchema.safeParse({ data: [], pagination }).success).toBe(true);
   });
 
-  it('reads offset pages and plain lists', () => {
+  it('the schema of responses reads offset pages and plain lists', () => {
     const page = {
       pagination: { total_items: 1, page_number: 1, page_size: 20, total_pages: 1 },
       data: [{ value: 'card' }],

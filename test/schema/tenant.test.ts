@@ -17,7 +17,7 @@ function violations(schema: typeof authenticateSchema | typeof tenantUpdateSchem
 }
 
 describe('tenant update', () => {
-  it('sends settings as strings only, and lets unknown settings pass', () => {
+  it('tenant update sends settings as strings only, and lets unknown settings pass', () => {
     const body = { name: 'n', settings: { deduplicate_tokens: 'true', later: 'x' } };
     expect(tenantUpdateSchema.parse(body)).toEqual(body);
     expect(violations(tenantUpdateSchema, { name: 'n', settings: { deduplicate_tokens: true } })).toEqual([
@@ -29,7 +29,7 @@ describe('tenant update', () => {
     ]);
   });
 
-  it('takes a name of 200 characters and refuses one of 201', () => {
+  it('tenant update takes a name of 200 characters and refuses one of 201', () => {
     expect(violations(tenantUpdateSchema, { name: 'n'.repeat(200) })).toEqual([]);
     expect(violations(tenantUpdateSchema, { name: 'n'.repeat(201) })).toEqual(['name']);
     expect(violations(tenantUpdateSchema, {})).toEqual(['name']);
@@ -37,11 +37,11 @@ describe('tenant update', () => {
 });
 
 describe('authenticate request', () => {
-  it('takes the smallest body that types and values allow', () => {
+  it('authenticate request takes the smallest body that types and values allow', () => {
     expect(authenticateSchema.parse(AUTHENTICATE)).toEqual(AUTHENTICATE);
   });
 
-  it('R57 names every violation at once, by path', () => {
+  it('R57: authenticate request names every violation at once, by path', () => {
     const body = {
       ...AUTHENTICATE,
       authentication_type: 'gift',
@@ -58,7 +58,7 @@ describe('authenticate request', () => {
     ]);
   });
 
-  it('refuses a misspelt member instead of dropping it', () => {
+  it('authenticate request refuses a misspelt member instead of dropping it', () => {
     expect(authenticateSchema.safeParse({ ...AUTHENTICATE, merchantInfo: {} }).success).toBe(false);
     expect(createSessionSchema.safeParse({ type: 'customer', tokenId: 'x' }).success).toBe(false);
     expect(createSessionSchema.safeParse({ type: 'browser', token_id: 'x' }).success).toBe(false);
@@ -66,7 +66,7 @@ describe('authenticate request', () => {
 });
 
 describe('known values', () => {
-  it('lists every authentication status that has a code', () => {
+  it('the list of known values lists every authentication status that has a code', () => {
     expect([...AUTHENTICATION_STATUSES]).toEqual(Object.keys(AUTHENTICATION_STATUS_CODES));
   });
 });

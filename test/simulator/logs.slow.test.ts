@@ -14,7 +14,7 @@ afterAll(() => leave());
 
 describe('in simulated worlds logs are archived and followed', () => {
   it(
-    `R28, R33, R60, R65: every entry is held, as it was sent, in ${HISTORIES} histories`,
+    `R28, R33, R60 and R65: every log entry is archived as it was sent, in ${HISTORIES} histories`,
     { timeout: 600_000 },
     async ({ expect }) => {
       await expect(liveThrough('logs', HISTORIES)).resolves.toBeUndefined();

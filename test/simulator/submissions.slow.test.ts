@@ -20,7 +20,7 @@ afterAll(() => leave());
 
 describe('in simulated worlds a file is submitted, crashed, repeated and resumed', () => {
   it(
-    `R36, R58, R59: it is paid once and its results are the ones of the service, in ${HISTORIES} histories`,
+    `R36, R58 and R59: a file is paid once, and its results are those of the service, in ${HISTORIES} histories`,
     { timeout: 600_000 },
     async ({ expect }) => {
       await expect(liveThrough('submissions', HISTORIES)).resolves.toBeUndefined();

@@ -18,7 +18,7 @@ function keys(text: string): (string | undefined)[] {
 }
 
 describe('the signature of a request to a bucket', () => {
-  it('is accepted as a library makes it, whatever is in path, query and headers', async () => {
+  it('the signature of a request to a bucket is accepted as a library makes it, whatever is in path, query and headers', async () => {
     const { send } = await openBucket();
     const paths = ['a', 'a%20b', "it's%28ok%29", 'tenant%3D1/x', '%C3%BC', 'a%2Bb', 'a%25b'];
     for (const path of paths)
@@ -61,7 +61,7 @@ describe('the signature of a request to a bucket', () => {
       'AuthorizationHeaderMalformed',
       { tamper: ({ headers }) => (headers['authorization'] = (headers['authorization'] ?? '').slice(0, -1)) },
     ],
-  ])('is refused with %s', async (_, status, code, change) => {
+  ])('the signature of a request to a bucket is refused with %s', async (_, status, code, change) => {
     const { send } = await openBucket();
     const request = { method: 'PUT', path: '/logs/a', body: 'test', ...change };
     expect(await send(request)).toMatchObject({ status, code });
@@ -70,7 +70,7 @@ describe('the signature of a request to a bucket', () => {
 });
 
 describe('a bucket', () => {
-  it('keeps objects, gives ranges of them, and forgets them', async () => {
+  it('a bucket keeps objects, gives ranges of them, and forgets them', async () => {
     const { send } = await openBucket();
     const put = await send({ method: 'PUT', path: '/logs/a/b', body: 'test' });
     expect(put.headers).toMatchObject({ etag: '"098f6bcd4621d373cade4e832627b4f6"' });
@@ -84,7 +84,7 @@ describe('a bucket', () => {
     expect((await send({ method: 'HEAD', path: '/logs/a/b' })).status).toBe(404);
   });
 
-  it('lists its objects in order, page by page, and by folders', async () => {
+  it('a bucket lists its objects in order, page by page, and by folders', async () => {
     const { send } = await openBucket();
     for (const key of ['b/2', 'b/1', 'b-1', 'a', 'c&<'])
       await send({ method: 'PUT', path: `/logs/${encodeURIComponent(key)}`, body: key });
@@ -98,7 +98,7 @@ describe('a bucket', () => {
     expect((await page('prefix=b&delimiter=%2F')).match(/<Prefix>[^<]*/g)).toEqual(['<Prefix>b', '<Prefix>b/']);
   });
 
-  it('takes one of several conditional writes at once', async () => {
+  it('a bucket takes one of several conditional writes at once', async () => {
     const { send } = await openBucket();
     const headers = { 'if-none-match': '*' };
     const writers = Array.from({ length: 8 }, (_, index) =>
@@ -110,7 +110,7 @@ describe('a bucket', () => {
     expect((await send({ method: 'PUT', path: '/logs/one', body: 'x' })).status).toBe(200);
   });
 
-  it('refuses or ignores the condition of a write when the test says so', async () => {
+  it('a bucket refuses or ignores the condition of a write when the test says so', async () => {
     const { server, send } = await openBucket();
     const put = (body: string) => send({ method: 'PUT', path: '/logs/one', body, headers: { 'if-none-match': '*' } });
     server.conditions = { status: 501, code: 'NotImplemented' };
@@ -121,13 +121,13 @@ describe('a bucket', () => {
     expect((await send({ path: '/logs/one' })).text).toBe('b');
   });
 
-  it('is the only one', async () => {
+  it('a bucket is the only one', async () => {
     const { send } = await openBucket();
     expect((await send({ path: '/other?list-type=2' })).code).toBe('NoSuchBucket');
     expect((await send({ method: 'PUT', path: '/other/a', body: 'a' })).code).toBe('NoSuchBucket');
   });
 
-  it('refuses chunked bodies and operations that an archive does not need', async () => {
+  it('a bucket refuses chunked bodies and operations that an archive does not need', async () => {
     const { send } = await openBucket();
     const chunked = await send({
       method: 'PUT',

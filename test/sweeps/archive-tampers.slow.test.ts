@@ -316,7 +316,7 @@ describe('svc logs verify', () => {
     expect(await outcomes(tampers)).toEqual(expected(tampers));
   });
 
-  it('R77 allows the drops of a retention after the expected record, and no newer ones', async () => {
+  it('R77: svc logs verify allows the drops of a retention after the expected record, and no newer ones', async () => {
     const { top, hash } = await archiveToTamper();
     new Tampering(top).drop('2025-12-01T00:00:00.000Z');
     const lost = await verify(top, '--expect', hash);

@@ -56,7 +56,7 @@ const UNSEEN = new Set(['au upload']);
 
 describe('the mark of the tenant', () => {
   it.each(commands)(
-    'stands on stderr of svc %s exactly when it changes something at the service',
+    'the mark of the tenant stands on stderr of svc %s exactly when it changes something at the service',
     async (words, changes) => {
       let argv = CHANGING[words]?.split(' ');
       let before = world.requests.length;

@@ -239,28 +239,32 @@ const GROUPS = [
 ] as const;
 
 describe('the script of an evidence bundle', () => {
-  it.each(GROUPS)('R77 finds each %s with the hash of the bundle', { timeout: 300_000 }, async (_, tampers, fits) => {
-    const { top, sums, record } = await bundle();
-    const honest = { record: check(POSIX, top, record), alone: check(POSIX, top) };
-    expect([check(POSIX, top, sums).status, honest.record.status, honest.alone.status]).toEqual([0, 0, 0]);
-    const outcomes: Record<string, readonly string[]> = {};
-    for (const [name, , , harm] of tampers) {
-      const it = new Tampering(path.join(folder(), 'evidence'));
-      fs.cpSync(top, it.top, { recursive: true });
-      harm(it);
-      if (fits) forgeSums(it);
-      outcomes[name] = [
-        outcomeOf(check(POSIX, it.top, sums), ''),
-        outcomeOf(check(POSIX, it.top, record), honest.record.stdout),
-        outcomeOf(check(POSIX, it.top), honest.alone.stdout),
-      ];
-    }
-    expect(outcomes).toEqual(
-      Object.fromEntries(tampers.map(([name, withRecord, alone]) => [name, ['found', withRecord, alone]])),
-    );
-  });
+  it.each(GROUPS)(
+    'R77: the script of an evidence bundle finds each %s with the hash of the bundle',
+    { timeout: 300_000 },
+    async (_, tampers, fits) => {
+      const { top, sums, record } = await bundle();
+      const honest = { record: check(POSIX, top, record), alone: check(POSIX, top) };
+      expect([check(POSIX, top, sums).status, honest.record.status, honest.alone.status]).toEqual([0, 0, 0]);
+      const outcomes: Record<string, readonly string[]> = {};
+      for (const [name, , , harm] of tampers) {
+        const it = new Tampering(path.join(folder(), 'evidence'));
+        fs.cpSync(top, it.top, { recursive: true });
+        harm(it);
+        if (fits) forgeSums(it);
+        outcomes[name] = [
+          outcomeOf(check(POSIX, it.top, sums), ''),
+          outcomeOf(check(POSIX, it.top, record), honest.record.stdout),
+          outcomeOf(check(POSIX, it.top), honest.alone.stdout),
+        ];
+      }
+      expect(outcomes).toEqual(
+        Object.fromEntries(tampers.map(([name, withRecord, alone]) => [name, ['found', withRecord, alone]])),
+      );
+    },
+  );
 
-  it('R77 names what was changed, and the days that are not in the bundle', async () => {
+  it('R77: the script of an evidence bundle names what was changed, and the days that are not in the bundle', async () => {
     const { top, sums, record } = await bundle();
     const it = new Tampering(top);
     const [first = '', second = ''] = it.files(SEGMENT);
@@ -283,18 +287,23 @@ describe('the script of an evidence bundle', () => {
   for (const [name, command] of shells) {
     const isHere = spawnSync(command, ['-c', ':']).error === undefined;
     const why = isHere ? '' : ', which is not installed here';
-    it.skipIf(!isHere)(`R77 works in ${name}${why}`, { timeout: 120_000 }, async () => {
-      const shell = command === 'busybox' ? busybox() : { words: [command], env: process.env };
-      const { top, sums, record } = await bundle();
-      for (const hash of [[sums], [record], []]) expect(check(shell, top, ...hash)).toEqual(check(POSIX, top, ...hash));
-      for (const [what, , , harm] of [...ADDITIONS.slice(4, 8), ...STATEMENTS.slice(0, 4), ...CONTENTS.slice(0, 6)]) {
-        const it = new Tampering(path.join(folder(), 'evidence'));
-        fs.cpSync(top, it.top, { recursive: true });
-        harm(it);
-        forgeSums(it);
-        expect([what, outcomeOf(check(shell, it.top, sums), '')]).toEqual([what, 'found']);
-      }
-    });
+    it.skipIf(!isHere)(
+      `R77: the script of an evidence bundle works in ${name}${why}`,
+      { timeout: 120_000 },
+      async () => {
+        const shell = command === 'busybox' ? busybox() : { words: [command], env: process.env };
+        const { top, sums, record } = await bundle();
+        for (const hash of [[sums], [record], []])
+          expect(check(shell, top, ...hash)).toEqual(check(POSIX, top, ...hash));
+        for (const [what, , , harm] of [...ADDITIONS.slice(4, 8), ...STATEMENTS.slice(0, 4), ...CONTENTS.slice(0, 6)]) {
+          const it = new Tampering(path.join(folder(), 'evidence'));
+          fs.cpSync(top, it.top, { recursive: true });
+          harm(it);
+          forgeSums(it);
+          expect([what, outcomeOf(check(shell, it.top, sums), '')]).toEqual([what, 'found']);
+        }
+      },
+    );
   }
 });
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('when output cannot be written', () => {
-  it.each(commands)('R51 svc %s fails and says so', async (words, turn) => {
+  it.each(commands)('R51: svc %s fails and says so', async (words, turn) => {
     const machine = FORMATS[1 + (turn % 4)] ?? 'json';
     for (const format of IS_SOAK ? FORMATS : ['table', machine]) {
       const usual = await world.run(words, ['-o', format]);

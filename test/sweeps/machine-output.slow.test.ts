@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('what every command prints for programs', () => {
-  it.each(commands)('R52 svc %s parses in every format', async (words, command) => {
+  it.each(commands)('R52: svc %s parses in every format', async (words, command) => {
     for (const format of FORMATS) {
       const { code, stdout, stderr } = await world.run(words, ['-o', format]);
       const isRefused = code === 2 && stdout === '' && stderr.includes('written as');
@@ -40,7 +40,7 @@ describe('what every command prints for programs', () => {
     }
   });
 
-  it.each(asking)('R52 svc %s parses when the service responds badly', async (words, command) => {
+  it.each(asking)('R52: svc %s parses when the service responds badly', async (words, command) => {
     await world.copy(async (run) => {
       for (const [turn, [name, respond]] of Object.entries(BAD_RESPONSES).entries()) {
         const format = FORMATS[turn % FORMATS.length] ?? 'json';

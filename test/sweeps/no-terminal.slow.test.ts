@@ -15,7 +15,7 @@ afterAll(() => world.close());
 
 describe('without a terminal', () => {
   it.each(commands)(
-    'R54 svc %s asks nothing: it ends, and names the option that is missing',
+    'R54: svc %s asks nothing: it ends, and names the option that is missing',
     async (words, command) => {
       const bare = words.split(' ');
       const asking = world.argv(words).filter((word) => word !== '--yes');

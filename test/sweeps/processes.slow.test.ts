@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a process', () => {
-  it.each(runs)('R51 svc $words -o $format fails when its output cannot be written', async ({ words, format }) => {
+  it.each(runs)('R51: svc $words -o $format fails when its output cannot be written', async ({ words, format }) => {
     const usual = await world.shell(words, ['-o', format], '');
     const full = await world.shell(words, ['-o', format], '> /dev/full');
     const fails = usual.stdout !== '';

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('no key, card number or signed address shows', () => {
-  it.each(requesting)('R06 whatever svc %s gets in response, with --debug', async (words) => {
+  it.each(requesting)('R06: whatever svc %s gets in response, with --debug', async (words) => {
     await world.copy(async (run) => {
       for (const [turn, [name, respond]] of Object.entries(BAD_RESPONSES).entries())
         for (const format of IS_SOAK ? FORMATS : FORMATS.slice(turn % 5, (turn % 5) + 1)) {
@@ -33,7 +33,7 @@ describe('no key, card number or signed address shows', () => {
     });
   });
 
-  it.each(commands)('R06 where a key is pasted anywhere in a line of svc %s', async (words, command) => {
+  it.each(commands)('R06: where a key is pasted anywhere in a line of svc %s', async (words, command) => {
     const argv = world.argv(words);
     const options = Object.values(command.parameters)
       .map(({ syntax }) => /--[\w-]+/.exec(syntax)?.[0])

@@ -52,7 +52,7 @@ const OUTCOMES: readonly (readonly [words: RegExp, code: number, status: string 
 ];
 
 describe('3DS against the sandbox', () => {
-  it('R57 every test card leads from a template to its outcome', async () => {
+  it('R57: every test card leads from a template to its outcome', async () => {
     const cards = new Map(sandboxThreeDsCards().map((card) => [card.scenario, card]));
     expect(cards.size).toBeGreaterThan(10);
     for (const { scenario, token } of cards.values()) {
@@ -64,7 +64,7 @@ describe('3DS against the sandbox', () => {
     }
   });
 
-  it('R57 the sandbox takes the template of every combination', async () => {
+  it('R57: the sandbox takes the template of every combination', async () => {
     const [card] = sandboxThreeDsCards();
     const { SESSION_TYPES_BY_AUTHENTICATION_TYPE: types } = await import('../../../src/schema/three-ds/values.ts');
     for (const [type, sessions] of Object.entries(types))

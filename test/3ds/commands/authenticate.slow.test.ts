@@ -79,7 +79,7 @@ function authenticateIn(env: Readonly<Record<string, string>>, ...more: readonly
 }
 
 describe('3ds create', () => {
-  it('sends exactly one token and the type, and says how to go on', async () => {
+  it('svc 3ds create sends exactly one token and the type, and says how to continue', async () => {
     script({
       'POST /3ds/sessions': [200, { id: 's1', type: 'customer', method_url: 'https://acs.example/m', cardBrand: 'x' }],
     });
@@ -94,7 +94,7 @@ describe('3ds create', () => {
     expect(server.calls[1]?.body).toEqual({ token_intent_id: 'i1', type: 'merchant' });
   });
 
-  it('sends a card token by its deprecated name, and says so', async () => {
+  it('svc 3ds create sends a card token by its deprecated name, and says so', async () => {
     script({ 'POST /3ds/sessions': [200, { id: 's1' }] });
     const argv = ['3ds', 'create', '--pan-token', 't1', '--type', 'customer'];
     const { code, stderr } = await place.svc(argv, { server });
@@ -115,14 +115,14 @@ describe('3ds create', () => {
     [['--token', '', '--type', 'customer'], 2],
     [['--token', '4111 1111 1111 1111', '--type', 'customer'], 13],
     [['--token-intent', '4111111111111111', '--type', 'customer'], 13],
-  ])('R57 %j ends in exit %i before anything is sent', async (argv, code) => {
+  ])('R57: %j ends in exit %i before anything is sent', async (argv, code) => {
     script({});
     const run = await place.svc(['3ds', 'create', ...argv], { server });
     expect({ code: run.code, calls: server.lines, stdout: run.stdout }).toEqual({ code, calls: [], stdout: '' });
     expect(run.stderr).not.toContain('1111');
   });
 
-  it('R20 is not repeated when the connection breaks', async () => {
+  it('R20: svc 3ds create is not repeated when the connection breaks', async () => {
     script({ 'POST /3ds/sessions': 'torn' });
     const { code, stderr } = await place.svc(['3ds', 'create', '--token', 't', '--type', 'customer'], { server });
     expect({ code, calls: server.calls.length }).toEqual({ code: 9, calls: 1 });
@@ -131,7 +131,7 @@ describe('3ds create', () => {
 });
 
 describe('3ds show', () => {
-  it('hides personal data and authentication values in a table, and says so', async () => {
+  it('svc 3ds show hides personal data and authentication values in a table, and says so', async () => {
     script({ [READ]: [200, SESSION] });
     const { code, stdout, stderr } = await place.svc(['3ds', 'show', 's1', '-o', 'table'], { server });
     expect(code).toBe(0);
@@ -155,14 +155,14 @@ describe('3ds show', () => {
     expect(chosen.stdout).toMatch(/\(hidden\)[\s\S]*\(hidden\)/);
   });
 
-  it.each(['json', 'jsonl', 'yaml'])('gives a program all of it, as %s', async (format) => {
+  it.each(['json', 'jsonl', 'yaml'])('svc 3ds show gives a program all of it, as %s', async (format) => {
     script({ [READ]: [200, SESSION] });
     const { stdout } = await place.svc(['3ds', 'show', 's1', '-o', format], { server });
     for (const value of ['CAVVsecretCAVVsecret', '203.0.113.9', 'Call us, Ann', 'unheard of', 'private'])
       expect(stdout).toContain(value);
   });
 
-  it('warns of deprecated fields', async () => {
+  it('svc 3ds show warns of deprecated fields', async () => {
     script({ [READ]: [200, { ...SESSION, pan_token_id: 'p', authentication: { pan_token_id: 'p' } }] });
     const table = await place.svc(['3ds', 'show', 's1', '-o', 'table'], { server });
     expect(table.stdout).toContain('p (deprecated)');
@@ -175,7 +175,7 @@ describe('3ds show', () => {
 });
 
 describe('3ds authenticate', () => {
-  it('reads the session, sends the body once, and explains what came of it', async () => {
+  it('svc 3ds authenticate reads the session, sends the body once, and explains what came of it', async () => {
     script({ [READ]: [200, SESSION], [SEND]: [200, RESULT] });
     const { code, stdout, stderr } = await authenticate('--set', 'purchase_info.amount=77');
     expect({ code, lines: server.lines }).toEqual({ code: 0, lines: [READ, SEND] });
@@ -186,7 +186,7 @@ describe('3ds authenticate', () => {
     );
   });
 
-  it('sends unknown fields as they are with --allow-unknown, once that was confirmed', async () => {
+  it('svc 3ds authenticate sends unknown fields as they are with --allow-unknown, once that was confirmed', async () => {
     const body = changed(fullBody(), 'purchase_info.new_rate', { deep: ['x', 1] });
     place.file('body.json', body);
     script({ [READ]: [200, SESSION], [SEND]: [200, RESULT] });
@@ -200,7 +200,7 @@ describe('3ds authenticate', () => {
     expect(server.calls.at(-1)?.body).toEqual(changed(body, 'purchase_info.currency', '978'));
   });
 
-  it('R57 refuses what the type of the session forbids, before anything is sent', async () => {
+  it('R57: svc 3ds authenticate refuses what the type of the session forbids, before anything is sent', async () => {
     script({ [READ]: [200, { ...SESSION, type: 'merchant' }] });
     place.file('body.json', changed(fullBody(), 'decoupled_challenge_max_time', undefined));
     const { code, stdout, stderr } = await authenticate();
@@ -209,12 +209,12 @@ describe('3ds authenticate', () => {
     expect(violations.map(({ path }) => path)).toEqual(['authentication_type', 'decoupled_challenge_max_time']);
   });
 
-  it('checks as far as it can where the type of the session is new', async () => {
+  it('svc 3ds authenticate checks as far as it can where the type of the session is new', async () => {
     script({ [READ]: [200, { ...SESSION, type: 'robot' }], [SEND]: [200, RESULT] });
     expect(await authenticate()).toMatchObject({ code: 0 });
   });
 
-  it('needs --file, and reads it before it asks the service', async () => {
+  it('svc 3ds authenticate needs --file, and reads it before it asks the service', async () => {
     script({});
     expect(await place.svc(['3ds', 'authenticate', 's1'], { server })).toMatchObject({ code: 2 });
     place.file('body.json', '{');
@@ -222,7 +222,7 @@ describe('3ds authenticate', () => {
     expect(server.lines).toEqual([]);
   });
 
-  it('R20 is sent once, and says how to find out what happened', async () => {
+  it('R20: svc 3ds authenticate is sent once, and says how to find out what happened', async () => {
     for (const reply of ['torn', [500, {}], [502, {}], [200, { no: 'status' }]] as const) {
       script({ [READ]: [200, SESSION], [SEND]: reply });
       const { code, stderr } = await authenticate();
@@ -231,7 +231,7 @@ describe('3ds authenticate', () => {
     }
   });
 
-  it('says what the other party reported in a 424, and that a new session is needed', async () => {
+  it('svc 3ds authenticate says what the other party reported in a 424, and that a new session is needed', async () => {
     const inner = { message: 'Unknown cardholder account', detail: 'Card range is not enrolled' };
     const body = { title: 'Failed Dependency', detail: 'directory server', error: { error: inner } };
     for (const reply of [body, { error: { error: inner } }, { error: inner }]) {
@@ -245,14 +245,14 @@ describe('3ds authenticate', () => {
     }
   });
 
-  it('says after a 409 that a session can be authenticated only once', async () => {
+  it('svc 3ds authenticate says after a 409 that a session can be authenticated only once', async () => {
     script({ [READ]: [200, SESSION], [SEND]: [409, { title: 'Conflict' }] });
     const { code, stderr } = await authenticate();
     expect({ code, lines: server.lines }).toEqual({ code: 6, lines: [READ, SEND] });
     expect(stderr).toMatch(/authenticated once: create a new session.","next":"svc 3ds create --token/s);
   });
 
-  it.each([401, 403])('needs no permission to read sessions (%i)', async (status) => {
+  it.each([401, 403])('svc 3ds authenticate needs no permission to read sessions (%i)', async (status) => {
     const open = { ...RESULT, authentication_status: 'challenge', acs_challenge_url: 'https://acs.example/c' };
     script({
       [READ]: [status, {}],
@@ -268,7 +268,7 @@ describe('3ds authenticate', () => {
     expect(stderr).toContain(`may not read the session (${status})`);
   });
 
-  it('sends the numbers of currencies that are given by their letters', async () => {
+  it('svc 3ds authenticate sends the numbers of currencies that are given by their letters', async () => {
     script({ [READ]: [200, SESSION], [SEND]: [200, RESULT] });
     place.file('body.json', changed(fullBody(), 'merchant_info.risk_info.gift_card_currency', 'EUR'));
     expect(await authenticate('--set', 'purchase_info.currency=usd')).toMatchObject({ code: 0 });
@@ -278,7 +278,7 @@ describe('3ds authenticate', () => {
     });
   });
 
-  it('still checks every rule that does not depend on the session where it may not be read', async () => {
+  it('svc 3ds authenticate still checks every rule that does not depend on the session where it may not be read', async () => {
     script({ [READ]: [403, {}], [SEND]: [200, RESULT] });
     place.file('body.json', changed(fullBody(), 'purchase_info.amount', undefined));
     const { code } = await authenticate();
@@ -298,18 +298,21 @@ describe('3ds authenticate', () => {
     ['informational', 'wrn', 10],
     ['challenge', 'wrn', 10],
     ['brand-new', 'wrn', 10],
-  ])('ends %s with --fail-on %s in exit %i, the result written all the same', async (status, failOn, exit) => {
-    const result = { ...RESULT, authentication_status: status };
-    script({ [READ]: [200, SESSION], [SEND]: [200, result], [CHALLENGE]: [200, result] });
-    const more = failOn === undefined ? [] : ['--fail-on', failOn];
-    for (const run of [
-      await authenticate(...more),
-      await place.svc(['3ds', 'challenge-result', 's1', ...more], { server }),
-    ]) {
-      expect({ code: run.code, written: JSON.parse(run.stdout) as unknown }).toEqual({ code: exit, written: result });
-      expect(run.stderr.includes('"code":"threshold"')).toBe(exit === 10);
-    }
-  });
+  ])(
+    'svc 3ds authenticate ends %s with --fail-on %s in exit %i, the result written all the same',
+    async (status, failOn, exit) => {
+      const result = { ...RESULT, authentication_status: status };
+      script({ [READ]: [200, SESSION], [SEND]: [200, result], [CHALLENGE]: [200, result] });
+      const more = failOn === undefined ? [] : ['--fail-on', failOn];
+      for (const run of [
+        await authenticate(...more),
+        await place.svc(['3ds', 'challenge-result', 's1', ...more], { server }),
+      ]) {
+        expect({ code: run.code, written: JSON.parse(run.stdout) as unknown }).toEqual({ code: exit, written: result });
+        expect(run.stderr.includes('"code":"threshold"')).toBe(exit === 10);
+      }
+    },
+  );
 
   it.each([
     ['attempted', /liability for fraud: .*issuer/],
@@ -318,7 +321,7 @@ describe('3ds authenticate', () => {
     ['rejected', /do not try this card again/],
     ['informational', /only informed/],
     ['brand-new', /a status that this version does not know/],
-  ])('ends in exit 0 for %s, with the reason that the session holds', async (status, words) => {
+  ])('svc 3ds authenticate ends in exit 0 for %s, with the reason that the session holds', async (status, words) => {
     const reasons = { authentication_status: status, authentication_status_reason: 'card-expired' };
     script({
       [READ]: [
@@ -333,7 +336,7 @@ describe('3ds authenticate', () => {
     expect(stderr.includes('The card has expired.')).toBe(status !== 'brand-new');
   });
 
-  it('still explains where the session cannot be read again', async () => {
+  it('svc 3ds authenticate still explains where the session cannot be read again', async () => {
     script({
       [READ]: [
         [200, SESSION],
@@ -346,7 +349,7 @@ describe('3ds authenticate', () => {
     expect(stderr).toContain('Stop the transaction');
   });
 
-  it('names the page of a challenge and the command that gets the outcome', async () => {
+  it('svc 3ds authenticate names the page of a challenge and the command that gets the outcome', async () => {
     const open = { ...RESULT, authentication_status: 'challenge', authentication_value: null };
     const session = { ...SESSION, authentication: { acs_challenge_url: 'https://acs.example/c/1' } };
     script({ [READ]: [200, session], [SEND]: [200, open] });
@@ -358,7 +361,7 @@ describe('3ds authenticate', () => {
     expect((await authenticate()).stderr).toContain('the SDK performs the challenge');
   });
 
-  it('waits to the end of a challenge with --wait, and writes only the outcome', async () => {
+  it('svc 3ds authenticate waits to the end of a challenge with --wait, and writes only the outcome', async () => {
     const open = { ...RESULT, authentication_status: 'challenge' };
     script({
       [READ]: [200, SESSION],
@@ -377,7 +380,7 @@ describe('3ds authenticate', () => {
     expect(server.lines).toEqual([READ, SEND]);
   });
 
-  it('warns of a session that has expired or was used before', async () => {
+  it('svc 3ds authenticate warns of a session that has expired or was used before', async () => {
     script({ [READ]: [200, { ...SESSION, expiration_date: '2020-01-01T00:00:00Z' }], [SEND]: [200, RESULT] });
     const { stderr } = await authenticate();
     expect(stderr).toContain('expired at 2020-01-01');
@@ -388,7 +391,7 @@ describe('3ds authenticate', () => {
 describe('--open', () => {
   const open = { ...RESULT, authentication_status: 'challenge' };
 
-  it('hands the address to the browser as one word, without a shell', async () => {
+  it('svc 3ds --open hands the address to the browser as one word, without a shell', async () => {
     const opened = join(place.path, 'opened');
     writeFileSync(join(place.path, 'xdg-open'), `#!/bin/sh\nprintf %s "$#:$1" > '${opened}'\n`, { mode: 0o755 });
     const page = "https://acs.example/c/1;$(touch x)'&a=b";
@@ -399,7 +402,7 @@ describe('--open', () => {
       .toMatch(/^1:https:\/\/acs\.example\/c\/1;/);
   });
 
-  it('says so where there is no browser, or no address that may be opened', async () => {
+  it('svc 3ds --open says so where there is no browser, or no address that may be opened', async () => {
     script({ [READ]: [200, SESSION], [SEND]: [200, { ...open, acs_challenge_url: 'https://acs.example/' }] });
     expect((await authenticateIn({ PATH: '/nowhere' }, '--open')).stderr).toContain('open the address yourself');
     script({ [READ]: [200, SESSION], [SEND]: [200, { ...open, acs_challenge_url: 'file:///etc/passwd' }] });
@@ -410,7 +413,7 @@ describe('--open', () => {
 describe('3ds challenge-result', () => {
   const open = { ...RESULT, authentication_status: 'challenge', authentication_value: null };
 
-  it('gives the outcome as it stands, and how to wait where it is open', async () => {
+  it('svc 3ds challenge-result gives the outcome as is, and how to wait where it is open', async () => {
     script({ [CHALLENGE]: [200, { ...RESULT, challenge_attempts: '1' }] });
     const done = await place.svc(['3ds', 'challenge-result', 's1'], { server });
     expect(JSON.parse(done.stdout)).toMatchObject({ challenge_attempts: '1' });
@@ -420,7 +423,7 @@ describe('3ds challenge-result', () => {
     expect(pending.stderr).toContain('svc 3ds challenge-result s1 --wait');
   });
 
-  it('waits with growing pauses, through outages', async () => {
+  it('svc 3ds challenge-result waits with growing pauses, through outages', async () => {
     const clock = new FakeClock();
     script({
       [CHALLENGE]: [
@@ -443,7 +446,7 @@ describe('3ds challenge-result', () => {
     expect(Math.max(...clock.slept)).toBeGreaterThan(5000);
   });
 
-  it('gives up after an hour, or eight days where the challenge is decoupled, with the command that resumes', async () => {
+  it('svc 3ds challenge-result gives up after an hour, or eight days where the challenge is decoupled, with the command that resumes', async () => {
     for (const [status, hours] of [
       ['challenge', 1],
       ['decoupled_challenge', 192],
@@ -461,7 +464,7 @@ describe('3ds challenge-result', () => {
     }
   });
 
-  it('ends in exit 11 when --timeout is over', async () => {
+  it('svc 3ds challenge-result ends in exit 11 when --timeout is over', async () => {
     script({ [CHALLENGE]: [200, open] });
     const { code, stderr } = await place.svc(['3ds', 'challenge-result', 's1', '--wait', '--timeout', '1s'], {
       server,
@@ -470,7 +473,7 @@ describe('3ds challenge-result', () => {
     expect(stderr).toContain('svc 3ds challenge-result s1 --wait');
   });
 
-  it('R53 ends in exit 130 when interrupted, with the command that resumes', async () => {
+  it('R53: svc 3ds challenge-result ends in exit 130 when interrupted, with the command that resumes', async () => {
     const { SvcError } = await import('../../../src/base/errors.ts');
     const interrupt = new AbortController();
     script({ [CHALLENGE]: [200, open] });
@@ -483,7 +486,7 @@ describe('3ds challenge-result', () => {
     expect(stderr).toContain('svc 3ds challenge-result s1 --wait');
   });
 
-  it('ends at once where the session does not exist, or without --wait', async () => {
+  it('svc 3ds challenge-result ends at once where the session does not exist, or without --wait', async () => {
     script({});
     expect(await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server })).toMatchObject({ code: 5 });
     script({ [READ]: [200, SESSION] });
@@ -496,7 +499,7 @@ describe('3ds challenge-result', () => {
     ['was not authenticated yet', [200, { ...SESSION, authentication: null }]],
     ['may not be read (401)', [401, {}]],
     ['may not be read (403)', [403, {}]],
-  ])('waits through a 404 of the result while the session %s', async (_, read) => {
+  ])('svc 3ds challenge-result waits through a 404 of the result while the session %s', async (_, read) => {
     script({
       [READ]: read,
       [CHALLENGE]: [
@@ -513,7 +516,7 @@ describe('3ds challenge-result', () => {
     expect(JSON.parse(run.stdout)).toEqual(RESULT);
   });
 
-  it('takes the outcome from the session where only that has it', async () => {
+  it('svc 3ds challenge-result takes the outcome from the session where only that has it', async () => {
     script({ [READ]: [200, SESSION] });
     const run = await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server });
     expect({ code: run.code, lines: server.lines }).toEqual({ code: 0, lines: [CHALLENGE, READ] });
@@ -524,7 +527,7 @@ describe('3ds challenge-result', () => {
     ['challenge', 1],
     ['decoupled_challenge', 192],
   ])(
-    'waits through 404s for as long as the status %s allows, which the response to authenticate says',
+    'svc 3ds challenge-result waits through 404s for as long as the status %s allows, which the response to authenticate says',
     async (status, hours) => {
       const clock = new FakeClock();
       const started = clock.now();

@@ -7,7 +7,7 @@ const place = new Place();
 afterAll(() => place.remove());
 
 describe('3ds template', () => {
-  it('prints commented JSON that validate accepts', async () => {
+  it('svc 3ds template prints commented JSON that validate accepts', async () => {
     const { code, stdout } = await place.svc([
       '3ds',
       'template',
@@ -32,7 +32,7 @@ describe('3ds template', () => {
     expect(table.stdout).toBe(stdout);
   });
 
-  it.each(['json', 'jsonl'])('prints plain data where %s is asked for', async (format) => {
+  it.each(['json', 'jsonl'])('svc 3ds template prints plain data where %s is requested', async (format) => {
     const { stdout } = await place.svc(['3ds', 'template', 'add-card', '-o', format]);
     expect(JSON.parse(stdout)).toMatchObject({
       authentication_category: 'non-payment',
@@ -55,7 +55,7 @@ describe('3ds template', () => {
 });
 
 describe('3ds explain', () => {
-  it('shows every meaning of a code, in words or as data', async () => {
+  it('svc 3ds explain shows every meaning of a code, in words or as data', async () => {
     const person = await place.svc(['3ds', 'explain', '01', '-o', 'table']);
     expect(person.stdout).toMatch(
       /cardholder-canceled \(challenge cancel reason, EMV code 01\)\n[^]*no-preference \(challenge preference/,
@@ -64,13 +64,13 @@ describe('3ds explain', () => {
     expect(JSON.parse(program.stdout)).toHaveLength(2);
   });
 
-  it('lists everything without a word', async () => {
+  it('svc 3ds explain lists everything without a word', async () => {
     const { code, stdout } = await place.svc(['3ds', 'explain']);
     expect(code).toBe(0);
     expect(stdout.trim().split('\n').length).toBeGreaterThan(65);
   });
 
-  it('offers the nearest word, and repeats nothing that may be a secret', async () => {
+  it('svc 3ds explain offers the nearest word, and repeats nothing that may be a secret', async () => {
     expect((await place.svc(['3ds', 'explain', 'rejectd'])).stderr).toContain("Did you mean 'rejected'?");
     const { code, stderr } = await place.svc(['3ds', 'explain', 'key_canary_0123456789']);
     expect(code).toBe(2);
@@ -79,7 +79,7 @@ describe('3ds explain', () => {
 });
 
 describe('the fields of svc 3ds template', () => {
-  it('are the members of a body', () => {
+  it('the fields of svc 3ds template are the members of a body', () => {
     const members = [...BODY.members.keys()];
     expect(template.fields?.map((field) => field.replace('.*', ''))).toEqual(members);
   });

@@ -51,7 +51,7 @@ function serve(outcome: Reply): void {
 }
 
 describe('svc 3ds test', () => {
-  it('without a file runs every test card of the sandbox, and each ends as its scenario says', async () => {
+  it('svc 3ds test without a file runs every test card of the sandbox, and each ends as its scenario says', async () => {
     const run = await svc('test|--junit|report.xml');
     expect([run.code, run.stderr]).toEqual([0, '42 passed, 0 failed\n']);
     const all = results(run);
@@ -71,7 +71,7 @@ describe('svc 3ds test', () => {
     for (const { token } of sandboxThreeDsCards()) expect(run.stdout + run.stderr + report).not.toContain(token);
   });
 
-  it('adds a summary with counts, sessions and names as text, also where a scenario fails', async () => {
+  it('svc 3ds test adds a summary with counts, sessions and names as text, also where a scenario fails', async () => {
     const name = 'a|b `<img>` [x](https://evil.example)';
     const scenarios = [
       { name: 'fine', card: 'Successful Frictionless', expect: 'successful' },
@@ -88,7 +88,7 @@ describe('svc 3ds test', () => {
     expect(summary).toContain(`svc 3ds show ${failed?.session}\n`);
   });
 
-  it('adds a summary of what ran when the key is refused', async () => {
+  it('svc 3ds test adds a summary of what ran when the key is refused', async () => {
     scripted.play(() => [401, {}]);
     const run = await svc('test|--only|Rejected|--summary|refused.md', '', scripted.url);
     expect(run.code).toBe(4);
@@ -96,7 +96,7 @@ describe('svc 3ds test', () => {
     expect(summary).toMatch(/^### 3-D Secure: 0 passed, 0 failed, \d+ not run\n\n- \*\*reason\*\*: /);
   });
 
-  it('prints that suite as a file to start from, which runs as it is', async () => {
+  it('svc 3ds test prints that suite as a file to start from, which runs as it is', async () => {
     const { stdout } = await svc('test|--print');
     const { scenarios } = parse(stdout) as { scenarios: object[] };
     expect(scenarios).toHaveLength(42);
@@ -104,7 +104,7 @@ describe('svc 3ds test', () => {
     expect([run.code, results(run).length]).toEqual([0, 2]);
   });
 
-  it('fails with 10 where an outcome differs, and runs the others; open challenges and refusals can be expected', async () => {
+  it('svc 3ds test fails with 10 where an outcome differs, and runs the others; open challenges and refusals can be expected', async () => {
     const [card] = sandboxThreeDsCards();
     writeFileSync(join(directory, 'suites.yaml'), SUITE.replace('{intent}', card?.token_intent ?? ''));
     writeFileSync(join(directory, 'body.json'), (await svc('template|payment-transaction')).stdout);
@@ -128,7 +128,7 @@ describe('svc 3ds test', () => {
     expect(errorIn(run)['next']).toMatch(/^svc .*3ds show [0-9a-f-]{36}$/);
   });
 
-  it('R06 writes a report with statuses, codes and ids only, private, whatever the service and the names say', async () => {
+  it('R06: svc 3ds test writes a report with statuses, codes and ids only, private, whatever the service and the names say', async () => {
     const secret = 'tok_canary_77 <b> & "issuer says"';
     serve([200, { authentication_status: secret, authentication_status_reason: secret, cardholder_info: secret }]);
     const name = String.raw`"a <b> & \"c\" \u202e"`;
@@ -149,7 +149,7 @@ describe('svc 3ds test', () => {
     expect(run.stdout).not.toContain('canary');
   });
 
-  it('has a few sessions under way at once, and keeps the order of the file', async () => {
+  it('svc 3ds test has a few sessions under way at once, and keeps the order of the file', async () => {
     let [open, most] = [0, 0];
     const names = Array.from({ length: 20 }, (_, at) => `scenario ${at}`);
     serve([200, { authentication_status: 'successful' }]);
@@ -165,7 +165,7 @@ describe('svc 3ds test', () => {
     expect(most).toBeLessThanOrEqual(6);
   });
 
-  it('R20 sends no authentication twice, and counts what ended without an outcome as an error', async () => {
+  it('R20: svc 3ds test sends no authentication twice, and counts what ended without an outcome as an error', async () => {
     serve([503, {}]);
     const suite = 'scenarios: [{name: a, token: a, expect: successful}]';
     const run = await svc('test|-|--junit|error.xml', suite, scripted.url);
@@ -174,7 +174,7 @@ describe('svc 3ds test', () => {
     expect(readFileSync(join(directory, 'error.xml'), 'utf8')).toContain('failures="0" errors="1"');
   });
 
-  it('ends at once where the key is refused: no table, no report', async () => {
+  it('svc 3ds test ends at once where the key is refused: no table, no report', async () => {
     scripted.play(() => [401, {}]);
     const run = await svc('test|--junit|none.xml', '', scripted.url);
     expect([run.code, run.stdout, errorIn(run)['code']]).toEqual([4, '', 'unauthorized']);
@@ -182,7 +182,7 @@ describe('svc 3ds test', () => {
     expect(() => statSync(join(directory, 'none.xml'))).toThrow('ENOENT');
   });
 
-  it('names every problem of a suite by line, and sends nothing', async () => {
+  it('svc 3ds test names every problem of a suite by line, and sends nothing', async () => {
     scripted.play(() => [500, {}]);
     const run = await svc('test|-|-o|table', WRONG, scripted.url);
     expect([run.code, scripted.calls]).toEqual([13, []]);
@@ -220,7 +220,7 @@ describe('svc 3ds test', () => {
       'none.json',
     ],
     ['a wrong body', 'body: hostile.json\nscenarios:\n  - {name: a, token: a, expect: failed}', 13, 'hostile.json: '],
-  ])('refuses a suite with %s before anything is sent', async (_, suite, code, words) => {
+  ])('svc 3ds test refuses a suite with %s before anything is sent', async (_, suite, code, words) => {
     writeFileSync(join(directory, 'hostile.json'), '{"authentication_type": "canary"}');
     scripted.play(() => [500, {}]);
     const run = await svc('test|-', suite, scripted.url);
@@ -229,7 +229,7 @@ describe('svc 3ds test', () => {
     expect(run.stderr).not.toContain('canary');
   });
 
-  it('says where --only finds nothing, and what may not be written, before anything is sent', async () => {
+  it('svc 3ds test says where --only finds nothing, and what may not be written, before anything is sent', async () => {
     scripted.play(() => [500, {}]);
     expect(errorIn(await svc('test|--only|nope', '', scripted.url))['message']).toContain('--only');
     expect((await svc(`test|--junit|sandbox`, '', scripted.url)).code).toBe(2);
@@ -281,7 +281,7 @@ describe('svc 3ds run', () => {
     expect([run.code, (JSON.parse(run.stdout) as ScenarioResult).got], run.stderr).toEqual([code, got]);
   });
 
-  it('says what was expected, what came, and where to look', async () => {
+  it('svc 3ds run says what was expected, what came, and where to look', async () => {
     const run = await svc('run|--card|Authentication Failed|--expect|successful');
     const { session } = JSON.parse(run.stdout) as ScenarioResult;
     expect(errorIn(run)).toMatchObject({
@@ -293,7 +293,7 @@ describe('svc 3ds run', () => {
     });
   });
 
-  it('leaves a challenge at any other address to the cardholder, and waits for it no longer than it may', async () => {
+  it('svc 3ds run leaves a challenge at any other address to the cardholder, and waits for it no longer than it may', async () => {
     serve([200, { authentication_status: 'challenge', acs_challenge_url: 'https://issuer.example/acs' }]);
     const line = 'run|--token|a|--expect|successful|--challenge-timeout|20s';
     const run = await svc(line, '', scripted.url);
@@ -302,7 +302,7 @@ describe('svc 3ds run', () => {
     expect(scripted.lines.filter((call) => call.startsWith('POST'))).toHaveLength(2);
   });
 
-  it('puts --set into the example body, or into that of a file', async () => {
+  it('svc 3ds run puts --set into the example body, or into that of a file', async () => {
     serve([200, { authentication_status: 'successful' }]);
     const line = 'run|--token|a|--expect|successful|--set|purchase_info.amount=4200|--set|purchase_info.currency=EUR';
     expect((await svc(line, '', scripted.url)).code).toBe(0);
@@ -326,7 +326,7 @@ describe('svc 3ds run', () => {
     expect(run.stderr).not.toContain('1111');
   });
 
-  it('knows test cards of the sandbox alone: at another service the id of a token is needed', async () => {
+  it('svc 3ds run knows test cards of the sandbox alone: at another service the id of a token is needed', async () => {
     const run = await svc('run|--card|Authentication Failed|--expect|failed', '', 'https://svc.example');
     expect([run.code, errorIn(run)['hint']]).toEqual([2, expect.stringContaining('--token')]);
   });

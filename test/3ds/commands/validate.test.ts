@@ -14,7 +14,7 @@ function errorOf(stderr: string): Record<string, unknown> {
 }
 
 describe('3ds validate', () => {
-  it('R57 takes a right body from a file and from standard input, and says which sessions it is for', async () => {
+  it('R57: svc 3ds validate takes a right body from a file and from standard input, and says which sessions it is for', async () => {
     const file = place.file('right.json', fullBody('payment', 'recurring-transaction'));
     const fromFile = await place.svc(['3ds', 'validate', file]);
     expect(fromFile.code).toBe(0);
@@ -34,12 +34,12 @@ describe('3ds validate', () => {
     ['US', 13],
     ['84', 13],
     [840, 13],
-  ])('R57 the currency %j ends in exit %i', async (currency, code) => {
+  ])('R57: the currency %j ends in exit %i', async (currency, code) => {
     const body = changed(fullBody(), 'purchase_info.currency', currency);
     expect(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) })).toMatchObject({ code });
   });
 
-  it('R57 refuses with every violation as data and in words', async () => {
+  it('R57: svc 3ds validate refuses with every violation as data and in words', async () => {
     const file = place.file('bad.json', { ...fullBody('payment', 'top-up'), challenge_preference: 'no-chalenge' });
     const machine = await place.svc(['3ds', 'validate', file, '--session-type', 'customer']);
     expect(machine).toMatchObject({ code: 13, stdout: '' });
@@ -53,7 +53,7 @@ describe('3ds validate', () => {
     expect(person.stderr).toContain('did you mean no-challenge?');
   });
 
-  it('shows no more than fifty violations, and how many there are', async () => {
+  it('svc 3ds validate shows no more than fifty violations, and how many there are', async () => {
     const body = { ...fullBody(), ...Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`x${at}`, 1])) };
     const { stderr } = await place.svc(['3ds', 'validate', place.file('many.json', body)]);
     const { message, violations } = errorOf(stderr);
@@ -69,7 +69,7 @@ function unknownBody(): unknown {
 }
 
 describe('--allow-unknown', () => {
-  it('allows unknown fields and lists them', async () => {
+  it('--allow-unknown allows unknown fields and lists them', async () => {
     const input = JSON.stringify(unknownBody());
     expect(await place.svc(['3ds', 'validate', '-'], { input })).toMatchObject({ code: 13 });
     const run = await place.svc(['3ds', 'validate', '-', '--allow-unknown'], { input });
@@ -80,7 +80,7 @@ describe('--allow-unknown', () => {
     expect(run.stderr).toContain('unknown fields: purchase_info.new_rate, newThing');
   });
 
-  it('R57 lifts no other rule', async () => {
+  it('R57: --allow-unknown lifts no other rule', async () => {
     const broken = changed(changed(unknownBody(), 'purchase_info.amount', '1.00'), 'cardholder_info.name', 7);
     const { code, stderr } = await place.svc(['3ds', 'validate', '-', '--allow-unknown'], {
       input: JSON.stringify(broken),
@@ -98,7 +98,7 @@ describe('--allow-unknown', () => {
     ['cardholder_info.new_phone_number', { number: '4111111111111111' }],
     ['broadcast_info', { '4111111111111111': true }],
     ['new_thing', { '4111-1111-1111-1111': {} }],
-  ])('R40 finds a card number below %s', async (path, content) => {
+  ])('R40: --allow-unknown finds a card number below %s', async (path, content) => {
     const { code, stdout, stderr } = await place.svc(['3ds', 'validate', '-', '--allow-unknown'], {
       input: JSON.stringify(changed(fullBody(), path, content)),
     });
@@ -107,13 +107,13 @@ describe('--allow-unknown', () => {
     expect(stderr).not.toContain('1111');
   });
 
-  it('keeps the bounds on size and depth', async () => {
+  it('--allow-unknown keeps the bounds on size and depth', async () => {
     const deep = `${'{"new":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
     for (const input of [deep, `"${'x'.repeat(1_000_000)}"`])
       expect(await place.svc(['3ds', 'validate', '-', '--allow-unknown'], { input })).toMatchObject({ code: 13 });
   });
 
-  it('lets --set put strings into unknown fields, and names no odd path', async () => {
+  it('--allow-unknown lets --set put strings into unknown fields, and names no odd path', async () => {
     const input = JSON.stringify(fullBody());
     const set = (path: string): ReturnType<Place['svc']> =>
       place.svc(['3ds', 'validate', '-', '--allow-unknown', '--set', `${path}=1`], { input });
@@ -171,7 +171,7 @@ describe('a body that cannot be read', () => {
     }
   });
 
-  it.each(['null', '[]', '"text"', '7'])('R57 %s is no body', async (text) => {
+  it.each(['null', '[]', '"text"', '7'])('R57: %s is no body', async (text) => {
     const { code, stderr } = await place.svc(['3ds', 'validate', '-'], { input: text });
     expect({ code, path: (errorOf(stderr)['violations'] as [{ path: string }])[0].path }).toEqual({
       code: 13,
@@ -179,19 +179,19 @@ describe('a body that cannot be read', () => {
     });
   });
 
-  it('takes a byte order mark and comments, and keeps slashes in texts', async () => {
+  it('a body that cannot be read takes a byte order mark and comments, and keeps slashes in texts', async () => {
     const text = `\uFEFF// mine\n${JSON.stringify(fullBody(), undefined, 1).replaceAll(',\n', ', // why "so"\n')}// end`;
     expect(text).toContain('https://shop.example');
     expect(await place.svc(['3ds', 'validate', '-'], { input: text })).toMatchObject({ code: 0 });
   });
 
-  it('names what is wrong with the file itself', async () => {
+  it('a body that cannot be read names what is wrong with the file itself', async () => {
     mkdirSync(join(place.path, 'dir'));
     expect((await place.svc(['3ds', 'validate', 'gone.json'])).stderr).toContain('gone.json does not exist');
     expect((await place.svc(['3ds', 'validate', 'dir'])).stderr).toContain('dir is a directory');
   });
 
-  it('R54 does not wait for a terminal, nor for a pipe after an interrupt', async () => {
+  it('R54: a body that cannot be read does not wait for a terminal, nor for a pipe after an interrupt', async () => {
     const terminal = Object.assign(new Readable({ read: () => undefined }), { isTTY: true });
     expect(await place.svc(['3ds', 'validate', '-'], { input: terminal })).toMatchObject({ code: 2 });
     const interrupt = new AbortController();
@@ -211,7 +211,7 @@ function validate(set: readonly string[], body: unknown = fullBody()): ReturnTyp
 }
 
 describe('--set', () => {
-  it('R57 puts values in with the type of their field, several, also where nothing was', async () => {
+  it('R57: --set puts values in with the type of their field, several, also where nothing was', async () => {
     const sets = [
       'purchase_info.amount=2500',
       'request_decoupled_challenge=true',
@@ -244,12 +244,12 @@ describe('--set', () => {
     expect(stderr).toMatch(words);
   });
 
-  it('R05 repeats nothing of what was typed', async () => {
+  it('R05: --set repeats nothing of what was typed', async () => {
     for (const set of ['canary_secret_1', 'canary_secret_1=x', 'decoupled_challenge_max_time=canary_secret_1'])
       expect((await validate([set])).stderr).not.toContain('canary');
   });
 
-  it('does not hide a body that is wrong', async () => {
+  it('--set does not hide a body that is wrong', async () => {
     expect(await validate(['purchase_info.amount=1'], [])).toMatchObject({ code: 13 });
     expect(await validate(['purchase_info.amount=1'], { ...fullBody(), purchase_info: 'x' })).toMatchObject({
       code: 13,

@@ -24,7 +24,7 @@ async function stuckRun(desk: QuickDesk): Promise<string> {
 }
 
 describe('svc au abandon', () => {
-  it('lets au sync succeed again, and can be undone', async () => {
+  it('svc au abandon lets au sync succeed again, and can be undone', async () => {
     const desk = await openQuickDesk();
     const run = await stuckRun(desk);
     const stuck = await desk.svc('au sync');
@@ -45,7 +45,7 @@ describe('svc au abandon', () => {
     expect((await desk.svc(`au abandon ${run} --undo`)).stderr).toContain('is not abandoned');
   });
 
-  it('R36 does not let the same file be uploaded and paid for again unasked', async () => {
+  it('R36: svc au abandon does not let the same file be uploaded and paid for again unasked', async () => {
     const desk = await openQuickDesk({ processingMs: 60_000 });
     await desk.svc('au submit tokens.csv');
     const [run = ''] = desk.runIds();
@@ -61,7 +61,7 @@ describe('svc au abandon', () => {
     expect(desk.uploads()).toBe(2);
   });
 
-  it('leaves the results to be downloaded, without those of parts that were never uploaded', async () => {
+  it('svc au abandon leaves the results to be downloaded, without those of parts that were never uploaded', async () => {
     const desk = await openQuickDesk();
     await desk.svc('au submit tokens.csv');
     const [run = ''] = desk.runIds();
@@ -80,7 +80,7 @@ describe('svc au abandon', () => {
     expect(readFileSync(desk.home.file('r.csv'), 'utf8')).toContain('UPD_PAN');
   });
 
-  it('R36 downloads results of an upload that was cut off, once the job says that it has the file', async () => {
+  it('R36: svc au abandon downloads results of an upload that was cut off, once the job says that it has the file', async () => {
     const desk = await openQuickDesk();
     await desk.svc('au submit tokens.csv --run-dir kept');
     desk.change('kept', ({ parts }) => {
@@ -92,7 +92,7 @@ describe('svc au abandon', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('says that a run that was never uploaded has no results, and that others are not done', async () => {
+  it('svc au abandon says that a run that was never uploaded has no results, and that others are not done', async () => {
     const desk = await openQuickDesk({ processingMs: 60_000 });
     const run = await stuckRun(desk);
     await desk.svc(`au abandon ${run} --yes`);
@@ -109,12 +109,12 @@ describe('svc au abandon', () => {
   it.each([
     ['a job', '5f0c', 5],
     ['a run that is not recorded', 'run-20260101-00000000-0000', 5],
-  ])('knows %s from a run', async (_, name, code) => {
+  ])('svc au abandon knows %s from a run', async (_, name, code) => {
     const desk = await openQuickDesk();
     expect(await desk.svc(`au abandon ${name} --yes`)).toMatchObject({ code });
   });
 
-  it('leaves a complete run alone', async () => {
+  it('svc au abandon leaves a complete run alone', async () => {
     const desk = await openQuickDesk();
     await desk.svc('au submit tokens.csv --wait');
     const { code, stderr } = await desk.svc(`au abandon ${desk.runIds()[0]} --yes`);
@@ -122,7 +122,7 @@ describe('svc au abandon', () => {
     expect(stderr).toContain('is complete');
   });
 
-  it('R54 asks, takes no for an answer, and without a terminal names --yes', async () => {
+  it('R54: svc au abandon asks, takes no for an answer, and without a terminal names --yes', async () => {
     const desk = await openQuickDesk();
     const run = await stuckRun(desk);
     const refused = await desk.svc(`au abandon ${run}`);
@@ -142,7 +142,7 @@ describe('svc au abandon', () => {
 });
 
 describe('svc au sync with a part that cannot go on', () => {
-  it('brings the results of the other parts, which may not be there for ever', async () => {
+  it('svc au sync with a part that cannot go on brings the results of the other parts, which may not be there forever', async () => {
     const desk = await openQuickDesk();
     await desk.svc('au submit tokens.csv');
     const [run = ''] = desk.runIds();

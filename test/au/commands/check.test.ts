@@ -28,7 +28,7 @@ function annotations({ stderr }: Finished): string[] {
 }
 
 describe('svc au check', () => {
-  it('checks several files, prints those in order, and names the problems of all others by file and line', async () => {
+  it('svc au check checks several files, prints those in order, and names the problems of all others by file and line', async () => {
     const checked = await check(['good.csv', 'in/bad, 100%.csv', 'in/twice.csv']);
     expect(checked.code).toBe(13);
     const rows = checked.stdout.trimEnd().split('\n');
@@ -43,13 +43,13 @@ describe('svc au check', () => {
     expect(await check(['good.csv', 'in/twice.csv'])).toMatchObject({ code: 0 });
   });
 
-  it('gives one file as one object', async () => {
+  it('svc au check gives one file as one object', async () => {
     const { code, stdout } = await check(['good.csv']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ file: 'good.csv', rows: 1 });
   });
 
-  it('R40 puts problems beside their lines on GitHub Actions, without a value of any row', async () => {
+  it('R40: svc au check puts problems beside their lines on GitHub Actions, without a value of any row', async () => {
     const files = ['good.csv', 'in/bad, 100%.csv', 'in/twice.csv'];
     const checked = await check(files, { GITHUB_ACTIONS: 'true' });
     const bad = 'file=in/bad%2C 100%25.csv';
@@ -66,7 +66,7 @@ describe('svc au check', () => {
     expect(JSON.parse(checked.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ exit_code: 13 });
   });
 
-  it('names files from the root of the repository where GitHub tells it', async () => {
+  it('svc au check names files from the root of the repository where GitHub tells it', async () => {
     const env = { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: home.path };
     const child = await home.svc(['au', 'check', home.file('in/twice.csv')], { env });
     expect(annotations(child)).toEqual([
@@ -76,7 +76,7 @@ describe('svc au check', () => {
     expect(annotations(await check(['in/twice.csv'], elsewhere))[0]).toContain('file=in/twice.csv,');
   });
 
-  it('annotates nothing elsewhere, nor standard input, and does so for submit too', async () => {
+  it('svc au check annotates nothing elsewhere, nor standard input, and does so for submit too', async () => {
     for (const env of [{}, { GITHUB_ACTIONS: 'false' }, { GITLAB_CI: 'true', CI: 'true' }])
       expect(annotations(await check(['in/bad, 100%.csv'], env))).toEqual([]);
     const piped = await home.svc(['au', 'check', '-'], { input: 'x\n', env: { GITHUB_ACTIONS: 'true' } });

@@ -29,7 +29,7 @@ function place(files: Readonly<Record<string, string>> = {}) {
 }
 
 describe('svc au next', () => {
-  it('refuses one file for both of its lists, which macOS and Windows also see in names that differ in case', async () => {
+  it('svc au next refuses one file for both of its lists, which macOS and Windows also see in names that differ in case', async () => {
     const { cwd, next } = place();
     const same = await next('--out', 'n.csv', '--excluded', './n.csv', '--force');
     expect([same.code, errorIn(same)]).toEqual([2, expect.objectContaining({ code: 'usage' })]);
@@ -38,7 +38,7 @@ describe('svc au next', () => {
     expect((await svcHere(words, { cwd })).code).toBe(0);
   });
 
-  it('puts new tokens in place of old ones, leaves out the excluded, keeps the rest as it was', async () => {
+  it('svc au next puts new tokens in place of old ones, leaves out the excluded, keeps the rest as it was', async () => {
     const { next, read, cwd } = place();
     const { code, stdout, stderr } = await next('--out', 'n.csv', '--excluded', 'd.csv');
     expect(code).toBe(0);
@@ -59,7 +59,7 @@ describe('svc au next', () => {
     for (const name of ['n.csv', 'd.csv']) expect(statSync(join(cwd, name)).mode & 0o777).toBe(0o600);
   });
 
-  it('gives the same whatever the order of the results', async () => {
+  it('svc au next gives the same whatever the order of the results', async () => {
     const [head = '', ...rows] = RESULTS.trimEnd().split('\n');
     const { next, read } = place();
     await next('--out', 'order.csv');
@@ -68,7 +68,7 @@ describe('svc au next', () => {
     expect(other.read('n.csv')).toBe(read('order.csv'));
   });
 
-  it('gives every row of a token its new token', async () => {
+  it('svc au next gives every row of a token its new token', async () => {
     const { next, read } = place({
       'q.csv': `${HEADER}\na,,,M1\na,,,M2\nb,,,\n`,
       'r.csv': `${RESULT_HEADER}\na,,,a2,,,UPD_PAN\n`,
@@ -77,7 +77,7 @@ describe('svc au next', () => {
     expect(read('n.csv')).toBe(`${HEADER}\na2,,,M1\na2,,,M2\nb,,,\n`);
   });
 
-  it('takes the operator at his word for a code', async () => {
+  it('svc au next takes the operator at his word for a code', async () => {
     const { next, read } = place();
     const words = ['--action', 'WRN_OPT_OUT=exclude', '--action', 'WRN_CLOSED_ACCOUNT=keep'];
     expect((await next('--excluded', 'd.csv', ...words)).code).toBe(0);
@@ -86,7 +86,7 @@ describe('svc au next', () => {
     expect(read('d.csv')).toContain('(excluded by your choice)');
   });
 
-  it('writes to standard output for a pipe, with the counts beside it', async () => {
+  it('svc au next writes to standard output for a pipe, with the counts beside it', async () => {
     const { next } = place();
     const { stdout, stderr } = await next('--out', '-');
     expect(stdout.split('\n').slice(0, 2)).toEqual([HEADER, 'a2,29,11,M1']);
@@ -96,7 +96,7 @@ describe('svc au next', () => {
     expect((await next('--out', '-', '-o', 'json')).code).toBe(2);
   });
 
-  it('does not write over a file unasked', async () => {
+  it('svc au next does not write over a file unasked', async () => {
     const { next, put, read } = place({ 'n.csv': 'mine' });
     expect((await next('--out', 'n.csv')).code).toBe(2);
     put('d.csv', 'mine too');
@@ -112,7 +112,7 @@ describe('svc au next', () => {
     ['a card number for a new token', `${RESULT_HEADER}\na,27,01,4242424242424242,29,11,UPD_PAN\n`, 12],
     ['a new token that no file may hold', `${RESULT_HEADER}\na,27,01,"x\ny",29,11,UPD_PAN\n`, 12],
     ['a file that is cut', RESULTS.slice(0, -8).replace(/,[^,]*$/, ''), 12],
-  ])('R47 writes nothing for results with %s', async (_, results, code) => {
+  ])('R47: svc au next writes nothing for results with %s', async (_, results, code) => {
     const { next, cwd } = place({ 'r.csv': results });
     const result = await next('--out', 'n.csv', '--excluded', 'd.csv');
     expect([result.code, result.stdout]).toEqual([code, '']);
@@ -121,7 +121,7 @@ describe('svc au next', () => {
     expect(readdirSync(cwd).toSorted()).toEqual(['q.csv', 'r.csv']);
   });
 
-  it('R39 what it writes passes the gate, whatever the results say', async () => {
+  it('R39: what it writes passes the gate, whatever the results say', async () => {
     const { next, check, put, read } = place();
     const codes = ['UPD_PAN', 'UPD_LATER', 'WRN_CLOSED_ACCOUNT', 'WRN_OPT_OUT', 'ERR_INVALID_PAN', 'X', ''];
     const date = fc.constantFrom('', '27', '2031', '5', '12', '13', '00', 'xx', '027');
@@ -166,7 +166,7 @@ describe('svc au next', () => {
 describe('svc au next --exclusions', () => {
   const LIST = 'token,code,cycle,date\n';
 
-  it('begins a list of what is left out, and leaves the same tokens out of every later request', async () => {
+  it('svc au next --exclusions begins a list of what is left out, and leaves the same tokens out of every later request', async () => {
     const { next, read, put, cwd } = place();
     expect((await next('--out', 'one.csv', '--exclusions', 'closed.csv')).code).toBe(0);
     expect(read('closed.csv')).toMatch(/^token,code,cycle,date\nc,WRN_CLOSED_ACCOUNT,,\d{4}-\d\d-\d\d\n$/);
@@ -182,7 +182,7 @@ describe('svc au next --exclusions', () => {
     expect(read('closed.csv')).toBe(list);
   });
 
-  it('keeps what the operator wrote into the list, and takes a token back whose line was removed', async () => {
+  it('svc au next --exclusions keeps what the operator wrote into the list, and takes a token back whose line was removed', async () => {
     const kept = `\uFEFF"token", code, date, cycle, note\r\n x ,,,,"by hand, on request"\r\na,WRN_X,,,`;
     const { next, read, put } = place({ 'closed.csv': kept });
     await next('--out', 'one.csv', '--exclusions', 'closed.csv', '--action', 'WRN_OPT_OUT=exclude');
@@ -195,7 +195,7 @@ describe('svc au next --exclusions', () => {
     expect(read('two.csv')).toContain('\na2,29,11,M1\n');
   });
 
-  it('names a token once that stands in several rows', async () => {
+  it('svc au next --exclusions names a token once that stands in several rows', async () => {
     const { next, read } = place({
       'q.csv': `${HEADER}\nc,,,M1\nc,,,M2\n`,
       'r.csv': `${RESULT_HEADER}\nc,,,,,,WRN_CLOSED_ACCOUNT\nc,,,,,,WRN_CLOSED_ACCOUNT\n`,
@@ -209,7 +209,7 @@ describe('svc au next --exclusions', () => {
     ['is empty', ''],
     ['is another table', REQUEST],
     ['breaks off', `${LIST}"c`],
-  ])('refuses a list that %s, and writes nothing', async (_, text) => {
+  ])('svc au next --exclusions refuses a list that %s, and writes nothing', async (_, text) => {
     const { next, cwd, read } = place({ 'closed.csv': text });
     const refused = await next('--out', 'n.csv', '--exclusions', 'closed.csv');
     expect([refused.code, errorIn(refused)]).toEqual([13, expect.objectContaining({ code: 'refused_input' })]);
@@ -219,7 +219,7 @@ describe('svc au next --exclusions', () => {
     expect(read('closed.csv')).toBe(text);
   });
 
-  it('refuses the name of another file of the command, and standard output', async () => {
+  it('svc au next --exclusions refuses the name of another file of the command, and standard output', async () => {
     const { next, cwd } = place();
     for (const words of [
       ['--out', 'n.csv', '--exclusions', './n.csv'],

@@ -31,7 +31,7 @@ function place(text: string | Buffer = EXPORT) {
 }
 
 describe('svc au prepare', () => {
-  it('makes a request file of an export, and says what it changed by count and line', async () => {
+  it('svc au prepare makes a request file of an export, and says what it changed by count and line', async () => {
     const { prepare } = place();
     const { code, stdout, stderr } = await prepare(...MAP);
     expect(code).toBe(0);
@@ -51,7 +51,7 @@ describe('svc au prepare', () => {
     ]);
   });
 
-  it('gives a file that the check accepts, private, and does not replace another unasked', async () => {
+  it('svc au prepare gives a file that the check accepts, private, and does not replace another unasked', async () => {
     const { cwd, prepare, read } = place();
     const { code, stdout, stderr } = await prepare(...MAP, '--out', 'tokens.csv');
     expect(code).toBe(0);
@@ -70,21 +70,21 @@ describe('svc au prepare', () => {
     expect(read('tokens.csv')).toBe(before);
   });
 
-  it('takes standard input', async () => {
+  it('svc au prepare takes standard input', async () => {
     const { stdout } = await svcHere(['au', 'prepare', '-', ...MAP], { input: EXPORT });
     expect(stdout).toContain('\nc,29,03,\n');
     const empty = await svcHere(['au', 'prepare', '-'], { input: '' });
     expect(empty.code).toBe(13);
   });
 
-  it('says so when there is nothing to change', async () => {
+  it('svc au prepare says so when there is nothing to change', async () => {
     const text = `${HEADER}\na,27,01,M1\nb,,,\n`;
     const { stdout, stderr } = await place(text).prepare();
     expect(stdout).toBe(text);
     expect(stderr).toBe('2 rows: a valid request file already, nothing to change\n');
   });
 
-  it('knows columns by well-known names, in any order and spelling', async () => {
+  it('svc au prepare knows columns by well-known names, in any order and spelling', async () => {
     const { stdout } = await place('Exp Month\tMID\tcardTokenId\tExpYear\n1\tM\tt\t2027\n').prepare();
     expect(stdout).toBe(`${HEADER}\nt,27,01,M\n`);
   });
@@ -94,7 +94,7 @@ describe('svc au prepare', () => {
     ['two', 'token,token_id\na,b\n', [], 'more than one column may be token', 'token=NAME'],
     ['a name that does not exist', 'token,x\na,b\n', ['merchant_id=y'], 'has the columns token, x', 'merchant_id=NAME'],
     ['a date in two forms', 'token,exp,exp_year\na,,\n', [], 'in columns of its own as well', 'expiration=NAME'],
-  ])('asks for a name where the header leaves it open: %s', async (_, text, map, words, next) => {
+  ])('svc au prepare asks for a name where the header leaves it open: %s', async (_, text, map, words, next) => {
     const { prepare } = place(text);
     const { code, stdout, stderr } = await prepare(...map.flatMap((one) => ['--map', one]));
     expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
@@ -102,12 +102,15 @@ describe('svc au prepare', () => {
     expect(errorIn({ stderr })['next']).toBe(`svc au prepare export.csv --map ${next}`);
   });
 
-  it.each(['Valid Until', 'expires', 'EXPIRY', 'exp'])('guesses that the column %s is the expiration', async (name) => {
-    const { stdout } = await place(`token,${name}\na,05/28\n`).prepare();
-    expect(stdout).toBe(`${HEADER}\na,28,05,\n`);
-  });
+  it.each(['Valid Until', 'expires', 'EXPIRY', 'exp'])(
+    'svc au prepare guesses that the column %s is the expiration',
+    async (name) => {
+      const { stdout } = await place(`token,${name}\na,05/28\n`).prepare();
+      expect(stdout).toBe(`${HEADER}\na,28,05,\n`);
+    },
+  );
 
-  it('accepts an export without an expiration column, and names the columns seen in one line', async () => {
+  it('svc au prepare accepts an export without an expiration column, and names the columns seen in one line', async () => {
     const { prepare } = place('token,valid_to,customer\na,05/28,C\n');
     const { code, stdout, stderr } = await prepare();
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${HEADER}\na,,,\n` });
@@ -117,7 +120,7 @@ describe('svc au prepare', () => {
     expect((await prepare('--map', 'expiration=valid_to')).stderr).not.toContain('no expiration column');
   });
 
-  it.each(['utf16le', 'utf16be'])('reads %s with and without a byte order mark', async (encoding) => {
+  it.each(['utf16le', 'utf16be'])('svc au prepare reads %s with and without a byte order mark', async (encoding) => {
     for (const mark of ['', '\uFEFF']) {
       const little = Buffer.from(`${mark}token;name;exp\r\na;Müller;05/28\r\n`, 'utf16le');
       const { prepare } = place(encoding === 'utf16le' ? little : little.swap16());
@@ -128,7 +131,7 @@ describe('svc au prepare', () => {
     }
   });
 
-  it('refuses rows whose token or merchant is no valid text, and reads past such bytes elsewhere', async () => {
+  it('svc au prepare refuses rows whose token or merchant is no valid text, and reads past such bytes elsewhere', async () => {
     const elsewhere = place(Buffer.from('token,name\na,M\u00FCller\n', 'latin1'));
     expect((await elsewhere.prepare()).stdout).toBe(`${HEADER}\na,,,\n`);
     const { code, stderr } = await place(Buffer.from('token,mid\na,M\u00FCller\n', 'latin1')).prepare();
@@ -136,13 +139,13 @@ describe('svc au prepare', () => {
     expect(errorIn({ stderr })['problems']).toMatchObject([{ line: 2, rule: 'encoding' }]);
   });
 
-  it('never shows the first line of a file without a header', async () => {
+  it('svc au prepare never shows the first line of a file without a header', async () => {
     const { stderr } = await place('0a1b2c3d-1111-4222-8333-444455556666,27,01,\n').prepare();
     expect(stderr).toContain('the export has the columns 4 others');
     expect(stderr).not.toContain('0a1b');
   });
 
-  it('refuses dates that can be read two ways, by line, unless it is told the order', async () => {
+  it('svc au prepare refuses dates that can be read two ways, by line, unless it is told the order', async () => {
     const text = 'token,expiration\na,05/06\nb,0506\nc,05/27\nd,12/12\n';
     const { prepare } = place(text);
     const { code, stdout, stderr } = await prepare();
@@ -174,7 +177,7 @@ describe('svc au prepare', () => {
     expect(readdirSync(cwd).filter((name) => name.includes('tmp'))).toEqual([]);
   });
 
-  it('shows on a terminal how refused dates look, never the dates, and which forms are accepted', async () => {
+  it('svc au prepare shows on a terminal how refused dates look, never the dates, and which forms are accepted', async () => {
     const { prepare } = place('token,exp\na,Mrz-29\nb,Okt-31\nc,x\nd,05/06/2027\n');
     const { stderr } = await prepare('--color', 'never', '-o', 'table', '--out', 'tokens.csv');
     expect(stderr.split('\n').slice(0, 4)).toEqual([
@@ -192,7 +195,7 @@ describe('svc au prepare', () => {
     ['mdy', '05/06/2027', '27,05'],
     ['ymd', '27/06/05', '27,06'],
     ['serial', '46538', '27,05'],
-  ])('reads whole dates with --date-order %s', async (order, cell, date) => {
+  ])('svc au prepare reads whole dates with --date-order %s', async (order, cell, date) => {
     const { prepare } = place(`token,exp\na,${cell}\n`);
     const refused = await prepare();
     expect(refused.code).toBe(13);
@@ -200,12 +203,12 @@ describe('svc au prepare', () => {
     expect((await prepare('--date-order', order)).stdout).toBe(`${HEADER}\na,${date},\n`);
   });
 
-  it('reads the names of months in a column of months', async () => {
+  it('svc au prepare reads the names of months in a column of months', async () => {
     const { stdout } = await place('token,exp_year,exp_month\na,2027,March\nb,28,SEP\n').prepare();
     expect(stdout).toBe(`${HEADER}\na,27,03,\nb,28,09,\n`);
   });
 
-  it('does not take times with fractions of a second for card numbers', async () => {
+  it('svc au prepare does not take times with fractions of a second for card numbers', async () => {
     const times = Array.from({ length: 10 }, (_, at) => `2024-01-30 10:00:00.12345${at}`);
     expect(times.filter((time) => inspectCell(time) === 'card_number')).not.toEqual([]);
     const rows = times.map((time, at) => `t${at},${time}\n`).join('');
@@ -216,7 +219,7 @@ describe('svc au prepare', () => {
   it.each([
     ['in a column that is left out', 'token,note\na,b\nc,4111 1111 1111 1111\n', 3],
     ['in the header', 'token,4111111111111111\na,b\n', 1],
-  ])('R40 refuses a card number %s by its line', async (_, text, line) => {
+  ])('R40: svc au prepare refuses a card number %s by its line', async (_, text, line) => {
     const { code, stdout, stderr } = await place(text).prepare();
     expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
     expect(stderr).toContain(String(line));
@@ -226,19 +229,19 @@ describe('svc au prepare', () => {
   it.each([
     ['a quote that is never closed', 'token,note\na,"b\nc,d\n', 2],
     ['a quote inside a cell', 'token,note\na,b\nc,6" pipe\n', 3],
-  ])('stops at %s', async (_, text, line) => {
+  ])('svc au prepare stops at %s', async (_, text, line) => {
     const { code, stderr } = await place(text).prepare();
     expect(code).toBe(13);
     expect(errorIn({ stderr })['problems']).toMatchObject([{ line, rule: 'quoting' }]);
   });
 
-  it('names a file that is no text', async () => {
+  it('svc au prepare names a file that is no text', async () => {
     const { code, stderr } = await place(Buffer.from('PK\u0003\u0004 whatever')).prepare();
     expect(code).toBe(13);
     expect(stderr).toContain('an Excel workbook');
   });
 
-  it('is what the check suggests for an export', async () => {
+  it('svc au prepare is what the check suggests for an export', async () => {
     const { cwd } = place('token;expiration_year;expiration_month;merchant_id\na;27;01;\n');
     const file = join(cwd, 'export.csv');
     const { stderr } = await svcHere(['au', 'check', file]);

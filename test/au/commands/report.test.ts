@@ -35,7 +35,7 @@ function data({ stdout }: HereResult): Record<string, unknown> {
 }
 
 describe('svc au report', () => {
-  it('draws counts and shares by code, in classes, with what each code asks for', async () => {
+  it('svc au report draws counts and shares by code, in classes, with what each code asks for', async () => {
     const { code, stdout } = await report(['-o', 'table', '--request', 'request.csv']);
     expect(code).toBe(0);
     expect(stdout).toBe(
@@ -67,7 +67,7 @@ describe('svc au report', () => {
     );
   });
 
-  it('gives programs one record with the same numbers', async () => {
+  it('svc au report gives programs one record with the same numbers', async () => {
     const result = await report(['--request', 'request.csv', '--action', 'WRN_LATER=exclude']);
     expect(result.code).toBe(0);
     expect(data(result)).toMatchObject({
@@ -89,7 +89,7 @@ describe('svc au report', () => {
     ]);
   });
 
-  it('R47 rows that answer nothing are shown, and end with exit code 12 after the data', async () => {
+  it('R47: rows that answer nothing are shown, and end with exit code 12 after the data', async () => {
     const odd = `${RESULTS}zz,27,01,,,,WRN_OPT_OUT,x\na,27,01,,,,WRN_OPT_OUT,x\n`;
     const result = await report(['--request', 'request.csv'], { 'results.csv': odd });
     expect(result.code).toBe(12);
@@ -105,7 +105,7 @@ describe('svc au report', () => {
     expect(errorIn(result)).toMatchObject({ code: 'checksum_mismatch', not_requested: 1, duplicates: 1 });
   });
 
-  it('takes results without rows, and codes that are empty, hostile or without end', async () => {
+  it('svc au report takes results without rows, and codes that are empty, hostile or without end', async () => {
     const empty = await report(['-o', 'table'], { 'results.csv': 'token,result_code\n' });
     expect([empty.code, empty.stdout]).toEqual([0, 'results.csv: 0 rows\n']);
     const hostile = `token,result_code\na,\nb,"\u001b]0;x\u0007"\nc,${'X'.repeat(5_000)}\n`;
@@ -122,16 +122,16 @@ describe('svc au report', () => {
     ['an action without a step', ['--action', 'WRN_OPT_OUT'], 2],
     ['an action of an unknown kind', ['--action', 'WRN_OPT_OUT=drop'], 2],
     ['an unknown field', ['--fields', 'nothing'], 2],
-  ])('refuses %s', async (_, argv, code) => {
+  ])('svc au report refuses %s', async (_, argv, code) => {
     expect((await report(argv)).code).toBe(code);
   });
 
-  it('refuses results that are cut off', async () => {
+  it('svc au report refuses results that are cut off', async () => {
     const result = await report([], { 'results.csv': RESULTS.slice(0, -12) });
     expect([result.code, result.stdout]).toEqual([12, '']);
   });
 
-  it('splits the rows by what there is to do, each with all its columns, in private files', async () => {
+  it('svc au report splits the rows by what there is to do, each with all its columns, in private files', async () => {
     const more = `${RESULTS}f,27,01,,,,UPD_BRAND_CONV,x\ng,27,01,,,,WRN_OPT_OUT,x\n`;
     const { code, cwd, read, stdout } = await report(['--split-into', 'todo'], { 'results.csv': more });
     expect(code).toBe(0);
@@ -154,7 +154,7 @@ describe('svc au report', () => {
     expect((JSON.parse(stdout) as { split: unknown[] }).split).toHaveLength(6);
   });
 
-  it('guards what a spreadsheet would run with --excel-safe, and stops at a token that it would change', async () => {
+  it('svc au report guards what a spreadsheet would run with --excel-safe, and stops at a token that it would change', async () => {
     const formula = `${RESULTS}f,27,01,,,,UPD_BRAND_CONV,=cmd|x\n`;
     const split = ['--split-into', 'todo'];
     const plain = await report(split, { 'results.csv': formula });
@@ -166,7 +166,7 @@ describe('svc au report', () => {
     expect(readdirSync(join(token.cwd, 'todo'))).toEqual([]);
   });
 
-  it('splits into a directory that holds something only when told to, and leaves no group of before', async () => {
+  it('svc au report splits into a directory that holds something only when told to, and leaves no group of before', async () => {
     const { cwd, run } = await report(['--split-into', 'todo']);
     expect((await run(['--split-into', 'todo'])).code).toBe(2);
     expect((await run(['--split-into', 'results.csv'])).code).toBe(2);
@@ -177,14 +177,14 @@ describe('svc au report', () => {
     expect(readdirSync(join(cwd, 'todo')).toSorted()).toEqual(names);
   });
 
-  it('leaves no file of a split whose results are cut off', async () => {
+  it('svc au report leaves no file of a split whose results are cut off', async () => {
     const cut = { 'results.csv': `${RESULTS}"open` };
     const { code, cwd } = await report(['--split-into', 'todo', '--html', 'r.html'], cut);
     expect(code).toBe(12);
     expect([existsSync(join(cwd, 'todo')), existsSync(join(cwd, 'r.html'))]).toEqual([false, false]);
   });
 
-  it('writes a page that loads nothing and escapes what files hold, and not over another unasked', async () => {
+  it('svc au report writes a page that loads nothing and escapes what files hold, and not over another unasked', async () => {
     const odd = RESULTS.replace('WRN_LATER', '<script>alert(1)</script>');
     const { code, cwd, read, run } = await report(['--html', 'r.html'], { 'results.csv': odd });
     expect(code).toBe(0);

@@ -35,7 +35,7 @@ function shown({ stdout }: HereResult): Record<string, unknown> {
 }
 
 describe('svc au resume', () => {
-  it('R80 uploads what is left without the file, once, and shows the run', async () => {
+  it('R80: svc au resume uploads what is left without the file, once, and shows the run', async () => {
     const { desk, run } = await unfinished();
     const resumed = await desk.svc(`au resume ${run}`);
     expect(resumed.code, resumed.stderr).toBe(0);
@@ -45,7 +45,7 @@ describe('svc au resume', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('R80 goes on to the results with --wait, to the file that was named first or to another', async () => {
+  it('R80: svc au resume continues to the results with --wait, to the file that was named first or to another', async () => {
     const { desk, run } = await unfinished();
     const done = await desk.svc(`au resume ${run} --wait --fail-on err=99% --exec cat`);
     expect(done.code, done.stderr).toBe(0);
@@ -56,7 +56,7 @@ describe('svc au resume', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('R80 is what a run proposes whose file came through a pipe', async () => {
+  it('R80: svc au resume is what a run proposes whose file came through a pipe', async () => {
     let mayCreate = false;
     const desk = await openQuickDesk({
       intercept: (incoming, outgoing, proceed) => {
@@ -76,7 +76,7 @@ describe('svc au resume', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('retries what failed only with --retry-failed, which it proposes', async () => {
+  it('svc au resume retries what failed only with --retry-failed, which it proposes', async () => {
     let isFailed = false;
     const { desk, run } = await unfinished((incoming, outgoing, proceed) => {
       const id = incoming.method === 'GET' && /jobs\/([^/]+)$/.exec(incoming.url ?? '')?.[1];
@@ -95,7 +95,7 @@ describe('svc au resume', () => {
     expect(desk.uploads()).toBe(2);
   });
 
-  it('names the file to submit where a run of an earlier version has no copy, and sends nothing', async () => {
+  it('svc au resume names the file to submit where a run of an earlier version has no copy, and sends nothing', async () => {
     for (const [input, file] of [
       [{}, 'tokens.csv'],
       [{ path: undefined }, '-'],
@@ -111,7 +111,7 @@ describe('svc au resume', () => {
     }
   });
 
-  it('says how to repair a copy that is damaged, and sends nothing', async () => {
+  it('svc au resume says how to repair a copy that is damaged, and sends nothing', async () => {
     const { desk, run } = await unfinished();
     writeFileSync(desk.home.file(join(RUNS, run, 'run-request.csv')), 'token\n');
     const refused = await desk.svc(`au resume ${run}`);
@@ -120,7 +120,7 @@ describe('svc au resume', () => {
     expect(desk.uploads()).toBe(0);
   });
 
-  it('leaves a run that was abandoned, one of another address, and what is no run', async () => {
+  it('svc au resume leaves a run that was abandoned, one of another address, and what is no run', async () => {
     const { desk, run } = await unfinished();
     const elsewhere = await desk.svc(`au resume ${run}`, { SVC_BASE_URL: 'http://127.0.0.1:1' });
     expect(elsewhere.code, elsewhere.stderr).toBe(3);
@@ -132,7 +132,7 @@ describe('svc au resume', () => {
     expect(desk.uploads()).toBe(0);
   });
 
-  it('R75 takes up a run that sent nothing, unless a later run of its file was begun', async () => {
+  it('R75: svc au resume takes up a run that sent nothing, unless a later run of its file was begun', async () => {
     const desk = await openQuickDesk();
     await desk.svc('au submit tokens.csv --timeout 2s', { SVC_BASE_URL: 'http://127.0.0.1:1' });
     const [run = ''] = desk.runIds();
@@ -149,7 +149,7 @@ describe('svc au resume', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('R62 sends nothing with --dry-run, and says what it would upload', async () => {
+  it('R62: svc au resume sends nothing with --dry-run, and says what it would upload', async () => {
     const { desk, run } = await unfinished();
     const before = desk.sandbox.ledger().length;
     const dry = await desk.svc(`au resume ${run} --dry-run`);
@@ -158,10 +158,13 @@ describe('svc au resume', () => {
     expect(desk.sandbox.ledger()).toHaveLength(before);
   });
 
-  it.each(['--out -', '--fail-on err', '--exec cat', '--events 0'])('refuses %s without a wait', async (options) => {
-    const desk = await openQuickDesk();
-    expect(await desk.svc(`au resume run-1 ${options}`)).toMatchObject({ code: 2 });
-  });
+  it.each(['--out -', '--fail-on err', '--exec cat', '--events 0'])(
+    'svc au resume refuses %s without a wait',
+    async (options) => {
+      const desk = await openQuickDesk();
+      expect(await desk.svc(`au resume run-1 ${options}`)).toMatchObject({ code: 2 });
+    },
+  );
 });
 
 /** Another run of the same file, begun later. */
@@ -174,7 +177,7 @@ function copyRun(desk: QuickDesk, run: string, target: string): void {
 }
 
 describe('what a killed process left of a copy of a request', () => {
-  it('is removed by whoever works on the run next, and the copy stays', async () => {
+  it('a leftover copy of a request is removed by whoever works on the run next, and the copy stays', async () => {
     const { desk, run } = await unfinished();
     const copy = desk.home.file(join(RUNS, run, 'run-request.csv'));
     const drafts = ['run-request.csv.tmp', '.run-request.csv.new', '.run-request.csv.new.tmp'];
@@ -185,7 +188,7 @@ describe('what a killed process left of a copy of a request', () => {
     expect(existsSync(copy)).toBe(true);
   });
 
-  it('is the copy where the process was killed before it got its name', async () => {
+  it('a leftover copy of a request is the copy where the process was killed before it got its name', async () => {
     const { desk, run } = await unfinished();
     const copy = desk.home.file(join(RUNS, run, 'run-request.csv'));
     renameSync(copy, desk.home.file(join(RUNS, run, '.run-request.csv.new')));

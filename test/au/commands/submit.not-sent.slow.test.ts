@@ -62,19 +62,22 @@ const TRIES = Object.keys(FAILURES).flatMap((how) =>
 );
 
 describe('a run that sent nothing', () => {
-  it.each(TRIES)('R75 blocks nothing and is billed once: after %s, %s', async (how, _, line, env) => {
-    const { machine, run } = await failedOnce(how);
-    const { code, stdout, stderr } = await machine.svc(line, env(machine));
-    expect(code, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ run, jobs: [expect.any(String)] });
-    // Neither address, neither profile has anything left to send.
-    for (const other of [{}, FAILURES[how]?.env ?? {}, otherSpelling(machine)])
-      for (const profile of ['default', 'other']) await machine.svc(`--profile ${profile} au sync`, other);
-    expect(machine.runIds()).toEqual([run]);
-    expect(machine.uploads()).toBe(1);
-  });
+  it.each(TRIES)(
+    'R75: a run that sent nothing blocks nothing and is billed once: after %s, %s',
+    async (how, _, line, env) => {
+      const { machine, run } = await failedOnce(how);
+      const { code, stdout, stderr } = await machine.svc(line, env(machine));
+      expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ run, jobs: [expect.any(String)] });
+      // Neither address, neither profile has anything left to send.
+      for (const other of [{}, FAILURES[how]?.env ?? {}, otherSpelling(machine)])
+        for (const profile of ['default', 'other']) await machine.svc(`--profile ${profile} au sync`, other);
+      expect(machine.runIds()).toEqual([run]);
+      expect(machine.uploads()).toBe(1);
+    },
+  );
 
-  it('R75 belongs to the tenant that takes it over, with its cycle', async () => {
+  it('R75: a run that sent nothing belongs to the tenant that takes it over, with its cycle', async () => {
     const { machine, run } = await failedOnce('a refused connection', '--cycle 2026-11 --tenant wrong');
     const theirs = await machine.tenant(2);
     const env = { SVC_BASE_URL: theirs.url };
@@ -90,7 +93,7 @@ describe('a run that sent nothing', () => {
     expect(machine.uploads()).toBe(2);
   });
 
-  it('R75 is adopted and taken back from abandonment like any other', async () => {
+  it('R75: a run that sent nothing is adopted and taken back from abandonment like any other', async () => {
     const { machine, run } = await failedOnce('a wrong key (401)');
     expect(await machine.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
     const adopted = await machine.svc(`${SUBMIT} --cycle 2026-11 --adopt ${run}`);
@@ -100,7 +103,7 @@ describe('a run that sent nothing', () => {
     expect(machine.uploads()).toBe(1);
   });
 
-  it('R75 does not come before the run that sent something', async () => {
+  it('R75: a run that sent nothing does not come before the run that sent something', async () => {
     const machine = await openMachine();
     expect(await machine.svc(`${SUBMIT} ${WAIT}`)).toMatchObject({ code: 0 });
     const [paid = ''] = machine.runIds();
@@ -116,7 +119,7 @@ describe('a run that sent nothing', () => {
     expect(machine.runIds()).toHaveLength(2);
   });
 
-  it('R75 is called "not sent" by runs, status, sync --dry-run and the other commands, at any address', async () => {
+  it('R75: a run that sent nothing is called "not sent" by runs, status, sync --dry-run and the other commands, at any address', async () => {
     const { machine, run } = await failedOnce('a refused connection');
     for (const env of [{}, REFUSED]) {
       const listed = await machine.svc('au runs', env);
@@ -138,7 +141,7 @@ describe('a run that sent nothing', () => {
     expect(machine.ours.ledger()).toEqual([]);
   });
 
-  it('R75 is uploaded by au sync only while no other run of its file was begun after it', async () => {
+  it('R75: a run that sent nothing is uploaded by au sync only while no other run of its file was begun after it', async () => {
     const { machine, run: older } = await failedOnce('a wrong key (401)');
     const record = machine.record(`state/runs/${older}`);
     writeFileSync(machine.path('work/tokens.csv'), `${exampleRequestFile()}one-more,,,\n`);
@@ -156,14 +159,14 @@ describe('a run that sent nothing', () => {
     expect(machine.uploads()).toBe(2);
   });
 
-  it('is uploaded by au sync where it is the last run of its file', async () => {
+  it('a run that sent nothing is uploaded by au sync where it is the last run of its file', async () => {
     const { machine, run } = await failedOnce('a wrong key (401)');
     const synced = await machine.svc('au sync');
     expect(synced.stdout).toContain(run);
     expect(machine.uploads()).toBe(1);
   });
 
-  it('R75 of the same file is not uploaded by au sync beside a record that cannot be read', async () => {
+  it('R75: a run that sent nothing of the same file is not uploaded by au sync beside a record that cannot be read', async () => {
     const { machine, run: older } = await failedOnce('a wrong key (401)');
     const damaged = machine.path(`state/runs/${older.slice(0, -4)}0000`);
     mkdirSync(damaged);
@@ -175,7 +178,7 @@ describe('a run that sent nothing', () => {
 });
 
 describe('a run that another process begins meanwhile', () => {
-  it('R58 R75 is left to that process, and the same command again finds its way', async () => {
+  it('R58 and R75: a run that another process begins meanwhile is left to that process, and the same command again finds its way', async () => {
     const machine = await openMachine();
     const theirs = { SVC_BASE_URL: (await machine.tenant(2)).url };
     // A run of another tenant makes our command ask the service before it locks the free one.
@@ -198,7 +201,7 @@ describe('a run that another process begins meanwhile', () => {
 });
 
 describe('a run that sent something', () => {
-  it('R58 R75 is named with what is safe first, and --again last, as billed again', async () => {
+  it('R58 and R75: a run that sent something is named with what is safe first, and --again last, as billed again', async () => {
     const machine = await openMachine();
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
     const [run = ''] = machine.runIds();
@@ -214,7 +217,7 @@ describe('a run that sent something', () => {
     expect(errorIn(refused)).toMatchObject({ run });
   });
 
-  it('is refused at another address with the address that it has', async () => {
+  it('a run that sent something is refused at another address with the address that it has', async () => {
     const machine = await openMachine();
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
     const [run = ''] = machine.runIds();

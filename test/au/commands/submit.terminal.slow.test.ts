@@ -28,7 +28,7 @@ function writeTwoParts({ home }: Desk): void {
 }
 
 describe('the wait for a run on a terminal', () => {
-  it('R53 shows parts, states, age, the next poll and what is typical, and ends at Ctrl-C with the command that continues', async () => {
+  it('R53: the wait for a run on a terminal shows parts, states, age, the next poll and what is typical, and ends at Ctrl-C with the command that continues', async () => {
     const slow = await openDesk({ processingMs: 3_600_000 });
     const first = await slow.svc('au submit tokens.csv');
     expect(first.code, first.stderr).toBe(0);
@@ -55,7 +55,7 @@ describe('the wait for a run on a terminal', () => {
 });
 
 describe('the upload of several parts on a terminal', () => {
-  it('R53 shows the parts, and ends at Ctrl-C with the command that continues, which uploads each once', async () => {
+  it('R53: the upload of several parts on a terminal shows the parts, and ends at Ctrl-C with the command that continues, which uploads each once', async () => {
     let isStuck = true;
     const intercept = (incoming: IncomingMessage, _: ServerResponse, proceed: () => void): void => {
       if (!isStuck || incoming.method !== 'PUT') proceed();
@@ -83,7 +83,7 @@ describe('the upload of several parts on a terminal', () => {
 describe('the question before rows are paid for', () => {
   const QUESTION = /PRODUCTION tenant "Acme": submit \d+ rows in 1 job\? This may be billed\. \[y\/N\]/;
 
-  it('is asked once, with no as the default, and not where nothing more is uploaded', async () => {
+  it('the question before rows are paid for is asked once, with no as the default, and not where nothing more is uploaded', async () => {
     const desk = await productionDesk();
     const declined = onTerminal(desk, 'au submit tokens.csv');
     await declined.waitFor(QUESTION);
@@ -107,7 +107,7 @@ describe('the question before rows are paid for', () => {
     ['--yes', 'au submit tokens.csv --yes', {}],
     ['--no-input', 'au submit tokens.csv --no-input', {}],
     ['CI', 'au submit tokens.csv', { CI: 'true' }],
-  ])('is not asked with %s, and nothing fails for it', async (_, line, env) => {
+  ])('the question before rows are paid for is not asked with %s, and nothing fails for it', async (_, line, env) => {
     const desk = await productionDesk();
     const session = onTerminal({ ...desk, env: { ...desk.env, ...env } }, line);
     expect((await session.exited).exitCode).toBe(0);

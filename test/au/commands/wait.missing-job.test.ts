@@ -5,7 +5,7 @@ import { openDesk } from './support.ts';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 describe('a job that the service does not find', () => {
-  it('R43 is another thing when it was just created, when its hour is over, and when it was never seen', async () => {
+  it('R43: a job that the service does not find is another thing when it was just created, when its hour is over, and when it was never seen', async () => {
     let isHidden = false;
     const desk = await openDesk({
       intercept(incoming, _outgoing, proceed) {
@@ -32,7 +32,7 @@ describe('a job that the service does not find', () => {
 });
 
 describe('a file of more than 300 thousand rows', () => {
-  it('R39 is uploaded to a single job with a warning: only its bytes are limited', async () => {
+  it('R39: a file of more than 300 thousand rows is uploaded to a single job with a warning: only its bytes are limited', async () => {
     const desk = await openDesk();
     const rows = Array.from({ length: 300_001 }, (_, row) => `t${row},,,\n`).join('');
     writeFileSync(desk.home.file('many.csv'), `token,expiration_year,expiration_month,merchant_id\n${rows}`);

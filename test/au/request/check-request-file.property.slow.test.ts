@@ -90,7 +90,7 @@ function file(): fc.Arbitrary<Buffer> {
 }
 
 describe('any file', () => {
-  it('R39 is judged the same with and without the fast path, however it is cut, and never crashes', async () => {
+  it('R39: any file is judged the same with and without the fast path, however it is cut, and never crashes', async () => {
     const limits = fc.record({ bytes: fc.integer({ min: 60, max: 400 }), rows: fc.integer({ min: 1, max: 8 }) });
     await fc.assert(
       fc.asyncProperty(file(), fc.integer({ min: 1, max: 90 }), limits, async (file, size, limits) => {
@@ -108,7 +108,7 @@ describe('any file', () => {
     );
   });
 
-  it('takes both right and wrong files in the test above', async () => {
+  it('any file takes both right and wrong files in the test above', async () => {
     const checks = await Promise.all(fc.sample(file(), 300).map((file) => checked(file)));
     const right = checks.filter((check) => check.ok).length;
     expect(right).toBeGreaterThan(10);
@@ -117,7 +117,7 @@ describe('any file', () => {
 });
 
 describe('what is nearly a UUID', () => {
-  it('R39 is judged alike both ways, whatever stands at any one place of it', async () => {
+  it('R39: a text that is nearly a UUID is judged alike both ways, whatever stands at any one place of it', async () => {
     const signs = [' ', '"', ',', '\t', '\0', 'é', '-', 'g', 'G', '/', ':', '@', '`', '\u007f'];
     const nearly = signs.flatMap((sign) => Array.from(UUID, (_, at) => UUID.slice(0, at) + sign + UUID.slice(at + 1)));
     for (const token of nearly) {
@@ -139,7 +139,7 @@ describe('card numbers in files', () => {
     (cell: string) => `card ${cell} of M,26,12,M`,
   );
 
-  it('R40 lets none of 10,000 disguised numbers pass, and shows none', async () => {
+  it('R40: the search for card numbers in files lets none of 10,000 disguised numbers pass, and shows none', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(disguised(), padded(), dated(), disguised(dated())), place, async (cell, place) => {
         const check = await checked(`${HEADER}\nfirst,26,12,\n${place(cell)}\n`);
@@ -153,7 +153,7 @@ describe('card numbers in files', () => {
     );
   });
 
-  it('R40 shows no number that stands in place of the header, or under a wrong one', async () => {
+  it('R40: the search for card numbers in files shows no number that stands in place of the header, or under a wrong one', async () => {
     await fc.assert(
       fc.asyncProperty(
         disguised(),
@@ -168,7 +168,7 @@ describe('card numbers in files', () => {
     );
   });
 
-  it('R40 takes none of 10,000 UUIDs for a card number', async () => {
+  it('R40: the search for card numbers in files takes none of 10,000 UUIDs for a card number', async () => {
     const uuids = fc.sample(fc.uuid(), 10_000);
     const forms = uuids.flatMap((uuid) => [uuid, uuid.replaceAll('-', ''), `"${uuid.toUpperCase()}"`]);
     const file = `${HEADER}\n${forms.map((uuid) => `${uuid},26,12,`).join('\n')}\n`;
@@ -181,7 +181,7 @@ describe('card numbers in files', () => {
 });
 
 describe('parts', () => {
-  it('are the rows of the file in order, each within the limits, with the header in front', async () => {
+  it('parts are the rows of the file in order, each within the limits, with the header in front', async () => {
     const rows = fc.array(
       fc.tuple(fc.nat(1e6), fc.constantFrom('', '26'), fc.constantFrom('\n', '\r\n'), fc.boolean()),
       { minLength: 1, maxLength: 60 },
@@ -227,7 +227,7 @@ describe('parts', () => {
     );
   });
 
-  it('are as full as they can be', async () => {
+  it('parts are as full as they can be', async () => {
     const file = `${HEADER}\n${'t,,,\n'.repeat(10)}`;
     const sizes = async (bytes: number, rows: number): Promise<number[]> =>
       (await checked(file, { limits: { bytes, rows } })).parts.map((part) => part.rows);

@@ -127,19 +127,19 @@ const FIXTURES: readonly Fixture[] = [
 ];
 
 describe('the gate for request files', () => {
-  it('has enough fixtures', () => {
+  it('the gate for request files has enough fixtures', () => {
     expect(FIXTURES.length).toBeGreaterThanOrEqual(60);
   });
 
   for (const slowly of [false, true])
-    it.each(FIXTURES)(`R39 ${slowly ? 'without the fast path ' : ''}judges %s`, async (_, file, ...wrong) => {
+    it.each(FIXTURES)(`R39: ${slowly ? 'without the fast path ' : ''}judges %s`, async (_, file, ...wrong) => {
       const check = await checked(file, { disableFastPath: slowly });
       expect(found(check.problems)).toEqual(wrong);
       expect(check.ok).toBe(wrong.length === 0);
       expect(check.problemCount).toBe(wrong.length);
     });
 
-  it.each(FIXTURES)('R39 judges %s alike however it is cut', async (_, file) => {
+  it.each(FIXTURES)('R39: the gate for request files judges %s alike however it is cut', async (_, file) => {
     const whole = await checked(file);
     for (const size of [1, 2, 3, 7, 64]) {
       if (file.length / size > 20_000) continue;
@@ -147,7 +147,7 @@ describe('the gate for request files', () => {
     }
   });
 
-  it('R39 keeps the first 20 problems and counts all', async () => {
+  it('R39: the gate for request files keeps the first 20 problems and counts all', async () => {
     const check = await checked(rows(...Array.from({ length: 50 }, (_, at) => `t${at},26,13,`), '4111111111111111,,,'));
     expect(check.problems).toHaveLength(20);
     expect(check.problems.at(-1)?.line).toBe(21);
@@ -156,7 +156,7 @@ describe('the gate for request files', () => {
     expect(check.parts).toEqual([]);
   });
 
-  it('R39 warns of repeated tokens, and does not refuse them', async () => {
+  it('R39: the gate for request files warns of repeated tokens, and does not refuse them', async () => {
     const check = await checked(rows('a,,,', 'b,,,', '"a",26,12,', UUID + ',,,', 'b,,,', UUID + ',,,M', 'a,,,'));
     expect(check.ok).toBe(true);
     expect(check.duplicates).toEqual({
@@ -171,7 +171,7 @@ describe('the gate for request files', () => {
     });
   });
 
-  it('R39 tells which limit is exceeded', async () => {
+  it('R39: the gate for request files tells which limit is exceeded', async () => {
     const file = rows('a,,,', 'b,,,', 'c,,,');
     const at = (bytes: number, rows: number) => checked(file, { limits: { bytes, rows } });
     expect((await at(file.length, 3)).exceeds).toEqual({ bytes: false, rows: false });
@@ -179,7 +179,7 @@ describe('the gate for request files', () => {
     expect((await at(file.length, 2)).exceeds).toEqual({ bytes: false, rows: true });
   });
 
-  it('stops when asked, and tells how far it is', async () => {
+  it('the gate for request files stops when asked, and tells how far it is', async () => {
     const stop = new AbortController();
     const seen: number[] = [];
     const onProgress = (bytes: number): void => {

@@ -23,7 +23,7 @@ function trimmed(rows: readonly (readonly string[])[]): string[][] {
 }
 
 describe('the rows of an export', () => {
-  it('are those that csv-parse reads, wherever the text is cut', () => {
+  it('the rows of an export are those that csv-parse reads, wherever the text is cut', () => {
     const cell = fc.stringMatching(/^[ab ",;\n]{0,6}$/);
     const file = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 5 });
     fc.assert(
@@ -38,7 +38,7 @@ describe('the rows of an export', () => {
     );
   });
 
-  it('have the line that they start on', () => {
+  it('the rows of an export have the line that they start on', () => {
     const { rows } = read('a,"1\n2\n3"\r\nb,"x"\n\nc,d');
     expect(rows.map(({ line, cells }) => [line, ...cells])).toEqual([
       [1, 'a', '1\n2\n3'],
@@ -55,7 +55,7 @@ describe('the rows of an export', () => {
     ['text behind a quote', 'a\n"b"c\n', 'stray_quote', 2],
     ['a quote that is open for too long', `a\n"${'x\n'.repeat(40_000)}`, 'too_long', 2],
     ['a line without an end', `a\n${'x'.repeat(70_000)}`, 'too_long', 2],
-  ])('end at %s', (_, text, why, line) => {
+  ])('the rows of an export end at %s', (_, text, why, line) => {
     const { rows, stop } = read(text, ',', 1000);
     expect(stop).toEqual({ why, line });
     expect(rows).toHaveLength(line - 1);

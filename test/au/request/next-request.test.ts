@@ -16,7 +16,7 @@ function answerOf(row: ResultRow | undefined): unknown {
 }
 
 describe('packed answers', () => {
-  it('are taken as from lists by token, the last one again and again', () => {
+  it('packed answers are taken as from lists by token, the last one again and again', () => {
     const token = fc.oneof(fc.constantFrom('a', 'b', 'c', '', '💳'), fc.uuid());
     const cell = fc.oneof(fc.constantFrom('', '29', 'a,b', '"', 'x\ny', ' ', '卡\r'), fc.string({ unit: 'binary' }));
     const given = fc.array(fc.tuple(token, cell, fc.array(cell, { minLength: 3, maxLength: 3 })), { maxLength: 60 });
@@ -38,7 +38,7 @@ describe('packed answers', () => {
     );
   });
 
-  it('keep what they hold while they grow, long cells too', () => {
+  it('packed answers keep what they hold while they grow, long cells too', () => {
     const packed = new PackedResults();
     const rows = Array.from({ length: 40_000 }, (_, at) =>
       rowOf(at + 1, `tok_${at % 30_000}`, `CODE_${at % 20}`, [`${'t'.repeat(at % 10_000 === 5 ? 700_000 : 9)}${at}`]),

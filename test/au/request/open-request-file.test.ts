@@ -3,7 +3,7 @@ import { explainCheck, explainWarnings, refusedFile } from '../../../src/au/requ
 import { checked, HEADER } from '../rows.ts';
 
 describe('what is said of a refused file', () => {
-  it('R39 names line, column and fix of the first 20 problems, and counts the others', async () => {
+  it('R39: the error for a refused file names line, column and fix of the first 20 problems, and counts the others', async () => {
     const wrong = Array.from({ length: 1_022 }, (_, at) => `t${at},2026,13,`);
     const check = await checked(`${HEADER}\n${wrong.join('\n')}\n`);
     const lines = explainCheck(check);
@@ -15,7 +15,7 @@ describe('what is said of a refused file', () => {
     expect(lines.at(-1)).toBe('and 2,024 more problems');
   });
 
-  it('R39 ends in one failure with exit code 13 and the problems as facts', async () => {
+  it('R39: the error for a refused file ends in one failure with exit code 13 and the problems as facts', async () => {
     const error = refusedFile(await checked(`${HEADER}\nx,26,13,\n`), 'tokens.csv');
     expect(error.exitCode).toBe(13);
     expect(error.message).toBe('tokens.csv is refused: 1 problem');
@@ -33,10 +33,13 @@ describe('what is said of a refused file', () => {
     ['2031', '"2031"'],
     ['May', 'a value of 3 characters'],
     ['1234567890', 'a value of 10 characters'],
-  ])('repeats of the cell %s only what cannot be a piece of a card number', async (cell, shown) => {
-    const check = await checked(`${HEADER}\nx,26,${cell},\n`);
-    expect(explainCheck(check)).toEqual([`line 2, expiration_month: ${shown} is not a month from 01 to 12`]);
-  });
+  ])(
+    'the error for a refused file repeats of the cell %s only what cannot be a piece of a card number',
+    async (cell, shown) => {
+      const check = await checked(`${HEADER}\nx,26,${cell},\n`);
+      expect(explainCheck(check)).toEqual([`line 2, expiration_month: ${shown} is not a month from 01 to 12`]);
+    },
+  );
 
   it.each([
     ['token\nx\n', 'the header lacks expiration_year, expiration_month, merchant_id'],
@@ -48,11 +51,11 @@ describe('what is said of a refused file', () => {
     [`${HEADER.replaceAll(',', ';')}\n`, 'columns are separated by semicolons; use commas'],
     [Buffer.from('\ufefftoken', 'utf16le'), 'the file is UTF-16 (little-endian) text: save it as CSV in UTF-8'],
     [Buffer.from('tok\u00e9n\n', 'latin1'), 'the header is not UTF-8 (byte 0xE9; Latin-1?): save the file as UTF-8'],
-  ])('says what was found in the header %j', async (file, said) => {
+  ])('the error for a refused file says what was found in the header %j', async (file, said) => {
     expect(explainCheck(await checked(file))).toEqual([`line 1: ${said}`]);
   });
 
-  it('says which byte of which line is not UTF-8', async () => {
+  it('the error for a refused file says which byte of which line is not UTF-8', async () => {
     const file = Buffer.concat([Buffer.from(`${HEADER}\nx€,26,12,M`), Buffer.from([0x93]), Buffer.from('\n')]);
     expect(explainCheck(await checked(file))).toEqual([
       'line 2: is not UTF-8 (byte 0x93; Windows-1252?): save the file as UTF-8',
@@ -61,7 +64,7 @@ describe('what is said of a refused file', () => {
 });
 
 describe('what is said of repeated tokens', () => {
-  it('R39 counts them in one warning that names the first', async () => {
+  it('R39: the warning of repeated tokens counts them in one warning that names the first', async () => {
     const [two, many] = await Promise.all([2, 25].map((rows) => checked(`${HEADER}\n${'x,,,\n'.repeat(rows)}`)));
     expect(explainWarnings(two!)).toEqual(['1 row repeats a token: line 3 (that of line 2)']);
     expect(explainWarnings(many!)).toEqual([
@@ -69,7 +72,7 @@ describe('what is said of repeated tokens', () => {
     ]);
   });
 
-  it('says so when not all could be compared', async () => {
+  it('the warning of repeated tokens says so when not all could be compared', async () => {
     const check = await checked(`${HEADER}\nx,,,\n`);
     expect(explainWarnings(check)).toEqual([]);
     const cut = { ...check, duplicates: { ...check.duplicates, comparedTo: 524_289 } };

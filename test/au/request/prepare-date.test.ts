@@ -64,13 +64,13 @@ describe('an expiration in one cell', () => {
     expect(readExpiration(cell)).toBeUndefined();
   });
 
-  it('of two digits a part is read as the order says, though only another order makes a date of it', () => {
+  it('an expiration in one cell of two digits a part is read as the order says, though only another order makes a date of it', () => {
     expect(readExpiration('05/27', 'ym')).toBeUndefined();
     expect(readExpiration('05/31/2027', 'dmy')).toBeUndefined();
     expect(readExpiration('29-Mar', 'my')).toBeUndefined();
   });
 
-  it('reads every day of the century from all whole forms as its month', () => {
+  it('an expiration in one cell reads every day of the century from all whole forms as its month', () => {
     const day = fc.date({ min: new Date('2000-01-01'), max: new Date('2099-12-31'), noInvalidDate: true });
     fc.assert(
       fc.property(day, fc.constantFrom('-', '/', '.', ' '), (date, sign) => {
@@ -93,7 +93,7 @@ describe('an expiration in one cell', () => {
     );
   });
 
-  it('reads a date in one way or not at all', () => {
+  it('an expiration in one cell reads a date in one way or not at all', () => {
     const cell = fc.stringMatching(/^(?:[0-9]{1,4}|Mar)[-/. ]?(?:[0-9]{0,4}|Mar)(?:[-/. ][0-9]{1,4})?$/);
     fc.assert(
       fc.property(cell, (text) => {

@@ -127,7 +127,7 @@ function plain(cell: string): string {
 }
 
 describe('the preparation of an export', () => {
-  it('gives exactly the rows that it was made from, in every dialect, and a valid file', async () => {
+  it('the preparation of an export gives exactly the rows that it was made from, in every dialect, and a valid file', async () => {
     const size = fc.integer({ min: 1, max: 300 });
     await fc.assert(
       fc.asyncProperty(rows(), dialect(), size, async (all, spoken, at) => {
@@ -147,7 +147,7 @@ describe('the preparation of an export', () => {
     );
   });
 
-  it('leaves what it wrote as it is', async () => {
+  it('the preparation of an export leaves what it wrote as it is', async () => {
     await fc.assert(
       fc.asyncProperty(rows(), dialect(), async (all, spoken) => {
         const columns = [{ column: 'token', name: 'card_id' }, ...combined(spoken)] as const;
@@ -159,7 +159,7 @@ describe('the preparation of an export', () => {
     );
   });
 
-  it('R40 refuses a card number in any column, mapped or not, by its line alone', async () => {
+  it('R40: the preparation of an export refuses a card number in any column, mapped or not, by its line alone', async () => {
     const columns = ['token', 'expiration_year', 'expiration_month', 'merchant_id', 'note'];
     await fc.assert(
       fc.asyncProperty(

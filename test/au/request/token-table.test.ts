@@ -14,7 +14,7 @@ function taken(names: readonly string[], most?: number): RequestFileCheck['dupli
 }
 
 describe('repeated tokens', () => {
-  it('R39 are counted as a set counts them', () => {
+  it('R39: repeated tokens are counted as a set counts them', () => {
     const name = fc.oneof(
       fc.string({ maxLength: 3 }),
       fc.string({ minLength: 1, maxLength: 40 }),
@@ -45,20 +45,20 @@ describe('repeated tokens', () => {
       (at: number) =>
         `${'a'.repeat(at % 600)}${String.fromCharCode(33 + (at % 90))}${'a'.repeat(Math.floor(at / 600))}`,
     ],
-  ])('finds none among 100,000 different names made of %s', (_, name) => {
+  ])('the search for repeated tokens finds none among 100,000 different names made of %s', (_, name) => {
     const names = [...new Set(Array.from({ length: 100_000 }, (_, at) => name(at)))];
     expect(names.length).toBeGreaterThan(90_000);
     expect(taken(names).count).toBe(0);
   });
 
-  it('keeps what it knows while it grows', () => {
+  it('the search for repeated tokens keeps what it knows while it grows', () => {
     const names = Array.from({ length: 40_000 }, (_, at) => `tok_${at}`);
     const tokens = taken([...names, ...names]);
     expect([tokens.count, tokens.comparedTo]).toEqual([40_000, undefined]);
     expect(tokens.first[0]).toEqual({ line: 40_002, firstLine: 2 });
   });
 
-  it('stops in bounded memory, and tells where', () => {
+  it('the search for repeated tokens stops in bounded memory, and tells where', () => {
     const names = Array.from({ length: 1_000 }, (_, at) => `tok_${at % 600}`);
     const tokens = taken(['tok_0', ...names], 512);
     expect(tokens.comparedTo).toBe(514);

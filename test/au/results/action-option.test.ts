@@ -31,7 +31,7 @@ async function steps(options = ''): Promise<Record<string, string>> {
 const DEFAULTS = { WRN_OPT_OUT: 'consider', WRN_ISSUER_NO_DATA: 'consider', ERR_INVALID_PAN: 'exclude' };
 
 describe('the step of a result code', () => {
-  it('comes from the option, else the profile, code by code', async () => {
+  it('the step of a result code comes from the option, else the profile, code by code', async () => {
     expect(await steps()).toEqual(DEFAULTS);
     for (const code of Object.keys(DEFAULTS))
       expect(await svc(`profile set action.${code} exclude`)).toMatchObject({ code: 0 });
@@ -47,7 +47,7 @@ describe('the step of a result code', () => {
     });
   });
 
-  it('is one for the next request and for the files of a split, and is told with its reason', async () => {
+  it('the step of a result code is one for the next request and for the files of a split, and is told with its reason', async () => {
     await svc('profile set action.WRN_OPT_OUT exclude');
     await svc('profile set action.ERR_INVALID_PAN keep');
     const next = await svc('au next q.csv r.csv --out next.csv --excluded excluded.csv');
@@ -60,7 +60,7 @@ describe('the step of a result code', () => {
     expect(readFileSync(home.file('todo/keep.csv'), 'utf8')).toContain('\nc,');
   });
 
-  it('is shown with the profile, and can be taken back', async () => {
+  it('the step of a result code is shown with the profile, and can be taken back', async () => {
     await svc('profile set action.WRN_OPT_OUT exclude');
     const shown = await svc('profile show -o json');
     expect(JSON.parse(shown.stdout)).toMatchObject({ actions: { WRN_OPT_OUT: 'exclude' } });
@@ -75,11 +75,11 @@ describe('the step of a result code', () => {
     ['a step that does not exist', 'profile set action.WRN_OPT_OUT drop', 2],
     ['a code that is none', 'profile set action.WRN-OPT exclude', 2],
     ['a setting that does not exist', 'profile set actions keep', 2],
-  ])('refuses %s', async (_, line, code) => {
+  ])('the step of a result code refuses %s', async (_, line, code) => {
     expect(await svc(line)).toMatchObject({ code });
   });
 
-  it('R13 in a config file that says what cannot be is named with its place', async () => {
+  it('R13: in a config file that says what cannot be is named with its place', async () => {
     await svc('profile set action.WRN_OPT_OUT exclude');
     const file = home.file('.config/svc/config.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('"exclude"', '"drop"'));

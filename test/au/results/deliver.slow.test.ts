@@ -35,7 +35,7 @@ function spoil(desk: QuickDesk, run: string): void {
 
 describe('a run that took a false response for its results', () => {
   it.each(['au wait', 'au sync', 'au submit', 'au download'])(
-    'R59 is repaired from the service by %s, and nothing is paid again',
+    'R59: a run that took a false response for its results is repaired from the service by %s, and nothing is paid again',
     async (command) => {
       const { desk, run, right } = await completed();
       spoil(desk, run);
@@ -54,7 +54,7 @@ describe('a run that took a false response for its results', () => {
     40_000,
   );
 
-  it('R59 is checked once: results that an earlier version took well are left alone', async () => {
+  it('R59: a run that took a false response for its results is checked once: results that an earlier version took well are left alone', async () => {
     const { desk, run, right } = await completed();
     desk.change(run, ({ parts }) => {
       for (const { results } of parts) delete results?.proof;
@@ -68,7 +68,7 @@ describe('a run that took a false response for its results', () => {
     expect(readFileSync(desk.home.file(RESULTS), 'utf8')).toBe(right);
   }, 40_000);
 
-  it('R59 keeps its results where a second download of them fails', async () => {
+  it('R59: a run that took a false response for its results keeps its results where a second download of them fails', async () => {
     let isFalse = false;
     const { desk, run, right } = await completed({
       intercept(incoming, outgoing, proceed) {
@@ -93,7 +93,7 @@ const otherTag: Interceptor = (incoming, outgoing, proceed) => {
 };
 
 describe('results whose checksum alone is another, each time', () => {
-  it('R59 are kept beside the run, for its owner alone, until the operator takes them', async () => {
+  it('R59: results whose checksum alone is another, each time are kept beside the run, for its owner alone, until the operator takes them', async () => {
     const desk = await openQuickDesk({ pickupMs: 0, intercept: otherTag });
     const refused = await desk.svc('au submit tokens.csv --wait');
     const [run = ''] = desk.runIds();
@@ -113,7 +113,7 @@ describe('results whose checksum alone is another, each time', () => {
     expect(desk.uploads()).toBe(1);
   }, 40_000);
 
-  it('R59 are taken for a job alone in the same way', async () => {
+  it('R59: results whose checksum alone is another, each time are taken for a job alone in the same way', async () => {
     const desk = await openQuickDesk({ pickupMs: 0, intercept: otherTag });
     await desk.svc('au submit tokens.csv');
     const job = desk.record(desk.runIds()[0] ?? '').parts[0]?.job ?? '';
@@ -127,7 +127,7 @@ describe('results whose checksum alone is another, each time', () => {
 });
 
 describe('the place for results', () => {
-  it('R44 is left alone when it is taken or cannot be written, and may be a pipe', async () => {
+  it('R44: the place for results is left alone when it is taken or cannot be written, and may be a pipe', async () => {
     const { desk, run, right } = await completed();
     const job = desk.record(run).parts[0]?.job ?? '';
     const requests = desk.sandbox.ledger().length;
@@ -152,7 +152,7 @@ describe('the place for results', () => {
 });
 
 describe('--out -', () => {
-  it('R44 R47 gives the results of a job and of a run on standard output, byte for byte, and nothing else', async () => {
+  it('R44 and R47: --out - gives the results of a job and of a run on standard output, byte for byte, and nothing else', async () => {
     const { desk, run, right } = await completed();
     const job = desk.record(run).parts[0]?.job ?? '';
     for (const of of [job, run]) {
@@ -164,7 +164,7 @@ describe('--out -', () => {
     expect(readdirSync(desk.home.file('.local/state/svc/spool'))).toEqual([]);
   }, 40_000);
 
-  it('is refused where standard output has the summary', async () => {
+  it('--out - is refused where standard output has the summary', async () => {
     const desk = await openQuickDesk();
     expect(await desk.svc('au submit tokens.csv --wait --out -')).toMatchObject({ code: 2 });
     expect(desk.sandbox.ledger()).toEqual([]);

@@ -65,7 +65,7 @@ class Refused extends Error {}
 
 describe('a result file that is cut at any byte', () => {
   it.each(['length', 'chunks', 'close'])(
-    'R59 is taken only when it is whole, where the store gives its MD5: framed by %s',
+    'R59: a result file that is cut at any byte is taken only when it is whole, where the store gives its MD5: framed by %s',
     async (framing) => {
       await fc.assert(
         fc.asyncProperty(resultFile, async (text) => {
@@ -79,7 +79,7 @@ describe('a result file that is cut at any byte', () => {
   );
 
   it.each(['chunks', 'close'])(
-    'R59 is taken only after a whole row, where nothing but the text can tell: framed by %s',
+    'R59: a result file that is cut at any byte is taken only after a whole row, where nothing but the text can tell: framed by %s',
     async (framing) => {
       await fc.assert(
         fc.asyncProperty(resultFile, async (text) => {

@@ -37,7 +37,7 @@ function failingJob(machine: Machine, job: string): void {
 }
 
 describe('results that are kept unproven of a job that fails', () => {
-  it('R59 are not taken for the results of the job that is submitted after it', async () => {
+  it('R59: results that are kept unproven of a job that fails are not taken for the results of the job that is submitted after it', async () => {
     const machine = await openMachine();
     falseResults(machine);
     const refused = await machine.svc(`${SUBMIT} --wait`);
@@ -73,21 +73,21 @@ async function halfDownloaded() {
 }
 
 describe('the directory of a run that has ended', () => {
-  it('keeps neither refused results nor half of a download once others are proven whole', async () => {
+  it('the directory of a run that has ended keeps neither refused results nor half of a download once others are proven whole', async () => {
     const { machine, run, files } = await halfDownloaded();
     machine.fault = undefined;
     expect(await machine.svc(`au wait ${run}`)).toMatchObject({ code: 0 });
     expect(files()).toEqual(['results-0001.csv', 'run-request.csv', 'run.json']);
   });
 
-  it('keeps no half of a download after its job has failed, and what can still be accepted', async () => {
+  it('the directory of a run that has ended keeps no half of a download after its job has failed, and what can still be accepted', async () => {
     const { machine, run, files } = await halfDownloaded();
     failingJob(machine, machine.record(`state/runs/${run}`).parts[0]?.job ?? '');
     expect(await machine.svc(`au wait ${run}`)).toMatchObject({ code: 10 });
     expect(files()).toEqual(['results-0001.csv.unproven', 'run-request.csv', 'run.json']);
   });
 
-  it('keeps no half of a download after it is abandoned, and what can still be accepted', async () => {
+  it('the directory of a run that has ended keeps no half of a download after it is abandoned, and what can still be accepted', async () => {
     const { machine, run, files } = await halfDownloaded();
     expect(await machine.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
     expect(files()).toEqual(['results-0001.csv.unproven', 'run-request.csv', 'run.json']);

@@ -47,11 +47,11 @@ describe('what speaks against a result file', () => {
     ['md5', '<html></html>\n', ['columns']],
     ['none', '<html></html>', ['columns', 'end']],
     ['none', `${HEADER}\n"t,UPD_PAN\n`, ['columns']],
-  ] as const)('R59 where %s proves its length, of %j, is %j', async (proof, text, rules) => {
+  ] as const)('R59: where %s proves its length, of %j, is %j', async (proof, text, rules) => {
     expect((await flawsOf(file(text), proof, {})).map(({ rule }) => rule)).toEqual(rules);
   });
 
-  it('R59 is a row more than were sent, and no row less', async () => {
+  it('R59: a flaw of a result file is a row more than were sent, and no row less', async () => {
     const path = file(`${HEADER}\nt,A\nu,B\n`);
     expect(await flawsOf(path, 'none', { rowsSent: 1 })).toEqual([
       { rule: 'row_count', problem: 'has 2 rows, more than the 1 that were sent' },
@@ -61,7 +61,7 @@ describe('what speaks against a result file', () => {
     expect(await countResults(path, 1)).toMatchObject({ rows: 2, unchanged: 0 });
   });
 
-  it('is nothing that hides a file that cannot be read', async () => {
+  it('a flaw of a result file is nothing that hides a file that cannot be read', async () => {
     await expect(flawsOf(join(directory, 'none.csv'), 'none', { rowsSent: 1 })).rejects.toThrow('none.csv');
     expect(await hashOf(join(directory, 'none.csv'))).toBeUndefined();
   });
@@ -94,14 +94,14 @@ function saved(run: RunDirectory): RunRecord {
 }
 
 describe('results that are kept', () => {
-  it('R59 stay as they are when they were proven and are unchanged', async () => {
+  it('R59: kept results stay as they are when they were proven and are unchanged', async () => {
     const run = runOf('downloaded', { proof: 'md5' });
     expect(hasUnchecked(run.record)).toBe(false);
     await invalidateResults(run);
     expect(saved(run)).toMatchObject({ parts: [{ state: 'downloaded', results: { proof: 'md5' } }], results: {} });
   });
 
-  it('R59 of an earlier version are checked once, and then known by their content', async () => {
+  it('R59: kept results of an earlier version are checked once, and then known by their content', async () => {
     const run = runOf('downloaded', {});
     expect(hasUnchecked(run.record)).toBe(true);
     await invalidateResults(run);
@@ -109,7 +109,7 @@ describe('results that are kept', () => {
     expect(hasUnchecked(run.record)).toBe(false);
   });
 
-  it('R59 of an earlier version with more rows than were sent are downloaded again', async () => {
+  it('R59: kept results of an earlier version with more rows than were sent are downloaded again', async () => {
     const text = `${RIGHT}u,X\n`;
     const run = runOf('downloaded', { sha256: sha256(text) }, text);
     await invalidateResults(run);
@@ -118,28 +118,28 @@ describe('results that are kept', () => {
     expect(saved(run).results).toBeUndefined();
   });
 
-  it('R59 of an earlier version without their last line end are downloaded again, and kept until then', async () => {
+  it('R59: kept results of an earlier version without their last line end are downloaded again, and kept until then', async () => {
     const text = RIGHT.trimEnd();
     const run = runOf('downloaded', { sha256: sha256(text) }, text);
     await invalidateResults(run);
     expect(saved(run).parts).toMatchObject([{ state: 'completed', results: { sha256: sha256(text) } }]);
   });
 
-  it('R59 that were changed since are downloaded again, and are known no more', async () => {
+  it('R59: kept results that were changed since are downloaded again, and are known no more', async () => {
     const run = runOf('downloaded', { proof: 'md5' }, `${RIGHT}u,X\n`);
     await invalidateResults(run);
     expect(saved(run).parts).toEqual([expect.not.objectContaining({ results: expect.anything() })]);
     expect(saved(run)).toMatchObject({ parts: [{ state: 'completed' }] });
   });
 
-  it('R59 that are no result file at all are known no more, with or without their last line end', async () => {
+  it('R59: kept results that are no result file at all are known no more, with or without their last line end', async () => {
     const text = '<html></html>';
     const run = runOf('downloaded', { sha256: sha256(text) }, text);
     await invalidateResults(run);
     expect(saved(run).parts).toEqual([expect.not.objectContaining({ results: expect.anything() })]);
   });
 
-  it('R59 of several parts are checked each, and the merged file stays known as the run’s own', async () => {
+  it('R59: kept results of several parts are checked each, and the merged file stays known as the run’s own', async () => {
     const run = runOf('downloaded', { proof: 'md5' });
     const [one] = run.record.parts;
     const { proof: _, ...results } = one!.results!;
@@ -154,14 +154,14 @@ describe('results that are kept', () => {
     });
   });
 
-  it('R59 are no concern of a part that is not downloaded', async () => {
+  it('R59: kept results are no concern of a part that is not downloaded', async () => {
     const run = runOf('completed', {}, 'changed');
     expect(hasUnchecked(run.record)).toBe(false);
     await invalidateResults(run);
     expect(saved(run)).toMatchObject({ parts: [{ state: 'completed', results: {} }], results: {} });
   });
 
-  it('are fetched again where that is wished, and others are left as they are', () => {
+  it('kept results are fetched again where that is wished, and others are left as they are', () => {
     const run = runOf('downloaded', { proof: 'md5' });
     refetchResults(run);
     expect(run.record.parts).toMatchObject([{ state: 'completed', results: { proof: 'md5' } }]);
@@ -188,7 +188,7 @@ describe('results that are not proven', () => {
   }
 
   it.each(['completed', 'downloaded', 'failed'] as const)(
-    'R59 of a part that is %s are taken when the operator vouches for them',
+    'R59: unproven results of a part that is %s are taken when the operator vouches for them',
     async (state) => {
       const run = unprovenRun(state);
       await acceptUnproven(run);
@@ -203,7 +203,7 @@ describe('results that are not proven', () => {
     ['of another job, as they say', { unproven: { job: 'job-0' } }],
     ['that may be of the failed job before', { earlier_jobs: [{ job: 'job-0', ended: 'failed' }] }],
   ] as const)(
-    'R59 %s are not taken for those of the present job',
+    'R59: %s are not taken for those of the present job',
     async (_, { unproven, earlier_jobs: earlier }: Stale) => {
       const run = unprovenRun('completed');
       const [part] = run.record.parts;
@@ -219,7 +219,7 @@ describe('results that are not proven', () => {
   it.each([
     ['of a part under way', 'uploaded', RIGHT],
     ['that were changed since', 'completed', `${RIGHT}u,X\n`],
-  ] as const)('R59 %s are not taken', async (_, state, there) => {
+  ] as const)('R59: %s are not taken', async (_, state, there) => {
     const run = unprovenRun(state, there);
     await acceptUnproven(run);
     expect(saved(run).parts).toMatchObject([{ state, unproven: {} }]);

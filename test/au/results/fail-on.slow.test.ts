@@ -26,21 +26,24 @@ describe('a job in which one error code has over half of the rows', () => {
     ['au submit --wait', undefined, () => 'au submit tokens.csv --wait'],
     ['au wait', 'au submit tokens.csv', (desk) => `au wait ${runOf(desk)}`],
     ['au sync', 'au submit tokens.csv', () => 'au sync'],
-  ])('is questioned first by %s and in the step summary, with its tenant', async (_, before, line) => {
-    const desk = await wrongDesk(25);
-    if (before !== undefined) await desk.svc(before);
-    const { code, stderr } = await desk.svc(`${line(desk)} --summary summary.md`);
-    expect(code).toBe(0);
-    const tenant = desk.record(runOf(desk)).tenant_id ?? 'a tenant that is not recorded here';
-    expect(firstWarning(stderr)).toContain('25 of 25 rows (100.0%)');
-    expect(firstWarning(stderr)).toMatch(QUESTION);
-    expect(firstWarning(stderr)).toContain(tenant);
-    const [title = '', , fact = ''] = readFileSync(desk.home.file('summary.md'), 'utf8').split('\n');
-    expect(title).toContain('completed');
-    expect(fact).toMatch(/\*\*warning\*\*: 25 of 25 rows .*is the profile wrong, or the export\?/);
-  });
+  ])(
+    'a job in which one error code has over half of the rows is questioned first by %s and in the step summary, with its tenant',
+    async (_, before, line) => {
+      const desk = await wrongDesk(25);
+      if (before !== undefined) await desk.svc(before);
+      const { code, stderr } = await desk.svc(`${line(desk)} --summary summary.md`);
+      expect(code).toBe(0);
+      const tenant = desk.record(runOf(desk)).tenant_id ?? 'a tenant that is not recorded here';
+      expect(firstWarning(stderr)).toContain('25 of 25 rows (100.0%)');
+      expect(firstWarning(stderr)).toMatch(QUESTION);
+      expect(firstWarning(stderr)).toContain(tenant);
+      const [title = '', , fact = ''] = readFileSync(desk.home.file('summary.md'), 'utf8').split('\n');
+      expect(title).toContain('completed');
+      expect(fact).toMatch(/\*\*warning\*\*: 25 of 25 rows .*is the profile wrong, or the export\?/);
+    },
+  );
 
-  it('is questioned first by au report, drawn, as data and on its page', async () => {
+  it('a job in which one error code has over half of the rows is questioned first by au report, drawn, as data and on its page', async () => {
     const desk = await wrongDesk(25);
     await desk.svc('au submit tokens.csv --wait');
     const here = (words: readonly string[]) =>
@@ -54,7 +57,7 @@ describe('a job in which one error code has over half of the rows', () => {
     expect(page).toContain('<strong>25 of 25 rows (100.0%) ended in ERR_INVALID_TOKEN');
   });
 
-  it('is not questioned below 20 rows, nor at half of them', async () => {
+  it('a job in which one error code has over half of the rows is not questioned below 20 rows, nor at half of them', async () => {
     const few = await wrongDesk(19);
     expect((await few.svc('au submit tokens.csv --wait')).stderr).not.toMatch(QUESTION);
     const desk = await wrongDesk(0);
@@ -75,7 +78,7 @@ describe('--fail-on with a share', () => {
     ['au wait', 'au submit tokens.csv', (desk) => `au wait ${runOf(desk)}`],
     ['au sync', 'au submit tokens.csv', () => 'au sync'],
   ])(
-    'ends %s with 10 above it, once the results are written, and with 0 up to it',
+    '--fail-on with a share ends %s with 10 above it, once the results are written, and with 0 up to it',
     async (_, before, line) => {
       for (const [failOn, expected] of [
         ['err=5%', 10],
@@ -97,7 +100,7 @@ describe('--fail-on with a share', () => {
     60_000,
   );
 
-  it('is refused when it is no share', async () => {
+  it('--fail-on with a share is refused when it is no share', async () => {
     for (const failOn of ['err=', 'err=5', 'err=101%', 'upd=5%', '5%', 'err=-1%']) {
       const { code, stderr } = await svcHere(['au', 'sync', '--fail-on', failOn], {});
       expect([failOn, code, stderr.includes('err=5%')]).toEqual([failOn, 2, true]);
@@ -106,7 +109,7 @@ describe('--fail-on with a share', () => {
 });
 
 describe('a next request that is wrong as the last one was', () => {
-  it('is written, and au next ends with 10 unless a larger share is allowed', async () => {
+  it('a next request that is wrong as the last one was is written, and au next ends with 10 unless a larger share is allowed', async () => {
     const desk = await wrongDesk(25);
     await desk.svc('au submit tokens.csv --wait');
     const line = 'au next tokens.csv tokens.results.csv';

@@ -28,13 +28,13 @@ async function merged(...parts: readonly string[]): Promise<string> {
 const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
 describe('joining the results of parts', () => {
-  it('R47 keeps the bytes of parts with the same header, in the order of the input', async () => {
+  it('R47: the merge of results keeps the bytes of parts with the same header, in the order of the input', async () => {
     const [one, two] = [`${HEADER}\n${row('a', 'UPD_PAN')}\n`, `${HEADER}\n${row('"b ""x"""', 'ERR_NEW')}\n`];
     expect(await merged(one, two)).toBe(one + two.slice(HEADER.length + 1));
     expect(await merged(one)).toBe(one);
   });
 
-  it('R47 keeps lines apart where a part has no line end at its end, and keeps carriage returns', async () => {
+  it('R47: the merge of results keeps lines apart where a part has no line end at its end, and keeps carriage returns', async () => {
     expect(await merged(`${HEADER}\n${row('a', 'X')}`, `${HEADER}\n${row('b', 'X')}`)).toBe(
       `${HEADER}\n${row('a', 'X')}\n${row('b', 'X')}`,
     );
@@ -46,7 +46,7 @@ describe('joining the results of parts', () => {
     expect(text).toBe(`${HEADER}\r\n${row('a', 'X')}\r\n${row('b', 'X')}\r\n`);
   });
 
-  it('R47 has the columns of all parts, by name, where they differ, and keeps codes that it does not know', async () => {
+  it('R47: the merge of results has the columns of all parts, by name, where they differ, and keeps codes that it does not know', async () => {
     const text = await merged(
       `${HEADER},network\n${row('a', 'UPD_PAN', ',visa')}\n`,
       `${HEADER}\n`,
@@ -63,7 +63,7 @@ describe('joining the results of parts', () => {
     expect(await countResults(target, 5)).toMatchObject({ updated: 1, warned: 1, errors: 0, unknown: 1, unchanged: 2 });
   });
 
-  it('R47 loses no row and no cell, however the columns of the parts differ', async () => {
+  it('R47: the merge of results loses no row and no cell, however the columns of the parts differ', async () => {
     const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', ' ', 'é', '\n'), maxLength: 4 });
     const part = fc.record({
       extra: fc.subarray(['x', 'y', 'z']),
@@ -97,7 +97,7 @@ describe('joining the results of parts', () => {
     );
   });
 
-  it('R44 is whole or absent, for its owner alone, and replaces nothing unasked', async () => {
+  it('R44: the merge of results is whole or absent, for its owner alone, and replaces nothing unasked', async () => {
     const part = join(directory, 'part.csv');
     writeFileSync(part, `${HEADER}\n${row('a', 'UPD_PAN')}\n`);
     await mergeResults([part], target, { overwrite: false, mark: 'run-1' });
@@ -111,7 +111,7 @@ describe('joining the results of parts', () => {
     expect(readdirSync(directory).filter((name) => name.includes('svc-merge'))).toEqual([]);
   });
 
-  it('notes what will be there before it is there', async () => {
+  it('the merge of results notes what will be there before it is there', async () => {
     const part = join(directory, 'part.csv');
     writeFileSync(part, `${HEADER}\n`);
     let early: string[] = [];

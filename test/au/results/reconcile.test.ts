@@ -50,7 +50,7 @@ function quoted(name: string): string {
 }
 
 describe('results held against their request', () => {
-  it('R47 come out as by counting tokens, in any order, however the bytes are cut', async () => {
+  it('R47: results compared with their request come out as by counting tokens, in any order, however the bytes are cut', async () => {
     const lists = fc
       .array(token, { maxLength: 40 })
       .chain((asked) =>
@@ -76,7 +76,7 @@ describe('results held against their request', () => {
     );
   });
 
-  it('are read side by side where they stand in order, else by token', async () => {
+  it('results compared with their request are read side by side where they stand in order, else by token', async () => {
     const request = requestOf(['a', 'b', 'a', 'c']);
     expect((await compared({ request, results: resultsOf(['b', 'c']) })).matchedBy).toBe('order');
     expect((await compared({ request, results: resultsOf([]) })).matchedBy).toBe('order');
@@ -84,7 +84,7 @@ describe('results held against their request', () => {
     expect((await compared({ request, results: resultsOf(['c', 'b']) })).matchedBy).toBe('token');
   });
 
-  it('need no memory for tokens where they stand in order, and are only counted beyond it otherwise', async () => {
+  it('results compared with their request need no memory for tokens where they stand in order, and are only counted beyond it otherwise', async () => {
     const tokens = Array.from({ length: 5_000 }, (_, at) => `tok_${at}`);
     const request = requestOf(tokens);
     const inOrder = await compared({ request, results: resultsOf(tokens) }, new TokenIndex(16));

@@ -56,7 +56,7 @@ const file = fc.oneof(
 );
 
 describe('any result file', () => {
-  it('R47 is read alike however its bytes are cut', async () => {
+  it('R47: any result file is read alike however its bytes are cut', async () => {
     await fc.assert(
       fc.asyncProperty(file, fc.integer({ min: 1, max: 70 }), async (file, size) => {
         expect(await outcome(inChunks(file, size))).toEqual(await outcome([file]));
@@ -65,7 +65,7 @@ describe('any result file', () => {
     );
   });
 
-  it('R47 is read alike where a line is longer than any row of ours', async () => {
+  it('R47: any result file is read alike where a line is longer than any row of ours', async () => {
     for (const note of ['x'.repeat(40_000), `"${'x,'.repeat(30_000)}"`, 'é'.repeat(70_000)]) {
       const file = Buffer.from(`${HEADER}\na,UPD_PAN,\nb,UPD_PAN,${note}\nc,UPD_PAN,\n`);
       const wanted = await outcome([file]);

@@ -33,7 +33,7 @@ async function failure(file: string | Uint8Array): Promise<unknown> {
 }
 
 describe('reading results', () => {
-  it('R47 reads columns by name', async () => {
+  it('R47: the reader of results reads columns by name', async () => {
     expect(await read(`${HEADER}\na,26,12,b,29,11,UPD_PAN\n`)).toEqual([
       {
         token: 'a',
@@ -49,7 +49,7 @@ describe('reading results', () => {
     ]);
   });
 
-  it('R47 takes columns in any order and keeps those it does not know', async () => {
+  it('R47: the reader of results takes columns in any order and keeps those it does not know', async () => {
     const [row] = await read('note,result_code,token,__proto__,\n"a, ""b""",WRN_OPT_OUT,t,p,q\n');
     expect(row).toMatchObject({ token: 't', result_code: 'WRN_OPT_OUT', new_token: '', expiration_year: '' });
     expect(Object.entries(row?.extra ?? {})).toEqual([
@@ -59,7 +59,7 @@ describe('reading results', () => {
     ]);
   });
 
-  it('R47 takes a byte order mark, CRLF, quotes, newlines in quotes, and no line end at the end', async () => {
+  it('R47: the reader of results takes a byte order mark, CRLF, quotes, newlines in quotes, and no line end at the end', async () => {
     const rows = await read('\ufeff"token","result_code","note"\r\n"a","UPD_PAN","x\r\ny"\r\nb,ERR_UNDEFINED,');
     expect(rows.map((row) => [row.token, row.result_code, row.extra['note'], row.row])).toEqual([
       ['a', 'UPD_PAN', 'x\r\ny', 1],
@@ -67,7 +67,7 @@ describe('reading results', () => {
     ]);
   });
 
-  it('R47 reads every cell back, whatever it holds, in any order of columns, however the bytes are cut', async () => {
+  it('R47: the reader of results reads every cell back, whatever it holds, in any order of columns, however the bytes are cut', async () => {
     const cell = fc.string({ unit: 'grapheme', maxLength: 8 });
     const names = fc.shuffledSubarray([...RESULT_COLUMNS, 'note', 'other'], { minLength: 9, maxLength: 9 });
     const rows = fc.array(fc.array(cell, { minLength: 9, maxLength: 9 }), { maxLength: 8 });
@@ -86,7 +86,7 @@ describe('reading results', () => {
   it.each([
     ['the token column', 'result_code\nUPD_PAN\n', 'lacks the column token'],
     ['both needed columns', 'a,b\n1,2\n', 'lacks the column token and result_code'],
-  ])('R47 refuses a file without %s', async (_, file, said) => {
+  ])('R47: the reader of results refuses a file without %s', async (_, file, said) => {
     const error = await failure(file);
     expect(isSvcError(error, 'checksum_mismatch')).toBe(true);
     expect(String(error)).toContain(said);
@@ -99,14 +99,14 @@ describe('reading results', () => {
     ['a row with a cell too many', `${HEADER}\nSECRET,26,12,b,29,11,UPD_PAN,x\n`],
     ['a file cut within quotes', `${HEADER}\na,26,12,"SECRET`],
     ['a quote within a cell', `${HEADER}\nSE"CRET,26,12,b,29,11,UPD_PAN\n`],
-  ])('R47 refuses %s, without repeating its cells', async (_, file) => {
+  ])('R47: the reader of results refuses %s, without repeating its cells', async (_, file) => {
     const error = await failure(file);
     expect(isSvcError(error, 'checksum_mismatch') && error.exitCode).toBe(12);
     expect(String(error) + JSON.stringify(error)).not.toContain('CRET');
   });
 
   it.each(['x', 'a,', '"a",', 'token,result_code,'])(
-    'R47 refuses a file of one endless line of %s after a bounded part of it',
+    'R47: the reader of results refuses a file of one endless line of %s after a bounded part of it',
     async (piece) => {
       const mebibyte = Buffer.from(piece.repeat(2 ** 20 / piece.length));
       let read = 0;
@@ -118,11 +118,11 @@ describe('reading results', () => {
     },
   );
 
-  it('passes on the failure of its source', async () => {
+  it('the reader of results passes on the failure of its source', async () => {
     await expect(readAll(readResults(broken()))).rejects.toThrow('disk');
   });
 
-  it('closes its source when its reader stops early', async () => {
+  it('the reader of results closes its source when its reader stops early', async () => {
     let closed = false;
     async function* endless(): AsyncGenerator<Uint8Array, void> {
       try {
@@ -138,7 +138,7 @@ describe('reading results', () => {
 });
 
 describe('result codes', () => {
-  it('knows the fifteen codes of the interface, each of the class that its prefix says', () => {
+  it('the table of result codes knows the fifteen codes of the interface, each of the class that its prefix says', () => {
     const classes = { UPD: 'updated', WRN: 'warned', ERR: 'error' };
     expect(RESULT_CODES).toHaveLength(15);
     for (const code of RESULT_CODES)
@@ -148,7 +148,7 @@ describe('result codes', () => {
       });
   });
 
-  it('keeps codes that it does not know', () => {
+  it('the table of result codes keeps codes that it does not know', () => {
     expect(explainResultCode('WRN_NEW')).toMatchObject({ class: 'warned', known: false });
     expect(explainResultCode('toString')).toMatchObject({ class: 'unknown', known: false });
     expect(explainResultCode('')).toMatchObject({ class: 'unknown', known: false });
@@ -157,7 +157,7 @@ describe('result codes', () => {
 });
 
 describe('counts of results', () => {
-  it('R47 counts rows by code and class, unknown ones too', async () => {
+  it('R47: the count of results counts rows by code and class, unknown ones too', async () => {
     const codes = ['NEW_1', 'UPD_PAN', 'ERR_UNDEFINED', 'UPD_PAN', 'WRN_OPT_OUT', 'UPD_LATER', 'constructor'];
     const file = `result_code,token\n${codes.map((code, at) => `${code},t${at}`).join('\n')}\n`;
     const summary = await summarizeResults(stream([Buffer.from(file)]));
@@ -172,7 +172,7 @@ describe('counts of results', () => {
     ]);
   });
 
-  it('takes a file without rows', async () => {
+  it('the count of results takes a file without rows', async () => {
     const summary = await summarizeResults(stream([Buffer.from(HEADER)]));
     expect(summary).toEqual({
       rows: 0,

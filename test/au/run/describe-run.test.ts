@@ -6,7 +6,7 @@ import { openDesk } from '../commands/support.ts';
 const SUMMARY = { GITHUB_STEP_SUMMARY: 'summary.md' };
 
 describe('the summary of a run', () => {
-  it('has the counts, the codes by class and the ids of run and jobs', async () => {
+  it('the summary of a run has the counts, the codes by class and the ids of run and jobs', async () => {
     const desk = await openDesk({ pickupMs: 0 });
     expect(await desk.svc('au submit tokens.csv --wait --fail-on err', SUMMARY)).toMatchObject({ code: 10 });
     const [run = ''] = desk.runIds();
@@ -22,7 +22,7 @@ describe('the summary of a run', () => {
     expect(desk.uploads()).toBe(1);
   }, 40_000);
 
-  it('says what is pending and how to resume, and each command of a job adds its own', async () => {
+  it('the summary of a run says what is pending and how to resume, and each command of a job adds its own', async () => {
     const desk = await openDesk({ processingMs: 3_600_000 });
     writeFileSync(desk.home.file('summary.md'), 'from an earlier step\n');
     copyFileSync(desk.home.file('tokens.csv'), desk.home.file('to|k`<b>.csv'));
@@ -47,7 +47,7 @@ describe('the summary of a run', () => {
   }, 40_000);
 
   it.runIf(CAN_OBEY_MODES)(
-    'that cannot be written is a warning once the file is paid for',
+    'the summary of a run that cannot be written is a warning once the file is paid for',
     async () => {
       const desk = await openDesk({ pickupMs: 0 });
       const { code, stderr } = await desk.svc('au submit tokens.csv --wait', {
@@ -60,7 +60,7 @@ describe('the summary of a run', () => {
     40_000,
   );
 
-  it('that cannot be written to the file of --summary is refused before anything is sent', async () => {
+  it('the summary of a run that cannot be written to the file of --summary is refused before anything is sent', async () => {
     const desk = await openDesk();
     const { code, stderr } = await desk.svc('au submit tokens.csv --summary none/summary.md');
     expect(code, stderr).toBe(1);

@@ -47,7 +47,7 @@ function submit(...argv: string[]): string[] {
 }
 
 describe('svc au submit --wait --events', () => {
-  it('ends its wait when the event comes; the job itself is read as ever', async () => {
+  it('svc au submit --wait --events ends its wait when the event comes; the job itself is read as ever', async () => {
     const { code, stdout, stderr } = await home.svc(submit('--wait', '--events', String(port)), { env: environment() });
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     expect(stderr).toContain(`listening for events on http://127.0.0.1:${port}`);
@@ -55,7 +55,7 @@ describe('svc au submit --wait --events', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'completed' });
   });
 
-  it('believes nothing that an event says', async () => {
+  it('svc au submit --wait --events believes nothing that an event says', async () => {
     const child = home.start(submit('--wait', '--events', String(port)), { env: environment() });
     const ended = finished(child);
     let job: string | undefined;
@@ -72,7 +72,7 @@ describe('svc au submit --wait --events', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'completed', results: { bytes: expect.any(Number) } });
   });
 
-  it('creates nothing when the port is in use', async () => {
+  it('svc au submit --wait --events creates nothing when the port is in use', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
     const { code, stderr } = await home.svc(submit('--wait', '--events', String(port)), { env: environment() });
@@ -82,7 +82,7 @@ describe('svc au submit --wait --events', () => {
     expect(sandbox.ledger()).toEqual([]);
   });
 
-  it('needs --wait', async () => {
+  it('svc au submit --wait --events needs --wait', async () => {
     const { code } = await home.svc(submit('--events', '0'), { env: environment() });
     expect(code).toBe(2);
     expect(sandbox.ledger()).toEqual([]);

@@ -74,7 +74,7 @@ function change(place: string, edit: (record: RecordOnDisk) => void): void {
 }
 
 describe('the same file again', () => {
-  it('R36 resumes its run, and a completed one sends nothing more', async () => {
+  it('R36: resumes its run, and a completed one sends nothing more', async () => {
     expect(await svc('au submit tokens.csv')).toMatchObject({ code: 0 });
     expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
     const results = readFileSync(home.file('tokens.results.csv'), 'utf8');
@@ -87,21 +87,21 @@ describe('the same file again', () => {
     expect(third.stderr.split('\n').filter((line) => line.includes(', completed)'))).toHaveLength(1);
   });
 
-  it('names the cycle of a file that was submitted before', async () => {
+  it('submitting the same file again names the cycle of a file that was submitted before', async () => {
     await svc('au submit tokens.csv --wait --cycle 2026-12');
     const again = await svc('au submit tokens.csv --wait --cycle 2026-12');
     expect(again.code).toBe(0);
     expect(again.stderr).toMatch(/ago in cycle 2026-12 \(run-\S+, completed\); nothing was sent\n/);
   });
 
-  it('begins another run with --again alone', async () => {
+  it('submitting the same file again begins another run with --again alone', async () => {
     await svc('au submit tokens.csv');
     await svc('au submit tokens.csv --again');
     expect(runIds()).toHaveLength(2);
     expect(uploads()).toBe(2);
   });
 
-  it('shows people its job once, and programs the job and the list', async () => {
+  it('submitting the same file again shows people its job once, and programs the job and the list', async () => {
     const shown = await svc('au submit tokens.csv -o table');
     expect(shown.stdout).toMatch(/^job +[0-9a-f-]{36}$/m);
     expect(shown.stdout).not.toMatch(/^jobs/m);
@@ -109,7 +109,7 @@ describe('the same file again', () => {
     expect(jobs).toEqual([job]);
   });
 
-  it('R36 is one run when two terminals begin it at once', async () => {
+  it('R36: submitting the same file again is one run when two terminals begin it at once', async () => {
     const both = await Promise.all([svc('au submit tokens.csv'), svc('au submit tokens.csv')]);
     expect(both.every(({ code }) => code === 0 || code === 11)).toBe(true);
     expect(both.some(({ code }) => code === 0)).toBe(true);
@@ -117,7 +117,7 @@ describe('the same file again', () => {
     expect(uploads()).toBe(1);
   });
 
-  it('writes results again that were deleted, from what it keeps or from the service', async () => {
+  it('submitting the same file again writes results again that were deleted, from what it keeps or from the service', async () => {
     await svc('au submit tokens.csv --wait');
     const results = readFileSync(home.file('tokens.results.csv'), 'utf8');
     rmSync(home.file('tokens.results.csv'));
@@ -127,14 +127,14 @@ describe('the same file again', () => {
     expect(uploads()).toBe(1);
   });
 
-  it('R44 leaves a file alone that is not its own result', async () => {
+  it('R44: submitting the same file again leaves a file alone that is not its own result', async () => {
     writeFileSync(home.file('tokens.results.csv'), 'mine');
     expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 2 });
     expect(uploads()).toBe(0);
     expect(await svc('au submit tokens.csv --wait --force')).toMatchObject({ code: 0 });
   });
 
-  it('goes on with what came through a pipe when it is piped again', async () => {
+  it('submitting the same file again continues with what came through a pipe when it is piped again', async () => {
     const input = exampleRequestFile();
     expect(await svc('au submit -', input)).toMatchObject({ code: 0 });
     const again = await svc('au submit - --wait', input);
@@ -142,14 +142,14 @@ describe('the same file again', () => {
     expect(uploads()).toBe(1);
   });
 
-  it('writes results for a device or a pipe, and keeps them with the run', async () => {
+  it('submitting the same file again writes results for a device or a pipe, and keeps them with the run', async () => {
     expect(await svc('au submit tokens.csv --wait --out /dev/null')).toMatchObject({ code: 0 });
     expect(existsSync(home.file(join(RUNS, runIds()[0] ?? '', 'results.csv')))).toBe(true);
   });
 });
 
 describe('a file that changed', () => {
-  it('is a run of its own, and the open run before it is named', async () => {
+  it('a file that changed is a run of its own, and the open run before it is named', async () => {
     await svc('au submit tokens.csv');
     const [first = ''] = runIds();
     writeFileSync(home.file('tokens.csv'), `${exampleRequestFile()}one-more,,,\n`);
@@ -159,7 +159,7 @@ describe('a file that changed', () => {
     expect(runIds()).toHaveLength(2);
   });
 
-  it('is refused in a --run-dir of another file', async () => {
+  it('a file that changed is refused in a --run-dir of another file', async () => {
     await svc('au submit tokens.csv --run-dir kept');
     writeFileSync(home.file('tokens.csv'), `${exampleRequestFile()}one-more,,,\n`);
     const { code, stderr } = await svc('au submit tokens.csv --run-dir kept');
@@ -169,7 +169,7 @@ describe('a file that changed', () => {
 });
 
 describe('a run directory', () => {
-  it('can be carried elsewhere and gone on with there, the lock of a killed process in it', async () => {
+  it('a run directory can be carried elsewhere and gone on with there, the lock of a killed process in it', async () => {
     await svc('au submit tokens.csv --run-dir here/run');
     writeFileSync(
       home.file('here/run/run.12345.lock'),
@@ -182,14 +182,14 @@ describe('a run directory', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'completed' });
   });
 
-  it('is named in the command that goes on, where its id is not enough', async () => {
+  it('a run directory is named in the command that continues, where its id is not enough', async () => {
     const { stderr } = await svc('au submit tokens.csv --run-dir kept');
     expect(stderr).toContain('  svc au wait kept\n');
     expect(await svc('au wait kept')).toMatchObject({ code: 0 });
     expect(existsSync(home.file('tokens.results.csv'))).toBe(true);
   });
 
-  it('that is damaged is left as it is, and named', async () => {
+  it('a run directory that is damaged is left as it is, and named', async () => {
     await svc('au submit tokens.csv');
     const [id = ''] = runIds();
     writeFileSync(home.file(join(RUNS, id, 'run.json')), '{"version":1');
@@ -201,17 +201,20 @@ describe('a run directory', () => {
     expect(readFileSync(home.file(join(RUNS, id, 'run.json')), 'utf8')).toBe('{"version":1');
   });
 
-  it.each(['au runs', 'au sync'])('that is damaged is never none: %s ends with 3 and does not say so', async (line) => {
-    await svc('au submit tokens.csv');
-    const [id = ''] = runIds();
-    writeFileSync(home.file(join(RUNS, id, 'run.json')), '{"version":1');
-    const { code, stderr } = await svc(line);
-    expect(code).toBe(3);
-    expect(stderr).toContain('is damaged');
-    expect(stderr).not.toMatch(/no (open )?runs/);
-  });
+  it.each(['au runs', 'au sync'])(
+    'a run directory that is damaged is never none: %s ends with 3 and does not say so',
+    async (line) => {
+      await svc('au submit tokens.csv');
+      const [id = ''] = runIds();
+      writeFileSync(home.file(join(RUNS, id, 'run.json')), '{"version":1');
+      const { code, stderr } = await svc(line);
+      expect(code).toBe(3);
+      expect(stderr).toContain('is damaged');
+      expect(stderr).not.toMatch(/no (open )?runs/);
+    },
+  );
 
-  it('of a newer version asks for a newer svc', async () => {
+  it('a run directory of a newer version asks for a newer svc', async () => {
     await svc('au submit tokens.csv --run-dir kept');
     change('kept', (record) => Object.assign(record, { version: 2 }));
     const { code, stderr } = await svc('au submit tokens.csv --run-dir kept');
@@ -219,7 +222,7 @@ describe('a run directory', () => {
     expect(stderr).toContain('newer svc');
   });
 
-  it.skipIf(!CAN_OBEY_MODES)('R44 that cannot be written is shown, and nothing is begun', async () => {
+  it.skipIf(!CAN_OBEY_MODES)('R44: a run directory that cannot be written is shown, and nothing is begun', async () => {
     await svc('au submit tokens.csv --run-dir kept');
     change('kept', ({ parts }) => {
       for (const part of parts) part.state = 'planned';
@@ -240,15 +243,18 @@ describe('a run directory', () => {
     expect(uploads()).toBe(1);
   });
 
-  it.skipIf(!CAN_OBEY_MODES)('R55 that cannot be made is an error before anything is sent', async () => {
-    mkdirSync(home.file('closed'), { mode: 0o500 });
-    const line = 'au submit tokens.csv --run-dir closed/run'.split(' ');
-    const { code, stderr } = await home.svc(line, { env: ENV(), obeysModes: true });
-    expect({ code, uploads: uploads() }).toEqual({ code: 1, uploads: 0 });
-    expect(stderr).toContain('EACCES');
-  });
+  it.skipIf(!CAN_OBEY_MODES)(
+    'R55: a run directory that cannot be made is an error before anything is sent',
+    async () => {
+      mkdirSync(home.file('closed'), { mode: 0o500 });
+      const line = 'au submit tokens.csv --run-dir closed/run'.split(' ');
+      const { code, stderr } = await home.svc(line, { env: ENV(), obeysModes: true });
+      expect({ code, uploads: uploads() }).toEqual({ code: 1, uploads: 0 });
+      expect(stderr).toContain('EACCES');
+    },
+  );
 
-  it('R55 R72 held by another terminal is pending (exit code 11), naming the holder, and can be looked at', async () => {
+  it('R55 and R72: held by another terminal is pending (exit code 11), naming the holder, and can be looked at', async () => {
     const slow = await startSandbox({ directory: join(directory, 'slow'), processingMs: 60_000 });
     const env = { ...ENV(), SVC_BASE_URL: slow.url };
     const first = home.start(['au', 'submit', 'tokens.csv', '--wait'], { env });
@@ -267,7 +273,7 @@ describe('a run directory', () => {
     await slow.close();
   });
 
-  it('R58 is not continued with the key of another tenant, and nothing is created there', async () => {
+  it('R58: a run directory is not continued with the key of another tenant, and nothing is created there', async () => {
     await svc('au submit tokens.csv --run-dir kept');
     const job = recordIn('kept').parts[0]?.job;
     const other = await startSandbox({ directory: join(directory, 'other'), seed: 99, processingMs: 0 });
@@ -303,7 +309,7 @@ function limited(line: string): Promise<Finished> {
 }
 
 describe('a full disk', () => {
-  it('R55 ends a command before anything is sent, and leaves the record as it was', async () => {
+  it('R55: a full disk ends a command before anything is sent, and leaves the record as it was', async () => {
     await svc('au submit tokens.csv --run-dir kept');
     change('kept', (record) => Object.assign(record, { padding: 'x'.repeat(3_000) }));
     const record = readFileSync(home.file('kept/run.json'), 'utf8');
@@ -317,7 +323,7 @@ describe('a full disk', () => {
 });
 
 describe('svc au sync', () => {
-  it('advances every open run, and two rounds at once do not disturb each other', async () => {
+  it('svc au sync advances every open run, and two rounds at once do not disturb each other', async () => {
     writeFileSync(home.file('more.csv'), `${exampleRequestFile()}one-more,,,\n`);
     await svc('au submit tokens.csv');
     await svc('au submit more.csv');
@@ -330,7 +336,7 @@ describe('svc au sync', () => {
     expect(uploads()).toBe(2);
   });
 
-  it('gives --exec the run as au runs shows it, with the counts of its results', async () => {
+  it('svc au sync gives --exec the run as au runs shows it, with the counts of its results', async () => {
     const { stdout } = await svc('au submit tokens.csv');
     const { run, jobs } = JSON.parse(stdout) as { run: string; jobs: string[] };
     await svc('au sync --exec cat>seen');
@@ -341,7 +347,7 @@ describe('svc au sync', () => {
     expect(given).toMatchObject({ results: { file: expect.any(String), updated: expect.any(Number) } });
   });
 
-  it('runs a failing --exec again in the next round, and says that it failed', async () => {
+  it('svc au sync runs a failing --exec again in the next round, and says that it failed', async () => {
     await svc('au submit tokens.csv');
     const failed = await svc('au sync --exec false');
     expect(failed.code).toBe(1);
@@ -354,7 +360,7 @@ describe('svc au sync', () => {
     expect((await svc('au sync --exec false')).code).toBe(0);
   });
 
-  it('is run by au wait and au submit --wait too, once, and again after it failed', async () => {
+  it('svc au sync is run by au wait and au submit --wait too, once, and again after it failed', async () => {
     await svc('au submit tokens.csv');
     const [run = ''] = runIds();
     const failed = await svc(`au wait ${run} --exec false`);
@@ -369,7 +375,7 @@ describe('svc au sync', () => {
     expect(readFileSync(home.file('told'), 'utf8').trimEnd().split('\n')).toHaveLength(2);
   });
 
-  it('keeps results with the run where their place is taken, and overwrites nothing', async () => {
+  it('svc au sync keeps results with the run where their place is taken, and overwrites nothing', async () => {
     await svc('au submit tokens.csv');
     writeFileSync(home.file('tokens.results.csv'), 'mine');
     const { code, stderr } = await svc('au sync');
@@ -379,7 +385,7 @@ describe('svc au sync', () => {
     expect(existsSync(home.file(join(RUNS, runIds()[0] ?? '', 'results.csv')))).toBe(true);
   });
 
-  it('does not submit again by itself what failed', async () => {
+  it('svc au sync does not submit again by itself what failed', async () => {
     await svc('au submit tokens.csv');
     change(join(RUNS, runIds()[0] ?? ''), ({ parts }) => {
       for (const part of parts) Object.assign(part, { state: 'failed', errors: ['made up'] });
@@ -391,7 +397,7 @@ describe('svc au sync', () => {
     expect(uploads()).toBe(1);
   });
 
-  it('says why a run of an earlier version, which has no copy of its file, cannot go on, and goes on with the others', async () => {
+  it('svc au sync says why a run of an earlier version, which has no copy of its file, cannot go on, and continues with the others', async () => {
     await svc('au submit tokens.csv');
     writeFileSync(home.file('more.csv'), `${exampleRequestFile()}one-more,,,\n`);
     await svc('au submit more.csv');
@@ -415,14 +421,14 @@ describe('svc au sync', () => {
 });
 
 describe('a place for the results, given at the start', () => {
-  it('is where they go when they are brought later', async () => {
+  it('a place for the results, given at the start is where they go when they are brought later', async () => {
     const { svc, home } = await openDesk();
     expect(await svc('au submit tokens.csv --out later.csv')).toMatchObject({ code: 0 });
     expect(await svc('au sync')).toMatchObject({ code: 0 });
     expect(readFileSync(home.file('later.csv'), 'utf8')).toMatch(/^token,/);
   });
 
-  it('is refused at the start when something is there already', async () => {
+  it('a place for the results, given at the start is refused at the start when something is there already', async () => {
     const { svc, uploads } = await openDesk();
     const { code, stderr } = await svc('au submit tokens.csv --out tokens.csv');
     expect(code).not.toBe(0);
@@ -432,7 +438,7 @@ describe('a place for the results, given at the start', () => {
 });
 
 describe('the end of the time', () => {
-  it('R43 exit code 11 and the command that continues, which then does', async () => {
+  it('R43: exit code 11 and the command that continues, which then does', async () => {
     const clock = new FakeClock({ start: Date.now(), auto: false });
     const slow = await startSandbox({ directory: join(directory, 'later'), clock, processingMs: 3_600_000 });
     const env = { ...ENV(), SVC_BASE_URL: slow.url };

@@ -26,7 +26,7 @@ describe('the same file at the same tenant', () => {
   it.each([
     ['under another profile name', '--profile other'],
     ['with a --run-dir', '--run-dir kept'],
-  ])('R58 is recognized %s, and is one run', async (_, options) => {
+  ])('R58: the same file at the same tenant is recognized %s, and is one run', async (_, options) => {
     const { machine, run } = await submittedOnce();
     const { code, stdout, stderr } = await machine.svc(`${SUBMIT} ${options} ${OUT}`);
     expect(code, stderr).toBe(0);
@@ -34,7 +34,7 @@ describe('the same file at the same tenant', () => {
     expect(machine.uploads()).toBe(1);
   });
 
-  it('R58 is recognized under another spelling of the base URL, and can be followed there', async () => {
+  it('R58: the same file at the same tenant is recognized under another spelling of the base URL, and can be followed there', async () => {
     const { machine, run } = await submittedOnce();
     const env = { SVC_BASE_URL: machine.ours.url.replace('127.0.0.1', 'localhost') };
     expect(await machine.svc(SUBMIT, env)).toMatchObject({ code: 0 });
@@ -44,7 +44,7 @@ describe('the same file at the same tenant', () => {
   });
 
   it.each(['old-run', 'run-20260105-0a1b2c3d-4e5f'])(
-    'R58 is recognized when the directory of its run was renamed to %s, and is called by its id',
+    'R58: the same file at the same tenant is recognized when the directory of its run was renamed to %s, and is called by its id',
     async (name) => {
       const { machine, run } = await submittedOnce();
       renameSync(machine.path(`state/runs/${run}`), machine.path(`state/runs/${name}`));
@@ -58,7 +58,7 @@ describe('the same file at the same tenant', () => {
     },
   );
 
-  it('R58 is recognized when its run is recorded in a --run-dir, from any other one and from none', async () => {
+  it('R58: the same file at the same tenant is recognized when its run is recorded in a --run-dir, from any other one and from none', async () => {
     const machine = await openMachine();
     await machine.svc(`${SUBMIT} --run-dir first`);
     for (const options of ['', '--run-dir second', '--run-dir first', '--profile other'])
@@ -67,7 +67,7 @@ describe('the same file at the same tenant', () => {
     expect(existsSync(machine.path('work/second/run.json'))).toBe(false);
   });
 
-  it('R58 is one run when two terminals begin it in two directories at once', async () => {
+  it('R58: the same file at the same tenant is one run when two terminals begin it in two directories at once', async () => {
     const machine = await openMachine();
     const both = await Promise.all(
       ['first', 'second'].map((directory) => machine.svc(`${SUBMIT} --run-dir ${directory}`)),
@@ -78,7 +78,7 @@ describe('the same file at the same tenant', () => {
     expect(machine.uploads()).toBe(1);
   });
 
-  it('is submitted with a --run-dir where there is no state directory, with a warning', async () => {
+  it('the same file at the same tenant is submitted with a --run-dir where there is no state directory, with a warning', async () => {
     const machine = await openMachine();
     const env = { SVC_STATE_DIR: machine.path('config/config.json') };
     const { code, stderr } = await machine.svc(`${SUBMIT} --run-dir kept`, env);
@@ -88,7 +88,7 @@ describe('the same file at the same tenant', () => {
     expect(machine.uploads()).toBe(1);
   });
 
-  it('R58 is not submitted again when its --run-dir is gone, until that is set aside', async () => {
+  it('R58: the same file at the same tenant is not submitted again when its --run-dir is gone, until that is set aside', async () => {
     const machine = await openMachine();
     await machine.svc(`${SUBMIT} --run-dir kept`);
     rmSync(machine.path('work/kept'), { recursive: true });
@@ -100,7 +100,7 @@ describe('the same file at the same tenant', () => {
     expect(machine.uploads()).toBe(2);
   });
 
-  it('R58 is not submitted again with a key that may not read what would prove it', async () => {
+  it('R58: the same file at the same tenant is not submitted again with a key that may not read what would prove it', async () => {
     const { machine, run } = await submittedOnce();
     machine.fault = HIDDEN;
     for (const options of ['--profile other', '--profile other --wait --out r.csv']) {
@@ -113,7 +113,7 @@ describe('the same file at the same tenant', () => {
     expect(machine.uploads()).toBe(1);
   });
 
-  it('R58 is recognized by --tenant where the service shows nothing', async () => {
+  it('R58: the same file at the same tenant is recognized by --tenant where the service shows nothing', async () => {
     const { machine, run } = await submittedOnce();
     const { tenant_id: tenant = '' } = machine.record(`state/runs/${run}`);
     machine.fault = (incoming, outgoing, proceed) => {
@@ -130,7 +130,7 @@ describe('the same file at the same tenant', () => {
 });
 
 describe('the same file at another tenant', () => {
-  it('is a run of its own, proven by the jobs that this tenant has', async () => {
+  it('the same file at another tenant is a run of its own, proven by the jobs that this tenant has', async () => {
     const { machine } = await submittedOnce();
     const theirs = await machine.tenant(2);
     const env = { SVC_BASE_URL: theirs.url };
@@ -144,7 +144,7 @@ describe('the same file at another tenant', () => {
     expect(machine.uploads()).toBe(2);
   });
 
-  it('that never had a job asks which tenant it is, and takes --tenant for an answer', async () => {
+  it('the same file at another tenant that never had a job asks which tenant it is, and takes --tenant for an answer', async () => {
     const { machine } = await submittedOnce();
     const theirs = await machine.tenant(2);
     const env = { SVC_BASE_URL: theirs.url };
@@ -156,7 +156,7 @@ describe('the same file at another tenant', () => {
     expect(machine.uploads()).toBe(2);
   });
 
-  it('is no reason to keep a file from the service that was tried in the embedded sandbox', async () => {
+  it('the same file at another tenant is no reason to keep a file from the service that was tried in the embedded sandbox', async () => {
     const machine = await openMachine();
     expect(await machine.svc(`--sandbox ${SUBMIT}`, { SVC_BASE_URL: '' })).toMatchObject({ code: 0 });
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
@@ -181,7 +181,7 @@ const DAMAGE: Readonly<Record<string, (record: string) => void>> = {
 };
 
 describe('a record that cannot be read', () => {
-  it.each(Object.keys(DAMAGE))('R58 is not taken for no run: it %s', async (how) => {
+  it.each(Object.keys(DAMAGE))('R58: a record that cannot be read is not taken for no run: it %s', async (how) => {
     const { machine, run } = await submittedOnce();
     const file = machine.path(`state/runs/${run}/run.json`);
     DAMAGE[how]?.(file);
@@ -201,7 +201,7 @@ describe('a record that cannot be read', () => {
     expect(machine.uploads()).toBe(2);
   });
 
-  it('is passed over by --again, and no retry of that one submits the file once more', async () => {
+  it('a record that cannot be read is passed over by --again, and no retry of that one submits the file once more', async () => {
     const { machine, run } = await submittedOnce();
     writeFileSync(machine.path(`state/runs/${run}/run.json`), '');
     expect(await machine.svc(`${SUBMIT} --again`)).toMatchObject({ code: 0 });
@@ -209,7 +209,7 @@ describe('a record that cannot be read', () => {
     expect(machine.uploads()).toBe(2);
   });
 
-  it('R58 keeps an older run of the file from being uploaded, too', async () => {
+  it('R58: a record that cannot be read keeps an older run of the file from being uploaded, too', async () => {
     const machine = await openMachine();
     // The store refuses the first run's file; the second run is paid for, and its record is then damaged.
     machine.fault = (incoming, outgoing, proceed) =>
@@ -226,7 +226,7 @@ describe('a record that cannot be read', () => {
     expect(machine.uploads()).toBe(1);
   });
 
-  it('of another file stands in nobody’s way, and neither does what is no run', async () => {
+  it('a record that cannot be read of another file stands in nobody’s way, and neither does what is no run', async () => {
     const { machine, run } = await submittedOnce();
     const runs = machine.path('state/runs');
     writeFileSync(join(runs, run, 'run.json'), '');
@@ -239,7 +239,7 @@ describe('a record that cannot be read', () => {
     expect(machine.uploads()).toBe(2);
   });
 
-  it('R58 whose name does not say of which file it is keeps every file back', async () => {
+  it('R58: a record that cannot be read whose name does not say of which file it is keeps every file back', async () => {
     const machine = await openMachine();
     mkdirSync(machine.path('state/runs'), { recursive: true });
     symlinkSync(machine.path('nowhere'), machine.path('state/runs/run-lost'));
@@ -247,7 +247,7 @@ describe('a record that cannot be read', () => {
     expect(machine.uploads()).toBe(0);
   });
 
-  it('R58 in a directory that was renamed keeps every file back until it is abandoned', async () => {
+  it('R58: in a directory that was renamed keeps every file back until it is abandoned', async () => {
     const { machine, run } = await submittedOnce();
     const renamed = machine.path('state/runs/old-run');
     renameSync(machine.path(`state/runs/${run}`), renamed);
@@ -263,7 +263,7 @@ describe('a record that cannot be read', () => {
   it.each([
     ['runs', [SUBMIT, 'au runs', 'au sync']],
     ['runs/elsewhere', [SUBMIT]],
-  ])('is not looked for in %s while that is no directory', async (place, lines) => {
+  ])('a record that cannot be read is not looked for in %s while that is no directory', async (place, lines) => {
     const machine = await openMachine();
     const file = machine.path(join('state', place));
     mkdirSync(join(file, '..'), { recursive: true });
@@ -276,7 +276,7 @@ describe('a record that cannot be read', () => {
     expect(machine.uploads()).toBe(0);
   });
 
-  it('is left where it is when the operator does not agree', async () => {
+  it('a record that cannot be read is left where it is when the operator does not agree', async () => {
     const { machine, run } = await submittedOnce();
     writeFileSync(machine.path(`state/runs/${run}/run.json`), '');
     expect(await machine.svc(`au abandon ${run}`)).toMatchObject({ code: 2 });
@@ -285,7 +285,7 @@ describe('a record that cannot be read', () => {
 });
 
 describe('a file that was submitted before', () => {
-  it('is a retry within seven days of its completion, and gets the earlier results', async () => {
+  it('a file that was submitted before is a retry within seven days of its completion, and gets the earlier results', async () => {
     const { machine, run } = await submittedOnce('--wait');
     await machine.clock.advance(6.9 * DAY);
     const { code, stdout, stderr } = await machine.svc(`${SUBMIT} --out later.csv`);
@@ -301,7 +301,7 @@ describe('a file that was submitted before', () => {
     expect(machine.uploads()).toBe(1);
   });
 
-  it('is neither submitted nor passed over in silence after that', async () => {
+  it('a file that was submitted before is neither submitted nor passed over in silence after that', async () => {
     const { machine, run } = await submittedOnce('--wait');
     await machine.clock.advance(8 * DAY);
     const refused = await machine.svc(`${SUBMIT} ${OUT}`);
@@ -315,7 +315,7 @@ describe('a file that was submitted before', () => {
     expect(machine.uploads()).toBe(2);
   });
 
-  it('goes on with an unfinished run on any day', async () => {
+  it('a file that was submitted before continues with an unfinished run on any day', async () => {
     const { machine, run } = await submittedOnce();
     await machine.clock.advance(60 * DAY);
     const { stdout } = await machine.svc(`${SUBMIT} ${OUT}`);
@@ -325,7 +325,7 @@ describe('a file that was submitted before', () => {
 });
 
 describe('a cycle', () => {
-  it('R58 is submitted once, however often it is named, and each month has its own', async () => {
+  it('R58: a cycle is submitted once, however often it is named, and each month has its own', async () => {
     const machine = await openMachine();
     for (const [month, cycle] of ['2026-11', '2026-12', '2027-01'].entries()) {
       for (const spelling of [cycle, ` ${cycle} `, cycle])
@@ -341,7 +341,7 @@ describe('a cycle', () => {
     expect(new Set(cycles)).toEqual(new Set(['2026-11', '2026-12', '2027-01']));
   });
 
-  it.each(['', 'two words', 'x'.repeat(41), 'a/b', 'ü'])('refuses %j as its name', async (name) => {
+  it.each(['', 'two words', 'x'.repeat(41), 'a/b', 'ü'])('a cycle refuses %j as its name', async (name) => {
     const machine = await openMachine();
     expect(await machine.svc(['au', 'submit', 'tokens.csv', '--cycle', name])).toMatchObject({ code: 2 });
   });
@@ -349,7 +349,7 @@ describe('a cycle', () => {
   it.each([
     ['an unfinished run', '', 60],
     ['a run finished within 35 days', '--wait', 34],
-  ])('R58 does not begin beside %s that has none, which can be adopted', async (_, options, days) => {
+  ])('R58: a cycle does not begin beside %s that has none, which can be adopted', async (_, options, days) => {
     const { machine, run } = await submittedOnce(options);
     await machine.clock.advance(days * DAY);
     const refused = await machine.svc(`${SUBMIT} --cycle 2026-11`);
@@ -366,14 +366,14 @@ describe('a cycle', () => {
     expect(machine.uploads()).toBe(2);
   });
 
-  it('begins when the last run without one is long over', async () => {
+  it('a cycle begins when the last run without one is long over', async () => {
     const { machine } = await submittedOnce('--wait');
     await machine.clock.advance(36 * DAY);
     expect(await machine.svc(`${SUBMIT} --cycle 2026-12`)).toMatchObject({ code: 0 });
     expect(machine.uploads()).toBe(2);
   });
 
-  it('is not taken over: --adopt refuses the run of another cycle, another file, or none', async () => {
+  it('a cycle is not taken over: --adopt refuses the run of another cycle, another file, or none', async () => {
     const { machine, run } = await submittedOnce('--cycle 2026-11');
     expect(await machine.svc(`${SUBMIT} --cycle 2026-12 --adopt ${run}`)).toMatchObject({ code: 6 });
     expect(await machine.svc(`${SUBMIT} --cycle 2026-12 --adopt run-none`)).toMatchObject({ code: 2 });
@@ -384,7 +384,7 @@ describe('a cycle', () => {
 });
 
 describe('a CI job', () => {
-  it('is warned loudly when the state directory was empty, and not when it was restored', async () => {
+  it('a CI job is warned loudly when the state directory was empty, and not when it was restored', async () => {
     const machine = await openMachine();
     const env = { CI: 'true', GITHUB_ACTIONS: 'true' };
     const { stderr: warned } = await machine.svc(SUBMIT, env);

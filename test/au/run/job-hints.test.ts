@@ -25,7 +25,7 @@ async function comes(job: string, ms = 100): Promise<boolean> {
 afterEach(() => hints.close());
 
 describe('hints about jobs', () => {
-  it('come with the event that a job completed or failed, also from before anyone asked', async () => {
+  it('hints about jobs come with the event that a job completed or failed, also from before anyone asked', async () => {
     await open();
     await post(hints.url, event('1', 'a'));
     await post(hints.url, event('2', 'b', 'failed'));
@@ -33,7 +33,7 @@ describe('hints about jobs', () => {
     expect(told).toEqual(['a completed', 'b failed']);
   });
 
-  it('come once for each event, be it delivered twice', async () => {
+  it('hints about jobs come once for each event, be it delivered twice', async () => {
     await open();
     for (let time = 0; time < 2; time += 1) await post(hints.url, event('1', 'a'));
     expect([await comes('a'), await comes('a')]).toEqual([true, false]);
@@ -41,7 +41,7 @@ describe('hints about jobs', () => {
     expect(await comes('a')).toBe(true);
   });
 
-  it('wake whoever waits for this job, and nobody else', async () => {
+  it('hints about jobs wake whoever waits for this job, and nobody else', async () => {
     await open();
     const waiting = comes('a', 5_000);
     await post(hints.url, event('1', 'b'));
@@ -53,7 +53,7 @@ describe('hints about jobs', () => {
     expect(await comes('a')).toBe(false);
   });
 
-  it('cannot be had on a port in use', async () => {
+  it('hints about jobs cannot be had on a port in use', async () => {
     await open();
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

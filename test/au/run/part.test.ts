@@ -201,11 +201,11 @@ const MEMBERS_OF_ITS_JOB: Readonly<Record<PartState, readonly string[]>> = {
 const OF_NO_JOB = ['state', 'creating_since', 'earlier_jobs'];
 
 describe('a part, in every state, by every event', () => {
-  it('becomes what the table says', async () => {
+  it('a part becomes what the table says', async () => {
     await expect(table()).toMatchFileSnapshot('part.table.txt');
   });
 
-  it('R36 R58 is free for another upload only where nothing that counts was sent, it failed, or its absence is proven', () => {
+  it('R36 and R58: a part is free for another upload only where nothing that counts was sent, it failed, or its absence is proven', () => {
     expect(CROSSINGS).toHaveLength(Object.keys(STATES).length * 2 * Object.keys(EVENTS).length);
     for (const { name, before, event, after } of POSSIBLE) {
       if (isFree(before) || !isFree(after)) continue;
@@ -219,13 +219,13 @@ describe('a part, in every state, by every event', () => {
     }
   });
 
-  it('R36 R58 is not sent to its job while the store may have its file', () => {
+  it('R36 and R58: a part is not sent to its job while the store may have its file', () => {
     const sent = POSSIBLE.filter(({ event }) => event === 'sending');
     expect(sent.length).toBeGreaterThan(0);
     for (const { name, before } of sent) expect([name, sentOf(before)]).toEqual([name, 'some']);
   });
 
-  it('R58 forgets no job that an upload was begun for, nor that its file was sent', () => {
+  it('R58: a part forgets no job that an upload was begun for, nor that its file was sent', () => {
     for (const { name, before, event, after } of POSSIBLE) {
       const isForgotten = event === 'forgotten' && before.sent_at === undefined;
       const kept = isForgotten ? jobsOf(before).filter((job) => job !== 'job-1') : jobsOf(before);
@@ -239,7 +239,7 @@ describe('a part, in every state, by every event', () => {
     for (const [name, kept, sentAt] of gone) expect([name, kept]).toEqual([name, sentAt]);
   });
 
-  it('R74 keeps since when a creation is unclear until it is sent, goes back to a job, or was the only request', () => {
+  it('R74: a part keeps since when a creation is unclear until it is sent, goes back to a job, or was the only request', () => {
     for (const { name, before, event, after } of POSSIBLE) {
       if (before.creating_since === undefined) continue;
       const isCleared = ['not created', 'created', 'sending', 'back'].includes(event);
@@ -247,7 +247,7 @@ describe('a part, in every state, by every event', () => {
     }
   });
 
-  it('keeps its rows, and has the members of its state and no others', () => {
+  it('a part keeps its rows, and has the members of its state and no others', () => {
     for (const { name, after } of POSSIBLE) {
       expect(after).toMatchObject(SLICE);
       const allowed = new Set([...Object.keys(SLICE), ...OF_NO_JOB, ...MEMBERS_OF_ITS_JOB[after.state]]);
@@ -257,14 +257,14 @@ describe('a part, in every state, by every event', () => {
     }
   });
 
-  it('R59 takes results and reasons of one job for no other', () => {
+  it('R59: a part takes results and reasons of one job for no other', () => {
     for (const { name, before, after } of POSSIBLE) {
       if (after.job === before.job) continue;
       expect([name, after.results, after.unproven, after.errors]).toEqual([name, undefined, undefined, undefined]);
     }
   });
 
-  it('R36 comes to an end from wherever it can get to', () => {
+  it('R36: a part comes to an end from wherever it can get to', () => {
     const leadsTo = new Map<string, Set<string>>();
     const open: Part[] = [{ ...SLICE, state: 'planned' }];
     for (let part = open.pop(); part; part = open.pop()) {
@@ -287,20 +287,20 @@ describe('a part, in every state, by every event', () => {
     expect([...leadsTo.keys()].filter((state) => !ends.has(state))).toEqual([]);
   });
 
-  it('stays as it was when what happens cannot follow, and says what that was', () => {
+  it('a part stays as it was when what happens cannot follow, and says what that was', () => {
     const part: Part = { ...SLICE, state: 'uploading', ...SENDING, sent: 'all' };
     expect(() => apply(part, { kind: 'expired' })).toThrow('part 1 is uploading: "expired" cannot follow');
     expect(part).toEqual(STATES['uploading, sent all']);
   });
 
-  it('keeps what a later version recorded of it', () => {
+  it('a part keeps what a later version recorded of it', () => {
     const part = partOf({ ...SLICE, ...WAITING, state: 'created', color: 'blue' } as RecordedPart);
     apply(part, { kind: 'expired' });
     apply(part, { kind: 'creating', at: NOON });
     expect(part).toMatchObject({ state: 'creating', color: 'blue' });
   });
 
-  it('is unsent until it has a job, and once that job is forgotten', () => {
+  it('a part is unsent until it has a job, and once that job is forgotten', () => {
     const unsent = Object.entries(STATES).filter(([, part]) => isUnsent(part));
     expect(unsent.map(([name]) => name)).toEqual(['planned', 'planned, creation unclear', 'creating']);
     expect(isUnsent({ ...SLICE, state: 'planned', earlier_jobs: [EARLIER] })).toBe(false);
@@ -323,12 +323,12 @@ describe('a recorded part', () => {
     ['unknown', 'unknown, stored', 'unknown, stored', 'unknown, all', 'unknown, stored'],
     ['completed', 'completed, stored', 'completed, stored', 'completed, stored', 'completed, stored'],
     ['failed', 'failed, stored', 'failed, stored', 'failed, stored', 'failed, stored'],
-  ])('R36 %s of an older version is taken for as far as the store may have it', (state, bare, sentAt, all, later) => {
+  ])('R36: %s of an older version is taken for as far as the store may have it', (state, bare, sentAt, all, later) => {
     expect([read(state), read(state, begun), read(state, { sent: 'all' })]).toEqual([bare, sentAt, all]);
     expect(read(state, { sent: 'in the words of a later version', ...begun })).toBe(later);
   });
 
-  it('R36 of which less was sent than its state says is believed only before the upload was over', () => {
+  it('R36: a recorded part of which less was sent than its state says is believed only before the upload was over', () => {
     const states = ['created', 'uploading', 'uploaded', 'unknown', 'completed', 'failed'] as const;
     expect(states.map((state) => read(state, { sent: 'some', ...begun }))).toEqual([
       'created, some',
@@ -340,18 +340,18 @@ describe('a recorded part', () => {
     ]);
   });
 
-  it('R58 with a job has that job, whatever its state says', () => {
+  it('R58: with a job has that job, whatever its state says', () => {
     expect([read('planned'), read('creating')]).toEqual(['created', 'created']);
     expect(read('planned', { sent: 'stored' })).toBe('uploaded, stored');
   });
 
-  it('R58 without a job has nothing of one, and keeps since when its creation is unclear', () => {
+  it('R58: a recorded part without a job has nothing of one, and keeps since when its creation is unclear', () => {
     const recorded = { ...SLICE, ...MISSING, seen: 'pending', creating_since: iso(NOON) };
     for (const state of ['planned', 'creating'] as const)
       expect(partOf({ ...recorded, state })).toEqual({ ...SLICE, state, creating_since: iso(NOON) });
   });
 
-  it('without the results that its state says it has is to be downloaded', () => {
+  it('a recorded part without the results that its state says it has is to be downloaded', () => {
     expect(read('downloaded')).toBe('completed, stored');
     expect(read('downloaded', { results: RESULTS })).toBe('downloaded, stored');
   });
@@ -397,7 +397,7 @@ function changesPart(node: Node): boolean {
 }
 
 describe('the record of a part', () => {
-  it('R36 is written by one file', () => {
+  it('R36: the record of a part is written by one file', () => {
     const writers = sourceFiles().filter(([path, text]) => nodesOf(path, text).some(changesPart));
     expect(writers.map(([path]) => path)).toEqual(['run/part.ts']);
   });
@@ -413,12 +413,12 @@ describe('the record of a part', () => {
     `[part.job, part.state] = [id, 'uploaded']`,
     `Object.assign(part, { state: 'planned' })`,
     `Reflect.deleteProperty(part, 'job')`,
-  ])('is seen to be written by `%s`', (text) => {
+  ])('the record of a part is seen to be written by `%s`', (text) => {
     expect(nodesOf('a.ts', text).some(changesPart)).toBe(true);
   });
 
   it.each([`const { state } = part`, `record.results = part.results`, `Object.assign({}, part)`])(
-    'is not written by `%s`',
+    'the record of a part is not written by `%s`',
     (text) => {
       expect(nodesOf('a.ts', text).some(changesPart)).toBe(false);
     },

@@ -92,15 +92,18 @@ describe('a job that is found', () => {
     ['uploaded', 'stored', 'pondering', 'uploaded', 'stored'],
     ['unknown', 'all', 'completed', 'completed', 'stored'],
     ['uploaded', 'stored', 'failed', 'failed', 'stored'],
-  ])('R36 R43 moves a part from %s (%s), when it is %s, to %s (%s)', async (state, sent, status, next, known) => {
-    const one = part(state, sent, { missing_since: iso(NOON) });
-    await recordPoll(workOf(one), one, job('job-1', status));
-    expect(one).toMatchObject({ state: next, sent: known, seen: status, job: 'job-1' });
-    expect(one).not.toHaveProperty('missing_since');
-    expect(saves).toBe(1);
-  });
+  ])(
+    'R36 and R43: a job that is found moves a part from %s (%s), when it is %s, to %s (%s)',
+    async (state, sent, status, next, known) => {
+      const one = part(state, sent, { missing_since: iso(NOON) });
+      await recordPoll(workOf(one), one, job('job-1', status));
+      expect(one).toMatchObject({ state: next, sent: known, seen: status, job: 'job-1' });
+      expect(one).not.toHaveProperty('missing_since');
+      expect(saves).toBe(1);
+    },
+  );
 
-  it('R43 is completed once, and fails with its reasons', async () => {
+  it('R43: a job that is found is completed once, and fails with its reasons', async () => {
     const one = part('uploaded', 'stored');
     const work = workOf(one);
     await recordPoll(work, one, job('job-1', 'completed'));
@@ -117,7 +120,7 @@ describe('a job that is found', () => {
     ]);
   });
 
-  it('R37 says until when its upload address is good', async () => {
+  it('R37: a job that is found says until when its upload address is good', async () => {
     const one = part('created', 'some', { expires_at: iso(NOON) });
     await recordPoll(workOf(one), one, job('job-1', 'pending', { expires_at: iso(NOON + HOUR) }));
     expect(one.expires_at).toBe(iso(NOON + HOUR));
@@ -127,7 +130,7 @@ describe('a job that is found', () => {
 });
 
 describe('a job that is missing', () => {
-  it('R37 is replaced when its file was never sent whole', async () => {
+  it('R37: a job that is missing is replaced when its file was never sent whole', async () => {
     const one = part('created', 'some', { expires_at: iso(NOON + HOUR), seen: 'pending' });
     await recordPoll(workOf(one), one, undefined);
     const plan = { number: 1, first_row: 1, rows: 1, start: 50, end: 60, bytes: 60, sha256: 'a' };
@@ -135,7 +138,7 @@ describe('a job that is missing', () => {
     expect([events, requests]).toEqual([[], ['read job-1', 'list 0']]);
   });
 
-  it('R58 is in doubt when all of it was sent, and reported once, since the later of two clocks', async () => {
+  it('R58: a job that is missing is in doubt when all of it was sent, and reported once, since the later of two clocks', async () => {
     const one = part('uploading', 'all');
     jobs.set('job-1', job('job-1'));
     serviceNow -= HOUR;
@@ -153,15 +156,18 @@ describe('a job that is missing', () => {
     [4 * MINUTE, 5 * MINUTE, 'uploaded'],
     [5 * MINUTE, 5 * MINUTE, 'unknown'],
     [100 * HOUR, 100 * HOUR, 'unknown'],
-  ])('R58 and was stored is in doubt after minutes of both clocks: %i and %i', async (here, there, state) => {
-    const one = part('uploaded', 'stored', { missing_since: iso(NOON) });
-    await clock.advance(here);
-    serviceNow += there;
-    // That the list is without it proves nothing of what was stored.
-    pages = [[job('job-2', 'completed', { created_at: iso(NOON - 3 * HOUR) })]];
-    await recordPoll(workOf(one), one, undefined);
-    expect(one).toMatchObject({ state, sent: 'stored', job: 'job-1' });
-  });
+  ])(
+    'R58: a job that is missing was stored is in doubt after minutes of both clocks: %i and %i',
+    async (here, there, state) => {
+      const one = part('uploaded', 'stored', { missing_since: iso(NOON) });
+      await clock.advance(here);
+      serviceNow += there;
+      // That the list is without it proves nothing of what was stored.
+      pages = [[job('job-2', 'completed', { created_at: iso(NOON - 3 * HOUR) })]];
+      await recordPoll(workOf(one), one, undefined);
+      expect(one).toMatchObject({ state, sent: 'stored', job: 'job-1' });
+    },
+  );
 
   describe('for good', () => {
     /** A part of which all of the file was sent an hour and more ago. */
@@ -176,28 +182,31 @@ describe('a job that is missing', () => {
       return work;
     }
 
-    it.each([true, false])('R58 gives its part to another job, whether its expiry is known: %j', async (isKnown) => {
-      const { record } = await lost({}, isKnown);
-      expect(record.parts).toMatchObject([
-        { state: 'planned', earlier_jobs: [{ job: 'job-1', ended: 'gone', sent_at: iso(NOON) }] },
-      ]);
-      expect(record.parts[0]).not.toHaveProperty('job');
-      expect(events).toEqual([{ kind: 'gone', job: 'job-1' }]);
-      expect(saves).toBe(1);
-    });
+    it.each([true, false])(
+      'R58: a permanently missing job gives its part to another job, whether its expiry is known: %j',
+      async (isKnown) => {
+        const { record } = await lost({}, isKnown);
+        expect(record.parts).toMatchObject([
+          { state: 'planned', earlier_jobs: [{ job: 'job-1', ended: 'gone', sent_at: iso(NOON) }] },
+        ]);
+        expect(record.parts[0]).not.toHaveProperty('job');
+        expect(events).toEqual([{ kind: 'gone', job: 'job-1' }]);
+        expect(saves).toBe(1);
+      },
+    );
 
     it.each<[string, Partial<RecordedPart>]>([
       ['its address has not expired', { expires_at: iso(NOON + 2 * HOUR) }],
       ['it is not missing for long', { missing_since: iso(NOON + HOUR - MINUTE) }],
       ['its times cannot be read', { sent_at: 'then', expires_at: 'then' }],
       ['nobody knows since when it is missing', { missing_since: 'then' }],
-    ])('R58 is in doubt while %s', async (_, more) => {
+    ])('R58: a permanently missing job is in doubt while %s', async (_, more) => {
       const { record } = await lost(more);
       expect(record.parts).toMatchObject([{ state: 'unknown', sent: 'all', job: 'job-1' }]);
     });
 
     it.each(['network', 'server', 'bad_response', 'rate_limited', 'forbidden', 'not_found'] as const)(
-      'R58 is in doubt while the list cannot be read: %s',
+      'R58: a permanently missing job is in doubt while the list cannot be read: %s',
       async (code) => {
         listFailure = code;
         jobs.set('job-1', job('job-1'));
@@ -206,13 +215,13 @@ describe('a job that is missing', () => {
       },
     );
 
-    it('is no matter of a key that is refused', async () => {
+    it('a permanently missing job is no matter of a key that is refused', async () => {
       listFailure = 'unauthorized';
       jobs.set('job-1', job('job-1'));
       await expect(lost()).rejects.toMatchObject({ code: 'unauthorized' });
     });
 
-    it('R58 is in doubt while the list shows it, on whatever page', async () => {
+    it('R58: a permanently missing job is in doubt while the list shows it, on whatever page', async () => {
       const one = part('unknown', 'all', { expires_at: iso(NOON + HOUR), missing_since: iso(NOON) });
       await clock.advance(2 * HOUR);
       serviceNow += 2 * HOUR;
@@ -221,7 +230,7 @@ describe('a job that is missing', () => {
       expect(one).toMatchObject({ state: 'unknown', job: 'job-1' });
     });
 
-    it('R58 is searched for in the list back to two hours before its upload, and no further', async () => {
+    it('R58: a permanently missing job is searched for in the list back to two hours before its upload, and no further', async () => {
       const one = part('unknown', 'all', { expires_at: iso(NOON + HOUR), missing_since: iso(NOON) });
       await clock.advance(2 * HOUR);
       serviceNow += 2 * HOUR;
@@ -238,18 +247,21 @@ describe('a job that is missing', () => {
       [2 * HOUR, HOUR],
       [HOUR, 2 * HOUR],
       [HOUR - 1, HOUR - 1],
-    ])('R58 is in doubt until both clocks are past its expiry, known or not: %i and %i', async (here, there) => {
-      await clock.advance(here);
-      serviceNow += there;
-      pages = [[job('job-2', 'completed', { created_at: iso(NOON - 3 * HOUR) })]];
-      for (const expiry of [{ expires_at: iso(NOON + HOUR) }, {}]) {
-        const one = part('unknown', 'all', { ...expiry, missing_since: iso(NOON) });
-        await recordPoll(workOf(one), one, undefined);
-        expect(one).toMatchObject({ state: 'unknown', job: 'job-1' });
-      }
-    });
+    ])(
+      'R58: a permanently missing job is in doubt until both clocks are past its expiry, known or not: %i and %i',
+      async (here, there) => {
+        await clock.advance(here);
+        serviceNow += there;
+        pages = [[job('job-2', 'completed', { created_at: iso(NOON - 3 * HOUR) })]];
+        for (const expiry of [{ expires_at: iso(NOON + HOUR) }, {}]) {
+          const one = part('unknown', 'all', { ...expiry, missing_since: iso(NOON) });
+          await recordPoll(workOf(one), one, undefined);
+          expect(one).toMatchObject({ state: 'unknown', job: 'job-1' });
+        }
+      },
+    );
 
-    it('R58 is in doubt where nothing shows whose key it is, and where others stand beside it', async () => {
+    it('R58: a permanently missing job is in doubt where nothing shows whose key it is, and where others stand beside it', async () => {
       await clock.advance(2 * HOUR);
       serviceNow += 2 * HOUR;
       for (const page of [[], [job('job-2'), job('job-1'), job('job-3', 'completed', { created_at: iso(0) })]]) {
@@ -260,7 +272,7 @@ describe('a job that is missing', () => {
       }
     });
 
-    it("R58 says nothing to another tenant's key", async () => {
+    it("R58: a permanently missing job says nothing to another tenant's key", async () => {
       const one = part('unknown', 'all', { expires_at: iso(NOON + HOUR), missing_since: iso(NOON) });
       await clock.advance(2 * HOUR);
       serviceNow += 2 * HOUR;
@@ -272,7 +284,7 @@ describe('a job that is missing', () => {
 });
 
 describe('a poll of a run', () => {
-  it('R42 asks for what is under way or in doubt, and nothing else', async () => {
+  it('R42: a poll of a run asks for what is under way or in doubt, and nothing else', async () => {
     const parts = (['planned', 'created', 'uploaded', 'unknown', 'completed', 'downloaded', 'failed'] as const).map(
       (state, at) => numbered(state, at + 1),
     );
@@ -290,7 +302,7 @@ describe('a poll of a run', () => {
     ]);
   });
 
-  it('R42 reads one job alone, and those that the list does not show', async () => {
+  it('R42: a poll of a run reads one job alone, and those that the list does not show', async () => {
     jobs.set('job-1', job('job-1', 'completed'));
     const one = numbered('uploaded', 1);
     await pollJobs(workOf(one));
@@ -305,7 +317,7 @@ describe('a poll of a run', () => {
     expect(parts.map(({ seen }) => seen)).toEqual(['completed', 'processing', 'completed']);
   });
 
-  it('R42 looks no further than a page without any of its jobs, once it met some', async () => {
+  it('R42: a poll of a run looks no further than a page without any of its jobs, once it met some', async () => {
     const parts = Array.from({ length: 12 }, (_, at) => numbered('uploaded', at + 1));
     for (const { job: id = '' } of parts) jobs.set(id, job(id, 'processing'));
     pages = [[job('other')], [job('job-1'), job('job-2')], [job('old')], [job('older')]];
@@ -313,7 +325,7 @@ describe('a poll of a run', () => {
     expect(requests.filter((request) => request.startsWith('list'))).toEqual(['list 0', 'list 1', 'list 2']);
   });
 
-  it('R42 looks through no more pages of other jobs than single reads would cost', async () => {
+  it('R42: a poll of a run looks through no more pages of other jobs than single reads would cost', async () => {
     const parts = Array.from({ length: 8 }, (_, at) => numbered('uploaded', at + 1));
     for (const { job: id = '' } of parts) jobs.set(id, job(id, 'processing'));
     pages = Array.from({ length: 9 }, (_, page) => [job(`other-${page}`)]);

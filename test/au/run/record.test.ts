@@ -59,13 +59,13 @@ function isRead(state: PartState, left: 'job' | 'results'): boolean {
 }
 
 describe('the record of a run', () => {
-  it('is read as it was written, with what a later version may have added', () => {
+  it('the record of a run is read as it was written, with what a later version may have added', () => {
     expect(parseRecord(recordText(RECORD), 'run.json')).toEqual(RECORD);
     const more = { ...RECORD, colour: 'blue' };
     expect(parseRecord(JSON.stringify(more), 'run.json')).toEqual(more);
   });
 
-  it('R36 of an older version is read with parts as this version records them, and keeps what only a later one knows', () => {
+  it('R36: the record of a run of an older version is read with parts as this version records them, and keeps what only a later one knows', () => {
     const { sent: _sent, results: _results, ...part } = RECORD.parts[0]!;
     const begun = { ...part, state: 'uploading', sent_at: '2026-01-05T12:00:00.000Z', color: 'blue' };
     const read = parseRecord(JSON.stringify({ ...RECORD, parts: [begun] }), 'run.json');
@@ -74,7 +74,7 @@ describe('the record of a run', () => {
   });
 
   it.each(['', 'null', '[]', '{}', '{"version":1', '{"version":0}', '"run"', '\u0000'])(
-    'is refused by name and left alone when it is damaged: %j',
+    'the record of a run is refused by name and left alone when it is damaged: %j',
     (text) => {
       expect(() => parseRecord(text, 'run.json')).toThrow(
         expect.objectContaining({ code: 'config', message: expect.stringContaining('run.json is damaged') }),
@@ -82,7 +82,7 @@ describe('the record of a run', () => {
     },
   );
 
-  it('of a newer version asks for a newer svc', () => {
+  it('the record of a run of a newer version asks for a newer svc', () => {
     expect(() => parseRecord('{"version":2}', 'run.json')).toThrow(
       expect.objectContaining({ code: 'config', hint: 'Update svc on this machine.' }),
     );
@@ -92,7 +92,7 @@ describe('the record of a run', () => {
       );
   });
 
-  it('R58 has a job in each part that is beyond its creation, and results in each that is downloaded', () => {
+  it('R58: the record of a run has a job in each part that is beyond its creation, and results in each that is downloaded', () => {
     const states = [
       'planned',
       'creating',
@@ -108,7 +108,7 @@ describe('the record of a run', () => {
     expect([isRead('downloaded', 'job'), isRead('downloaded', 'results')]).toEqual([false, false]);
   });
 
-  it('R58 is refused when any of its members is of another type, and read without those that may be missing', () => {
+  it('R58: the record of a run is refused when any of its members is of another type, and read without those that may be missing', () => {
     const [part] = RECORD.parts;
     const file = { file: 'f', bytes: 1, sha256: 'c' };
     const full = {
@@ -164,7 +164,7 @@ describe('the record of a run', () => {
     );
   });
 
-  it('is either right or refused, whatever stands in it', () => {
+  it('the record of a run is either right or refused, whatever stands in it', () => {
     const odd = fc.constantFrom<unknown>(undefined, null, 0, -1, 1.5, '', [], {}, true, 'no such state', [1]);
     fc.assert(
       fc.property(fc.constantFrom(...placesIn(RECORD)), odd, (place, value) => {
@@ -206,7 +206,7 @@ function parts(...states: PartState[]): { parts: Part[] } {
 }
 
 describe('the parts of a run', () => {
-  it('say how far the run is', () => {
+  it('the parts of a run say how far the run is', () => {
     const states: [PartState[], string][] = [
       [['downloaded', 'downloaded'], 'completed'],
       [['downloaded', 'failed'], 'failed'],
@@ -221,19 +221,19 @@ describe('the parts of a run', () => {
     }
   });
 
-  it('need the file until the last of them is uploaded', () => {
+  it('the parts of a run need the file until the last of them is uploaded', () => {
     for (const state of ['planned', 'creating', 'created', 'uploading'] as const)
       expect([state, needsFile(parts('downloaded', state))]).toEqual([state, true]);
     for (const state of ['uploaded', 'completed', 'downloaded', 'failed', 'unknown'] as const)
       expect([state, needsFile(parts(state))]).toEqual([state, false]);
   });
 
-  it('are in doubt when one of them is', () => {
+  it('the parts of a run are in doubt when one of them is', () => {
     expect(hasUnknown(parts('downloaded', 'unknown'))).toBe(true);
     expect(hasUnknown(parts('downloaded', 'uploading'))).toBe(false);
   });
 
-  it("are told in the service's words, one alone by its own", () => {
+  it("the parts of a run are told in the service's words, one alone by its own", () => {
     const [one] = parts('uploaded').parts;
     expect(progressOf({ parts: [partOf({ ...one!, seen: 'processing' })] })).toBe('processing');
     expect(progressOf({ parts: [partOf({ ...one!, state: 'unknown', seen: 'pending' })] })).toBe('unknown');
@@ -244,7 +244,7 @@ describe('the parts of a run', () => {
     expect(progressOf(some)).toBe('2 of 5 jobs done, 1 pondering, 2 unknown');
   });
 
-  it('R58 say until when the outcome of an upload may be unknown, where that has an end', () => {
+  it('R58: the parts of a run say until when the outcome of an upload may be unknown, where that has an end', () => {
     const some = parts('downloaded', 'unknown', 'unknown');
     const [, first, second] = some.parts;
     Object.assign(first!, { sent: 'all', expires_at: '2026-11-23T14:00:00.000Z' });

@@ -12,7 +12,7 @@ function settledBy(time: string): string {
 }
 
 describe('an outcome that is unknown', () => {
-  it('R58 is an error that names each part, why, and every way out', () => {
+  it('R58: an outcome that is unknown is an error that names each part, why, and every way out', () => {
     const parts = [
       part('unknown', 'all', { expires_at: 'some day' }),
       part('unknown', 'all', { number: 2, job: 'job-2', expires_at: 'some day', missing_since: iso(NOON) }),
@@ -37,7 +37,7 @@ describe('an outcome that is unknown', () => {
     });
   });
 
-  it('R58 says when sync settles it where the job has to be deleted by then, and proposes nothing that is billed again', () => {
+  it('R58: an outcome that is unknown says when sync settles it where the job has to be deleted by then, and proposes nothing that is billed again', () => {
     const parts = [
       part('unknown', 'all', { expires_at: iso(NOON + HOUR) }),
       // Found missing late: a replica may lag.

@@ -9,7 +9,7 @@ async function completed(): Promise<{ desk: QuickDesk; run: string }> {
 }
 
 describe('the files of a run', () => {
-  it('R80 are what au report --run reads, although the request file is gone', async () => {
+  it('R80: the files of a run are what au report --run reads, although the request file is gone', async () => {
     const { desk, run } = await completed();
     const named = await desk.svc('au report results.csv --request tokens.csv');
     rmSync(desk.home.file('tokens.csv'));
@@ -20,7 +20,7 @@ describe('the files of a run', () => {
     expect(read?.['request']).toEqual({ ...expected?.['request'], file: expect.stringContaining('run-request.csv') });
   });
 
-  it('R80 are what au next --run reads, although the request file is gone', async () => {
+  it('R80: the files of a run are what au next --run reads, although the request file is gone', async () => {
     const { desk, run } = await completed();
     await desk.svc('au next tokens.csv results.csv --out named.csv --fail-on err=100%');
     rmSync(desk.home.file('tokens.csv'));
@@ -29,14 +29,14 @@ describe('the files of a run', () => {
     expect(read('next.csv')).toBe(read('named.csv'));
   });
 
-  it('R80 are compared with results that were moved, where these are named', async () => {
+  it('R80: the files of a run are compared with results that were moved, where these are named', async () => {
     const { desk, run } = await completed();
     renameSync(desk.home.file('results.csv'), desk.home.file('moved.csv'));
     const { code, stdout } = await desk.svc(`au report moved.csv --run ${run}`);
     expect({ code, file: (JSON.parse(stdout) as { file: string }).file }).toEqual({ code: 0, file: 'moved.csv' });
   });
 
-  it('are missed with the command that brings them', async () => {
+  it('the files of a run are missed with the command that brings them', async () => {
     const { desk, run } = await completed();
     rmSync(desk.home.file('results.csv'));
     const gone = await desk.svc(`au report --run ${run}`);
@@ -48,7 +48,7 @@ describe('the files of a run', () => {
     expect(copyless).toMatchObject({ code: 1, stderr: expect.stringContaining('has no copy of its request file') });
   });
 
-  it('are to be named where there is no run', async () => {
+  it('the files of a run are to be named where there is no run', async () => {
     const desk = await openQuickDesk();
     expect(await desk.svc('au report')).toMatchObject({ code: 2 });
     expect(await desk.svc('au next tokens.csv')).toMatchObject({ code: 2 });

@@ -61,7 +61,7 @@ function idsOf(found: { readonly runs: readonly RunDirectory[] }): string[] {
 }
 
 describe('a run that begins', () => {
-  it('R36 is on disk with all that a resumption needs', async () => {
+  it('R36: a run that begins is on disk with all that a resumption needs', async () => {
     const run = beginRun(usual, requestFile('b', { cycle: '2026-01', tenant: 't-1' }));
     expect(run.record.id).toMatch(/^run-20260105-bbbbbbbb-[0-9a-f]{4}$/);
     expect((await RunDirectory.open(run.path))?.record).toEqual({
@@ -95,7 +95,7 @@ describe('a run that begins', () => {
     });
   });
 
-  it('R36 takes the place of no other', () => {
+  it('R36: a run that begins takes the place of no other', () => {
     const run = beginRun(usual, requestFile());
     const before = readFileSync(join(run.path, 'run.json'), 'utf8');
     expect(() => RunDirectory.create(run.path, { ...run.record, id: 'other' }, requestCopy())).toThrow(
@@ -104,7 +104,7 @@ describe('a run that begins', () => {
     expect(readFileSync(join(run.path, 'run.json'), 'utf8')).toBe(before);
   });
 
-  it('is called by its id where it is recorded as usual, and by its directory elsewhere', async () => {
+  it('a run that begins is called by its id where it is recorded as usual, and by its directory elsewhere', async () => {
     const [here, there] = [beginRun(usual, requestFile()), beginRun(elsewhere('mine'), requestFile('b'))];
     expect([here.name, here.submitWords]).toEqual([here.record.id, ['au', 'submit', 't.csv']]);
     const words = ['au', 'submit', 't.csv', '--run-dir', there.path];
@@ -118,7 +118,7 @@ describe('a run that begins', () => {
 });
 
 describe('the runs of a file', () => {
-  it('R58 are found among others, wherever they are recorded, the newest first', async () => {
+  it('R58: the runs of a file are found among others, wherever they are recorded, the newest first', async () => {
     const [old, other] = [beginRun(usual, requestFile()), beginRun(usual, requestFile('b'))];
     const moved = beginRun(elsewhere('one'), requestFile('a', { now: NOW + 2000, profile: 'q', baseUrl: 'https://b' }));
     const named = beginRun(elsewhere('two'), requestFile('a', { now: NOW + 1000 }));
@@ -136,7 +136,7 @@ describe('the runs of a file', () => {
     expect(idsOf(await findRuns(root, undefined, { check: { ...otherLength.check, bytes: 91 } }))).toEqual([]);
   });
 
-  it('R58 are found through the index from another working directory, and after one was moved', async () => {
+  it('R58: the runs of a file are found through the index from another working directory, and after one was moved', async () => {
     const run = beginRun(() => relative(process.cwd(), join(top, 'one')), requestFile());
     indexRun(root, run);
     const [entry = ''] = indexEntriesOf(root, join(top, 'one'));
@@ -156,7 +156,7 @@ describe('the runs of a file', () => {
   });
 
   it.each(['old-run', 'run-20260105-bbbbbbbb-0000', 'run-by-hand', 'damaged'])(
-    'R58 are found in a directory that was renamed to %s',
+    'R58: the runs of a file are found in a directory that was renamed to %s',
     async (name) => {
       const run = beginRun(usual, requestFile());
       renameSync(run.path, join(root, name));
@@ -166,7 +166,7 @@ describe('the runs of a file', () => {
     },
   );
 
-  it('R58 are said to be gone where another run took the directory that the index names', async () => {
+  it('R58: the runs of a file are said to be gone where another run took the directory that the index names', async () => {
     const run = beginRun(elsewhere('kept'), requestFile());
     indexRun(root, run);
     renameSync(run.path, join(top, 'kept-before'));
@@ -180,14 +180,14 @@ describe('the runs of a file', () => {
     expect(idsOf(await findRuns(root, undefined, requestFile('b')))).toEqual([later.record.id]);
   });
 
-  it('are not indexed where they are recorded as usual', async () => {
+  it('the runs of a file are not indexed where they are recorded as usual', async () => {
     indexRun(root, beginRun(usual, requestFile()));
     expect(existsSync(join(root, 'elsewhere'))).toBe(false);
     expect(await indexedRuns(root, () => true)).toEqual({ runs: [], unreadable: [] });
   });
 
   it.each(['', '{', '[]', '{"directory":1}'])(
-    'R58 may be behind an entry of the index that is damaged: %j',
+    'R58: the runs of a file may be behind an entry of the index that is damaged: %j',
     async (text) => {
       const run = beginRun(elsewhere('one'), requestFile());
       indexRun(root, run);
@@ -202,7 +202,7 @@ describe('the runs of a file', () => {
     },
   );
 
-  it('R58 may be behind a record that cannot be read, and a name that does not say of which file it is', async () => {
+  it('R58: the runs of a file may be behind a record that cannot be read, and a name that does not say of which file it is', async () => {
     const [bad, other] = [beginRun(usual, requestFile()), beginRun(usual, requestFile('b'))];
     writeFileSync(join(bad.path, 'run.json'), '{');
     rmSync(join(other.path, 'run.json'));
@@ -215,7 +215,7 @@ describe('the runs of a file', () => {
     expect((await directories('b')).toSorted()).toEqual([other.path, join(root, 'run-by-hand')].toSorted());
   });
 
-  it('are those of what was in this file before, when one is still open', async () => {
+  it('the runs of a file are those of what was in this file before, when one is still open', async () => {
     const before = beginRun(usual, requestFile());
     expect((await findOutdated(root, requestFile('b')))?.record.id).toBe(before.record.id);
     expect(await findOutdated(root, requestFile())).toBeUndefined();
@@ -228,7 +228,7 @@ describe('the runs of a file', () => {
 });
 
 describe('directories of runs', () => {
-  it('are read although one is a link, and files are none', async () => {
+  it('directories of runs are read although one is a link, and files are none', async () => {
     const run = beginRun(elsewhere('one'), requestFile());
     mkdirSync(root);
     symlinkSync(run.path, join(root, 'run-linked'));
@@ -240,7 +240,7 @@ describe('directories of runs', () => {
     await expect(listRuns(join(root, 'run-file'))).rejects.toThrow('could not be read (ENOTDIR)');
   });
 
-  it('R58 are one run with their copies, which may not know all that was sent', async () => {
+  it('R58: directories of runs are one run with their copies, which may not know all that was sent', async () => {
     const run = beginRun(usual, requestFile());
     cpSync(run.path, join(root, 'run-copy'), { recursive: true });
     cpSync(run.path, join(root, 'backup'), { recursive: true });
@@ -254,7 +254,7 @@ describe('directories of runs', () => {
     expect(await findRuns(root, undefined, requestFile('b'))).toEqual({ runs: [], unreadable: [] });
   });
 
-  it('R58 whose record cannot be opened are reported, and a run killed before its first record is none', async () => {
+  it('R58: directories of runs whose record cannot be opened are reported, and a run killed before its first record is none', async () => {
     const run = beginRun(usual, requestFile());
     rmSync(join(run.path, 'run.json'));
     expect(await openRuns([run.path])).toMatchObject({ runs: [], unreadable: [{ directory: run.path }] });
@@ -269,7 +269,7 @@ describe('directories of runs', () => {
     expect(unreadable[0]?.error).toBeInstanceOf(SvcError);
   });
 
-  it('are removed when a run was killed before its first record, and never otherwise', () => {
+  it('directories of runs are removed when a run was killed before its first record, and never otherwise', () => {
     const [run, killed] = [beginRun(usual, requestFile()), beginRun(usual, requestFile('b'))];
     renameSync(join(killed.path, 'run.json'), join(killed.path, '.run.json.0123456789abcdef.tmp'));
     renameSync(join(killed.path, 'run-request.csv'), join(killed.path, '.run-request.csv.new'));
@@ -280,7 +280,7 @@ describe('directories of runs', () => {
     removeUnborn(join(top, 'nowhere'));
   });
 
-  it('R36 are held by one process at a time, which reads what was written before', async () => {
+  it('R36: directories of runs are held by one process at a time, which reads what was written before', async () => {
     const run = beginRun(usual, requestFile());
     const other = (await RunDirectory.open(run.path))!;
     const clock = new FakeClock();

@@ -95,7 +95,7 @@ function isTaken(record: RunRecord, event: RunEvent): boolean {
 }
 
 describe('a run, in every state, after every event', () => {
-  it('R36 takes exactly the events of its state', () => {
+  it('R36: a run takes exactly the events of its state', () => {
     const table = Object.entries(STATES).map(([name, state]) => {
       const taken = Object.entries(EVENTS).filter(([, event]) => after(state, event) !== undefined);
       return `${name}: ${taken.map(([event]) => event).join(', ')}`;
@@ -112,7 +112,7 @@ describe('a run, in every state, after every event', () => {
     ]);
   });
 
-  it('R36 is left as it was by an event that is refused', () => {
+  it('R36: a run is left as it was by an event that is refused', () => {
     const changed = Object.entries(STATES).flatMap(([name, state]) => {
       const records = Object.entries(EVENTS).map(([happening, event]) => ({ happening, event, record: state() }));
       const refused = records.filter(({ record, event }) => !isTaken(record, event));
@@ -123,7 +123,7 @@ describe('a run, in every state, after every event', () => {
     expect(changed).toEqual([]);
   });
 
-  it('R58 keeps its parts, its id and its file whatever happens, and its tenant once something was sent', () => {
+  it('R58: a run keeps its parts, its id and its file whatever happens, and its tenant once something was sent', () => {
     for (const [name, state] of Object.entries(STATES))
       for (const [happening, event] of Object.entries(EVENTS)) {
         const [before, now] = [state(), after(state, event)];
@@ -136,7 +136,7 @@ describe('a run, in every state, after every event', () => {
       }
   });
 
-  it('R58 is of whoever takes it over while nothing was sent, under no other address and not abandoned', () => {
+  it('R58: a run is of whoever takes it over while nothing was sent, under no other address and not abandoned', () => {
     const { 'not sent, abandoned': state } = STATES;
     const taken = after(() => ({ ...state!(), also_at: ['https://c.example'] }), EVENTS['adopted']!);
     expect(taken).toEqual({
@@ -149,7 +149,7 @@ describe('a run, in every state, after every event', () => {
     });
   });
 
-  it('R36 records each submission of its file: where it is, at which addresses, and what the operator said', () => {
+  it('R36: a run records each submission of its file: where it is, at which addresses, and what the operator said', () => {
     const once = after(STATES['open']!, SUBMITTED)!;
     expect(once).toMatchObject({
       out: '/work/out.csv',
@@ -172,7 +172,7 @@ describe('a run, in every state, after every event', () => {
     expect(twice).not.toHaveProperty('no_unrecorded_jobs');
   });
 
-  it('R59 knows a merged file whose results were spoiled as one of its own, until another is written', () => {
+  it('R59: a run knows a merged file whose results were spoiled as one of its own, until another is written', () => {
     const spoiled = after(STATES['open, delivered before']!, { kind: 'spoiled' })!;
     expect([spoiled.results, spoiled.writing]).toEqual([undefined, FILE]);
     const completed = (): RunRecord => ({ ...spoiled, parts: [part('downloaded')] });
@@ -180,7 +180,7 @@ describe('a run, in every state, after every event', () => {
     expect([written.results, 'writing' in written]).toEqual([{ ...FILE, sha256: 's' }, false]);
   });
 
-  it('keeps the time at which it was abandoned first, and forgets it when it is resumed', () => {
+  it('a run keeps the time at which it was abandoned first, and forgets it when it is resumed', () => {
     expect(after(STATES['abandoned']!, EVENTS['abandoned']!)?.abandoned_at).toBe(THEN);
     expect(after(STATES['open']!, EVENTS['abandoned']!)?.abandoned_at).toBe('2026-01-05T12:00:01.000Z');
     const resumed = after(STATES['abandoned']!, EVENTS['resumed']!)!;

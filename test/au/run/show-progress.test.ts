@@ -42,7 +42,7 @@ const RECORD = {
 } as unknown as RunRecord;
 
 describe('the progress of a run', () => {
-  it('keeps transfers side by side apart, by their parts', () => {
+  it('the progress of a run keeps transfers side by side apart, by their parts', () => {
     expect(
       shown(RECORD, [
         { kind: 'uploading', job: 'a', done: 1, total: 10 },
@@ -61,7 +61,7 @@ describe('the progress of a run', () => {
     ]);
   });
 
-  it('waits in one line for all parts, which ends when the run does', () => {
+  it('the progress of a run waits in one line for all parts, which ends when the run does', () => {
     const polled = { kind: 'polled', job: 'run-1', waitedMs: 0, nextMs: 5_000, at: 0 } as const;
     expect(
       shown(RECORD, [
@@ -79,7 +79,7 @@ describe('the progress of a run', () => {
     ]);
   });
 
-  it('reports jobs that were deleted, and orphaned ones', () => {
+  it('the progress of a run reports jobs that were deleted, and orphaned ones', () => {
     expect(
       shown(undefined, [
         { kind: 'replaced', gone: 'a', job: 'b' },

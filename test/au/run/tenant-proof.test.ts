@@ -67,19 +67,19 @@ describe('whether a key belongs to the tenant of a run', () => {
     ['nothing may be read', { job: 403, list: 403, self: 401 }, 'unknown'],
     ['the job names another tenant and nothing confirms it', { job: job('job-1', THEIRS) }, 'unknown'],
     ['the list names no tenant', { list: [job('job-9')] }, 'unknown'],
-  ])('R58 is told by reads alone: %s', async (_, script, relation) => {
+  ])('R58: the tenant of a key is told by reads alone: %s', async (_, script, relation) => {
     const { proof, methods } = await proofAgainst(script);
     expect(await proof.relationOf({ parts: [PART], tenant_id: OURS })).toBe(relation);
     expect([...methods]).toEqual(['GET']);
   });
 
-  it('R58 is unknown for a run that never had a job or a tenant', async () => {
+  it('R58: the tenant of a key is unknown for a run that never had a job or a tenant', async () => {
     const planned = partOf({ ...PART, job: undefined, state: 'planned' });
     const { proof } = await proofAgainst({ list: [job('job-9', OURS)] });
     expect(await proof.relationOf({ parts: [planned] })).toBe('unknown');
   });
 
-  it('is not told by a service that is out of order', async () => {
+  it('the tenant of a key is not told by a service that is out of order', async () => {
     const { proof } = await proofAgainst({ job: 503 });
     await expect(proof.relationOf({ parts: [PART], tenant_id: OURS })).rejects.toMatchObject({ code: 'server' });
   });

@@ -63,7 +63,7 @@ function otherFile(machine: Machine, name: string, row: string): void {
 }
 
 describe('a state directory that is older than what was submitted', () => {
-  it.each(['before', 'planned'] as const)('R74 restored to %s warns once, and names the jobs', async (moment) => {
+  it.each(['before', 'planned'] as const)('R74: restored to %s warns once, and names the jobs', async (moment) => {
     const machine = await openMachine();
     const job = await restoredTo(machine, moment);
     const { code, stdout, stderr } = await machine.svc(SUBMIT);
@@ -75,7 +75,7 @@ describe('a state directory that is older than what was submitted', () => {
   });
 
   it.each(['before', 'planned'] as const)(
-    'R74 restored to %s uploads nothing with --no-unrecorded-jobs',
+    'R74: restored to %s uploads nothing with --no-unrecorded-jobs',
     async (moment) => {
       const machine = await openMachine();
       const job = await restoredTo(machine, moment);
@@ -98,7 +98,7 @@ describe('a state directory that is older than what was submitted', () => {
     },
   );
 
-  it('R74 restored to creating uploads nothing until the operator says whose the job is', async () => {
+  it('R74: restored to creating uploads nothing until the operator says whose the job is', async () => {
     const machine = await openMachine();
     const job = await restoredTo(machine, 'creating');
     for (const line of [SUBMIT, SUBMIT, `${SUBMIT} --again`, `${SUBMIT} --cycle 2026-11`]) {
@@ -123,7 +123,7 @@ describe('a state directory that is older than what was submitted', () => {
     expect(machine.uploads()).toBe(2);
   });
 
-  it('R74 restored to uploading goes on with the job that has the file', async () => {
+  it('R74: restored to uploading continues with the job that has the file', async () => {
     const machine = await openMachine();
     const job = await restoredTo(machine, 'uploading');
     const { code, stdout, stderr } = await machine.svc(`${ALONE} --wait --out results.csv`);
@@ -132,7 +132,7 @@ describe('a state directory that is older than what was submitted', () => {
     expect(machine.uploads()).toBe(1);
   });
 
-  it('R74 says nothing of what is 36 days old or older than the newest record', async () => {
+  it('R74: a state directory that is older than what was submitted says nothing of what is 36 days old or older than the newest record', async () => {
     const machine = await openMachine();
     await restoredTo(machine, 'before');
     await machine.clock.advance(36 * DAY);
@@ -143,7 +143,7 @@ describe('a state directory that is older than what was submitted', () => {
     expect(await machine.svc('au submit more.csv --no-unrecorded-jobs')).toMatchObject({ code: 0 });
   });
 
-  it('R74 is no proof where the key may not read the list: that stops only who asked for it', async () => {
+  it('R74: a state directory that is older than what was submitted is no proof where the key may not read the list: that stops only who asked for it', async () => {
     const machine = await openMachine();
     machine.fault = (incoming, outgoing, proceed) =>
       incoming.url?.includes('/jobs?') ? refuseWith(403)(incoming, outgoing, proceed) : proceed();
@@ -177,7 +177,7 @@ async function threeMonths(machine: Machine, keys: readonly [string, string], op
 }
 
 describe('two systems that submit in the same minute of three months', () => {
-  it('R74 with one key are warned of each other, and stop nobody', async () => {
+  it('R74: with one key are warned of each other, and stop nobody', async () => {
     const machine = await openMachine();
     const results = await threeMonths(machine, ['sandbox-private-key', 'sandbox-private-key'], '');
     for (const { code, stderr, unrecorded } of results.slice(1)) {
@@ -188,7 +188,7 @@ describe('two systems that submit in the same minute of three months', () => {
     expect(machine.uploads()).toBe(6);
   });
 
-  it('R74 with a key each do not notice each other, and may both say that they are alone with it', async () => {
+  it('R74: with a key each do not notice each other, and may both say that they are alone with it', async () => {
     const machine = await openMachine();
     const keys = ['sandbox-private-key', 'sandbox-private-key-account-updater-only'] as const;
     for (const { code, stderr, unrecorded } of await threeMonths(machine, keys, '--no-unrecorded-jobs')) {
@@ -220,22 +220,25 @@ describe('a job that the service says it created', () => {
     ['has no address', (job: object) => ({ ...job, upload_url: null })],
     ['has an empty address', (job: object) => ({ ...job, upload_url: '' })],
     ['was created an hour ago', (job: object) => ({ ...job, created_at: '2026-11-02T03:00:00.000Z' })],
-  ])('R73 is not uploaded to when it %s, and nothing is recorded as sent', async (_, change) => {
-    const machine = await openMachine();
-    machine.fault = createdAs(change);
-    for (const options of ['', '--wait --out results.csv']) {
-      const refused = await machine.svc(`${SUBMIT} ${options}`.trim());
-      expect(refused.code, refused.stderr).toBe(8);
-      expect(refused.stderr).toContain('was to create a job');
-    }
-    expect(machine.record(`state/runs/${machine.runIds()[0]}`).parts).toMatchObject([{ state: 'planned' }]);
-    machine.fault = undefined;
-    expect(machine.uploads()).toBe(0);
-    expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
-    expect(machine.uploads()).toBe(1);
-  });
+  ])(
+    'R73: a job that the service says it created is not uploaded to when it %s, and nothing is recorded as sent',
+    async (_, change) => {
+      const machine = await openMachine();
+      machine.fault = createdAs(change);
+      for (const options of ['', '--wait --out results.csv']) {
+        const refused = await machine.svc(`${SUBMIT} ${options}`.trim());
+        expect(refused.code, refused.stderr).toBe(8);
+        expect(refused.stderr).toContain('was to create a job');
+      }
+      expect(machine.record(`state/runs/${machine.runIds()[0]}`).parts).toMatchObject([{ state: 'planned' }]);
+      machine.fault = undefined;
+      expect(machine.uploads()).toBe(0);
+      expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
+      expect(machine.uploads()).toBe(1);
+    },
+  );
 
-  it('R73 is not uploaded to when another run has it, whatever it looks like', async () => {
+  it('R73: a job that the service says it created is not uploaded to when another run has it, whatever it looks like', async () => {
     const machine = await openMachine();
     otherFile(machine, 'more.csv', 'one-more');
     const { stdout } = await machine.svc('au submit more.csv');

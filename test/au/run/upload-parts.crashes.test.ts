@@ -273,7 +273,7 @@ const histories: fc.Arbitrary<History> = fc.record({
 });
 
 describe('a run through crashes and faults', () => {
-  it('R36 gives each part to one job once, and loses no result, whatever happens between two steps', async () => {
+  it('R36: a run through crashes and faults gives each part to one job once, and loses no result, whatever happens between two steps', async () => {
     let number = 0;
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {

@@ -267,7 +267,7 @@ async function inDoubt(trouble: 'kept reset' | 'lost reset'): Promise<World> {
 }
 
 describe('an upload in doubt in a tenant without other jobs, with a key that may not read the tenant', () => {
-  it('R58 comes to its end with sync alone: a new job proves whose the list is, and that it is up to date', async () => {
+  it('R58: an upload in doubt in a tenant without other jobs, with a key that may not read the tenant comes to its end with sync alone: a new job proves whose the list is, and that it is up to date', async () => {
     const world = await inDoubt('lost reset');
     await world.live({ ...OK, command: 'sync' });
     expect(world.service.jobs.filter(({ tenant }) => tenant === 'ours')).toHaveLength(2);
@@ -277,7 +277,7 @@ describe('an upload in doubt in a tenant without other jobs, with a key that may
     expect(world.record.parts).toMatchObject([{ state: 'completed', earlier_jobs: [{ ended: 'gone' }] }]);
   });
 
-  it('R58 is not uploaded again while reads say 404 and the list lags, hides it, or is of another key', async () => {
+  it('R58: an upload in doubt in a tenant without other jobs, with a key that may not read the tenant is not uploaded again while reads say 404 and the list lags, hides it, or is of another key', async () => {
     for (const trouble of ['404', 'replica', 'stale'] as const) {
       const world = await inDoubt('kept reset');
       world.service.troubles = new Map(always(trouble));
@@ -297,7 +297,7 @@ describe('an upload in doubt in a tenant without other jobs, with a key that may
 });
 
 describe('a run through kills, false responses, other keys and damaged records', () => {
-  it('R58: uploads no part again after false 404s and, hours later, a replica that is hours behind', async () => {
+  it('R58: a run through kills, false responses, other keys and damaged records uploads no part again after false 404s and, hours later, a replica that is hours behind', async () => {
     const world = await World.begin(PLAIN);
     world.service.troubles = new Map([...always('404'), [3, 'kept reset']]);
     await expect(world.live(OK)).rejects.toMatchObject({ code: 'outcome_unknown' });
@@ -308,7 +308,7 @@ describe('a run through kills, false responses, other keys and damaged records',
     expect(world.record.parts).toMatchObject([{ state: 'completed', job: world.service.taken[0]?.job }]);
   });
 
-  it('R74: uploads no part again of a restored record whose job another key and then a false 404 made seem gone', async () => {
+  it('R74: a run through kills, false responses, other keys and damaged records uploads no part again of a restored record whose job another key and then a false 404 made seem gone', async () => {
     const world = await World.begin(PLAIN, true);
     await world.live(OK);
     await world.clock.advance(60_000);
@@ -321,7 +321,7 @@ describe('a run through kills, false responses, other keys and damaged records',
     expect(world.record.parts).toMatchObject([{ state: 'completed', job: world.service.taken[0]?.job }]);
   });
 
-  it(`R74: has at most one upload of each part stored in ${HISTORIES / 5} histories with restored copies of its record`, async () => {
+  it(`R74: a run through kills, false responses, other keys and damaged records has at most one upload of each part stored in ${HISTORIES / 5} histories with restored copies of its record`, async () => {
     let number = 0;
     await fc.assert(
       fc.asyncProperty(histories, restores, async (history, restored) => {
@@ -350,7 +350,7 @@ describe('a run through kills, false responses, other keys and damaged records',
     expect(number).toBe(HISTORIES / 5);
   }, 600_000);
 
-  it(`R58 and R36: has at most one upload of each part stored in ${HISTORIES} histories, and comes to its end`, async () => {
+  it(`R58 and R36: a run through kills, false responses, other keys and damaged records has at most one upload of each part stored in ${HISTORIES} histories, and comes to its end`, async () => {
     let number = 0;
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {

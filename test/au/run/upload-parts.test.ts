@@ -44,7 +44,7 @@ function saved(run: RunDirectory): unknown {
 }
 
 describe('the parts of a run', () => {
-  it.each([1, 3])('R34 each have the header in front, and one alone is the file itself: %i', async (parts) => {
+  it.each([1, 3])('R34: each have the header in front, and one alone is the file itself: %i', async (parts) => {
     const bodies = new Map<string, string>();
     bench = await openBench((incoming, _outgoing, proceed) => {
       const { method, url = '' } = incoming;
@@ -60,7 +60,7 @@ describe('the parts of a run', () => {
     expect(new Set(uploads())).toEqual(new Set(run.record.parts.map(({ job }) => job)));
   });
 
-  it('are not begun after the first failure', async () => {
+  it('the parts of a run are not begun after the first failure', async () => {
     bench = await openBench(inTurn('POST', JOBS, ...Array.from({ length: 9 }, () => refuseWith(403))));
     const run = await plan(6);
     await expect(upload(run)).rejects.toMatchObject({ code: 'forbidden' });
@@ -69,7 +69,7 @@ describe('the parts of a run', () => {
 });
 
 describe('the creation of a job', () => {
-  it('R36 that was refused created nothing, and leaves the part as it was', async () => {
+  it('R36: the creation of a job that was refused created nothing, and leaves the part as it was', async () => {
     bench = await openBench(inTurn('POST', JOBS, refuseWith(403)));
     const run = await plan(1);
     const before = saved(run);
@@ -79,7 +79,7 @@ describe('the creation of a job', () => {
     expect(bench.events.filter(({ kind }) => kind === 'orphan')).toEqual([]);
   });
 
-  it('R36 without a clear response is on record, and the jobs that may have come of it are reported', async () => {
+  it('R36: the creation of a job without a clear response is on record, and the jobs that may have come of it are reported', async () => {
     let isLost = false;
     bench = await openBench((incoming, outgoing, proceed) => {
       if (isLost && incoming.method === 'POST') answerLost(incoming, outgoing, proceed);
@@ -104,7 +104,7 @@ describe('the creation of a job', () => {
     expect(uploads()).toHaveLength(3);
   });
 
-  it('R37 is repeated for a job that expires, three times at most', async () => {
+  it('R37: the creation of a job is repeated for a job that expires, three times at most', async () => {
     bench = await openBench((incoming, outgoing, proceed) => {
       const isOne = incoming.method === 'GET' && /\/jobs\/[^/?]+$/.test(incoming.url ?? '');
       const isGone = isOne && bench.calls('PUT', STORE) > 0;
@@ -137,7 +137,7 @@ async function doubtful(): Promise<RunDirectory> {
 }
 
 describe('an upload in doubt', () => {
-  it('R58 is polled once by a later process, and stays in doubt', async () => {
+  it('R58: an upload in doubt is polled once by a later process, and stays in doubt', async () => {
     const run = await doubtful();
     const reads = bench.calls('GET', /jobs\//);
     const before = bench.clock.now();
@@ -146,7 +146,7 @@ describe('an upload in doubt', () => {
     expect(bench.clock.now()).toBe(before);
   });
 
-  it('R58 ends once its job is deleted, in a tenant without other jobs and with a key that may not read the tenant', async () => {
+  it('R58: an upload in doubt ends once its job is deleted, in a tenant without other jobs and with a key that may not read the tenant', async () => {
     const run = await doubtful();
     await bench.clock.advance(HOUR);
     await expect(upload(run, true)).rejects.toMatchObject({ facts: { settled_after: expect.any(String) } });
@@ -159,7 +159,7 @@ describe('an upload in doubt', () => {
     expect(uploads()).toEqual([run.record.parts[0]?.job]);
   });
 
-  it('is settled by one read where an earlier process was cut off', async () => {
+  it('an upload in doubt is settled by one read where an earlier process was cut off', async () => {
     const run = await doubtful();
     const [part] = run.record.parts;
     Object.assign(part!, { state: 'uploading' });

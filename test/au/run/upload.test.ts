@@ -22,7 +22,7 @@ function kinds(): string[] {
 const neverArrived: Fault = (incoming, outgoing) => incoming.resume().on('end', () => outgoing.socket?.destroy());
 
 describe('uploading a file to its job', () => {
-  it('uploads once', async () => {
+  it('an upload to a job uploads once', async () => {
     const id = await submit();
     expect(kinds()).toEqual(['uploaded']);
     expect(bench.uploads()).toBe(1);
@@ -31,14 +31,14 @@ describe('uploading a file to its job', () => {
     });
   });
 
-  it('R36 reads the job after an upload whose answer was lost, and does not upload again', async () => {
+  it('R36: an upload to a job reads the job after an upload whose answer was lost, and does not upload again', async () => {
     await submit(inTurn('PUT', STORE, answerLost));
     expect(kinds()).toEqual(['unclear', 'uploaded']);
     expect(bench.calls('PUT', STORE)).toBe(1);
     expect(bench.calls('POST', /jobs$/)).toBe(1);
   });
 
-  it('R36 polls the job for ten minutes after an upload that never arrived, and sends nothing again', async () => {
+  it('R36: an upload to a job polls the job for ten minutes after an upload that never arrived, and sends nothing again', async () => {
     await expect(submit(inTurn('PUT', STORE, neverArrived))).rejects.toMatchObject({
       code: 'outcome_unknown',
       exitCode: 9,
@@ -50,14 +50,17 @@ describe('uploading a file to its job', () => {
     expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBe(600_000);
   });
 
-  it.each([500, 503])('R36 does not send again after a %i, whether the store kept the file or not', async (status) => {
-    await submit(inTurn('PUT', STORE, acceptThen(status)));
-    expect(kinds()).toEqual(['unclear', 'uploaded']);
-    expect(bench.calls('PUT', STORE)).toBe(1);
-    await bench.close();
-    await expect(submit(inTurn('PUT', STORE, refuseWith(status)))).rejects.toMatchObject({ exitCode: 9 });
-    expect(bench.calls('PUT', STORE)).toBe(1);
-  });
+  it.each([500, 503])(
+    'R36: an upload to a job does not send again after a %i, whether the store kept the file or not',
+    async (status) => {
+      await submit(inTurn('PUT', STORE, acceptThen(status)));
+      expect(kinds()).toEqual(['unclear', 'uploaded']);
+      expect(bench.calls('PUT', STORE)).toBe(1);
+      await bench.close();
+      await expect(submit(inTurn('PUT', STORE, refuseWith(status)))).rejects.toMatchObject({ exitCode: 9 });
+      expect(bench.calls('PUT', STORE)).toBe(1);
+    },
+  );
 
   const EXPIRED: readonly (readonly [name: string, status: number, body: string])[] = [
     ['AWS', 403, '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>'],
@@ -69,7 +72,7 @@ describe('uploading a file to its job', () => {
   ];
 
   it.each(EXPIRED)(
-    'R37 asks the job for a new address when the store calls it expired (%s)',
+    'R37: an upload to a job asks the job for a new address when the store calls it expired (%s)',
     async (_name, status, body) => {
       // The sandbox signs anew at each look, so a later look gives another address.
       await submit((incoming, outgoing, proceed) => {
@@ -83,7 +86,7 @@ describe('uploading a file to its job', () => {
     },
   );
 
-  it('leaves a job alone that has its file already', async () => {
+  it('an upload to a job leaves a job alone that has its file already', async () => {
     const id = await submit();
     const job = await bench.client.accountUpdater.read(id);
     await expect(uploadToJob(bench.client, job, await fileSource(bench.file))).rejects.toMatchObject({
@@ -93,7 +96,7 @@ describe('uploading a file to its job', () => {
     expect(bench.uploads()).toBe(1);
   });
 
-  it('does not create a second job when the first creation had no clear answer', async () => {
+  it('an upload to a job does not create a second job when the first creation had no clear answer', async () => {
     bench = await openBench(inTurn('POST', /jobs$/, answerLost));
     await expect(bench.client.accountUpdater.create()).rejects.toMatchObject({
       code: 'outcome_unknown',

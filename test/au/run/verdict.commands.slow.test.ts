@@ -68,7 +68,7 @@ function limitFor(code: number): string {
 
 describe('what a command with a run says when no response said anything', () => {
   it.each(TROUBLES)(
-    'R72 %s is its own exit code in sync, wait, status and download, never 11',
+    'R72: %s is its own exit code in sync, wait, status and download, never 11',
     async (_, env, code) => {
       const { desk, run } = await openRun();
       if (env['SVC_BASE_URL'] !== undefined) alsoAt(desk, run, env['SVC_BASE_URL']);
@@ -82,14 +82,14 @@ describe('what a command with a run says when no response said anything', () => 
     },
   );
 
-  it.each(TROUBLES)('R72 %s is its own exit code in submit, with --wait and with --timeout', async (_, env, code) => {
+  it.each(TROUBLES)('R72: %s is its own exit code in submit, with --wait and with --timeout', async (_, env, code) => {
     const desk = await openQuickDesk();
     for (const options of [limitFor(code), `--wait ${limitFor(code)}`, '--wait'])
       expect([options, (await desk.svc(`au submit tokens.csv ${options}`, env)).code]).toEqual([options, code]);
     expect(desk.uploads()).toBe(0);
   });
 
-  it('R72 a key without the permission is 4, and what it may do is done', async () => {
+  it('R72: a key without the permission is 4, and what it may do is done', async () => {
     let mayCreate = true;
     const { desk, run } = await openRun((incoming, outgoing, proceed) => {
       if (mayCreate || incoming.method !== 'POST') return proceed();
@@ -121,7 +121,7 @@ describe('what a command with a run says when no response said anything', () => 
 });
 
 describe('a download of a run whose upload was cut off', () => {
-  it('R72 is 4 with a key that has expired, and 8 where nothing responds', async () => {
+  it('R72: a download of a run whose upload was cut off is 4 with a key that has expired, and 8 where nothing responds', async () => {
     const { desk, run } = await openRun();
     desk.change(run, ({ parts }) => {
       for (const part of parts) Object.assign(part, { state: 'uploading', sent: 'all' });
@@ -141,7 +141,7 @@ describe('a download of a run whose upload was cut off', () => {
 });
 
 describe('a run in a --run-dir', () => {
-  it('R72 is polled by sync as any other, and never counts as no run', async () => {
+  it('R72: a run in a --run-dir is polled by sync as any other, and never counts as no run', async () => {
     const desk = await openQuickDesk({ processingMs: HOUR, pickupMs: 0 });
     await desk.svc('au submit tokens.csv --run-dir kept');
     const { id } = desk.record('kept');
@@ -157,7 +157,7 @@ describe('a run in a --run-dir', () => {
     expect(gone.stderr).not.toContain('no open runs');
   });
 
-  it('R72 is completed by sync, and is one run when it was copied or moved into the state directory', async () => {
+  it('R72: a run in a --run-dir is completed by sync, and is one run when it was copied or moved into the state directory', async () => {
     const desk = await openQuickDesk();
     await desk.svc('au submit tokens.csv --run-dir kept --out results.csv');
     const { id } = desk.record('kept');
@@ -178,7 +178,7 @@ describe('a run in a --run-dir', () => {
 });
 
 describe('what several runs and parts come to', () => {
-  it('R72 a run whose record is damaged, one without its file and a refused key stop no other, and the worst counts', async () => {
+  it('R72: a run whose record is damaged, one without its file and a refused key stop no other, and the worst counts', async () => {
     const { desk, run } = await openRun();
     const gone = await anotherRun(desk, 'gone.csv');
     expect(await desk.svc('au sync')).toMatchObject({ code: 11 });
@@ -201,7 +201,7 @@ describe('what several runs and parts come to', () => {
     expect([unreadable.code, outcomes(unreadable)]).toEqual([3, { [run]: 'pending' }]);
   });
 
-  it('R72 the refused request of one run does not stop the others, one of which is pending', async () => {
+  it('R72: the refused request of one run does not stop the others, one of which is pending', async () => {
     let refused = '';
     const { desk, run, job } = await openRun((incoming, outgoing, proceed) => {
       if (refused === '' || !incoming.url?.includes(refused)) return proceed();
@@ -219,7 +219,7 @@ describe('what several runs and parts come to', () => {
     }
   });
 
-  it('R72 a part that failed outweighs one that is pending, and one that needs its file', async () => {
+  it('R72: a part that failed outweighs one that is pending, and one that needs its file', async () => {
     const { desk, run } = await openRun();
     desk.change(run, ({ parts }) => {
       const [first] = parts;
@@ -233,7 +233,7 @@ describe('what several runs and parts come to', () => {
     }
   });
 
-  it('R72 refused results of one part are 12, although another is pending', async () => {
+  it('R72: refused results of one part are 12, although another is pending', async () => {
     let broken = '';
     const { desk, run, job } = await openRun((incoming, outgoing, proceed) => {
       if (broken === '' || incoming.method !== 'GET' || !incoming.url?.includes(broken)) return proceed();
@@ -258,7 +258,7 @@ describe('what several runs and parts come to', () => {
 });
 
 describe('a response that said pending', () => {
-  it('R72 is 11 with the service off from then on, when the time limit is reached', async () => {
+  it('R72: a response that said pending is 11 with the service off from then on, when the time limit is reached', async () => {
     let polls = 0;
     const { desk, run, job } = await openRun((incoming, outgoing, proceed) => {
       const isPoll = incoming.method === 'GET' && /jobs\/[^/]+$/.test(incoming.url ?? '');
@@ -277,14 +277,14 @@ describe('a response that said pending', () => {
     }
   });
 
-  it('R72 with the command of --exec, which the resumed wait runs too', async () => {
+  it('R72: with the command of --exec, which the resumed wait runs too', async () => {
     const { desk, run } = await openRun();
     const { code, stderr } = await desk.svc(`au wait ${run} --exec mail-results --timeout 3s`);
     expect(code, stderr).toBe(11);
     expect(stderr).toContain(`svc au wait ${run} --exec mail-results`);
   });
 
-  it('R72 is not what a job is that the service does not find, although its file was stored', async () => {
+  it('R72: a response that said pending is not what a job is that the service does not find, although its file was stored', async () => {
     let isGone = false;
     const { desk, run } = await openRun((incoming, outgoing, proceed) => {
       if (!isGone || incoming.method !== 'GET') return proceed();
@@ -421,7 +421,7 @@ describe('every command with a run, for every way that it can end', () => {
     Object.entries(codes).map(([command, code]) => ({ name, open, command, code })),
   );
 
-  it.each(cells)('R72 au $command is $code where the run is: $name', async ({ open, command, code }) => {
+  it.each(cells)('R72: au $command is $code where the run is: $name', async ({ open, command, code }) => {
     const { desk, run, env } = await open();
     const lines: Readonly<Record<string, string>> = {
       submit: 'au submit tokens.csv --wait --timeout 4s',
@@ -437,7 +437,7 @@ describe('every command with a run, for every way that it can end', () => {
 });
 
 describe('a run that another process holds', () => {
-  it('R72 is 11 in a round where it lives, and its status is what the service says', async () => {
+  it('R72: a run that another process holds is 11 in a round where it lives, and its status is what the service says', async () => {
     const { desk, run, pid } = await heldRun();
     const round = await desk.svc('au sync');
     expect([round.code, outcomes(round)]).toEqual([11, { [run]: 'held' }]);
@@ -455,7 +455,7 @@ describe('a run that another process holds', () => {
     expect(await desk.svc(`au status ${run}`, { SVC_PRIVATE_API_KEY: 'no-such-key' })).toMatchObject({ code: 4 });
   });
 
-  it('R72 is 3 in a round where nobody can know whether it lives', async () => {
+  it('R72: a run that another process holds is 3 in a round where nobody can know whether it lives', async () => {
     const { desk, run } = await openRun();
     const lock = desk.home.file(join(RUNS, run, 'run.lock'));
     const directory = await RunDirectory.open(desk.home.file(join(RUNS, run)));
@@ -471,7 +471,7 @@ describe('a run that another process holds', () => {
 });
 
 describe('svc au sync --stale', () => {
-  it('R72 is 10 once an open run was uploaded longer ago, whatever else there is', async () => {
+  it('R72: svc au sync --stale is 10 once an open run was uploaded longer ago, whatever else there is', async () => {
     const { desk, run } = await openRun();
     expect(await desk.svc('au sync --stale 8d')).toMatchObject({ code: 11 });
     desk.change(run, ({ parts }) => {
@@ -488,7 +488,7 @@ describe('svc au sync --stale', () => {
 });
 
 describe('svc au sync --timeout', () => {
-  it('R72 shows what was learned, and is 8 for the runs that were not polled', async () => {
+  it('R72: svc au sync --timeout shows what was learned, and is 8 for the runs that were not polled', async () => {
     let slow = '';
     const { desk, run } = await openRun((incoming, _outgoing, proceed) => {
       if (slow === '' || !incoming.url?.includes(slow)) proceed();
@@ -503,7 +503,7 @@ describe('svc au sync --timeout', () => {
 });
 
 describe('an upload that is interrupted', () => {
-  it('R53 R72 names the whole command that goes on with it', async () => {
+  it('R53 and R72: an upload that is interrupted names the whole command that continues with it', async () => {
     let isSlow = false;
     const desk = await openDesk({
       intercept: (incoming, _outgoing, proceed) => {

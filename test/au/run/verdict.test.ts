@@ -32,11 +32,11 @@ function isCode(outcome: Outcome): outcome is ErrorCode {
 }
 
 describe('the exit code of what became of several runs', () => {
-  it('R72 is 0 where there was none', () => {
+  it('R72: the exit code of what became of several runs is 0 where there was none', () => {
     expect(exitCodeOf([])).toBe(0);
   });
 
-  it('R72 is that of the worst, for every pair of outcomes in either order', () => {
+  it('R72: the exit code of what became of several runs is that of the worst, for every pair of outcomes in either order', () => {
     for (const [at, [code, worse]] of ORDER.entries())
       for (const one of worse)
         for (const other of ORDER.slice(at).flatMap(([, outcomes]) => outcomes)) {
@@ -45,13 +45,13 @@ describe('the exit code of what became of several runs', () => {
         }
   });
 
-  it('R72 knows every failure', () => {
+  it('R72: the exit code of what became of several runs knows every failure', () => {
     const ordered = ORDER.flatMap(([, outcomes]) => outcomes).filter(isCode);
     expect([...ordered, ...INTERRUPTS].toSorted()).toEqual(Object.keys(EXIT_CODES).toSorted());
     for (const code of INTERRUPTS) expect(exitCodeOf(['job_failed', code])).toBe(EXIT_CODES[code]);
   });
 
-  it('R72 chooses among errors alike, the first of those that weigh the same', () => {
+  it('R72: the exit code of what became of several runs chooses among errors alike, the first of those that weigh the same', () => {
     const errors = (['pending', 'network', 'forbidden', 'unauthorized'] as const).map(
       (code) => new SvcError(code, code),
     );
@@ -81,17 +81,17 @@ describe('what keeps a run from its results', () => {
     ['outcome_unknown', [PENDING, UNSENT, UNKNOWN]],
     ['job_failed', [PENDING, UNSENT, UNKNOWN, FAILED]],
     [undefined, [COMPLETED]],
-  ] as const)('R72 is %s by the worst of its parts (%#)', (code, parts) => {
+  ] as const)('R72: the verdict on a run is %s by the worst of its parts (%#)', (code, parts) => {
     expect(verdictOf(runOf(...parts), {})?.code).toBe(code);
   });
 
-  it('R72 is never pending where no poll had a response, and worse where the upload failed for another reason', () => {
+  it('R72: the verdict on a run is never pending where no poll had a response, and worse where the upload failed for another reason', () => {
     const run = runOf(PENDING, UNSENT);
     expect(verdictOf(run, { poll: failure('network') })?.code).toBe('network');
     expect(verdictOf(run, { poll: failure('network'), upload: failure('forbidden') })?.code).toBe('forbidden');
   });
 
-  it('R72 is why parts were not uploaded, and why results were not downloaded, where nothing is worse', () => {
+  it('R72: the verdict on a run is why parts were not uploaded, and why results were not downloaded, where nothing is worse', () => {
     expect(verdictOf(runOf(UNSENT), { upload: failure('conflict') })?.code).toBe('conflict');
     expect(verdictOf(runOf(COMPLETED), { upload: failure('conflict') })).toBeUndefined();
     expect(verdictOf(runOf(COMPLETED, PENDING), { results: failure('checksum_mismatch') })?.code).toBe(
@@ -100,14 +100,14 @@ describe('what keeps a run from its results', () => {
     expect(verdictOf(runOf(COMPLETED, FAILED), { results: failure('checksum_mismatch') })?.code).toBe('job_failed');
   });
 
-  it('is only what is under way where the results that there are will do', () => {
+  it('the verdict on a run is only what is under way where the results that there are will do', () => {
     const all = { isPartial: true };
     expect(verdictOf(runOf(COMPLETED, FAILED, UNKNOWN, UNSENT), {}, all)).toBeUndefined();
     expect(verdictOf(runOf(COMPLETED, FAILED, PENDING), {}, all)?.code).toBe('pending');
     expect(verdictOf(runOf(COMPLETED), { results: failure('truncated') }, all)?.code).toBe('truncated');
   });
 
-  it('says first that the time was up, and how to go on with what is pending', () => {
+  it('the verdict on a run says first that the time was up, and how to continue with what is pending', () => {
     const again = ['au', 'wait', 'run-1', '--exec', 'cat'];
     const found = { timeUp: new SvcError('timeout', 'the time limit was reached') };
     const pending = verdictOf(runOf(PENDING), found, { again });

@@ -85,7 +85,7 @@ function part(state: PartState, seen?: string): Part {
 }
 
 describe('watching a run', () => {
-  it('R42 covers all its jobs with one list call a poll', async () => {
+  it('R42: the wait for a run covers all its jobs with one list call a poll', async () => {
     bench = await openBench();
     const run = await plan(7);
     await upload(run);
@@ -99,7 +99,7 @@ describe('watching a run', () => {
     expect(bench.events.at(-1)).toEqual({ kind: 'completed', job: run.record.id });
   });
 
-  it('reads single jobs that the list does not show, and not page after page for one that is gone', async () => {
+  it('the wait for a run reads single jobs that the list does not show, and not page after page for one that is gone', async () => {
     bench = await openBench();
     const run = await plan(3);
     await upload(run);
@@ -111,7 +111,7 @@ describe('watching a run', () => {
     expect(bench.calls('GET', LIST) - before).toBeLessThanOrEqual(polls);
   });
 
-  it('R18 gets no 429 in a run of 40 jobs against a service that enforces its limits', async () => {
+  it('R18: the wait for a run gets no 429 in a run of 40 jobs against a service that enforces its limits', async () => {
     bench = await openBench();
     const strict = await startSandbox({ directory: bench.path('strict'), clock: bench.clock, limits: 'on' });
     const { clock } = bench;
@@ -126,7 +126,7 @@ describe('watching a run', () => {
     await strict.close();
   }, 60_000);
 
-  it('says how many parts are done and what the others do', () => {
+  it('the wait for a run says how many parts are done and what the others do', () => {
     expect(progressOf({ parts: [part('uploaded', 'processing')] })).toBe('processing');
     expect(
       progressOf({
@@ -143,7 +143,7 @@ describe('watching a run', () => {
 });
 
 describe('a job that fails', () => {
-  it('R43 does not stop the other parts, and only its part is submitted again', async () => {
+  it('R43: a job that fails does not stop the other parts, and only its part is submitted again', async () => {
     bench = await openBench();
     const run = await plan(3);
     await upload(run);
@@ -166,7 +166,7 @@ describe('a job that fails', () => {
     expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(4);
   });
 
-  it('is not paid again when it has not failed after all', async () => {
+  it('a job that fails is not paid again when it has not failed after all', async () => {
     bench = await openBench();
     const run = await plan(1);
     await upload(run);
@@ -180,7 +180,7 @@ describe('a job that fails', () => {
 });
 
 describe('a job that is gone', () => {
-  it('R37 before its upload gets a successor, and that is said', async () => {
+  it('R37: before its upload gets a successor, and that is said', async () => {
     bench = await openBench();
     const run = await plan(2);
     const [part] = run.record.parts;
@@ -192,7 +192,7 @@ describe('a job that is gone', () => {
     expect(uploads()).toBe(2);
   });
 
-  it('R43 R58 with its results, completed, is polled on, then in doubt, and the other parts are downloaded', async () => {
+  it('R43 and R58: with its results, completed, is polled on, then in doubt, and the other parts are downloaded', async () => {
     bench = await openBench();
     const run = await plan(2);
     await upload(run);
@@ -211,7 +211,7 @@ describe('a job that is gone', () => {
     expect(run.record.parts.map(({ state }) => state)).toEqual(['unknown', 'downloaded']);
   });
 
-  it('R58 after the store acknowledged its file, is never replaced, even a fortnight later', async () => {
+  it('R58: after the store acknowledged its file, is never replaced, even a fortnight later', async () => {
     bench = await openBench();
     const run = await plan(1);
     await upload(run);
@@ -231,7 +231,7 @@ describe('a job that is gone', () => {
     expect(bench.calls('POST', LIST)).toBe(1);
   });
 
-  it('R58 seen failed before, is in doubt and not paid again', async () => {
+  it('R58: seen failed before, is in doubt and not paid again', async () => {
     bench = await openBench();
     const run = await plan(1);
     await upload(run);
@@ -244,7 +244,7 @@ describe('a job that is gone', () => {
     expect([part?.state, uploads()]).toEqual(['unknown', 1]);
   });
 
-  it('R58 for a moment, as a lagging replica has it, ends nothing', async () => {
+  it('R58: for a moment, as a lagging replica has it, ends nothing', async () => {
     bench = await openBench();
     const run = await plan(2);
     await upload(run);
@@ -272,7 +272,7 @@ async function killed(sent?: 'all'): Promise<RunDirectory> {
 
 describe('a part whose file was sent whole without an answer', () => {
   it.each([['all' as const], [undefined]])(
-    'R36 is unknown while its job is pending, and is uploaded to another job once that expired (sent: %s)',
+    'R36: a part whose file was sent whole without an answer is unknown while its job is pending, and is uploaded to another job once that expired (sent: %s)',
     async (sent) => {
       const run = await killed(sent);
       const before = jobOf(run, 1);
@@ -291,7 +291,7 @@ describe('a part whose file was sent whole without an answer', () => {
     },
   );
 
-  it('R58 is not uploaded again with the key of another tenant, behind a wrong path or a stale list', async () => {
+  it('R58: a part whose file was sent whole without an answer is not uploaded again with the key of another tenant, behind a wrong path or a stale list', async () => {
     const run = await killed('all');
     const [part] = run.record.parts;
     await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
@@ -311,19 +311,22 @@ describe('a part whose file was sent whole without an answer', () => {
     expect(bench.calls('PUT', STORE)).toBe(1);
   });
 
-  it.each([1, -1])('R58 is not taken for expired because of false Date headers (%s)', async (direction) => {
-    const run = await killed('all');
-    const [part] = run.record.parts;
-    pretend((job) => (job.id === part?.job ? undefined : job));
-    const now = vi.spyOn(bench.client, 'now');
-    for (let days = 1; days <= 4; days += 1) {
-      now.mockReturnValue(bench.clock.now() + direction * days * 24 * HOUR);
-      await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
-    }
-    expect(bench.calls('PUT', STORE)).toBe(1);
-  });
+  it.each([1, -1])(
+    'R58: a part whose file was sent whole without an answer is not taken for expired because of false Date headers (%s)',
+    async (direction) => {
+      const run = await killed('all');
+      const [part] = run.record.parts;
+      pretend((job) => (job.id === part?.job ? undefined : job));
+      const now = vi.spyOn(bench.client, 'now');
+      for (let days = 1; days <= 4; days += 1) {
+        now.mockReturnValue(bench.clock.now() + direction * days * 24 * HOUR);
+        await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
+      }
+      expect(bench.calls('PUT', STORE)).toBe(1);
+    },
+  );
 
-  it('R36 is sent again to the same job when not all of it had gone out', async () => {
+  it('R36: a part whose file was sent whole without an answer is sent again to the same job when not all of it had gone out', async () => {
     const run = await killed('all');
     const [part] = run.record.parts;
     if (part) Object.assign(part, { sent: 'some' });
@@ -333,7 +336,7 @@ describe('a part whose file was sent whole without an answer', () => {
     expect(uploads()).toBe(2);
   });
 
-  it('R36 is settled by its job when that shows the file', async () => {
+  it('R36: a part whose file was sent whole without an answer is settled by its job when that shows the file', async () => {
     const run = await killed('all');
     const { upload_url: address = '' } = await bench.client.accountUpdater.read(jobOf(run, 1));
     await fetch(address ?? '', { method: 'PUT', body: readFileSync(bench.file) });
@@ -344,7 +347,7 @@ describe('a part whose file was sent whole without an answer', () => {
 });
 
 describe('a run of another tenant', () => {
-  it('R58 has no job created for it', async () => {
+  it('R58: a run of another tenant has no job created for it', async () => {
     bench = await openBench();
     await submitFile(bench);
     const run = await plan(2);
@@ -355,7 +358,7 @@ describe('a run of another tenant', () => {
 });
 
 describe('a run on disk', () => {
-  it('R36 is read again once it is held: another process may have gone on', async () => {
+  it('R36: a run on disk is read again once it is held: another process may have gone on', async () => {
     bench = await openBench();
     const mine = await plan(1);
     const other = await RunDirectory.open(mine.path);
@@ -365,7 +368,7 @@ describe('a run on disk', () => {
     expect(uploads()).toBe(1);
   });
 
-  it('R35 R36 uploads nothing of a file that changed meanwhile, and goes on when it is back', async () => {
+  it('R35 and R36: a run on disk uploads nothing of a file that changed meanwhile, and continues when it is back', async () => {
     bench = await openBench();
     const run = await plan(2);
     const before = readFileSync(bench.file, 'utf8');

@@ -10,7 +10,7 @@ import { type Bench, type Fault, inTurn, openBench, refuseWith, submitFile } fro
 const DAY = 86_400_000;
 
 describe('how often a job is polled', () => {
-  it('R42 grows from seconds to a minute, and to five minutes for the days after the first hour', () => {
+  it('R42: the polling interval grows from seconds to a minute, and to five minutes for the days after the first hour', () => {
     fc.assert(
       fc.property(
         fc.nat(5_000),
@@ -26,7 +26,7 @@ describe('how often a job is polled', () => {
     );
   });
 
-  it('R42 takes few looks for seven days', () => {
+  it('R42: the polling interval takes few looks for seven days', () => {
     let looks = 0;
     for (let waited = 0; waited < 7 * DAY; looks += 1) waited += nextPollDelay(looks, waited, () => 0.5);
     expect(looks).toBeLessThan(2_200);
@@ -51,13 +51,13 @@ describe('waiting for a job', () => {
     return waitForJob(bench.client, id, { limitMs, random: () => 0, onEvent: (event) => bench.events.push(event) });
   }
 
-  it('R43 ends with the completed job', async () => {
+  it('R43: the wait for a job ends with the completed job', async () => {
     const id = await submitted();
     expect(await wait(id)).toMatchObject({ id, status: 'completed', download_url: expect.any(String) });
     expect(bench.events.at(-1)).toEqual({ kind: 'completed', job: id });
   });
 
-  it('R43 tells the errors of a failed job', async () => {
+  it('R43: the wait for a job tells the errors of a failed job', async () => {
     bench = await openBench();
     writeFileSync(bench.file, 'not,a,request\n');
     const id = await submitFile(bench);
@@ -68,14 +68,14 @@ describe('waiting for a job', () => {
     });
   });
 
-  it('R43 says that a job vanished', async () => {
+  it('R43: the wait for a job says that a job vanished', async () => {
     bench = await openBench();
     const { id } = await bench.client.accountUpdater.create();
     await expect(wait(id)).rejects.toMatchObject({ code: 'job_expired', exitCode: 5 });
     expect(bench.clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(3_000_000);
   });
 
-  it('R43 ends when its time is up, with the command that continues', async () => {
+  it('R43: the wait for a job ends when its time is up, with the command that continues', async () => {
     bench = await openBench();
     const { id } = await bench.client.accountUpdater.create();
     await expect(wait(id, 60_000)).rejects.toMatchObject({
@@ -86,7 +86,7 @@ describe('waiting for a job', () => {
     });
   });
 
-  it('R43 goes on for a status that it does not know', async () => {
+  it('R43: the wait for a job continues for a status that it does not know', async () => {
     bench = await openBench((incoming, outgoing, proceed) =>
       (bench.clock.slept.length < 3 ? odd : (_i: unknown, _o: unknown, go: () => void) => go())(
         incoming,
@@ -102,14 +102,14 @@ describe('waiting for a job', () => {
   it.each([
     ['of its own', 'application/json', '{"title":"Not Found"}'],
     ['of a gateway', 'text/html', '<h1>Not Found</h1>'],
-  ])('R43 R58 does not take one 404 %s for the end of a job', async (_name, type, body) => {
+  ])('R43 and R58: the wait for a job does not take one 404 %s for the end of a job', async (_name, type, body) => {
     const notFound: Fault = (_incoming, outgoing) => outgoing.writeHead(404, { 'content-type': type }).end(body);
     const id = await submitted(inTurn('GET', /jobs\/[^/]+$/, ok, notFound, notFound));
     expect(await wait(id)).toMatchObject({ status: 'completed' });
     expect(bench.events.filter(({ kind }) => kind === 'unreachable')).toHaveLength(2);
   });
 
-  it('R42 survives outages of every kind and says why it is cut off', async () => {
+  it('R42: the wait for a job survives outages of every kind and says why it is cut off', async () => {
     let down = false;
     const id = await submitted((incoming, outgoing, proceed) => {
       const statuses = [500, 503, 429, 502];
@@ -122,7 +122,7 @@ describe('waiting for a job', () => {
     expect(bench.events.map(({ kind }) => kind)).toContain('unreachable');
   });
 
-  it('does not wait on when the key is refused', async () => {
+  it('the wait for a job does not wait on when the key is refused', async () => {
     const id = await submitted();
     const { sandbox } = bench;
     const { Client } = await import('../../../src/client/api/client.ts');
@@ -131,7 +131,7 @@ describe('waiting for a job', () => {
     await stranger.close();
   });
 
-  it('R43 an interrupt ends it at once and keeps its own exit code, with the command that continues', async () => {
+  it('R43: an interrupt ends it at once and keeps its own exit code, with the command that continues', async () => {
     bench = await openBench();
     const { id } = await bench.client.accountUpdater.create();
     const waiting = resumable(

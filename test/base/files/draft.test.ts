@@ -26,7 +26,7 @@ const WRITERS = {
 };
 
 describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
-  it('R11 replaces the file whole and private', async () => {
+  it('R11: replaces the file whole and private', async () => {
     const file = existing();
     await write(file, 'new é');
     expect(fs.readFileSync(file, 'utf8')).toBe('new é');
@@ -36,7 +36,7 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
     expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
   });
 
-  it('R11 leaves no temporary file when the new one cannot take its place', async () => {
+  it('R11: leaves no temporary file when the new one cannot take its place', async () => {
     const directory = path.join(temporaryDirectory(), 'taken');
     fs.mkdirSync(path.join(directory, 'inside'), { recursive: true });
     await expect(write(directory, 'new')).rejects.toMatchObject({ code: 'local', exitCode: 1 });
@@ -53,7 +53,7 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
 });
 
 describe('a draft that meets trouble', () => {
-  it('R70 gets no name once a write has failed, even when its writer goes on', async () => {
+  it('R70: a draft that meets trouble gets no name once a write has failed, even when its writer continues', async () => {
     const file = existing();
     const draft = await Draft.begin(file);
     const failing = vi.spyOn(await prototypeOfHandles(), 'writeFile').mockRejectedValueOnce(full());
@@ -69,7 +69,7 @@ describe('a draft that meets trouble', () => {
   it.each([
     ['fewer', (file: string) => fs.truncateSync(file, 1)],
     ['more', (file: string) => fs.appendFileSync(file, 'x')],
-  ])('R70 gets no name when the disk has %s bytes than were written', async (_, change) => {
+  ])('R70: a draft that meets trouble gets no name when the disk has %s bytes than were written', async (_, change) => {
     const file = existing();
     const draft = await Draft.begin(file);
     await draft.write(Buffer.from('new'));
@@ -95,7 +95,7 @@ async function prototypeOfHandles(): Promise<fs.promises.FileHandle> {
 }
 
 describe('an atomic write that meets trouble', () => {
-  it('sets the mode that is asked for', () => {
+  it('an atomic write that meets trouble sets the mode that is requested', () => {
     const file = existing();
     writeFileAtomicSync(file, 'new', { mode: 0o644 });
     expect(modeOf(file)).toBe('644');
@@ -107,19 +107,22 @@ describe('an atomic write that meets trouble', () => {
     ['writeFileSync', 'EDQUOT', 'quota'],
     ['fsyncSync', 'EIO', 'could not be written (EIO)'],
     ['renameSync', 'EACCES', 'not allowed'],
-  ] as const)('R11 keeps the old file when %s fails with %s', (call, code, words) => {
-    const file = existing();
-    const failing = vi.spyOn(fs, call).mockImplementation(() => {
-      throw Object.assign(new Error(`${code}: injected`), { code });
-    });
-    const write = (): void => writeFileAtomicSync(file, 'new');
-    expect(write).toThrow(expect.objectContaining({ code: 'local', message: expect.stringContaining(words) }));
-    failing.mockRestore();
-    expect(fs.readFileSync(file, 'utf8')).toBe('old');
-    expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
-  });
+  ] as const)(
+    'R11: an atomic write that meets trouble keeps the old file when %s fails with %s',
+    (call, code, words) => {
+      const file = existing();
+      const failing = vi.spyOn(fs, call).mockImplementation(() => {
+        throw Object.assign(new Error(`${code}: injected`), { code });
+      });
+      const write = (): void => writeFileAtomicSync(file, 'new');
+      expect(write).toThrow(expect.objectContaining({ code: 'local', message: expect.stringContaining(words) }));
+      failing.mockRestore();
+      expect(fs.readFileSync(file, 'utf8')).toBe('old');
+      expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
+    },
+  );
 
-  it('R11 syncs the content before the rename, and the directory after it', () => {
+  it('R11: an atomic write that meets trouble syncs the content before the rename, and the directory after it', () => {
     const file = existing();
     const names = ['openSync', 'fchmodSync', 'writeFileSync', 'fsyncSync', 'closeSync', 'renameSync'] as const;
     const spies = names.map((name) => [name, vi.spyOn(fs, name)] as const);
@@ -133,7 +136,7 @@ describe('an atomic write that meets trouble', () => {
     ]);
   });
 
-  it('removes what killed writers of the same file left, and nothing else', () => {
+  it('an atomic write that meets trouble removes what killed writers of the same file left, and nothing else', () => {
     const file = existing();
     const directory = path.dirname(file);
     for (const name of ['.a.json.0123456789abcdef.tmp', '.b.json.0123456789abcdef.tmp', '.a.json.mine.tmp'])

@@ -28,7 +28,7 @@ async function take(file: string, host = testSystem()): Promise<string[]> {
 }
 
 describe('a lock', () => {
-  it('is held while the work runs, and gone after it, also when it fails', async () => {
+  it('a lock is held while the work runs, and gone after it, also when it fails', async () => {
     const file = lockFile();
     expect(await take(file)).toEqual(['some.lock']);
     expect(fs.existsSync(file)).toBe(false);
@@ -37,7 +37,7 @@ describe('a lock', () => {
     expect(fs.existsSync(file)).toBe(false);
   });
 
-  it('names its holder when the wait is over, after 10 s', async () => {
+  it('a lock names its holder when the wait is over, after 10 s', async () => {
     const clock = fakeClock();
     const file = lockFile(ownerOf({ pid: 77 }));
     const host = testSystem({ clock, isAlive: () => true });
@@ -48,7 +48,7 @@ describe('a lock', () => {
     expect(clock.slept).toBeLessThan(10_100);
   });
 
-  it('is taken as soon as its holder lets go', async () => {
+  it('a lock is taken as soon as its holder lets go', async () => {
     const file = lockFile(ownerOf({ pid: 77 }));
     let sleeps = 0;
     const clock = fakeClock(() => {
@@ -58,7 +58,7 @@ describe('a lock', () => {
     expect(sleeps).toBe(3);
   });
 
-  it('is waited for within one process too', async () => {
+  it('a lock is waited for within one process too', async () => {
     const file = lockFile();
     let inside = 0;
     const work = async (): Promise<void> => {
@@ -73,7 +73,7 @@ describe('a lock', () => {
   it.each([
     ['died', ownerOf()],
     ['had our own process id before us', ownerOf({ pid: process.pid })],
-  ])('is taken over from a process that %s, without a stray file', async (_why, owner) => {
+  ])('a lock is taken over from a process that %s, without a stray file', async (_why, owner) => {
     const file = lockFile(owner);
     fs.writeFileSync(`${file}.00000000000000aa.new`, '');
     fs.writeFileSync(`${file}.0123456789abcdef`, JSON.stringify(ownerOf({ token: 'aaaaaaaaaaaaaaaa' })));
@@ -81,12 +81,12 @@ describe('a lock', () => {
     expect(fs.readdirSync(path.dirname(file))).toEqual([]);
   });
 
-  it.runIf(ON_LINUX)('is taken over when another process has the pid now', async () => {
+  it.runIf(ON_LINUX)('a lock is taken over when another process has the pid now', async () => {
     const file = lockFile(ownerOf({ pid: process.ppid, birth: '1' }));
     expect(await take(file, testSystem({ isAlive: () => true }))).toEqual(['some.lock']);
   });
 
-  it.runIf(ON_LINUX)('is taken over from a process that ended and was never waited for', async () => {
+  it.runIf(ON_LINUX)('a lock is taken over from a process that ended and was never waited for', async () => {
     // The shell becomes sleep, which waits for no child; the child ends only then, or the shell could still wait for it.
     const script = '(while read name < /proc/$$/comm && [ "$name" != sleep ]; do :; done) & echo $!; exec sleep 20';
     const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -102,7 +102,7 @@ describe('a lock', () => {
     ['is on a cloned machine of the same name', ownerOf({ boot: OTHER_BOOT })],
     ['is on a cloned machine and has our process id', ownerOf({ boot: OTHER_BOOT, pid: process.pid })],
     ['cannot be made out', { pid: 'x' }],
-  ])('is left alone when its holder %s', async (_why, owner) => {
+  ])('a lock is left alone when its holder %s', async (_why, owner) => {
     const file = lockFile(owner);
     const before = fs.readFileSync(file, 'utf8');
     const host = testSystem({ isAlive: (pid) => pid === 77 });
@@ -110,15 +110,18 @@ describe('a lock', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe(before);
   });
 
-  it.runIf(ON_LINUX)('tells which start of the machine it is from, and is taken over within that start', async () => {
-    const file = lockFile();
-    const written = await withLock(file, testSystem(), () => fs.readFileSync(file, 'utf8'));
-    const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    expect(JSON.parse(written)).toMatchObject({ boot });
-    expect(await take(lockFile(ownerOf({ boot })))).toEqual(['some.lock']);
-  });
+  it.runIf(ON_LINUX)(
+    'a lock tells which start of the machine it is from, and is taken over within that start',
+    async () => {
+      const file = lockFile();
+      const written = await withLock(file, testSystem(), () => fs.readFileSync(file, 'utf8'));
+      const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+      expect(JSON.parse(written)).toMatchObject({ boot });
+      expect(await take(lockFile(ownerOf({ boot })))).toEqual(['some.lock']);
+    },
+  );
 
-  it('says that its holder ran before a restart or on a machine of the same name, and how to go on', async () => {
+  it('a lock says that its holder ran before a restart or on a machine of the same name, and how to continue', async () => {
     const file = lockFile(ownerOf({ boot: OTHER_BOOT }));
     const taking = withLock(file, testSystem(), () => {}, { what: 'the run' });
     await expect(taking).rejects.toMatchObject({
@@ -130,13 +133,13 @@ describe('a lock', () => {
     });
   });
 
-  it('is not removed at the end when another has taken it meanwhile', async () => {
+  it('a lock is not removed at the end when another has taken it meanwhile', async () => {
     const file = lockFile();
     await withLock(file, testSystem(), () => fs.writeFileSync(file, JSON.stringify(ownerOf())));
     expect(JSON.parse(fs.readFileSync(file, 'utf8'))).toEqual(ownerOf());
   });
 
-  it('names its owner on the disk before it has its name: a machine without power keeps no lock of nobody', async () => {
+  it('a lock names its owner on the disk before it has its name: a machine without power keeps no lock of nobody', async () => {
     const file = lockFile();
     const flushed = new Set<number>();
     const flush = vi.spyOn(fs, 'fsyncSync').mockImplementation((fd) => void flushed.add(fs.fstatSync(fd).ino));
@@ -144,14 +147,14 @@ describe('a lock', () => {
     await withLock(file, testSystem(), () => expect(flushed).toContain(fs.statSync(file).ino));
   });
 
-  it('is not waited for after a signal', async () => {
+  it('a lock is not waited for after a signal', async () => {
     const ending = new AbortController();
     const clock = fakeClock(() => ending.abort(new SvcError('interrupted', 'interrupted')));
     const host = testSystem({ clock, signal: ending.signal, isAlive: () => true });
     await expect(take(lockFile(ownerOf({ pid: 77 })), host)).rejects.toMatchObject({ code: 'interrupted' });
   });
 
-  it('says so when there is nowhere to put it', async () => {
+  it('a lock says so when there is nowhere to put it', async () => {
     await expect(take('/proc/none/some.lock')).rejects.toMatchObject({ code: 'local' });
   });
 });

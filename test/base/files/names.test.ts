@@ -29,13 +29,16 @@ function busy(times: number, code = 'EPERM'): { change: () => string; calls: () 
 }
 
 describe('a change of a file that another program has open', () => {
-  it.each(['EPERM', 'EACCES', 'EBUSY'])('R11 is tried again on Windows, with longer pauses (%s)', (code) => {
-    const pauses: number[] = [];
-    expect(whileBusy(busy(3, code).change, 'win32', (ms) => void pauses.push(ms))).toBe('made');
-    expect(pauses).toEqual([10, 20, 40]);
-  });
+  it.each(['EPERM', 'EACCES', 'EBUSY'])(
+    'R11: a change of a file that another program has open is tried again on Windows, with longer pauses (%s)',
+    (code) => {
+      const pauses: number[] = [];
+      expect(whileBusy(busy(3, code).change, 'win32', (ms) => void pauses.push(ms))).toBe('made');
+      expect(pauses).toEqual([10, 20, 40]);
+    },
+  );
 
-  it('is given up after a second, with the error of the system', () => {
+  it('a change of a file that another program has open is given up after a second, with the error of the system', () => {
     const pauses: number[] = [];
     const { change, calls } = busy(100);
     expect(() => whileBusy(change, 'win32', (ms) => void pauses.push(ms))).toThrow('EPERM');
@@ -48,13 +51,16 @@ describe('a change of a file that another program has open', () => {
     ['darwin', 'EBUSY'],
     ['win32', 'ENOSPC'],
     ['win32', 'EEXIST'],
-  ] as const)('is not tried again on %s after %s', (platform, code) => {
-    const { change, calls } = busy(1, code);
-    expect(() => whileBusy(change, platform, () => {})).toThrow(code);
-    expect(calls()).toBe(1);
-  });
+  ] as const)(
+    'a change of a file that another program has open is not tried again on %s after %s',
+    (platform, code) => {
+      const { change, calls } = busy(1, code);
+      expect(() => whileBusy(change, platform, () => {})).toThrow(code);
+      expect(calls()).toBe(1);
+    },
+  );
 
-  it('R11 ends well for a small file, a finished draft and a lock', async () => {
+  it('R11: a change of a file that another program has open ends well for a small file, a finished draft and a lock', async () => {
     vi.spyOn(os, 'platform').mockReturnValue('win32');
     const directory = temporaryDirectory();
     const file = path.join(directory, 'a.json');
@@ -77,22 +83,28 @@ describe('a change of a file that another program has open', () => {
 });
 
 describe('a file system without hard links', () => {
-  it.each(['EPERM', 'ENOTSUP', 'EISDIR'])('R44 gives a file its name by a rename (%s)', (code) => {
-    vi.spyOn(fs, 'linkSync').mockImplementation(() => {
-      throw failure(code);
-    });
-    const [from, to] = ['from', 'to'].map((name) => path.join(temporaryDirectory(), name));
-    fs.writeFileSync(from ?? '', 'whole');
-    expect(linkUnlessTaken(from ?? '', to ?? '')).toBe(true);
-    expect(fs.readFileSync(to ?? '', 'utf8')).toBe('whole');
-  });
+  it.each(['EPERM', 'ENOTSUP', 'EISDIR'])(
+    'R44: a file system without hard links gives a file its name by a rename (%s)',
+    (code) => {
+      vi.spyOn(fs, 'linkSync').mockImplementation(() => {
+        throw failure(code);
+      });
+      const [from, to] = ['from', 'to'].map((name) => path.join(temporaryDirectory(), name));
+      fs.writeFileSync(from ?? '', 'whole');
+      expect(linkUnlessTaken(from ?? '', to ?? '')).toBe(true);
+      expect(fs.readFileSync(to ?? '', 'utf8')).toBe('whole');
+    },
+  );
 
-  it.each(['EPERM', 'EISDIR', 'EACCES', 'EINVAL'])('need not let directories be flushed (%s)', (code) => {
-    vi.spyOn(fs, 'fsyncSync').mockImplementation(() => {
-      throw failure(code);
-    });
-    expect(() => syncDirectory(temporaryDirectory())).not.toThrow();
-  });
+  it.each(['EPERM', 'EISDIR', 'EACCES', 'EINVAL'])(
+    'a file system without hard links need not let directories be flushed (%s)',
+    (code) => {
+      vi.spyOn(fs, 'fsyncSync').mockImplementation(() => {
+        throw failure(code);
+      });
+      expect(() => syncDirectory(temporaryDirectory())).not.toThrow();
+    },
+  );
 });
 
 const UNFIT = [
@@ -145,7 +157,7 @@ const FIT = [
 ];
 
 describe('a name on Windows', () => {
-  it.each(UNFIT)('is refused where it means something else than a file of this name: %j', (name) => {
+  it.each(UNFIT)('a name on Windows is refused where it means something else than a file of this name: %j', (name) => {
     expect(() => refuseWindowsName(name, 'win32')).toThrow('cannot be the name of a file on Windows');
     expect(() => refuseWindowsName(name, 'linux')).not.toThrow();
     expect(() => resolvePath({ system: { cwd: '/', platform: 'win32' } }, name)).toThrow(
@@ -153,11 +165,11 @@ describe('a name on Windows', () => {
     );
   });
 
-  it.each(FIT)('is taken: %j', (name) => {
+  it.each(FIT)('a name on Windows is taken: %j', (name) => {
     expect(() => refuseWindowsName(name, 'win32')).not.toThrow();
   });
 
-  it('is refused before anything is written or made', async () => {
+  it('a name on Windows is refused before anything is written or made', async () => {
     vi.spyOn(os, 'platform').mockReturnValue('win32');
     const directory = temporaryDirectory();
     await expect(inspectTarget(path.join(directory, 'aux.csv'), true)).rejects.toMatchObject({ code: 'usage' });
@@ -167,7 +179,7 @@ describe('a name on Windows', () => {
 });
 
 describe('a long name', () => {
-  it('is taken on a path of more than 260 characters, and refused in words where a part is too long', () => {
+  it('a long name is taken on a path of more than 260 characters, and refused in words where a part is too long', () => {
     const directory = path.join(temporaryDirectory(), 'a'.repeat(200), 'b'.repeat(200));
     makeDirectory(directory);
     writeFileAtomicSync(path.join(directory, 'c.json'), '1');
@@ -177,7 +189,7 @@ describe('a long name', () => {
 });
 
 describe('two paths', () => {
-  it('are the same file on macOS and Windows where they differ in case, or in how an accent is written', () => {
+  it('two paths are the same file on macOS and Windows where they differ in case, or in how an accent is written', () => {
     for (const platform of ['darwin', 'win32'] as const) {
       expect(isSamePath('/a/Runs', '/A/runs/', platform)).toBe(true);
       expect(isSamePath('/a/caf\u00e9', '/a/cafe\u0301', platform)).toBe(true);
@@ -189,7 +201,7 @@ describe('two paths', () => {
 });
 
 describe('permissions on Windows', () => {
-  it('are neither refused nor said to be private: the mode says nothing there', () => {
+  it('permissions on Windows are neither refused nor said to be private: the mode says nothing there', () => {
     const file = path.join(temporaryDirectory(), 'key');
     fs.writeFileSync(file, 'k', { mode: 0o666 });
     fs.chmodSync(file, 0o666);
@@ -199,7 +211,7 @@ describe('permissions on Windows', () => {
     expect([isShared(found), modeText(found)]).toEqual([false, 'access not checked on Windows']);
   });
 
-  it('leave a symbolic link in place of a file to be refused', async () => {
+  it('permissions on Windows leave a symbolic link in place of a file to be refused', async () => {
     const { readPrivateFile } = await import('../../../src/base/files/directory.ts');
     const directory = temporaryDirectory();
     const link = path.join(directory, 'link');

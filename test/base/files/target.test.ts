@@ -18,21 +18,21 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('a file or pipe that is read', () => {
-  it('is a file of any size, as far as it is wanted', async () => {
+  it('a file or pipe that is read is a file of any size, as far as it is wanted', async () => {
     const file = join(directory, 'file');
     writeFileSync(file, 'x'.repeat(200_000));
     expect(await readFileOrPipe(file, 1_000_000, { clock: new FakeClock() })).toHaveLength(200_000);
     expect(await readFileOrPipe(file, 100, { clock: new FakeClock() })).toHaveLength(100);
   });
 
-  it('R14 is given up when no writer opens the pipe within a minute', async () => {
+  it('R14: a file or pipe that is read is given up when no writer opens the pipe within a minute', async () => {
     const clock = new FakeClock();
     const start = clock.now();
     expect(await readFileOrPipe(pipe, 100, { clock })).toHaveLength(0);
     expect(clock.now() - start).toBe(60_000);
   });
 
-  it('R14 is left at once when the signal aborts', async () => {
+  it('R14: a file or pipe that is read is left at once when the signal aborts', async () => {
     const controller = new AbortController();
     const clock = new FakeClock({ auto: false });
     const reading = readFileOrPipe(pipe, 100, { clock, signal: controller.signal });
@@ -40,7 +40,7 @@ describe('a file or pipe that is read', () => {
     await expect(reading).rejects.toThrow('interrupted');
   });
 
-  it('is waited for while its writer takes its time', async () => {
+  it('a file or pipe that is read is waited for while its writer takes its time', async () => {
     const clock = new FakeClock({ auto: false });
     const reading = readFileOrPipe(pipe, 100, { clock });
     const writer = await fs.open(pipe, 'w');

@@ -15,7 +15,7 @@ import { objectText, valueText } from '../../support/json-text.ts';
 const isUrl = (name: string): boolean => name === 'url';
 
 describe('the text of JSON', () => {
-  it('R60 is kept without its whitespace, token for token', () => {
+  it('R60: the text of JSON is kept without its whitespace, token for token', () => {
     fc.assert(
       fc.property(valueText, ({ spaced, plain }) => {
         expect(sourceFrom(` ${spaced}\n`).text).toBe(plain);
@@ -24,7 +24,7 @@ describe('the text of JSON', () => {
     );
   });
 
-  it('R60 is sliced into the items of a list, wherever the list stands in the response', () => {
+  it('R60: the text of JSON is sliced into the items of a list, wherever the list stands in the response', () => {
     fc.assert(
       fc.property(fc.array(valueText, { maxLength: 5 }), valueText, fc.nat(2), (items, other, form) => {
         const list = `[${items.map(({ spaced }) => spaced).join(' , ')} ]`;
@@ -39,7 +39,7 @@ describe('the text of JSON', () => {
     );
   });
 
-  it('R60 is plain exactly when JSON.stringify would write it again', () => {
+  it('R60: the text of JSON is plain exactly when JSON.stringify would write it again', () => {
     const name = fc.constantFrom('a', 'actor_id', 'b"', '1', '__proto__', '', 'é');
     const members = fc.array(
       fc.tuple(name, fc.oneof(fc.constant(null), fc.string(), fc.constantFrom('\n', '/', '\u2028'))),
@@ -55,7 +55,7 @@ describe('the text of JSON', () => {
     );
   });
 
-  it('knows how deep it is nested, and the list without its items', () => {
+  it('the text of JSON knows how deep it is nested, and the list without its items', () => {
     const deep = '['.repeat(3_000) + ']'.repeat(3_000);
     expect(sourceFrom(deep).depth).toBe(3_000);
     expect(sourceFrom('"[["').depth).toBe(0);
@@ -66,7 +66,7 @@ describe('the text of JSON', () => {
 });
 
 describe('an exact reading of JSON', () => {
-  it('R60 gives what a parser gives, and says where that is not all', () => {
+  it('R60: an exact reading of JSON gives what a parser gives, and says where that is not all', () => {
     fc.assert(
       fc.property(objectText, ({ plain }) => {
         const parsed: unknown = JSON.parse(plain);
@@ -81,7 +81,7 @@ describe('an exact reading of JSON', () => {
     );
   });
 
-  it('R60 keeps numbers as they were written, and every member', () => {
+  it('R60: an exact reading of JSON keeps numbers as they were written, and every member', () => {
     const text = '{"a":9007199254740993,"b":1.10,"c":1E400,"d":-0,"__proto__":{"e":1},"f":[1.0]}';
     expect(exactText(readExact(text).value)).toBe(text);
     expect(readExact(text).isLossy).toBe(true);
@@ -89,7 +89,7 @@ describe('an exact reading of JSON', () => {
     expect(exactValue(keepSource(parsed, sourceFrom(text)))).toMatchObject({ a: new JsonToken('9007199254740993') });
   });
 
-  it('R61 says what other readers of JSON would not take', () => {
+  it('R61: an exact reading of JSON says what other readers of JSON would not take', () => {
     const unreadable = [
       '{"a":1,"a":2}',
       '{"a":"\\ud800"}',
@@ -103,7 +103,7 @@ describe('an exact reading of JSON', () => {
     expect(exactText(readExact(deep).value)).toBe(deep);
   });
 
-  it('lays out as JSON.stringify does', () => {
+  it('an exact reading of JSON lays out as JSON.stringify does', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(indentJson(JSON.stringify(value))).toBe(JSON.stringify(value, undefined, 2));
@@ -111,7 +111,7 @@ describe('an exact reading of JSON', () => {
     );
   });
 
-  it('replaces members by name at any depth, each of several with the same name', () => {
+  it('an exact reading of JSON replaces members by name at any depth, each of several with the same name', () => {
     expect(replaceMembers('{"url":"a","x":[{"\\u0075rl":{"url":1}},"url",{"url":null}],"url":"b"}', isUrl, '0')).toBe(
       '{"url":0,"x":[{"\\u0075rl":0},"url",{"url":null}],"url":0}',
     );

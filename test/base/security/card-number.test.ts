@@ -14,12 +14,15 @@ import {
 const RUNS = process.env['SOAK'] === '1' ? 100_000 : 10_000;
 
 describe('card numbers in cells', () => {
-  it.each(PUBLISHED_TEST_CARDS)('R40 finds the published test card number %s', (number) => {
-    expect(containsCardNumber(number, 'cell')).toBe(true);
-    expect(containsCardNumber(number)).toBe(true);
-  });
+  it.each(PUBLISHED_TEST_CARDS)(
+    'R40: the search for card numbers in cells finds the published test card number %s',
+    (number) => {
+      expect(containsCardNumber(number, 'cell')).toBe(true);
+      expect(containsCardNumber(number)).toBe(true);
+    },
+  );
 
-  it('R40 finds 10,000 disguised numbers', () => {
+  it('R40: the search for card numbers in cells finds 10,000 disguised numbers', () => {
     fc.assert(
       fc.property(disguised(), (cell) => {
         expect(containsCardNumber(cell, 'cell')).toBe(true);
@@ -28,7 +31,7 @@ describe('card numbers in cells', () => {
     );
   });
 
-  it('R40 takes none of 10,000 UUIDs for a card, with dashes, without, and inside text', () => {
+  it('R40: the search for card numbers in cells takes none of 10,000 UUIDs for a card, with dashes, without, and inside text', () => {
     for (let count = 0; count < RUNS; count += 1) {
       const uuid = randomUUID();
       for (const form of [uuid, uuid.toUpperCase(), uuid.replaceAll('-', ''), `tok_${uuid}`, `a ${uuid} b`])
@@ -36,7 +39,7 @@ describe('card numbers in cells', () => {
     }
   });
 
-  it('R40 finds numbers behind leading zeros and glued together in a cell, and leaves them in text', () => {
+  it('R40: the search for card numbers in cells finds numbers behind leading zeros and glued together in a cell, and leaves them in text', () => {
     fc.assert(
       fc.property(padded(), fc.constantFrom('', ' ', '-'), (digits, gap) => {
         const cell = gap === '' ? digits : (digits.match(/.{1,4}/g) ?? []).join(gap);
@@ -48,7 +51,7 @@ describe('card numbers in cells', () => {
       expect(containsCardNumber(cell)).toBe(false);
   });
 
-  it('R40 refuses fewer than 1 % of random ids of 20 to 40 digits in a cell', () => {
+  it('R40: the search for card numbers in cells refuses fewer than 1 % of random ids of 20 to 40 digits in a cell', () => {
     for (let length = 20; length <= 40; length += 1) {
       const ids = fc.sample(fc.noBias(fc.stringMatching(new RegExp(`^[0-9]{${length}}$`))), {
         numRuns: 2_000,
@@ -59,7 +62,7 @@ describe('card numbers in cells', () => {
     }
   });
 
-  it('R40 refuses no UUID in a cell, however it is written', () => {
+  it('R40: the search for card numbers in cells refuses no UUID in a cell, however it is written', () => {
     const uuids = fc.sample(fc.uuid(), 20_000).flatMap((uuid) => [uuid, uuid.replaceAll('-', ''), `id ${uuid}`]);
     const digits = ['00000000-0000-4111-8111-111111111111', '41111111-1111-1111-5555-555555554444'];
     expect([...uuids, ...digits].filter((uuid) => containsCardNumber(uuid, 'cell'))).toEqual([]);
@@ -76,9 +79,12 @@ describe('card numbers in cells', () => {
     'ab4111111111111111cdef0123456789abcdef01',
     `${'word '.repeat(20)}abcdefabcdef4111111111111111abcdefabcdef`,
     `abcdefabcdef4111111111111111 ${'word '.repeat(20)}`,
-  ])('R40 leaves UUIDs and digests alone, even when their digits are those of a card: %s', (form) => {
-    expect([containsCardNumber(form, 'cell'), maskCardNumbers(form)]).toEqual([false, form]);
-  });
+  ])(
+    'R40: the search for card numbers in cells leaves UUIDs and digests alone, even when their digits are those of a card: %s',
+    (form) => {
+      expect([containsCardNumber(form, 'cell'), maskCardNumbers(form)]).toEqual([false, form]);
+    },
+  );
 
   it.each([
     'a00000000-0000-0000-4111-111111111111',
@@ -91,9 +97,12 @@ describe('card numbers in cells', () => {
     '00000000-0000-0000-0000-000000000000 4111111111111111 11111111-1111-1111-1111-111111111111',
     '41111111-1111-1111-1111-111111111111 411:1111:1111:11111',
     '411:1111:1111:11111 11111111-1111-1111-1111-111111111111',
-  ])('R40 finds the number beside UUIDs and digests, and in what is only like them: %s', (cell) => {
-    expect(containsCardNumber(cell, 'cell')).toBe(true);
-  });
+  ])(
+    'R40: the search for card numbers in cells finds the number beside UUIDs and digests, and in what is only like them: %s',
+    (cell) => {
+      expect(containsCardNumber(cell, 'cell')).toBe(true);
+    },
+  );
 
   // Each with digits behind it that begin other ranges.
   const rest = '4552200979286034221';
@@ -122,9 +131,14 @@ describe('card numbers in cells', () => {
     [['9792', '8600', '9860'], [16]],
     [['0', '2130', '2132', '2220', '2206', '2721', '273', '28', '31', '33', '3527', '359', '59', '7', '80', '83'], []],
     [['8601', '90', '9791', '9793', '9861'], []],
-  ])('R40 R06 knows what networks issue, with %j in front: %j digits', (prefixes, lengths) => {
-    expect(prefixes.map((prefix) => [prefix, lengthsOf(prefix)])).toEqual(prefixes.map((prefix) => [prefix, lengths]));
-  });
+  ])(
+    'R40 and R06: the search for card numbers in cells knows what networks issue, with %j in front: %j digits',
+    (prefixes, lengths) => {
+      expect(prefixes.map((prefix) => [prefix, lengthsOf(prefix)])).toEqual(
+        prefixes.map((prefix) => [prefix, lengths]),
+      );
+    },
+  );
 
   it.each([
     ['a wrong check digit', '4111111111111112'],
@@ -137,7 +151,7 @@ describe('card numbers in cells', () => {
     ['digits and one more behind a letter', '411111111111111x1'],
     ['figures beside one another', '12 411 1111 1111 11111'],
     ['nothing but zeros', '0000000000000000'],
-  ])('finds nothing in %s', (_, cell) => {
+  ])('the search for card numbers in cells finds nothing in %s', (_, cell) => {
     expect(containsCardNumber(cell, 'cell')).toBe(false);
   });
 
@@ -159,11 +173,11 @@ describe('card numbers in cells', () => {
     '4️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣1️⃣',
     '④①①①①①①①①①①①①①①①',
     '4111\u200b1111\u20601111\u00ad1111',
-  ])('finds the number in %s', (cell) => {
+  ])('the search for card numbers in cells finds the number in %s', (cell) => {
     expect(containsCardNumber(cell, 'cell')).toBe(true);
   });
 
-  it('finds no number without its check digit, nor a Visa number of another length', () => {
+  it('the search for card numbers in cells finds no number without its check digit, nor a Visa number of another length', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9]{12,16}$/), (digits) => {
         const whole = digits.slice(0, -1);
@@ -180,7 +194,7 @@ describe('card numbers in cells', () => {
 });
 
 describe('card numbers with a date attached, in cells', () => {
-  it('R40 finds 10,000 of them, plain and disguised', () => {
+  it('R40: the search for dated card numbers finds 10,000 of them, plain and disguised', () => {
     fc.assert(
       fc.property(fc.oneof(dated(), disguised(dated())), (cell) => {
         expect(inspectCell(cell)).toBe('card_number');
@@ -200,7 +214,7 @@ describe('card numbers with a date attached, in cells', () => {
     'PAN41111111111111111229',
     '41111111111111112001',
     '41111111111111111249',
-  ])('R40 finds the number in %s', (cell) => {
+  ])('R40: the search for dated card numbers finds the number in %s', (cell) => {
     expect(inspectCell(cell)).toBe('card_number');
   });
 
@@ -219,7 +233,7 @@ describe('card numbers with a date attached, in cells', () => {
     expect(inspectCell(cell)).toBe(content);
   });
 
-  it('R40 refuses about one in a thousand of 100,000 random ids of 20 to 24 digits', () => {
+  it('R40: the search for dated card numbers refuses about one in a thousand of 100,000 random ids of 20 to 24 digits', () => {
     const ids = [20, 21, 22, 23, 24].flatMap((length) => {
       const id = fc.noBias(fc.stringMatching(new RegExp(`^[1-9][0-9]{${length - 1}}$`)));
       return fc.sample(id, { numRuns: 20_000, seed: length });
@@ -229,7 +243,7 @@ describe('card numbers with a date attached, in cells', () => {
     expect(refused).toBeLessThan(ids.length * 0.002);
   });
 
-  it('R40 says of no UUID and no digest that it begins or ends like a card number', () => {
+  it('R40: the search for dated card numbers says of no UUID and no digest that it begins or ends like a card number', () => {
     for (let count = 0; count < 20_000; count += 1) {
       const digest = createHash('sha256').update(String(count)).digest('hex');
       for (const id of [randomUUID(), digest, digest.slice(0, 32)])
@@ -241,7 +255,7 @@ describe('card numbers with a date attached, in cells', () => {
 });
 
 describe('card numbers in text', () => {
-  it('masks all but the first six and the last four digits', () => {
+  it('the search for card numbers in text masks all but the first six and the last four digits', () => {
     expect(maskCardNumbers('paid with 4111111111111111.')).toBe('paid with 411111••••••1111.');
     expect(maskCardNumbers('a 4222222222222 b 378282246310005')).toBe('a 422222•••2222 b 378282•••••0005');
     expect(maskCardNumbers('card 5555-5555-5555-4444, or ４111 1111 1111 1111')).toBe(
@@ -249,17 +263,17 @@ describe('card numbers in text', () => {
     );
   });
 
-  it('masks a number of supplementary digits whole', () => {
+  it('the search for card numbers in text masks a number of supplementary digits whole', () => {
     expect(maskCardNumbers('x𝟒𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟏y')).toBe('x411111••••••1111y');
     expect(maskCardNumbers('𝟹𝟽𝟷𝟺𝟺𝟿𝟼𝟹𝟻𝟹𝟿𝟾𝟺𝟹𝟷')).toBe('371449•••••8431');
   });
 
-  it('R06 masks a number with signs in it that nobody sees', () => {
+  it('R06: the search for card numbers in text masks a number with signs in it that nobody sees', () => {
     for (const sign of ['\u200b', '\u00ad', '\u2060', '\ufe0f\u20e3'])
       expect(maskCardNumbers(`x ${Array.from('4111111111111111').join(sign)} y`)).toBe('x 411111••••••1111 y');
   });
 
-  it('R06 masks each of several numbers, and leaves the figures around them', () => {
+  it('R06: the search for card numbers in text masks each of several numbers, and leaves the figures around them', () => {
     expect(maskCardNumbers('4111 1111 1111 1111 5555 5555 5555 4444')).toBe('411111••••••1111 555555••••••4444');
     expect(maskCardNumbers('12 4111 1111 1111 1111 7')).toBe('12 411111••••••1111 7');
     const [one, other] = ['00000000-0000-0000-0000-000000000000', '11111111-1111-1111-1111-111111111111'];
@@ -276,27 +290,27 @@ describe('card numbers in text', () => {
     ['378282246310005', '6-9'],
     [withCheckDigit('622000000000000000'), '6-13'],
     [withCheckDigit('622000000000000000'), '4-4-4-4-3'],
-  ])('R06 masks %s in groups of %s', (number, sizes) => {
+  ])('R06: the search for card numbers in text masks %s in groups of %s', (number, sizes) => {
     expect(maskCardNumbers(grouped(number, sizes))).toBe(
       `${number.slice(0, 6)}${'•'.repeat(number.length - 10)}${number.slice(-4)}`,
     );
   });
 
   it.each(['3-4-4-5', '4-4-3-4-1', '9-7', '5-5-6', '1-15', '4-4-4-3-1'])(
-    'leaves figures beside one another as they are: in groups of %s',
+    'the search for card numbers in text leaves figures beside one another as they are: in groups of %s',
     (sizes) => {
       expect(maskCardNumbers(grouped('4111111111111111', sizes))).toBe(grouped('4111111111111111', sizes));
     },
   );
 
   it.each(['.4111111111111111', '1234 4111111111111111', '12345.4111111111111111', '1.4111111111111111.2'])(
-    'R06 masks what is not surely a fraction: %s',
+    'R06: the search for card numbers in text masks what is not surely a fraction: %s',
     (text) => {
       expect(maskCardNumbers(text)).toBe(text.replace('4111111111111111', '411111••••••1111'));
     },
   );
 
-  it('R06 masks every number as people write them', () => {
+  it('R06: the search for card numbers in text masks every number as people write them', () => {
     fc.assert(
       fc.property(cardNumber(), fc.constantFrom('', ' ', '-', '.', '\u00a0', ' - ', '\u2011'), (number, gap) => {
         const written = number.replace(/(.{4})(?=.)/g, `$1${gap}`);
@@ -319,15 +333,15 @@ describe('card numbers in text', () => {
     'sha256:9f4111111111111111abcdef0123456789abcdef0123456789abcdef01234567',
     '+49 170 1234567 890',
     '1763700000000 1763700000000000',
-  ])('leaves figures as they are: %s', (text) => {
+  ])('the search for card numbers in text leaves figures as they are: %s', (text) => {
     expect([maskCardNumbers(text), containsCardNumber(text)]).toEqual([text, false]);
   });
 
-  it('never joins digits across lines', () => {
+  it('the search for card numbers in text never joins digits across lines', () => {
     expect(maskCardNumbers('4111\n1111\n1111\n1111')).toBe('4111\n1111\n1111\n1111');
   });
 
-  it('stays linear on hostile text', () => {
+  it('the search for card numbers in text stays linear on hostile text', () => {
     for (const piece of ['4', '4 ', '4-1 ', '41111111-1111-', '4111111111111111', '4111 1111 1111 1111 ', '\u200b4']) {
       // What is not linear takes minutes for this, longer than a test may.
       expect(maskCardNumbers(piece.repeat(Math.ceil(400_000 / piece.length)))).not.toBe('');

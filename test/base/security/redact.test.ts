@@ -20,14 +20,14 @@ describe('known secrets', () => {
     ['URL-encoded in small letters', encodeURIComponent(SECRET).replace(/%../g, (octet) => octet.toLowerCase())],
     ['in JSON', JSON.stringify({ key: SECRET })],
     ['in JSON inside JSON', JSON.stringify(JSON.stringify({ key: SECRET }))],
-  ])('R06 hides a secret %s', (_, form) => {
+  ])('R06: redaction hides a secret %s', (_, form) => {
     const shown = redactor.redact(`before ${form} after`);
     expect(shown).toContain('[hidden]');
     expect(shown).toMatch(/^before .* after$/);
     for (const part of ['canary', 'Qw7']) expect(shown).not.toContain(part);
   });
 
-  it('R06 hides a secret within base64, wherever it stands', () => {
+  it('R06: redaction hides a secret within base64, wherever it stands', () => {
     for (const before of ['', 'a', 'ab', 'user:', 'user1:', 'user12:'])
       for (const after of ['', 'z', 'zz', ':end'])
         for (const encoding of ['base64', 'base64url'] as const) {
@@ -38,15 +38,15 @@ describe('known secrets', () => {
         }
   });
 
-  it('hides the longer of two secrets that share a part whole', () => {
+  it('redaction hides the longer of two secrets that share a part whole', () => {
     expect(redactorOf('abcdefgh', 'abcdefghijkl').redact('=abcdefghijkl= =abcdefgh=')).toBe('=[hidden]= =[hidden]=');
   });
 
-  it('ignores values that are too short to hide', () => {
+  it('redaction ignores values that are too short to hide', () => {
     expect(redactorOf('', 'card', '1234567').redact('card 1234567')).toBe('card 1234567');
   });
 
-  it('takes a lone surrogate without failing', () => {
+  it('redaction takes a lone surrogate without failing', () => {
     expect(redactorOf('abcdefg\ud800').redact('x abcdefg\ud800 y')).toBe('x [hidden] y');
   });
 });
@@ -63,7 +63,7 @@ describe('signed addresses', () => {
     'a=b&upload_token=c0ffee',
     'a=b&Policy=x&Key-Pair-Id=c0ffee',
     'a=b&x%2Damz%2Dsignature=c0ffee',
-  ])('R06 hides the query %s', (query) => {
+  ])('R06: redaction hides the query %s', (query) => {
     expect(redact(`PUT ${host}?${query} failed`)).toBe(`PUT ${host}?… failed`);
     expect(redact(`PUT /bucket/part?${query}`)).toBe('PUT /bucket/part?…');
     expect(redact(JSON.stringify({ url: `${host}?${query}`, n: 1 }))).toBe(JSON.stringify({ url: `${host}?…`, n: 1 }));
@@ -77,7 +77,7 @@ describe('signed addresses', () => {
     );
   });
 
-  it('R06 hides signature parameters that stand apart from their address', () => {
+  it('R06: redaction hides signature parameters that stand apart from their address', () => {
     expect(redact('X-Amz-Date=1&X-Amz-Signature=c0ffee&x=1')).toBe('X-Amz-Date=1&X-Amz-Signature=[hidden]&x=1');
     expect(redact('sig=c0ffee')).toBe('sig=[hidden]');
   });
@@ -87,11 +87,11 @@ describe('signed addresses', () => {
     'what? a token = thing',
     '{"a":1,"b":"x?y"}',
     'https://api.example/path',
-  ])('leaves what is no signed address: %s', (text) => {
+  ])('redaction leaves what is no signed address: %s', (text) => {
     expect(redact(text)).toBe(text);
   });
 
-  it('leaves addresses readable when asked, but neither keys, passwords nor card numbers', () => {
+  it('redaction leaves addresses readable when asked, but neither keys, passwords nor card numbers', () => {
     const open = createRedactor({ showUrls: true });
     open.addSecret('key_canary_1');
     expect(open.redact(`${host}?sig=c0ffee key_canary_1 http://u:p@h/ 4111111111111111`)).toBe(
@@ -110,7 +110,7 @@ describe('passwords and headers', () => {
     ['"http:\\/\\/user:pass@proxy"', '"http:\\/\\/[hidden]@proxy"'],
     ['http://host:8080/a@b http://host/@scope', 'http://host:8080/a@b http://host/@scope'],
     ['mail a@b.example', 'mail a@b.example'],
-  ])('R24 hides the user and password of %s', (text, shown) => {
+  ])('R24: redaction hides the user and password of %s', (text, shown) => {
     expect(redact(text)).toBe(shown);
   });
 
@@ -127,7 +127,7 @@ describe('passwords and headers', () => {
     ['{\\"authorization\\":\\"c0ffee\\"}', '{\\"authorization\\":\\"[hidden]\\"}'],
     ['{"operation":"authorization","message":"ok"}', '{"operation":"authorization","message":"ok"}'],
     ['the headers SVC-API-KEY, Authorization and others', 'the headers SVC-API-KEY, Authorization and others'],
-  ])('R06 hides header values: %s', (text, shown) => {
+  ])('R06: redaction hides header values: %s', (text, shown) => {
     expect(redact(text)).toBe(shown);
   });
 });
@@ -155,7 +155,7 @@ describe('any text', () => {
   );
   const redactor = redactorOf(SECRET);
 
-  it('R06 shows no secret and no card number, however they are surrounded', () => {
+  it('R06: any text shows no secret and no card number, however they are surrounded', () => {
     fc.assert(
       fc.property(
         fc.array(piece, { maxLength: 12 }),
@@ -171,7 +171,7 @@ describe('any text', () => {
     );
   });
 
-  it('gives the same when run twice', () => {
+  it('any text gives the same when run twice', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
         const once = redactor.redact(pieces.join(''));
@@ -181,7 +181,7 @@ describe('any text', () => {
     );
   });
 
-  it('stays linear on hostile text', () => {
+  it('any text stays linear on hostile text', () => {
     const hostile = [
       '?',
       '%3f',

@@ -6,28 +6,31 @@ import { svcHere } from '../../support/run-here.ts';
 const HIDDEN = '(not shown: it may be a secret)';
 
 describe('a word of the command line in an error', () => {
-  it.each(['lgos', 'entty-types', 'a.b_c', 'x', 'ABCdefGHIjklMNOpqrST'])('is shown in quotes: %s', (word) => {
-    expect(typedWord(word)).toBe(`"${word}"`);
-  });
+  it.each(['lgos', 'entty-types', 'a.b_c', 'x', 'ABCdefGHIjklMNOpqrST'])(
+    'a word of the command line in an error is shown in quotes: %s',
+    (word) => {
+      expect(typedWord(word)).toBe(`"${word}"`);
+    },
+  );
 
   it.each(['', 'prod2', 'a=b', 'a b', 'ABCdefGHIjklMNOpqrSTu', 'sk:abc', 'a/b', 'ü', 'a\nb'])(
-    'R05 is not shown where it may be a secret: %j',
+    'R05: a word of the command line in an error is not shown where it may be a secret: %j',
     (word) => expect(typedWord(word)).toBe(HIDDEN),
   );
 
-  it('is shown within two edits of a known word, whatever it is made of', () => {
+  it('a word of the command line in an error is shown within two edits of a known word, whatever it is made of', () => {
     expect(typedWord('prod23', ['prod-1'])).toBe('"prod23"');
     expect(typedWord('3ds2', ['3ds'])).toBe('"3ds2"');
     expect(typedWord('prod\n', ['prod'])).toBe(HIDDEN);
     expect(typedWord('prod234', ['prod'])).toBe(HIDDEN);
   });
 
-  it('of an option with its value is the option alone', () => {
+  it('a word of the command line in an error of an option with its value is the option alone', () => {
     expect(typedOption('--limt=canary7')).toBe('"--limt"');
     expect(typedOption('--key7=canary')).toBe(HIDDEN);
   });
 
-  it('R05 never holds a digit that no known word is near', () => {
+  it('R05: a word of the command line in an error never holds a digit that no known word is near', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[\w=./+-]*\d[\w=./+-]*$/), (word) => {
         expect(typedWord(word)).toBe(HIDDEN);
@@ -67,7 +70,7 @@ const PLACES: readonly ((word: string) => readonly string[])[] = [
 ];
 
 describe('a key in place of a name', () => {
-  it.each(PASTED)('R05 is repeated by no error: %s', async (word) => {
+  it.each(PASTED)('R05: a key in place of a name is repeated by no error: %s', async (word) => {
     for (const place of PLACES) {
       const argv = place(word);
       const { code, stdout, stderr } = await svcHere(argv, { env: { SVC_BASE_URL: 'https://127.0.0.1:9' } });
@@ -76,7 +79,7 @@ describe('a key in place of a name', () => {
     }
   });
 
-  it('R05 is not repeated as SVC_PROFILE either', async () => {
+  it('R05: a key in place of a name is not repeated as SVC_PROFILE either', async () => {
     const { stderr } = await svcHere(['logs'], { env: { SVC_PROFILE: PASTED[0] ?? '' } });
     expect(stderr).toContain('unknown profile (not shown: it may be a secret), named by SVC_PROFILE');
   });

@@ -57,7 +57,7 @@ describe('help', () => {
     expect(text).not.toMatch(/ \n|\n\n\n/);
   });
 
-  it('fits 40 columns, but for words that are longer', async () => {
+  it('help fits 40 columns, but for words that are longer', async () => {
     for (const argv of lines) {
       const wide = (await help(argv, 40)).split('\n').filter((line) => line.length > 40);
       const cut = wide.filter(
@@ -67,7 +67,7 @@ describe('help', () => {
     }
   });
 
-  it('goes from examples to options, permissions and the exit codes of its own', async () => {
+  it('help goes from examples to options, permissions and the exit codes of its own', async () => {
     const text = await help(['au', 'wait']);
     const places = ['Examples', 'Usage', 'Arguments', 'Options', 'Permissions', 'Exit codes'].map((title) =>
       text.indexOf(`\n${title}`),
@@ -76,14 +76,14 @@ describe('help', () => {
     expect(text).toMatch(/^ {2}11 +still pending: a response in this very command/m);
   });
 
-  it('keeps a command line whole for the shell, whatever the width', async () => {
+  it('help keeps a command line whole for the shell, whatever the width', async () => {
     for (const { words, command } of commands) {
       const narrow = (await help(words.split(' '), 40)).replaceAll(/ \\\n +/g, ' ');
       for (const [line] of command.examples) expect(narrow, words).toContain(line);
     }
   });
 
-  it('has for every command a summary, examples that parse, and what it prints', async () => {
+  it('help has for every command a summary, examples that parse, and what it prints', async () => {
     const nothing = commands.filter(({ command }) => command.fields === undefined).map(({ words }) => words);
     expect(
       nothing,
@@ -98,7 +98,7 @@ describe('help', () => {
     }
   });
 
-  it('knows the meaning of every exit code', async () => {
+  it('help knows the meaning of every exit code', async () => {
     const known = await exitCodeMeanings();
     for (const { words, command } of commands) {
       // 126 and 127 are those of the command that it runs.
@@ -127,7 +127,7 @@ function unquoted(meaning: string): string {
 }
 
 describe('help topics', () => {
-  it('R55 explain every exit code that a failure can have, in the words of the table in README', async () => {
+  it('R55: explain every exit code that a failure can have, in the words of the table in README', async () => {
     const explained = await exitCodeMeanings();
     expect(Object.values(EXIT_CODES).filter((code) => !explained.has(code))).toEqual([]);
     const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
@@ -136,13 +136,13 @@ describe('help topics', () => {
     expect(table).toEqual(Array.from(explained, ([code, meaning]) => [code, unquoted(meaning)]));
   });
 
-  it('are named as no command is', () => {
+  it('help topics are named as no command is', () => {
     const names = new Set(TREE.filter(({ name }) => name in TOPICS).map(({ name }) => name));
     // Help on the group is under `svc sandbox --help`, on events under `svc events --help`.
     expect([...names]).toEqual(['events', 'sandbox']);
   });
 
-  it('name options and commands that exist', async () => {
+  it('help topics name options and commands that exist', async () => {
     const known = new Set([
       ...Object.values(GLOBAL_PARAMETERS).flatMap(optionWords),
       ...commands.flatMap(({ command }) => Object.values(command.parameters).flatMap(optionWords)),
@@ -164,7 +164,7 @@ describe('help topics', () => {
     }
   });
 
-  it('list every variable that sets an option, and others', async () => {
+  it('help topics list every variable that sets an option, and others', async () => {
     const text = await help(['environment']);
     const variables = Object.values(GLOBAL_PARAMETERS).flatMap(
       (parameter: Parameter<unknown>) => parameter.environment ?? [],
@@ -173,14 +173,14 @@ describe('help topics', () => {
       expect(text).toContain(name);
   });
 
-  it('list every error code with its exit code', async () => {
+  it('help topics list every error code with its exit code', async () => {
     const { sections } = await topicPage('exit-codes');
     const rows = sections.find(({ title }) => title.startsWith('Error codes'))?.rows ?? [];
     const listed = rows.flatMap(([exit, names]) => names.split(', ').map((name) => [name, Number(exit)]));
     expect(Object.fromEntries(listed)).toEqual(EXIT_CODES);
   });
 
-  it('name the limits, formats, columns and events that hold in the code', async () => {
+  it('help topics name the limits, formats, columns and events that hold in the code', async () => {
     const facts: Readonly<Partial<Record<TopicName, readonly string[]>>> = {
       limits: [
         `${DEFAULT_PAGE_SIZE} by default, at most ${MAX_PAGE_SIZE}`,
@@ -223,7 +223,7 @@ describe('a mistyped word', () => {
     await expect(parse(argv, PROGRAM)).rejects.toMatchObject({ code: 'usage', hint: `Did you mean '${meant}'?` });
   });
 
-  it('that is like no topic is answered with the command that lists them', async () => {
+  it('a mistyped word that is like no topic is answered with the command that lists them', async () => {
     await expect(parse(['help', 'nothing-like-it'], PROGRAM)).rejects.toMatchObject({ next: ['help'] });
   });
 });

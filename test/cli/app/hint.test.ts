@@ -14,7 +14,7 @@ function wordsOf(line: string): string[] {
 }
 
 describe('a message and its hint', () => {
-  it.each(['not found', 'not found.'])('are two sentences: %s', (message) => {
+  it.each(['not found', 'not found.'])('a message and its hint are two sentences: %s', (message) => {
     expect(withHint(new SvcError('not_found', message, { hint: 'Check the id.' }))).toBe('not found. Check the id.');
   });
 });
@@ -36,7 +36,7 @@ describe('the next command', () => {
 });
 
 describe('advice about options', () => {
-  it('names --excel-safe for a column that a spreadsheet would run, not for a place in a body', () => {
+  it('advice about options names --excel-safe for a column that a spreadsheet would run, not for a place in a body', () => {
     expect(optionAdvice(refused({ column: 'name' }))).toContain('--excel-safe');
     expect(optionAdvice(refused({ line: 1, column: 1 }))).toBeUndefined();
   });
@@ -44,12 +44,12 @@ describe('advice about options', () => {
 
 describe('a word of a command on Windows', () => {
   it.each(['au', '-o', '--fields', '-', 'C:\\data\\r.csv', '\\\\server\\share\\a', './a.csv', '2026-01-01T10:00:00Z'])(
-    'stays as it is where no shell does anything to it: %s',
+    'a word of a command on Windows stays as it is where no shell does anything to it: %s',
     (text) => expect(word(text)).toBe(text),
   );
 
   it.each(['a,b', '@file', '--start=a.b', 'job 1', '', '(x)', 'a;b', 'a&b', '{x}', '~', "it's", 'C:\\my files\\'])(
-    'is quoted so that cmd and PowerShell both take it as one: %s',
+    'a word of a command on Windows is quoted so that cmd and PowerShell both take it as one: %s',
     (text) => {
       expect(word(text)).toMatch(/^".*"$/);
       expect(wordsOf(word(text))).toEqual([text]);
@@ -61,19 +61,19 @@ describe('a word of a command on Windows', () => {
     ['say "it\'s"', "'say \"it''s\"'"],
     ['a`b’c', "'a`b’’c'"],
     ['“a”', "'“a”'"],
-  ])('is quoted for PowerShell where it alone can be: %s', (text, quoted) => {
+  ])('a word of a command on Windows is quoted for PowerShell where it alone can be: %s', (text, quoted) => {
     expect(word(text)).toBe(quoted);
   });
 });
 
 describe('the shell', () => {
-  it('is PowerShell on Windows, and a POSIX shell where SHELL names one and everywhere else', () => {
+  it('the shell is PowerShell on Windows, and a POSIX shell where SHELL names one and everywhere else', () => {
     expect(set(windows)).toBe("$env:A = 'x y'");
     expect(set({ platform: 'win32', env: { SHELL: '/usr/bin/bash.exe' } })).toBe("export A='x y'");
     expect(set({ platform: 'darwin', env: {} })).toBe("export A='x y'");
   });
 
-  it('gets the next command in words that it takes', () => {
+  it('the shell gets the next command in words that it takes', () => {
     const globals = { sandbox: false, profile: 'it s', baseUrl: undefined };
     const words = ['au', 'results', '<job>', '--out', 'C:\\my files\\r.csv'];
     expect(nextCommand(words, globals, windows)).toBe(

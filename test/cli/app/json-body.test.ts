@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { assigned, jsonAssignment, textAssignment } from '../../../src/cli/app/json-body.ts';
 
 describe('values put into a body', () => {
-  it('make objects on the way and leave the rest alone', () => {
+  it('values put into a body make objects on the way and leave the rest alone', () => {
     const body = { a: { b: 1 }, list: [{ x: 1 }, 2] };
     const result = assigned(body, [
       textAssignment('a.c.d=text=with=signs'),
@@ -19,12 +19,12 @@ describe('values put into a body', () => {
     expect(body).toEqual({ a: { b: 1 }, list: [{ x: 1 }, 2] });
   });
 
-  it('make a body where there is none, and none where nothing is put', () => {
+  it('values put into a body make a body where there is none, and none where nothing is put', () => {
     expect(assigned(undefined, [textAssignment('a.0=x')])).toEqual({ a: { 0: 'x' } });
     expect(assigned(undefined, [])).toBeUndefined();
   });
 
-  it('take every name for a name', () => {
+  it('values put into a body take every name for a name', () => {
     const result = assigned({}, [textAssignment('__proto__.polluted=x'), textAssignment('constructor.y=z')]);
     expect(JSON.stringify(result)).toBe('{"__proto__":{"polluted":"x"},"constructor":{"y":"z"}}');
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();

@@ -34,7 +34,7 @@ describe('a preview', () => {
   const previewing = commands.filter(({ command }) => command.request !== undefined || 'dryRun' in command.parameters);
 
   it.each(previewing.map(({ words, command }) => [words, command] as const))(
-    'R62 of %s only reads',
+    'R62: a preview of %s only reads',
     async (words, command) => {
       const [curl, dryRun] = [command.request !== undefined, 'dryRun' in command.parameters];
       const ways = [
@@ -54,14 +54,14 @@ describe('a preview', () => {
   );
 
   it.each(commands.filter(({ command }) => command.request === undefined).map(({ words }) => words))(
-    'R62 with --curl is refused by %s, which has no request to show',
+    'R62: with --curl is refused by %s, which has no request to show',
     async (words) => {
       const run = await svcHere([...words.split(' '), '--curl']);
       expect(run).toMatchObject({ code: 2, stdout: '' });
     },
   );
 
-  it('R62 gets a client that cannot send anything but reads', async () => {
+  it('R62: a preview gets a client that cannot send anything but reads', async () => {
     const client = new Client({ baseUrl: world.url, ...KEYS, readOnly: true });
     const before = world.requests.length;
     await expect(client.accountUpdater.create()).rejects.toThrow('can only read');
@@ -72,7 +72,7 @@ describe('a preview', () => {
 });
 
 describe('--dry-run', () => {
-  it('is there for every command with a permission to change something', () => {
+  it('--dry-run is there for every command with a permission to change something', () => {
     const without = commands
       .filter(({ command: { permissions = [] } }) =>
         permissions.some((one) => /:(create|update|delete|authenticate)$/.test(one)),
@@ -83,7 +83,7 @@ describe('--dry-run', () => {
   });
 
   it.each(Object.entries(WRITES))(
-    'of %s shows the request and sends nothing that changes',
+    '--dry-run of %s shows the request and sends nothing that changes',
     async (words, [method, path]) => {
       const before = world.requests.length;
       const { code, stdout, stderr } = await world.run(words, ['--dry-run']);
@@ -94,7 +94,7 @@ describe('--dry-run', () => {
     },
   );
 
-  it('hides a card number and the key in the body that it shows', async () => {
+  it('--dry-run hides a card number and the key in the body that it shows', async () => {
     const body = { data: { number: '4242 4242 4242 4242' }, note: 'some-private-key' };
     const run = await world.run('api', [], {
       argv: ['api', 'POST', '/tokens', '--file', '-', '--dry-run'],
@@ -106,7 +106,7 @@ describe('--dry-run', () => {
     expect(run.stdout).not.toMatch(/4242.?4242.?4242.?4242/);
   });
 
-  it('finds what is wrong first', async () => {
+  it('--dry-run finds what is wrong first', async () => {
     expect(await svc('tenant delete --confirm other --dry-run')).toMatchObject({ code: 2, stdout: '' });
     expect(await svc('au create --dry-run', { SVC_PRIVATE_API_KEY: '' })).toMatchObject({ code: 3, stdout: '' });
     expect(await svc('au upload no-such-job tokens.csv --dry-run')).toMatchObject({ code: 5, stdout: '' });
@@ -120,24 +120,27 @@ describe('--curl', () => {
     ['tenant usage', /\/reports\/usage'/, 'SVC_MANAGEMENT_API_KEY'],
     ['au submit tokens.csv --wait', /--request POST .*\/account-updater\/jobs'/s, 'SVC_PRIVATE_API_KEY'],
     ['3ds show x', /\/3ds\/sessions\/x'/, 'SVC_PRIVATE_API_KEY'],
-  ])('of %s prints its first request, without a key and without asking anybody', async (line, text, variable) => {
-    const before = world.requests.length;
-    const none = { SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
-    const { code, stdout, stderr } = await svc(`${line} --curl`, none);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('not sent') });
-    expect(stdout).toMatch(text);
-    expect(stdout).toContain(`-H "SVC-API-KEY: $${variable}"`);
-    expect(world.requests).toHaveLength(before);
-  });
+  ])(
+    '--curl of %s prints its first request, without a key and without asking anybody',
+    async (line, text, variable) => {
+      const before = world.requests.length;
+      const none = { SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
+      const { code, stdout, stderr } = await svc(`${line} --curl`, none);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('not sent') });
+      expect(stdout).toMatch(text);
+      expect(stdout).toContain(`-H "SVC-API-KEY: $${variable}"`);
+      expect(world.requests).toHaveLength(before);
+    },
+  );
 
-  it('goes on to what would change something with --dry-run', async () => {
+  it('--curl continues to what would change something with --dry-run', async () => {
     const { stdout } = await svc('au upload {job} tokens.csv --dry-run --curl');
     expect(stdout).toMatch(/^curl --request PUT \\\n {2}--upload-file '\S*tokens\.csv' \\\n {2}"\$STORE_URL"\n$/);
     const update = await svc('tenant update --name Other --dry-run --curl');
     expect(update.stdout).toContain('{"name":"Other",');
   });
 
-  it('records no run', async () => {
+  it('--curl records no run', async () => {
     await world.copy(async (run) => {
       const runs = (): Promise<HereResult> => run('', [], { argv: ['au', 'status', '-o', 'json'] });
       const before = await runs();
@@ -146,14 +149,14 @@ describe('--curl', () => {
     });
   });
 
-  it('names SVC_API_KEY where that is the variable in use', async () => {
+  it('--curl names SVC_API_KEY where that is the variable in use', async () => {
     const env = { SVC_MANAGEMENT_API_KEY: '', SVC_API_KEY: 'canary-key-0123' };
     const { stdout, stderr } = await svc('logs --curl', env);
     expect(stdout).toContain('$SVC_API_KEY"');
     expect(stdout + stderr).not.toContain('canary');
   });
 
-  it('points to a sandbox that listens', async () => {
+  it('--curl points to a sandbox that listens', async () => {
     const { stdout, stderr } = await svc('--sandbox logs --curl');
     expect(stdout).toContain("'http://127.0.0.1:4010/logs'");
     expect(stderr).toContain('svc sandbox start');

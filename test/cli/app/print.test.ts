@@ -25,23 +25,23 @@ async function printed(format: OutputFormat, failAfter = 3): Promise<{ text: str
 }
 
 describe('printList', () => {
-  it('writes all rows and counts them', async () => {
+  it('printList writes all rows and counts them', async () => {
     expect(await printed('csv')).toEqual({ text: 'id\nr0\nr1\nr2\n', rows: 3 });
     expect(JSON.parse((await printed('json')).text)).toHaveLength(3);
   });
 
-  it('R52 leaves what can be parsed when the source fails halfway', async () => {
+  it('R52: printList leaves what can be parsed when the source fails halfway', async () => {
     const { text, rows } = await printed('json', 2);
     expect(JSON.parse(text)).toEqual([{ id: 'r0' }, { id: 'r1' }]);
     expect(rows).toContain('the connection broke');
     expect((await printed('yaml', 1)).text).toBe('- id: r0\n');
   });
 
-  it('writes nothing when the source fails before the first row', async () => {
+  it('printList writes nothing when the source fails before the first row', async () => {
     expect((await printed('json', 0)).text).toBe('');
   });
 
-  it('takes a batch only after the one before was written', async () => {
+  it('printList takes a batch only after the one before was written', async () => {
     const events: string[] = [];
     const sink = new Sink();
     sink._write = (chunk: string, _encoding, taken) => {
@@ -60,7 +60,7 @@ describe('printList', () => {
 });
 
 describe('printRecord', () => {
-  it('writes one object', async () => {
+  it('printRecord writes one object', async () => {
     const sink = new Sink();
     await printRecord(outputOver(sink), await createRenderer('table', { view }), { id: 'x' });
     expect(sink.text).toBe('id  x\n');

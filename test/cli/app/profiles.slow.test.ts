@@ -58,7 +58,7 @@ function rowsOf({ stdout }: HereResult): Record<string, unknown>[] {
 }
 
 describe('--profiles', () => {
-  it('R02 shows profiles side by side, and sends each key to its own base URL only', async () => {
+  it('R02: --profiles shows profiles side by side, and sends each key to its own base URL only', async () => {
     const { servers, svc } = await twoServices({ a: usage(3), b: usage(7) });
     const { code, stdout, stderr } = await svc('tenant usage --profiles a,b -o table');
     expect([code, stderr]).toEqual([0, '']);
@@ -71,12 +71,12 @@ describe('--profiles', () => {
     expect(chosen.stdout).toBe('profile,type\n');
   });
 
-  it('names itself where a profile is unknown', async () => {
+  it('--profiles names itself where a profile is unknown', async () => {
     const { stderr } = await profilesOf({})('tenant usage --profiles nope');
     expect(errorIn({ stderr })['message']).toBe('unknown profile "nope", named by --profiles');
   });
 
-  it('R06 reports one profile that fails beside the rows of the others, and hides the keys of all', async () => {
+  it('R06: --profiles reports one profile that fails beside the rows of the others, and hides the keys of all', async () => {
     const { svc } = await twoServices({ a: [json({ detail: `${KEYS.a} and ${KEYS.b}` }, 401)], b: usage(7) });
     const result = await svc('tenant usage --profiles a,b --debug');
     expect(result.code).toBe(4);
@@ -87,7 +87,7 @@ describe('--profiles', () => {
     expect(shown.stderr).toMatch(/^error: a: the management key .*\n.*\n {2}svc --profile a login\n$/);
   });
 
-  it('ends with the code that matters most: keys, then settings, then the service, then a threshold', async () => {
+  it('--profiles ends with the code that matters most: keys, then settings, then the service, then a threshold', async () => {
     const { svc } = await twoServices({ a: [answer(500)], b: usage(9) });
     expect((await svc('tenant usage --profiles a,b --warn-at 80%')).code).toBe(8);
     const full = await twoServices({ a: usage(1), b: usage(9) });
@@ -104,14 +104,14 @@ describe('--profiles', () => {
     ['', { SVC_API_KEY: 'key_canary_of_nobody' }],
     ['--profiles a,nobody', {}],
     ['--fields nope', {}],
-  ])('refuses %s %j before anything is sent', async (words, env) => {
+  ])('--profiles refuses %s %j before anything is sent', async (words, env) => {
     const { servers, svc } = await twoServices({ a: [json([])], b: [json([])] });
     const { code, stdout } = await svc(`logs --profiles a,b ${words}`.trim(), env);
     expect([code === 2 || code === 3, stdout]).toEqual([true, '']);
     expect([...servers.a.ledger, ...servers.b.ledger]).toEqual([]);
   });
 
-  it('reads logs, counts, jobs, identities and findings of several services', async () => {
+  it('--profiles reads logs, counts, jobs, identities and findings of several services', async () => {
     const [one, two] = [await startSandboxHere(), await startSandboxHere()];
     const svc = profilesOf({
       prod: { url: one.baseUrl, keys: ['sandbox-management-key', 'sandbox-private-key'] },

@@ -86,7 +86,7 @@ async function send(pacer: Pacer, times = 1): Promise<void> {
 }
 
 describe('processes that share a key', () => {
-  it('R18 and R68 stay under every limit together, though they come at once and some are killed on their way', async () => {
+  it('R18 and R68: processes that share a key stay under every limit together, though they come at once and some are killed on their way', async () => {
     const lives = fc.array(
       fc.record({
         requests: fc.nat(60),
@@ -137,7 +137,7 @@ describe('processes that share a key', () => {
     );
   }, 60_000);
 
-  it('leave a request to one that sends few, while another sends all it can', async () => {
+  it('processes that share a key leave a request to one that sends few, while another sends all it can', async () => {
     const machine = openMachine();
     const large = Array.from({ length: 4 }, () => machine.process());
     for (let n = 0; n < 11; n += 1) for (const one of large.slice(0, n < 10 ? 4 : 3)) await send(one);
@@ -148,7 +148,7 @@ describe('processes that share a key', () => {
     expect(machine.clock.now()).toBeGreaterThan(before);
   });
 
-  it('R68 count what others sent since the first attempt of a request that had to wait', async () => {
+  it('R68: processes that share a key count what others sent since the first attempt of a request that had to wait', async () => {
     const machine = openMachine();
     const sendByOthers = (times: number) => (): void => {
       for (let n = 0; n < times; n += 1) void send(machine.process());
@@ -165,7 +165,7 @@ describe('processes that share a key', () => {
     expect(machine.clock.now() - burstAt).toBeGreaterThanOrEqual(10_000);
   });
 
-  it('see the responses that came since the first attempt of a request that had to wait', async () => {
+  it('processes that share a key see the responses that came since the first attempt of a request that had to wait', async () => {
     const machine = openMachine();
     const others = await Promise.all(
       Array.from({ length: 47 }, () => machine.process().take(REQUEST, undefined, quiet)),
@@ -179,7 +179,7 @@ describe('processes that share a key', () => {
     expect(machine.clock.now() - before).toBeLessThanOrEqual(12_100);
   });
 
-  it('R17 all pause when the service refused a request of one', async () => {
+  it('R17: all pause when the service refused a request of one', async () => {
     const machine = openMachine();
     const before = machine.clock.now();
     machine.process().hold(REQUEST, 60_000);
@@ -187,7 +187,7 @@ describe('processes that share a key', () => {
     expect(machine.clock.now() - before).toBeGreaterThanOrEqual(60_000);
   });
 
-  it('R81 wait for a hold no longer than their own --max-wait, whoever met it', async () => {
+  it('R81: processes that share a key wait for a hold no longer than their own --max-wait, whoever met it', async () => {
     const machine = openMachine();
     machine.patient(3_600_000).hold(REQUEST, 1_800_000);
     const before = machine.clock.now();
@@ -203,7 +203,7 @@ describe('processes that share a key', () => {
     expect(machine.clock.now() - before).toBeGreaterThanOrEqual(1_800_000);
   });
 
-  it('R81 keep to a hold of hours to its end, also past midnight', async () => {
+  it('R81: processes that share a key keep to a hold of hours to its end, also past midnight', async () => {
     const machine = openMachine();
     const until = machine.clock.now() + 20 * 3_600_000;
     machine.process().hold(REQUEST, 20 * 3_600_000);
@@ -216,7 +216,7 @@ describe('processes that share a key', () => {
     expect(machine.clock.now()).toBeGreaterThanOrEqual(until);
   });
 
-  it('R81 ignore a hold that ends later than in 24 hours, wherever it stands', async () => {
+  it('R81: processes that share a key ignore a hold that ends later than in 24 hours, wherever it stands', async () => {
     const machine = openMachine();
     machine.process().hold(REQUEST, 86_400_001);
     await send(machine.process());
@@ -228,7 +228,7 @@ describe('processes that share a key', () => {
     expect(machine.clock.now()).toBe(before);
   });
 
-  it('R81 wait for the requests of others no longer than their own --max-wait, and for their own as long as it takes', async () => {
+  it('R81: processes that share a key wait for the requests of others no longer than their own --max-wait, and for their own as long as it takes', async () => {
     const machine = openMachine();
     const other = machine.process();
     await send(other, 46);
@@ -242,28 +242,31 @@ describe('processes that share a key', () => {
     expect(machine.clock.now() - before).toBeGreaterThanOrEqual(10_000);
   });
 
-  it.each(UNREADABLE)('R81 keep to the limits each for itself where a file of theirs is %s', async (_, put) => {
-    const machine = openMachine();
-    await send(machine.process());
-    for (const name of readdirSync(machine.directory)) {
-      const file = path.join(machine.directory, name);
-      const content = readFileSync(file);
-      rmSync(file);
-      put(file, content);
-      const [pacer, before] = [machine.process(), machine.clock.now()];
-      await send(pacer, 48);
-      expect(machine.clock.now()).toBe(before);
-      await machine.clock.sleep(60_000);
-      rmSync(file, { recursive: true });
-      writeFileSync(file, content);
-    }
-  });
+  it.each(UNREADABLE)(
+    'R81: processes that share a key keep to the limits each for itself where a file of theirs is %s',
+    async (_, put) => {
+      const machine = openMachine();
+      await send(machine.process());
+      for (const name of readdirSync(machine.directory)) {
+        const file = path.join(machine.directory, name);
+        const content = readFileSync(file);
+        rmSync(file);
+        put(file, content);
+        const [pacer, before] = [machine.process(), machine.clock.now()];
+        await send(pacer, 48);
+        expect(machine.clock.now()).toBe(before);
+        await machine.clock.sleep(60_000);
+        rmSync(file, { recursive: true });
+        writeFileSync(file, content);
+      }
+    },
+  );
 
   it.each([
     ['short lines', '1'],
     ['torn lines', '{"id":"x"'],
     ['requests of long ago', '{"id":"x","rules":["burst"],"sentAt":0}'],
-  ])('R81 do not read a log of more lines than a fleet writes: %s', async (_, line) => {
+  ])('R81: processes that share a key do not read a log of more lines than a fleet writes: %s', async (_, line) => {
     const machine = openMachine();
     await send(machine.process());
     const [name = ''] = machine.files();
@@ -273,7 +276,7 @@ describe('processes that share a key', () => {
     expect(machine.clock.now()).toBe(before);
   });
 
-  it('do not count the requests of other keys and services', async () => {
+  it('processes that share a key do not count the requests of other keys and services', async () => {
     const machine = openMachine();
     await send(machine.process(), 10);
     await send(machine.process('https://other.example/'));
@@ -281,7 +284,7 @@ describe('processes that share a key', () => {
     expect(machine.files()).toHaveLength(3);
   });
 
-  it('R06 leave no trace of the key, in files of their own', async () => {
+  it('R06: processes that share a key leave no trace of the key, in files of their own', async () => {
     const machine = openMachine();
     await send(machine.process());
     const files = readdirSync(machine.directory);
@@ -290,7 +293,7 @@ describe('processes that share a key', () => {
     expect(files.map((name) => statSync(path.join(machine.directory, name)).mode & 0o777)).toEqual([0o600, 0o600]);
   });
 
-  it('R10 and R68 keep to the limits each for itself where the files cannot be used', async () => {
+  it('R10 and R68: processes that share a key keep to the limits each for itself where the files cannot be used', async () => {
     const machine = openMachine();
     writeFileSync(machine.directory, 'in the way');
     const before = machine.clock.now();
@@ -301,7 +304,7 @@ describe('processes that share a key', () => {
     expect(machine.clock.now() - before).toBe(10_000);
   });
 
-  it('R68 go on together where what is old cannot be removed', async () => {
+  it('R68: processes that share a key go on together where what is old cannot be removed', async () => {
     const machine = openMachine();
     await send(machine.process(), 10);
     mkdirSync(path.join(machine.directory, `${'0'.repeat(32)}.1.log`));

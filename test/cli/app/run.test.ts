@@ -21,7 +21,7 @@ async function help(...argv: string[]): Promise<string> {
 }
 
 describe('a command line', () => {
-  it('gives a command its typed input', async () => {
+  it('a command line gives a command its typed input', async () => {
     const { words, input } = await run(
       'logs',
       'list',
@@ -44,19 +44,19 @@ describe('a command line', () => {
     });
   });
 
-  it('runs the default command of a group when none is named', async () => {
+  it('a command line runs the default command of a group when none is named', async () => {
     expect((await run('logs', '--entity-type', 'card')).words).toBe('logs list');
     expect((await run('tenant')).words).toBe('tenant show');
   });
 
-  it('shows help on a command or a topic also behind global options', async () => {
+  it('a command line shows help on a command or a topic also behind global options', async () => {
     expect(await help('--sandbox', 'help')).toBe(await help('help'));
     expect(await help('--profile', 'x', 'help', 'logs', 'tail')).toBe(await help('help', 'logs', 'tail'));
     expect(await help('--sandbox', 'help', 'exit-codes')).toBe(await help('help', 'exit-codes'));
     await expect(help('--sandbox', 'help', 'nothing')).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('takes global options before and after the command', async () => {
+  it('a command line takes global options before and after the command', async () => {
     const before = await run('-o', 'json', '--sandbox', 'logs', 'entity-types');
     const after = await run('logs', 'entity-types', '-o', 'json', '--sandbox');
     expect(before.globals).toEqual(after.globals);
@@ -64,14 +64,14 @@ describe('a command line', () => {
     expect((await run('tenant', '--no-input')).globals.noInput).toBe(true);
   });
 
-  it('reads durations of global options in milliseconds', async () => {
+  it('a command line reads durations of global options in milliseconds', async () => {
     expect((await run('tenant', '--timeout', '1m30s', '--max-wait', '5s')).globals).toMatchObject({
       timeout: 90_000,
       maxWait: 5_000,
     });
   });
 
-  it('gives arguments by name', async () => {
+  it('a command line gives arguments by name', async () => {
     expect((await run('au', 'status', 'job-1')).input).toEqual({ of: 'job-1' });
     expect((await run('profile', 'set', 'output', '--unset')).input).toMatchObject({
       setting: 'output',
@@ -97,7 +97,7 @@ describe('a command line', () => {
     await expect(parse(argv, PROGRAM)).rejects.toMatchObject({ code: 'usage', message });
   });
 
-  it('R05 repeats nothing of what may be a secret, on any error path', async () => {
+  it('R05: a command line repeats nothing of what may be a secret, on any error path', async () => {
     const mistakes = [
       [CANARY],
       ['logs', CANARY],
@@ -144,7 +144,7 @@ describe('a command line', () => {
 });
 
 describe('help', () => {
-  it('leads with examples, for the tool, a group and a command', async () => {
+  it('help leads with examples, for the tool, a group and a command', async () => {
     for (const argv of [['--help'], ['logs', '--help'], ['logs', 'list', '--help'], ['help', 'au', 'wait'], ['help']]) {
       const text = await help(...argv);
       expect(text.indexOf('Examples'), argv.join(' ')).toBeGreaterThan(0);
@@ -168,12 +168,12 @@ describe('-h', () => {
 });
 
 describe('the tree', () => {
-  it('leaves single steps out of the help of their group, and gives each its own', async () => {
+  it('the tree leaves single steps out of the help of their group, and gives each its own', async () => {
     expect(await help('au', '--help')).not.toMatch(/svc au (create|upload)/);
     expect(await help('au', 'create', '--help')).toContain('svc au create');
   });
 
-  it('uses no option of the tool for anything else in a command', async () => {
+  it('the tree uses no option of the tool for anything else in a command', async () => {
     const taken = new Set(Object.values(GLOBAL_PARAMETERS).flatMap(optionWords));
     for (const { words, command } of await allCommands()) {
       const own = Object.values(command.parameters).flatMap(optionWords);
@@ -184,7 +184,7 @@ describe('the tree', () => {
     }
   });
 
-  it('takes no key as an option or argument; --key of api takes one of two words, --…-key-command a command', async () => {
+  it('the tree takes no key as an option or argument; --key of api takes one of two words, --…-key-command a command', async () => {
     for (const { words, command } of await allCommands()) {
       const takes = Object.values(command.parameters).filter(
         ({ syntax, kind, choices }) => /key(?!-command)/.test(syntax) && kind !== 'flag' && choices === undefined,

@@ -24,14 +24,14 @@ describe('a summary in Markdown', () => {
     ['a mention', '@team #12', '&#64;team &#35;12'],
     ['a new line', 'a\n\n# b', String.raw`a&#92;n&#92;n&#35; b`],
     ['text that reorders itself', 'a\u202eb', String.raw`a&#92;u202eb`],
-  ])('shows %s as text', (_, text, shown) => {
+  ])('a summary in Markdown shows %s as text', (_, text, shown) => {
     const markdown = summaryOf(text);
     expect(markdown).toContain(`- **name**: ${shown}\n`);
     expect(markdown).toContain(`| ${shown} | x |\n`);
     expect(markdown).toContain(`### ${shown}\n`);
   });
 
-  it('keeps its lines and cells, and the block of commands, whatever the text is', () => {
+  it('a summary in Markdown keeps its lines and cells, and the block of commands, whatever the text is', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[`|\\<>~\n [\]()]*$/)), (text) => {
         const lines = summaryOf(text).split('\n');
@@ -45,14 +45,14 @@ describe('a summary in Markdown', () => {
     );
   });
 
-  it('R06 has no key and no card number, in cells and commands', () => {
+  it('R06: a summary in Markdown has no key and no card number, in cells and commands', () => {
     const redactor = createRedactor();
     redactor.addSecret('key_canary_0123');
     const markdown = summaryOf('key_canary_0123 4111111111111111', redactor.redact);
     expect(markdown).not.toMatch(/canary|4111111111111111/);
   });
 
-  it('shows the first rows of a long table, and says how many are missing', () => {
+  it('a summary in Markdown shows the first rows of a long table, and says how many are missing', () => {
     const rows = Array.from({ length: 1_000 }, (_, at) => [`row ${at}`]);
     const markdown = markdownOf({ title: 'x', facts: [], head: ['a'], rows }, asItIs);
     expect(markdown).toContain('row 199 ');

@@ -55,29 +55,29 @@ async function asked(...where: Parameters<typeof place>): Promise<readonly strin
 }
 
 describe('the mark of the tenant', () => {
-  it('says loudly that a change is made at a production tenant, and nothing at a test tenant', async () => {
+  it('the mark of the tenant says loudly that a change is made at a production tenant, and nothing at a test tenant', async () => {
     const mark = await marked('prod', URL_TEXT, {});
     expect(mark.startsWith('\u001b[1m\u001b[7m\u001b[31m')).toBe(true);
     expect(stripVTControlCharacters(mark)).toBe(' PRODUCTION  Acme (1)\n');
     expect(await marked('test', URL_TEXT, {})).toBe('');
   });
 
-  it('is a bare word where there is no color to give it a background', () => {
+  it('the mark of the tenant is a bare word where there is no color to give it a background', () => {
     expect(tenantMark('production', plainPalette)).toBe('PRODUCTION');
   });
 
-  it('shows a tenant that is not known as unknown, with the profile and the base URL', async () => {
+  it('the mark of the tenant shows a tenant that is not known as unknown, with the profile and the base URL', async () => {
     const unknown = await marked('prod', 'https://other.example', {});
     expect(unknown).toContain(' UNKNOWN TENANT ');
     expect(unknown).toContain('profile prod, https://other.example\n');
   });
 
-  it('does not take the tenant of a profile for that of a key from the environment', async () => {
+  it('the mark of the tenant does not take the tenant of a profile for that of a key from the environment', async () => {
     expect(await marked('test', URL_TEXT, { SVC_PRIVATE_API_KEY: 'key_of_another' })).toContain(' UNKNOWN TENANT ');
     expect(await marked('test', URL_TEXT, { SVC_API_KEY_FILE: 'key.txt' })).toContain(' UNKNOWN TENANT ');
   });
 
-  it('says nothing where the only key is the one that every sandbox takes', async () => {
+  it('the mark of the tenant says nothing where the only key is the one that every sandbox takes', async () => {
     expect(await marked('local', 'http://127.0.0.1:4010', {}, 'sandbox-private-key')).toBe('');
     expect(await marked('local', 'http://127.0.0.1:4010', { SVC_PRIVATE_API_KEY: 'sandbox-private-key' })).toBe('');
     expect(await marked('local', 'http://127.0.0.1:4010', {})).toContain(' UNKNOWN TENANT ');
@@ -85,12 +85,12 @@ describe('the mark of the tenant', () => {
 });
 
 describe('the question before something is paid for', () => {
-  it('names the tenant, and is not asked at a test tenant', async () => {
+  it('the question before something is paid for names the tenant, and is not asked at a test tenant', async () => {
     expect(await asked('prod', URL_TEXT, {})).toEqual(['PRODUCTION tenant "Acme": submit 6 rows? This may be billed.']);
     expect(await asked('test', URL_TEXT, {})).toEqual([]);
   });
 
-  it('is asked where the tenant is not known', async () => {
+  it('the question before something is paid for is asked where the tenant is not known', async () => {
     expect(await asked('new', URL_TEXT, {})).toEqual(['UNKNOWN TENANT: submit 6 rows? This may be billed.']);
   });
 });

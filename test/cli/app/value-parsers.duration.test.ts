@@ -16,13 +16,13 @@ describe('a duration', () => {
   });
 
   it.each(['', '5', 's', '1.5h', '-1s', '1h 30m', '30m1h', '1e3s', '2026-11-20', '٣s', '99999999999999999999d'])(
-    'refuses %j',
+    'a duration refuses %j',
     (text) => {
       expect(() => duration(text)).toThrow(/^must be a duration/);
     },
   );
 
-  it('is the sum of its parts', () => {
+  it('a duration is the sum of its parts', () => {
     const part = fc.nat(500);
     fc.assert(
       fc.property(part, part, part, part, part, (w, d, h, m, s) => {
@@ -31,7 +31,7 @@ describe('a duration', () => {
     );
   });
 
-  it('can be required to be greater than zero', () => {
+  it('a duration can be required to be greater than zero', () => {
     expect(() => positiveDuration('0s')).toThrow(/greater than zero/);
   });
 });

@@ -22,7 +22,7 @@ describe('a point in time', () => {
     ['today', '2026-11-21T00:00:00.000Z'],
     ['now', '2026-11-21T12:30:00.000Z'],
     ['yesterday', '2026-11-20T00:00:00.000Z'],
-  ])('reads %s', (text, expected) => {
+  ])('a point in time reads %s', (text, expected) => {
     expect(iso(text)).toBe(expected);
   });
 
@@ -42,12 +42,12 @@ describe('a point in time', () => {
     '1m1h',
     '31.01.2026',
     '2026-01-31T09:00:00+24:00',
-  ])('refuses %j without repeating it', (text) => {
+  ])('a point in time refuses %j without repeating it', (text) => {
     expect(() => moment(text)).toThrow(/^must be a time/);
   });
 
   it.each(['10:00', '9:30:00', '2026-01-31T10:00:00', '2026-01-31 10:00', '2026-01-31T10:00:00.5'])(
-    'refuses %s, which has no offset, and names both forms that have one',
+    'a point in time refuses %s, which has no offset, and names both forms that have one',
     (text) => {
       expect(() => moment(text)).toThrow(
         'must be a time with its date and offset: 2026-01-31T10:00:00Z (UTC) or 2026-01-31T10:00:00+02:00',

@@ -28,7 +28,7 @@ function at(directory: string): { env: Record<string, string> } {
 
 describe('the config file, written by real processes', () => {
   it.each(['000', '022', '077', '777'])(
-    'R08 is 0600 in a directory of 0700 from its creation, with umask %s',
+    'R08: the config file is 0600 in a directory of 0700 from its creation, with umask %s',
     async (umask) => {
       const home = temporaryDirectory();
       const result = await children.run(['add', 'prod'], { env: { HOME: home }, shell: `umask ${umask}` });
@@ -40,7 +40,7 @@ describe('the config file, written by real processes', () => {
     },
   );
 
-  it('R08 closes a file of 0644 and a directory of 0755, and says so', async () => {
+  it('R08: the config file closes a file of 0644 and a directory of 0755, and says so', async () => {
     const directory = temporaryDirectory();
     fs.writeFileSync(path.join(directory, 'config.json'), '{"version":1,"profiles":{}}', { mode: 0o644 });
     fs.chmodSync(directory, 0o755);
@@ -51,19 +51,22 @@ describe('the config file, written by real processes', () => {
     expect([modeOf(directory), modeOf(path.join(directory, 'config.json'))]).toEqual(['700', '600']);
   });
 
-  it.each(['read', 'add'])('R08 refuses a symlink and leaves its target as it is: %s', async (action) => {
-    const directory = temporaryDirectory();
-    const target = path.join(temporaryDirectory(), 'elsewhere.json');
-    fs.writeFileSync(target, '{"version":1,"profiles":{}}', { mode: 0o644 });
-    fs.symlinkSync(target, path.join(directory, 'config.json'));
-    const result = await children.run([action, 'x'], at(directory));
-    expect(result.code).toBe(3);
-    expect(result.stderr).toContain('is a symbolic link');
-    expect(modeOf(target)).toBe('644');
-    expect(fs.readFileSync(target, 'utf8')).toBe('{"version":1,"profiles":{}}');
-  });
+  it.each(['read', 'add'])(
+    'R08: the config file refuses a symlink and leaves its target as it is: %s',
+    async (action) => {
+      const directory = temporaryDirectory();
+      const target = path.join(temporaryDirectory(), 'elsewhere.json');
+      fs.writeFileSync(target, '{"version":1,"profiles":{}}', { mode: 0o644 });
+      fs.symlinkSync(target, path.join(directory, 'config.json'));
+      const result = await children.run([action, 'x'], at(directory));
+      expect(result.code).toBe(3);
+      expect(result.stderr).toContain('is a symbolic link');
+      expect(modeOf(target)).toBe('644');
+      expect(fs.readFileSync(target, 'utf8')).toBe('{"version":1,"profiles":{}}');
+    },
+  );
 
-  it('R11 keeps the old file when the disk has no room for the new one', async () => {
+  it('R11: the config file keeps the old file when the disk has no room for the new one', async () => {
     const directory = temporaryDirectory();
     const filler = 'x'.repeat(100_000);
     const before = JSON.stringify({ version: 1, profiles: {}, filler });
@@ -76,7 +79,7 @@ describe('the config file, written by real processes', () => {
   });
 
   it(
-    'R11 is the old or the new file whenever the writer is killed, and the next writer goes on',
+    'R11: the config file is the old or the new file whenever the writer is killed, and the next writer continues',
     { timeout: 300_000 },
     async () => {
       const directory = temporaryDirectory();
@@ -100,7 +103,7 @@ describe('the config file, written by real processes', () => {
     },
   );
 
-  it('R12 loses no update of writers at the same time', { timeout: 120_000 }, async () => {
+  it('R12: the config file loses no update of writers at the same time', { timeout: 120_000 }, async () => {
     const [writers, writes] = SOAK ? [8, 50] : [4, 15];
     const directory = temporaryDirectory();
     const results = await Promise.all(
@@ -112,7 +115,7 @@ describe('the config file, written by real processes', () => {
     expect(fs.readdirSync(directory)).toEqual(['config.json']);
   });
 
-  it('R12 lets one at a time hold the lock, though holders die', { timeout: 120_000 }, async () => {
+  it('R12: the config file lets one at a time hold the lock, though holders die', { timeout: 120_000 }, async () => {
     const [contenders, rounds] = SOAK ? [8, 600] : [4, 300];
     const directory = temporaryDirectory();
     const results = await Promise.all(
@@ -122,13 +125,13 @@ describe('the config file, written by real processes', () => {
     expect(fs.readFileSync(path.join(directory, 'entries'), 'utf8')).toHaveLength(contenders * rounds);
   });
 
-  it('R10 reads nothing and makes nothing where there is no home and no directory', async () => {
+  it('R10: the config file reads nothing and makes nothing where there is no home and no directory', async () => {
     const result = await children.run(['read'], { env: {} });
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(result.stdout)).toMatchObject({ exists: false, config: { version: 1, profiles: {} } });
   });
 
-  it('R10 says where to go when there is no place to write to', async () => {
+  it('R10: the config file says where to go when there is no place to write to', async () => {
     const nowhere = await children.run(['add', 'prod'], { env: {} });
     expect(nowhere.code).toBe(3);
     expect(nowhere.stderr).toContain('SVC_CONFIG_DIR');
@@ -137,7 +140,7 @@ describe('the config file, written by real processes', () => {
     expect(impossible.stderr).toContain('could not be written');
   });
 
-  it.runIf(AS_ROOT)('R08 refuses a file of another user', async () => {
+  it.runIf(AS_ROOT)('R08: the config file refuses a file of another user', async () => {
     const directory = temporaryDirectory();
     const file = path.join(directory, 'config.json');
     fs.writeFileSync(file, '{"version":1,"profiles":{}}', { mode: 0o600 });
@@ -147,20 +150,23 @@ describe('the config file, written by real processes', () => {
     expect(result.stderr).toContain(`belongs to another user (${OTHER_UID})`);
   });
 
-  it.runIf(AS_ROOT)('R10 reads a config where nothing can be written, and keeps it on a failed write', async () => {
-    const directory = temporaryDirectory();
-    await children.run(['add', 'prod'], at(directory));
-    fs.chownSync(path.join(directory, 'config.json'), OTHER_UID, OTHER_UID);
-    fs.chmodSync(directory, 0o755);
-    const read = await children.run(['read'], { ...at(directory), uid: OTHER_UID });
-    expect(read).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(read.stdout)).toMatchObject({ exists: true, notices: [] });
-    const write = await children.run(['add', 'other'], { ...at(directory), uid: OTHER_UID });
-    expect(write.code).toBe(3);
-    expect(Object.keys(stored(directory).profiles)).toEqual(['prod']);
-  });
+  it.runIf(AS_ROOT)(
+    'R10: the config file reads a config where nothing can be written, and keeps it on a failed write',
+    async () => {
+      const directory = temporaryDirectory();
+      await children.run(['add', 'prod'], at(directory));
+      fs.chownSync(path.join(directory, 'config.json'), OTHER_UID, OTHER_UID);
+      fs.chmodSync(directory, 0o755);
+      const read = await children.run(['read'], { ...at(directory), uid: OTHER_UID });
+      expect(read).toMatchObject({ code: 0, stderr: '' });
+      expect(JSON.parse(read.stdout)).toMatchObject({ exists: true, notices: [] });
+      const write = await children.run(['add', 'other'], { ...at(directory), uid: OTHER_UID });
+      expect(write.code).toBe(3);
+      expect(Object.keys(stored(directory).profiles)).toEqual(['prod']);
+    },
+  );
 
-  it.runIf(AS_ROOT)('R10 takes a home that it may not enter for one without settings', async () => {
+  it.runIf(AS_ROOT)('R10: the config file takes a home that it may not enter for one without settings', async () => {
     const home = temporaryDirectory();
     const result = await children.run(['read'], { env: { HOME: home }, uid: OTHER_UID });
     expect(result).toMatchObject({ code: 0, stderr: '' });

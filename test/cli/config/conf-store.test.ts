@@ -67,32 +67,37 @@ const DAMAGED: Record<string, [string | Uint8Array, number, number, string]> = {
 };
 
 describe('the config file', () => {
-  it.each(Object.entries(DAMAGED))('R13 is kept and named by line when it is damaged: %s', async (_name, damage) => {
-    const [content, line, column, words] = damage;
-    const { system, file, directory } = withFile(content);
-    const before = fs.readFileSync(file);
-    const reading = await Promise.resolve()
-      .then(() => readConfig(system))
-      .catch((error: unknown) => error);
-    const writing: unknown = await updateConfig(system, () => {}).catch((error: unknown) => error);
-    for (const error of [reading, writing]) {
-      if (!isSvcError(error, 'config')) throw new Error('no config error', { cause: error });
-      expect(error.exitCode).toBe(3);
-      expect(error.message).toContain(`${file} is damaged at line ${line}, column ${column}: `);
-      expect(error.message).toContain(words);
-      expect(error.hint).toContain('Fix that line');
-      expect(`${error.message} ${error.hint} ${String(error.cause)} ${error.stack}`).not.toContain(CANARY.slice(0, 4));
-    }
-    expect(fs.readFileSync(file)).toEqual(before);
-    expect(fs.readdirSync(directory)).toEqual(['config.json']);
-  });
+  it.each(Object.entries(DAMAGED))(
+    'R13: the config file is kept and named by line when it is damaged: %s',
+    async (_name, damage) => {
+      const [content, line, column, words] = damage;
+      const { system, file, directory } = withFile(content);
+      const before = fs.readFileSync(file);
+      const reading = await Promise.resolve()
+        .then(() => readConfig(system))
+        .catch((error: unknown) => error);
+      const writing: unknown = await updateConfig(system, () => {}).catch((error: unknown) => error);
+      for (const error of [reading, writing]) {
+        if (!isSvcError(error, 'config')) throw new Error('no config error', { cause: error });
+        expect(error.exitCode).toBe(3);
+        expect(error.message).toContain(`${file} is damaged at line ${line}, column ${column}: `);
+        expect(error.message).toContain(words);
+        expect(error.hint).toContain('Fix that line');
+        expect(`${error.message} ${error.hint} ${String(error.cause)} ${error.stack}`).not.toContain(
+          CANARY.slice(0, 4),
+        );
+      }
+      expect(fs.readFileSync(file)).toEqual(before);
+      expect(fs.readdirSync(directory)).toEqual(['config.json']);
+    },
+  );
 
-  it('R13 is left to the newer svc that wrote it', () => {
+  it('R13: the config file is left to the newer svc that wrote it', () => {
     const { system } = withFile('{"version": 2, "profiles": 5}');
     expect(() => readConfig(system)).toThrow(/was written by a newer svc \(its version is 2\)/);
   });
 
-  it('keeps members that this version does not know', async () => {
+  it('the config file keeps members that this version does not know', async () => {
     const key = '{"key_command": "pass svc", "base_url": "https://a.example"}';
     const { system, file } = withFile(
       `{"version": 1, "later": [1, {"x": null}], "profiles": {"a": {"colour": "red", "keys": {"private": ${key}}}}}`,
@@ -107,7 +112,7 @@ describe('the config file', () => {
     });
   });
 
-  it('holds a profile whose name has dots under that name', async () => {
+  it('the config file holds a profile whose name has dots under that name', async () => {
     const { system, file } = withFile('{"version": 1, "profiles": {}}');
     await updateConfig(system, ({ profiles }) => {
       profiles['a.b.c'] = { base_url: 'https://a.example' };
@@ -116,7 +121,7 @@ describe('the config file', () => {
     expect(Object.keys(readConfig(system).config.profiles)).toEqual(['a.b.c']);
   });
 
-  it('is not written when the change fails, or would leave it damaged', async () => {
+  it('the config file is not written when the change fails, or would leave it damaged', async () => {
     const { system, file } = withFile(GOOD);
     const failing = updateConfig(system, () => {
       throw new Error('no');
@@ -127,14 +132,14 @@ describe('the config file', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe(GOOD);
   });
 
-  it('loses the temporary files of killed writers at the next write', async () => {
+  it('the config file loses the temporary files of killed writers at the next write', async () => {
     const { system, directory } = withFile(GOOD);
     fs.writeFileSync(path.join(directory, '.config.json.0123456789abcdef.tmp'), CANARY);
     await updateConfig(system, () => {});
     expect(fs.readdirSync(directory)).toEqual(['config.json']);
   });
 
-  it('R10 is empty where there is none, and nothing is made for reading it', () => {
+  it('R10: the config file is empty where there is none, and nothing is made for reading it', () => {
     const parent = temporaryDirectory();
     const places = [path.join(parent, 'none'), '/dev/null', '/dev/null/svc', '/proc/none'];
     for (const place of places) {
@@ -145,7 +150,7 @@ describe('the config file', () => {
     expect(fs.readdirSync(parent)).toEqual([]);
   });
 
-  it('R08 makes parents private too, and goes through conf to write', async () => {
+  it('R08: the config file makes parents private too, and goes through conf to write', async () => {
     const home = temporaryDirectory();
     const { file = '' } = await updateConfig(testSystem({ home }), () => {});
     expect(file).toBe(path.join(home, '.config/svc/config.json'));
@@ -168,7 +173,7 @@ describe('the config file', () => {
     expect([modeOf(file), fs.statSync(file).ino === before]).toEqual(['600', false]);
   });
 
-  it('R08 does not close a directory that holds other things', async () => {
+  it('R08: the config file does not close a directory that holds other things', async () => {
     const { system, directory } = withFile(GOOD);
     fs.writeFileSync(path.join(directory, 'thesis.txt'), '');
     fs.chmodSync(directory, 0o755);
@@ -180,14 +185,14 @@ describe('the config file', () => {
     expect(modeOf(directory)).toBe('755');
   });
 
-  it('R08 refuses a directory where others can put files of theirs', () => {
+  it('R08: the config file refuses a directory where others can put files of theirs', () => {
     const { system, directory } = withFile(GOOD);
     fs.writeFileSync(path.join(directory, 'thesis.txt'), '');
     fs.chmodSync(directory, 0o777);
     expect(() => readConfig(system)).toThrow(/can be read by others/);
   });
 
-  it('R08 refuses a link to a directory that others can read, and takes one to a private directory', async () => {
+  it('R08: the config file refuses a link to a directory that others can read, and takes one to a private directory', async () => {
     const { directory } = withFile(GOOD);
     const link = path.join(temporaryDirectory(), 'link');
     fs.symlinkSync(directory, link);
@@ -197,23 +202,29 @@ describe('the config file', () => {
     await expect(updateConfig(system, () => {})).rejects.toThrow('is a link to a directory that others can read');
   });
 
-  it.each(['mkfifo', 'mkdir'])('R08 refuses what is no plain file, without waiting on it: %s', (make) => {
-    const { system, file } = withFile('');
-    fs.rmSync(file);
-    execFileSync(make, [file]);
-    expect(() => readConfig(system)).toThrow(/is not a plain file/);
-  });
+  it.each(['mkfifo', 'mkdir'])(
+    'R08: the config file refuses what is no plain file, without waiting on it: %s',
+    (make) => {
+      const { system, file } = withFile('');
+      fs.rmSync(file);
+      execFileSync(make, [file]);
+      expect(() => readConfig(system)).toThrow(/is not a plain file/);
+    },
+  );
 
-  it.each(['a file', 'a link that leads nowhere'])('R10 says so when its directory is %s', async (kind) => {
-    const place = path.join(temporaryDirectory(), 'svc');
-    if (kind === 'a file') fs.writeFileSync(place, '');
-    else fs.symlinkSync('nowhere', place);
-    const system = testSystem({ env: { SVC_CONFIG_DIR: place } });
-    expect(readConfig(system)).toMatchObject({ exists: false });
-    await expect(updateConfig(system, () => {})).rejects.toBeInstanceOf(SvcError);
-  });
+  it.each(['a file', 'a link that leads nowhere'])(
+    'R10: the config file says so when its directory is %s',
+    async (kind) => {
+      const place = path.join(temporaryDirectory(), 'svc');
+      if (kind === 'a file') fs.writeFileSync(place, '');
+      else fs.symlinkSync('nowhere', place);
+      const system = testSystem({ env: { SVC_CONFIG_DIR: place } });
+      expect(readConfig(system)).toMatchObject({ exists: false });
+      await expect(updateConfig(system, () => {})).rejects.toBeInstanceOf(SvcError);
+    },
+  );
 
-  it('R13 is not read when it is absurdly large', () => {
+  it('R13: the config file is not read when it is absurdly large', () => {
     const { system } = withFile(' '.repeat(1_000_001));
     expect(() => readConfig(system)).toThrow(/is too large/);
   });

@@ -20,7 +20,7 @@ function builtIn(text: string): { value: unknown } | undefined {
 }
 
 describe('the JSON reader', () => {
-  it('reads what JSON.stringify writes', () => {
+  it('the JSON reader reads what JSON.stringify writes', () => {
     expect.hasAssertions();
     const json = fc.jsonValue({ maxDepth: 6 });
     fc.assert(
@@ -32,7 +32,7 @@ describe('the JSON reader', () => {
     );
   });
 
-  it('agrees with JSON.parse on what is JSON, for any damage', () => {
+  it('the JSON reader agrees with JSON.parse on what is JSON, for any damage', () => {
     const sample = '{"a":[1,-2.5e3,true],"b":{"c":"x\\u00e9\\n","d":null},"e":""}';
     const damage = fc.record({
       at: fc.nat(sample.length),
@@ -72,16 +72,16 @@ describe('the JSON reader', () => {
     ['// "x\n{}', {}],
     ['{"a": /* one */ 1}', { a: 1 }],
     ['//\r\n{}', {}],
-  ])('reads %j where comments are allowed, and refuses it elsewhere', (text, value) => {
+  ])('the JSON reader reads %j where comments are allowed, and refuses it elsewhere', (text, value) => {
     expect(plainValue(readJson(text, 'comments'))).toEqual(value);
     expect(read(text)).toMatchObject({ fault: 'comments are not allowed' });
   });
 
-  it('takes no address in a string for a comment', () => {
+  it('the JSON reader takes no address in a string for a comment', () => {
     expect(plainValue(readJson('{"a": "https://x"}', 'comments'))).toEqual({ a: 'https://x' });
   });
 
-  it('refuses a text nested so deeply that reading it would use up the stack', () => {
+  it('the JSON reader refuses a text nested so deeply that reading it would use up the stack', () => {
     expect(read('['.repeat(100_000))).toMatchObject({ fault: 'it is nested too deeply' });
   });
 });

@@ -72,7 +72,7 @@ describe('a key', () => {
   it.each([
     ['management', { SVC_PRIVATE_API_KEY: CANARY }, 'private'],
     ['private', { SVC_MANAGEMENT_API_KEY: CANARY }, 'management'],
-  ] as const)('R09 %s is never one of the other kind', async (kind, env, other) => {
+  ] as const)('R09: %s is never one of the other kind', async (kind, env, other) => {
     const profile = { keys: { [other]: { value: CANARY, base_url: HOME_URL } } };
     const error = await failureOf(kind, { env, profile });
     expect(error.code).toBe('key_missing');
@@ -85,7 +85,7 @@ describe('a key', () => {
     ['with the line end of Windows', `${CANARY}\r\n`],
     ['with a byte order mark', `\uFEFF${CANARY}\r\n`],
     ['as Windows PowerShell writes it', Buffer.from(`\uFEFF${CANARY}\r\n`, 'utf16le')],
-  ])('is read from a file %s', async (_how, content) => {
+  ])('a key is read from a file %s', async (_how, content) => {
     const { value } = await keyOf('private', { env: { SVC_API_KEY_FILE: 'key' }, file: content });
     expect(value).toBe(CANARY);
   });
@@ -104,7 +104,7 @@ describe('a key', () => {
     ['zero\u200bwidth', 'contains a character'],
     ['   ', 'is empty'],
     ['x'.repeat(4097), 'is longer than'],
-  ])('R05 that is none is refused without an echo: %j', async (text, words) => {
+  ])('R05: a key that is none is refused without an echo: %j', async (text, words) => {
     const bad = text.trim() === '' ? text : CANARY + text;
     expect((await failureOf('private', { env: { SVC_API_KEY: bad } })).message).toContain(`from SVC_API_KEY ${words}`);
     const profile = { keys: { private: { value: bad, base_url: HOME_URL } } };
@@ -119,7 +119,7 @@ describe('a key', () => {
     ['.', '', 'is a directory'],
     ['key', CANARY.repeat(5000), 'is too large to be a key'],
     ['/dev/zero', '', 'is too large to be a key'],
-  ])('R05 in a file that cannot serve names the file, not its content: %s', async (name, file, words) => {
+  ])('R05: in a file that cannot serve names the file, not its content: %s', async (name, file, words) => {
     const error = await failureOf('private', { env: { SVC_PRIVATE_API_KEY_FILE: name }, file });
     expect(error).toMatchObject({
       code: 'config',
@@ -175,7 +175,7 @@ function combined({ source, override, url }: { source: string; override: string;
 }
 
 describe('where a key may go', () => {
-  it('R02 a command is not even run for another base URL, nor for a key that the environment has', async () => {
+  it('R02: a command is not even run for another base URL, nor for a key that the environment has', async () => {
     const ran = path.join(temporaryDirectory(), 'ran');
     const command = `touch ${ran}; echo key`;
     const profile = { keys: { private: { command, base_url: HOME_URL } } };
@@ -190,14 +190,14 @@ describe('where a key may go', () => {
   });
 
   it.each(MATRIX.filter(({ refused }) => !refused))(
-    'R02 the key of $source goes to $url by $override',
+    'R02: the key of $source goes to $url by $override',
     async (combination) => {
       expect((await keyOf('private', combined(combination))).value).toBe('key');
     },
   );
 
   it.each(MATRIX.filter(({ refused }) => refused))(
-    'R02 the key of $source is not sent to $url by $override',
+    'R02: the key of $source is not sent to $url by $override',
     async (combination) => {
       const error = await failureOf('private', combined(combination));
       expect(error.code).toBe('key_refused');
@@ -209,7 +209,7 @@ describe('where a key may go', () => {
     },
   );
 
-  it('R02 no real key goes to the sandbox, wherever it is', async () => {
+  it('R02: no real key goes to the sandbox, wherever it is', async () => {
     const env = { SVC_API_KEY: CANARY, SVC_PRIVATE_API_KEY: CANARY, SVC_MANAGEMENT_API_KEY: CANARY };
     for (const flags of [{ sandbox: true }, { sandbox: true, baseUrl: 'http://127.0.0.1:9' }, { profile: 'sandbox' }])
       for (const kind of ['management', 'private'] as const) {
@@ -222,7 +222,7 @@ describe('where a key may go', () => {
     expect(SANDBOX_KEYS).toEqual({ management: MANAGEMENT_KEY, private: PRIVATE_KEY });
   });
 
-  it('R02 a stored key is not used while no base URL is in effect', async () => {
+  it('R02: a stored key is not used while no base URL is in effect', async () => {
     const profile = { base_url: undefined, ...STORED };
     expect((await failureOf('private', { profile })).code).toBe('config');
   });

@@ -12,14 +12,14 @@ const XDG = { XDG_CONFIG_HOME: '/x/c', XDG_STATE_HOME: '/x/s', XDG_CACHE_HOME: '
 const OWN = { SVC_CONFIG_DIR: 'c', SVC_STATE_DIR: '/own/s', SVC_CACHE_DIR: '../k' };
 
 describe('the directories', () => {
-  it('are those of the XDG rules on Linux', () => {
+  it('the directories are those of the XDG rules on Linux', () => {
     expect(places({ home: '/h' })).toEqual(['/h/.config/svc', '/h/.local/state/svc', '/h/.cache/svc']);
     expect(places({ home: '/h', env: XDG })).toEqual(['/x/c/svc', '/x/s/svc', '/x/k/svc']);
     expect(places({ home: undefined, env: XDG })).toEqual(['/x/c/svc', '/x/s/svc', '/x/k/svc']);
     expect(places({ home: '/h', env: { XDG_CONFIG_HOME: 'relative' } })[0]).toBe('/h/.config/svc');
   });
 
-  it('are those of macOS and Windows there', () => {
+  it('the directories are those of macOS and Windows there', () => {
     const mac = ['/h/Library/Preferences/svc', '/h/Library/Application Support/svc', '/h/Library/Caches/svc'];
     expect(places({ platform: 'darwin', home: '/h', env: XDG })).toEqual(mac);
     const windows = { platform: 'win32', home: 'C:\\Users\\op' } as const;
@@ -35,7 +35,7 @@ describe('the directories', () => {
     ]);
   });
 
-  it('are below the profile on Windows where AppData is named by no absolute path', () => {
+  it('the directories are below the profile on Windows where AppData is named by no absolute path', () => {
     for (const APPDATA of ['', 'relative', 'C:relative'])
       expect(places({ platform: 'win32', home: 'C:\\Users\\op', env: { APPDATA } })[0]).toBe(
         'C:\\Users\\op\\AppData\\Roaming\\svc\\Config',
@@ -48,17 +48,17 @@ describe('the directories', () => {
     ['own/deep', 'C:\\here\\own\\deep'],
     ['\\\\server\\share', '\\\\server\\share\\'],
     ['/own', 'C:\\own'],
-  ])('are where SVC_CONFIG_DIR says on Windows: %s', (SVC_CONFIG_DIR, expected) => {
+  ])('the directories are where SVC_CONFIG_DIR says on Windows: %s', (SVC_CONFIG_DIR, expected) => {
     expect(places({ platform: 'win32', cwd: 'C:\\here', env: { SVC_CONFIG_DIR } })[0]).toBe(expected);
   });
 
-  it('are where SVC_…_DIR says, before all else, as they are', () => {
+  it('the directories are where SVC_…_DIR says, before all else, as they are', () => {
     for (const home of ['/h', undefined])
       expect(places({ home, env: { ...XDG, ...OWN } })).toEqual(['/here/c', '/own/s', '/k']);
     expect(places({ home: '/h', env: { SVC_CONFIG_DIR: '' } })[0]).toBe('/h/.config/svc');
   });
 
-  it.each([undefined, ''])('R10 are none without a home (%j), which only a writer minds', (home) => {
+  it.each([undefined, ''])('R10: the directories are none without a home (%j), which only a writer minds', (home) => {
     expect(places({ home })).toEqual([undefined, undefined, undefined]);
     for (const kind of ['config', 'state', 'cache'] as const)
       expect(() => requireDirectory(testSystem({ home }), kind)).toThrow(

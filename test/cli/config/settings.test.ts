@@ -37,7 +37,7 @@ async function shown(on: System, flags: SettingFlags): Promise<Record<string, [u
 }
 
 describe('settings', () => {
-  it('come from flags before all else', async () => {
+  it('settings come from flags before all else', async () => {
     expect(await shown(system({ profiles: PROFILES }, ENV), { ...FLAGS, profile: 'prod' })).toEqual({
       baseUrl: ['flag.example', '--base-url'],
       output: ['json', '--output'],
@@ -47,7 +47,7 @@ describe('settings', () => {
     });
   });
 
-  it('come from the environment before the profile', async () => {
+  it('settings come from the environment before the profile', async () => {
     expect(await shown(system({ profiles: PROFILES }, ENV), { profile: 'prod' })).toEqual({
       baseUrl: ['env.example', 'SVC_BASE_URL'],
       output: ['yaml', 'SVC_OUTPUT'],
@@ -57,7 +57,7 @@ describe('settings', () => {
     });
   });
 
-  it('come from the profile before the defaults, and an empty variable is none', async () => {
+  it('settings come from the profile before the defaults, and an empty variable is none', async () => {
     const empty = { SVC_BASE_URL: '', SVC_OUTPUT: '', SVC_TIME: '', SVC_TIMEOUT: '', SVC_PROFILE: '' };
     expect(await shown(system({ profiles: PROFILES, current: 'prod' }, empty), {})).toEqual({
       baseUrl: ['stored.example', 'profile prod'],
@@ -68,7 +68,7 @@ describe('settings', () => {
     });
   });
 
-  it('R10 are the defaults where there is nothing', async () => {
+  it('R10: settings are the defaults where there is nothing', async () => {
     const found = await resolveSettings(testSystem({ home: undefined }), {});
     expect(found).toMatchObject({ profile: { value: 'default' }, sandbox: false, baseUrl: undefined });
     expect(found.output).toEqual({ value: undefined, origin: { kind: 'default', name: 'default' } });
@@ -91,12 +91,12 @@ describe('settings', () => {
     [{}, { SVC_TIMEOUT: '0s' }, 'config', 'the value of SVC_TIMEOUT must be a duration'],
     [{ baseUrl: 'http://x.example' }, {}, 'usage', 'the base URL from --base-url is not encrypted'],
     [{}, { SVC_BASE_URL: 'x' }, 'config', 'the base URL from SVC_BASE_URL is not a valid URL'],
-  ])('that are bad name their source: %j %j', async (flags, env, code, message) => {
+  ])('settings that are bad name their source: %j %j', async (flags, env, code, message) => {
     const failing = resolveSettings(system(undefined, env), flags);
     await expect(failing).rejects.toMatchObject({ code, message: expect.stringContaining(message) as unknown });
   });
 
-  it('name the profile of a stored base URL that is bad', async () => {
+  it('settings name the profile of a stored base URL that is bad', async () => {
     const on = system({ profiles: { default: { base_url: 'http://x.example' } } });
     await expect(resolveSettings(on, {})).rejects.toThrow('the base URL from profile default is not encrypted');
   });
@@ -112,20 +112,23 @@ describe('the profile', () => {
     [{ sandbox: true, profile: 'sandbox' }, {}, undefined, 'sandbox', '--sandbox'],
     [{}, { SVC_PROFILE: 'sandbox' }, undefined, 'sandbox', 'SVC_PROFILE'],
     [{}, {}, 'sandbox', 'sandbox', expect.stringMatching(/config\.json$/)],
-  ])('is chosen by flag, variable, config, default: %j %j %j', async (flags, env, current, name, origin) => {
-    const on = system({ profiles: PROFILES, ...(current === undefined ? {} : { current }) }, env);
-    const found = await resolveSettings(on, flags);
-    expect(found.profile).toMatchObject({ value: name, origin: { name: origin as unknown } });
-    expect(found.sandbox).toBe(name === 'sandbox');
-    expect(found.stored).toEqual(name === 'prod' ? PROD : name === 'empty' ? {} : undefined);
-  });
+  ])(
+    'the profile is chosen by flag, variable, config, default: %j %j %j',
+    async (flags, env, current, name, origin) => {
+      const on = system({ profiles: PROFILES, ...(current === undefined ? {} : { current }) }, env);
+      const found = await resolveSettings(on, flags);
+      expect(found.profile).toMatchObject({ value: name, origin: { name: origin as unknown } });
+      expect(found.sandbox).toBe(name === 'sandbox');
+      expect(found.stored).toEqual(name === 'prod' ? PROD : name === 'empty' ? {} : undefined);
+    },
+  );
 
   it.each([
     [{ profile: 'nope' }, {}, '--profile'],
     [{}, { SVC_PROFILE: 'nope' }, 'SVC_PROFILE'],
     [{ profile: 'toString' }, {}, '--profile'],
     [{ profile: '' }, {}, '--profile'],
-  ])('that does not exist is an error that lists the others: %j %j', async (flags, env, name) => {
+  ])('the profile that does not exist is an error that lists the others: %j %j', async (flags, env, name) => {
     await expect(resolveSettings(system({ profiles: PROFILES }, env), flags)).rejects.toMatchObject({
       code: 'config',
       message: expect.stringContaining(`named by ${name}`) as unknown,
@@ -133,7 +136,7 @@ describe('the profile', () => {
     });
   });
 
-  it('may be new where one is being made, under a fit name', async () => {
+  it('the profile may be new where one is being made, under a fit name', async () => {
     const on = system({ profiles: PROFILES });
     const made = await resolveSettings(on, { profile: 'new' }, true);
     expect(made).toMatchObject({ profile: { value: 'new' }, stored: undefined });
@@ -143,14 +146,14 @@ describe('the profile', () => {
 });
 
 describe('the sandbox', () => {
-  it('ignores SVC_BASE_URL and a damaged config file, and needs no base URL', async () => {
+  it('the sandbox ignores SVC_BASE_URL and a damaged config file, and needs no base URL', async () => {
     const on = system(undefined, ENV);
     fs.writeFileSync(path.join(String(on.env['SVC_CONFIG_DIR']), 'config.json'), 'damaged', { mode: 0o600 });
     const found = await resolveSettings(on, { sandbox: true });
     expect(found).toMatchObject({ sandbox: true, baseUrl: undefined, output: { value: 'yaml' } });
   });
 
-  it('may be one of this machine, and no other', async () => {
+  it('the sandbox may be one of this machine, and no other', async () => {
     const on = system({ profiles: PROFILES });
     const near = await resolveSettings(on, { sandbox: true, baseUrl: 'http://127.0.0.1:4010/' });
     expect(near.requireBaseUrl().host).toBe('127.0.0.1:4010');

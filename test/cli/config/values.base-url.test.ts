@@ -38,7 +38,7 @@ describe('a base URL', () => {
     ['https://api.example.com/?', 'must not contain a query'],
     ['https://api.example.com/#canary', 'must not contain a fragment'],
     ['https://api.example.com/#', 'must not contain a fragment'],
-  ])('R04 %j is none, and is not echoed', (text, words) => {
+  ])('R04: %j is none, and is not echoed', (text, words) => {
     for (const origin of [FLAG, VARIABLE]) {
       const error = failure(() => parseBaseUrl(text, origin));
       if (!isSvcError(error)) throw new Error('no SvcError');

@@ -12,7 +12,7 @@ const ROWS = fc
   .chain((width) => fc.array(fc.array(CELL, { minLength: width, maxLength: width }), { maxLength: 5 }));
 
 describe('lines of CSV', () => {
-  it('hold the cells as they are, whatever they contain', () => {
+  it('lines of CSV hold the cells as they are, whatever they contain', () => {
     fc.assert(
       fc.property(ROWS, (rows) => {
         expect(parse(csvRows(rows), { record_delimiter: '\n' })).toEqual(rows);
@@ -20,14 +20,14 @@ describe('lines of CSV', () => {
     );
   });
 
-  it('quote a cell with spaces at an end, and a row of a single empty cell', () => {
+  it('lines of CSV quote a cell with spaces at an end, and a row of a single empty cell', () => {
     expect(csvRow([' a', 'b c', 'd\r', ''])).toBe('" a",b c,"d\r",\n');
     expect(csvRows([[''], ['x']])).toBe('""\nx\n');
   });
 });
 
 describe('lines for a spreadsheet', () => {
-  it('put a quote before text that begins like a formula, and not before numbers', () => {
+  it('lines for a spreadsheet put a quote before text that begins like a formula, and not before numbers', () => {
     const cells = ['=1', '+1', '-1', '@a', '\ta', '＝1', 'a=1', ''];
     const [safe = []] = parse(excelSafeRows(cells, [cells]));
     expect(safe).toEqual(["'=1", "'+1", "'-1", "'@a", "'\ta", "'＝1", 'a=1', '']);
@@ -35,7 +35,7 @@ describe('lines for a spreadsheet', () => {
   });
 
   it.each(['token', 'new_token', 'token_id', 'card.token', 'token_intent_id'])(
-    'stop at a token in column %s that they would have to change',
+    'lines for a spreadsheet stop at a token in column %s that they would have to change',
     (name) => {
       expect(excelSafeRows([name, 'b'], [['5f0c-1', '=b']])).toBe("5f0c-1,'=b\n");
       expect(() => excelSafeRows([name, 'b'], [['=5f0c', 'b']])).toThrow('would be changed for spreadsheets');

@@ -37,7 +37,7 @@ describe('an error whose cause is that too many files are open', () => {
 });
 
 describe('an error for a person', () => {
-  it('R49 says what, which problems, what now, and the request id, all cleaned', () => {
+  it('R49: an error for a person says what, which problems, what now, and the request id, all cleaned', () => {
     expect(reportError(refused, person)).toBe(
       [
         String.raw`error: the service refused the tenant\x1b[31m`,
@@ -50,12 +50,12 @@ describe('an error for a person', () => {
     );
   });
 
-  it('sets further lines in, so that a message cannot pass for a report of its own', () => {
+  it('an error for a person sets further lines in, so that a message cannot pass for a report of its own', () => {
     const forged = new SvcError('rejected', 'no\nerror: disk failed\nhint: run rm', { hint: 'a\nb' });
     expect(reportError(forged, person)).toBe('error: no\n  error: disk failed\n  hint: run rm\nhint: a\n  b\n');
   });
 
-  it('is broken between words on a terminal, and a command to copy is not', () => {
+  it('an error for a person is broken between words on a terminal, and a command to copy is not', () => {
     const error = new SvcError('config', 'no base URL is set for profile default', {
       hint: "Set SVC_BASE_URL, or store one with 'svc login'; '--sandbox' needs none.",
     });
@@ -68,7 +68,7 @@ describe('an error for a person', () => {
     ]);
   });
 
-  it('R49 puts the next command on a line of its own, never broken', () => {
+  it('R49: an error for a person puts the next command on a line of its own, never broken', () => {
     const next = ['au', 'submit', 'a-file-with-a-rather-long-name.csv', '--again'];
     const style = { ...person, columns: 40 };
     const command = `  svc ${next.join(' ')}`;
@@ -83,7 +83,7 @@ describe('an error for a person', () => {
     expect(parsed(reportError(alone, program))).toMatchObject({ next: command.trim() });
   });
 
-  it('survives whatever was thrown', () => {
+  it('an error for a person survives whatever was thrown', () => {
     expect(reportError(Object.create(null), person)).toContain('something that cannot be shown');
     expect(reportError(undefined, person)).toContain('unexpected failure: undefined');
     const facts: Record<string, unknown> = {};
@@ -91,7 +91,7 @@ describe('an error for a person', () => {
     expect(parsed(reportError(new SvcError('rejected', 'no', { facts }), program))).toMatchObject({ code: 'rejected' });
   });
 
-  it('says of a fault of the tool what to do, with a stack only for --debug', () => {
+  it('an error for a person says of a fault of the tool what to do, with a stack only for --debug', () => {
     const fault = new TypeError('x is not a function');
     const text = reportError(fault, person);
     expect(text).toContain('error: unexpected failure: x is not a function\nhint: ');
@@ -102,7 +102,7 @@ describe('an error for a person', () => {
 });
 
 describe('an error for a program', () => {
-  it('R52 is one JSON object on one line whose members no fact can replace', () => {
+  it('R52: an error for a program is one JSON object on one line whose members no fact can replace', () => {
     expect(parsed(reportError(refused, { ...program, command: 'tenant update' }))).toEqual({
       code: 'rejected',
       message: 'the service refused the tenant\u001b[31m',
@@ -118,7 +118,7 @@ describe('an error for a program', () => {
     expect(reportError(refused, program)).not.toContain('\u202e');
   });
 
-  it('leaves out what is not known', () => {
+  it('an error for a program leaves out what is not known', () => {
     expect(Object.keys(parsed(reportError(new SvcError('network', 'no answer'), program)))).toEqual([
       'code',
       'message',
@@ -127,7 +127,7 @@ describe('an error for a program', () => {
     ]);
   });
 
-  it('holds the stacks of the causes too for --debug, and survives causes in a ring', () => {
+  it('an error for a program holds the stacks of the causes too for --debug, and survives causes in a ring', () => {
     const ring = new Error('a');
     ring.cause = new Error('b', { cause: ring });
     expect(parsed(reportError(ring, { machine: true, debug: true }))['stack']).toHaveLength(2);

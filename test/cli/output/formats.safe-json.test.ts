@@ -20,7 +20,7 @@ const DISGUISES = [
 ];
 
 describe('JSON that is shown', () => {
-  it('R60 is the very text where nothing in it is dangerous', () => {
+  it('R60: JSON that is shown is the very text where nothing in it is dangerous', () => {
     fc.assert(
       fc.property(valueText, ({ plain }) => {
         expect(safeJson(plain)).toBe(plain);
@@ -29,7 +29,7 @@ describe('JSON that is shown', () => {
     );
   });
 
-  it('R06 masks card numbers however they are written, and stays JSON', () => {
+  it('R06: JSON that is shown masks card numbers however they are written, and stays JSON', () => {
     for (const text of DISGUISES) {
       const shown = safeJson(`{"before":1.10,"card":${text}}`);
       expect(shown).toContain('{"before":1.10,"card":');
@@ -41,7 +41,7 @@ describe('JSON that is shown', () => {
     expect(holdsCardNumber(String.raw`{"a":"\u202e\n 12"}`)).toBe(false);
   });
 
-  it('R49 writes characters that act or hide as their escapes', () => {
+  it('R49: JSON that is shown writes characters that act or hide as their escapes', () => {
     expect(safeJson('{"a":"\u202e\u200b\u009b","b":"é"}')).toBe(String.raw`{"a":"\u202e\u200b\u009b","b":"é"}`);
   });
 });

@@ -30,7 +30,7 @@ const jsonish = fc.dictionary(
 );
 
 describe('json', () => {
-  it('R52 streams one array, an item a line', async () => {
+  it('R52: JSON output streams one array, an item a line', async () => {
     const text = await listText(await make('json'), [], ROWS.slice(0, 1), [], ROWS.slice(1));
     expect(JSON.parse(text)).toEqual(ROWS);
     const plain = [
@@ -42,18 +42,18 @@ describe('json', () => {
     );
   });
 
-  it('prints an empty list as []', async () => {
+  it('JSON output prints an empty list as []', async () => {
     expect(await listText(await make('json'))).toBe('[]\n');
     expect(await listText(await make('json'), [])).toBe('[]\n');
   });
 
-  it('prints one object indented by two', async () => {
+  it('JSON output prints one object indented by two', async () => {
     expect(await (await make('json')).record({ id: '1' })).toBe('{\n  "id": "1"\n}\n');
   });
 });
 
 describe('jsonl', () => {
-  it('R52 prints an object a line and nothing for an empty list', async () => {
+  it('R52: JSONL output prints an object a line and nothing for an empty list', async () => {
     const text = await listText(await make('jsonl'), ROWS);
     const lines = text.trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(ROWS);
@@ -63,7 +63,7 @@ describe('jsonl', () => {
 });
 
 describe('csv', () => {
-  it('R52 prints a header and rows that a reader gives back byte for byte', async () => {
+  it('R52: CSV output prints a header and rows that a reader gives back byte for byte', async () => {
     const text = await listText(await make('csv'), ROWS);
     const [header, first, second] = parseCsv(text) as [string[], string[], string[]];
     expect(header).toEqual([
@@ -80,7 +80,7 @@ describe('csv', () => {
     expect(second[5]).toBe('');
   });
 
-  it('gives any text back unchanged', async () => {
+  it('CSV output gives any text back unchanged', async () => {
     const renderer = await make('csv', { fields: 'id,message' });
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), async (id, message) => {
@@ -90,24 +90,24 @@ describe('csv', () => {
     );
   });
 
-  it('writes nested values as JSON, and a lone empty cell so that it stays a row', async () => {
+  it('CSV output writes nested values as JSON, and a lone empty cell so that it stays a row', async () => {
     expect(await listText(await make('csv', { fields: 'settings' }), ROWS.slice(1))).toBe(
       'settings\n"{""on"":""true"",""odd"":[""yes""]}"\n',
     );
     expect(await listText(await make('csv', { fields: 'message' }), [{}])).toBe('message\n""\n');
   });
 
-  it('prints the header alone for an empty list', async () => {
+  it('CSV output prints the header alone for an empty list', async () => {
     expect(await listText(await make('csv', { fields: 'id,count' }))).toBe('id,count\n');
   });
 
-  it('R49 is cleaned on a terminal', async () => {
+  it('R49: CSV output is cleaned on a terminal', async () => {
     expect(await listText(await make('csv', { width: 80 }), ROWS)).not.toMatch(ESCAPABLE);
   });
 });
 
 describe('yaml', () => {
-  it('R52 streams a sequence that is read back equal by YAML 1.2 and 1.1', async () => {
+  it('R52: YAML output streams a sequence that is read back equal by YAML 1.2 and 1.1', async () => {
     const text = await listText(await make('yaml'), ROWS.slice(0, 1), ROWS.slice(1));
     expect(parseYaml(text)).toEqual(ROWS);
     expect(parseDocument(text, { version: '1.1' }).toJS()).toEqual(ROWS);
@@ -115,7 +115,7 @@ describe('yaml', () => {
     expect(await listText(await make('yaml'))).toBe('[]\n');
   });
 
-  it('R49 shows no dangerous character and loses none', async () => {
+  it('R49: YAML output shows no dangerous character and loses none', async () => {
     const renderer = await make('yaml');
     await fc.assert(
       fc.asyncProperty(jsonish, async (row) => {
@@ -128,7 +128,7 @@ describe('yaml', () => {
 });
 
 describe('every format', () => {
-  it('R49 keeps equal data without a dangerous character in JSON, for any value', async () => {
+  it('R49: every format keeps equal data without a dangerous character in JSON, for any value', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(jsonish, { maxLength: 4 }), async (rows) => {
         // Those are masked, which is told apart elsewhere.
@@ -140,7 +140,7 @@ describe('every format', () => {
     );
   });
 
-  it('R06 hides secret addresses unless they are asked for', async () => {
+  it('R06: every format hides secret addresses unless they are requested', async () => {
     const row = { id: '1', upload_url: 'https://s.test/?sig=abc', parts: [{ upload_url: 'https://s.test/?sig=def' }] };
     for (const format of ['table', 'json', 'jsonl', 'csv', 'yaml'] as const) {
       const hidden = await make(format, { fields: 'id,upload_url' });
@@ -157,7 +157,7 @@ describe('every format', () => {
     expect(row.upload_url).toContain('sig=abc');
   });
 
-  it('shows chosen fields in the chosen order and keeps their shape', async () => {
+  it('every format shows chosen fields in the chosen order and keeps their shape', async () => {
     const fields = 'message, entity.type,id,entity.id,settings.on,id';
     const row = { id: 'i', message: 'm', entity: { id: 'e', type: 't', more: 1 }, settings: { on: 'x', off: 'y' } };
     expect(await (await make('jsonl', { fields })).record(row)).toBe(
@@ -174,7 +174,7 @@ describe('every format', () => {
     );
   });
 
-  it('leaves fields out that an object does not have', async () => {
+  it('every format leaves fields out that an object does not have', async () => {
     expect(await (await make('jsonl', { fields: 'id,entity.id' })).record({ id: '1' })).toBe('{"id":"1"}\n');
   });
 });

@@ -15,13 +15,13 @@ async function svc(...argv: string[]): Promise<HereResult> {
 }
 
 describe('--jq', () => {
-  it('writes texts bare and anything else as JSON on one line', async () => {
+  it('--jq writes texts bare and anything else as JSON on one line', async () => {
     const { code, stdout } = await svc('tenant', 'show', '--jq', '.type, .settings');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^test\n\{"fingerprint_tokens":"true",.*\}\n$/);
   });
 
-  it('sees each entry of a list by itself, and with -o json the list as one array', async () => {
+  it('--jq sees each entry of a list by itself, and with -o json the list as one array', async () => {
     const list = ['logs', '--limit', '150'];
     const each = await svc(...list, '--jq', '.operation');
     expect(each.stdout.trimEnd().split('\n')).toHaveLength(150);
@@ -29,7 +29,7 @@ describe('--jq', () => {
     expect(whole.stdout).toMatch(/^150\n\["create",.*\]\n$/);
   });
 
-  it('sees what --fields chose, and no address', async () => {
+  it('--jq sees what --fields chose, and no address', async () => {
     const created = await svc('au', 'create', '--jq', '.upload_url, keys');
     expect(created.stdout).toMatch(/^\(hidden\)\n\[.*"upload_url".*\]\n$/);
     const chosen = await svc('logs', '-n', '1', '--fields', 'operation', '--jq', 'keys');
@@ -44,13 +44,13 @@ describe('--jq', () => {
     ['3ds', 'explain', '01', '--jq', '.kind'],
     ['commands', '--jq', '.command'],
     ['logs', 'tail', '--since', '1d', '--max', '3', '--jq', '.operation'],
-  ])('works with svc %s %s', async (...argv) => {
+  ])('--jq works with svc %s %s', async (...argv) => {
     const { code, stdout } = await svc(...argv);
     expect({ code, empty: stdout === '' }).toEqual({ code: 0, empty: false });
     expect(stdout).not.toMatch(/^"/m);
   });
 
-  it('that is wrong ends with 2 before anything is asked of the service', async () => {
+  it('--jq that is wrong ends with 2 before any request of the service', async () => {
     const server = await FaultServer.start([json({})]);
     try {
       for (const argv of [
@@ -66,7 +66,7 @@ describe('--jq', () => {
     }
   });
 
-  it('that fails on an entry goes on, says why, and ends with 1', async () => {
+  it('--jq that fails on an entry continues, says why, and ends with 1', async () => {
     const { code, stdout, stderr } = await svc('logs', '--limit', '120', '--jq', '.operation, (.message | .nothing)');
     expect(code).toBe(1);
     expect(stdout.trimEnd().split('\n')).toHaveLength(120);
@@ -75,14 +75,14 @@ describe('--jq', () => {
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ code: 'expression', exit_code: 1, failed: 120, seen: 120 });
   });
 
-  it('R52 prints nothing of a list that broke off, where it was to see it whole', async () => {
+  it('R52: --jq prints nothing of a list that broke off, where it was to see it whole', async () => {
     const env = { SVC_SANDBOX_FAULTS: '500@GET /logs:#2-99' };
     const list = ['--sandbox', 'logs', '--all', '--page-size', '100'];
     const whole = await home.svc([...list, '-o', 'json', '--jq', 'length'], { env });
     expect(whole).toMatchObject({ code: 8, stdout: '' });
   }, 60_000);
 
-  it('R49 sends a terminal no escape that was in the data', async () => {
+  it('R49: --jq sends a terminal no escape that was in the data', async () => {
     const args = ['tenant', 'show', '--jq', String.raw`"a\u001b[31mb\u202e\nc", {x: "\u202e"}`];
     const session = new TerminalSession(process.execPath, [LAUNCHER, '--sandbox', ...args], {
       env: home.environment(),
@@ -92,7 +92,7 @@ describe('--jq', () => {
     expect(session.screen()).toContain(String.raw`a\x1b[31mb\u202e`);
   });
 
-  it('R19 that never ends stops at once with Ctrl-C', async () => {
+  it('R19: --jq that never ends stops at once with Ctrl-C', async () => {
     const child = home.start(['--sandbox', 'logs', '--limit', '1', '--jq', '"begun" | debug | last(repeat(.))']);
     child.stdin.end();
     const ended = new Promise<number | null>((resolve) => void child.on('exit', resolve));

@@ -23,7 +23,7 @@ async function refusal(expression: string): Promise<{ message: string; hint: str
 }
 
 describe('a query', () => {
-  it('sees each entry by itself and keeps their order', async () => {
+  it('a query sees each entry by itself and keeps their order', async () => {
     const made = await query('.a, length');
     const { outputs, errors } = await made.run(['{"a":"x"}', '{"a":[1,"\\n"],"b":2}']);
     expect(outputs).toEqual(['"x"', '1', '[1,"\\n"]', '2']);
@@ -38,37 +38,37 @@ describe('a query', () => {
     ['times', '.a | fromdate', ['{"a":"2026-01-01T00:00:00Z"}'], ['1767225600']],
     ['labels', 'label $out | 1, break $out, 2', ['{}'], ['1']],
     ['inputs, of which there are none', '[inputs]', ['1', '2'], ['[]', '[]']],
-  ])('takes %s', async (_, expression, entries, outputs) => {
+  ])('a query takes %s', async (_, expression, entries, outputs) => {
     const made = await query(expression);
     expect(await made.run(entries)).toEqual({ outputs, errors: [], notes: '' });
   });
 
-  it('keeps what an entry gave before it failed, and goes on with the next one', async () => {
+  it('a query keeps what an entry gave before it failed, and continues with the next one', async () => {
     const made = await query('.a, (.b | ascii_upcase)');
     const { outputs, errors } = await made.run(['{"a":1,"b":2}', '{"a":3,"b":"x"}']);
     expect(outputs).toEqual(['1', '3', '"X"']);
     expect(errors).toEqual([expect.stringContaining('must be a string')]);
   });
 
-  it.each(['input', 'halt', 'halt_error', 'halt_error(3)'])('lets no entry use %s', async (word) => {
+  it.each(['input', 'halt', 'halt_error', 'halt_error(3)'])('a query lets no entry use %s', async (word) => {
     const made = await query(word);
     const { outputs, errors } = await made.run(['1', '2']);
     expect(outputs).toEqual([]);
     expect(errors).toEqual([expect.stringContaining('cannot be used'), expect.stringContaining('cannot be used')]);
   });
 
-  it('reads no environment and no file', async () => {
+  it('a query reads no environment and no file', async () => {
     const made = await query('$ENV | keys | map(select(test("KEY|SVC|SECRET")))');
     expect((await made.run(['1'])).outputs).toEqual(['[]']);
     expect((await refusal('import "/etc/passwd" as $x; .')).message).toContain('not a jq expression');
   });
 
-  it('tells apart what debug wrote', async () => {
+  it('a query tells apart what debug wrote', async () => {
     const made = await query('debug | .a');
     expect(await made.run(['{"a":1}'])).toEqual({ outputs: ['1'], errors: [], notes: '["DEBUG:",{"a":1}]' });
   });
 
-  it('gives back any JSON as it was', { timeout: 60_000 }, async () => {
+  it('a query gives back any JSON as it was', { timeout: 60_000 }, async () => {
     const made = await query('.');
     const anyText = json({ noUnicodeString: false }).map((text) => JSON.stringify(JSON.parse(text)));
     await assert(
@@ -81,12 +81,12 @@ describe('a query', () => {
     );
   });
 
-  it('ends with jq where jq itself gives up, and says so', async () => {
+  it('a query ends with jq where jq itself gives up, and says so', async () => {
     const made = await query('def f: [f]; f');
     await expect(made.run(['1'])).rejects.toMatchObject({ code: 'expression', exitCode: 1 });
   });
 
-  it('R19 that never ends is ended by a signal', async () => {
+  it('R19: a query that never ends is ended by a signal', async () => {
     const ending = new AbortController();
     const made = await Query.open('last(repeat(.))', ending.signal);
     const reason = new Error('interrupted');
@@ -111,7 +111,7 @@ describe('an expression that jq cannot take', () => {
     suggestions = await Promise.all(['ascii_upcas', '.a | lenght', 'select()'].map(refusal));
   });
 
-  it('is answered with the function that was meant', () => {
+  it('an expression that jq cannot take is answered with the function that was meant', () => {
     expect(suggestions[0]?.hint).toBe("Did you mean 'ascii_upcase'?");
     expect(suggestions[1]?.hint).toBe("Did you mean 'length'?");
   });
@@ -130,7 +130,7 @@ describe('an expression that jq cannot take', () => {
   });
 
   it.each(['%s', '.%s(', '$%s', '"%s', '{%s', 'import "%s" as $x; .', 'break $%s', "'%s'"])(
-    'R05 is not repeated: %s',
+    'R05: an expression that jq cannot take is not repeated: %s',
     async (form) => {
       const canary = 'key_canary7Qz4Xw91Lm';
       const { message, hint } = await refusal(form.replace('%s', canary));

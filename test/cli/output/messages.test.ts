@@ -14,13 +14,13 @@ async function said(level: NoticeLevel): Promise<string> {
 }
 
 describe('notices', () => {
-  it('say more from level to level, and what matters at each', async () => {
+  it('notices say more from level to level, and what matters at each', async () => {
     expect(await said('quiet')).toBe('warning: a warning\nerror: it\n');
     expect(await said('normal')).toBe('a note\nwarning: a warning\nerror: it\n');
     expect(await said('debug')).toBe('a note\nwarning: a warning\nmost\nerror: it\n');
   });
 
-  it('mark what succeeded or failed where a terminal shows it, and elsewhere say it in words alone', async () => {
+  it('notices mark what succeeded or failed where a terminal shows it, and elsewhere say it in words alone', async () => {
     const texts: string[] = [];
     for (const [columns, unicode] of [
       [80, true],
@@ -38,7 +38,7 @@ describe('notices', () => {
     expect(texts).toEqual(['✓ it is stored\n✗ 1 failed\n', plain, plain]);
   });
 
-  it('R49 are cleaned, and one line each: nothing in one can pass for another', async () => {
+  it('R49: notices are cleaned, and one line each: nothing in one can pass for another', async () => {
     const sink = new Sink();
     const notices = new Messages(outputOver(sink), 'normal');
     notices.note('two\nlines \u001b[31m\u202e');
@@ -46,7 +46,7 @@ describe('notices', () => {
     expect(sink.text).toBe('two\\nlines \\x1b[31m\\u202e\n');
   });
 
-  it('do not mind a stderr that cannot be written', async () => {
+  it('notices do not mind a stderr that cannot be written', async () => {
     const notices = new Messages(outputOver(brokenStream('ENOSPC')), 'normal');
     notices.note('lost');
     notices.note('lost too');
@@ -55,7 +55,7 @@ describe('notices', () => {
 });
 
 describe('a long notice', () => {
-  it('breaks between words on a terminal, and never within a command that it quotes', async () => {
+  it('a long notice breaks between words on a terminal, and never within a command that it quotes', async () => {
     const sink = new Sink(40);
     const notices = new Messages(outputOver(sink), 'normal');
     notices.note("  more follow than fit here: go on with 'svc logs list --start abc' some time, or not");
@@ -71,7 +71,7 @@ describe('a long notice', () => {
     ]);
   });
 
-  it('stays one line elsewhere', async () => {
+  it('a long notice stays one line elsewhere', async () => {
     const sink = new Sink();
     const notices = new Messages(outputOver(sink), 'normal');
     notices.note('word '.repeat(40).trim());

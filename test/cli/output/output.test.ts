@@ -42,14 +42,14 @@ async function failure(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('an output', () => {
-  it('R06 redacts every text before it leaves', async () => {
+  it('R06: an output redacts every text before it leaves', async () => {
     const sink = new Sink();
     const out = new Output(sink, { name: 'standard output', redact: (text) => text.replaceAll('s3cret', '***') });
     await out.write('key s3cret\n');
     expect(sink.text).toBe('key ***\n');
   });
 
-  it('waits until the stream took the text', async () => {
+  it('an output waits until the stream took the text', async () => {
     const taken: (() => void)[] = [];
     const sink = new Sink();
     sink._write = (_chunk, _encoding, done) => void taken.push(done);
@@ -66,7 +66,7 @@ describe('an output', () => {
     expect(written).toBe(true);
   });
 
-  it('R51 tells a reader that went away from a failure', async () => {
+  it('R51: an output tells a reader that went away from a failure', async () => {
     const gone = outputOver(brokenStream('EPIPE'));
     expect(await failure(gone.write('x'))).toBeInstanceOf(ReaderGone);
     expect(gone.readerGone.reason).toBeInstanceOf(ReaderGone);
@@ -79,7 +79,7 @@ describe('an output', () => {
     expect(full.readerGone.aborted).toBe(false);
   });
 
-  it('does not crash on an error between two writes, and reports it at the next', async () => {
+  it('an output does not crash on an error between two writes, and reports it at the next', async () => {
     const sink = new Sink();
     const out = outputOver(sink);
     sink.emit('error', Object.assign(new Error('gone'), { code: 'EPIPE' }));
@@ -87,7 +87,7 @@ describe('an output', () => {
     expect(await failure(out.write('x'))).toBeInstanceOf(ReaderGone);
   });
 
-  it('reads the width anew each time, and takes 80 where there is none', () => {
+  it('an output reads the width anew each time, and takes 80 where there is none', () => {
     const sink = new Sink(100);
     const out = outputOver(sink);
     expect([out.isTerminal, out.width]).toEqual([true, 100]);
@@ -100,7 +100,7 @@ describe('an output', () => {
 });
 
 describe('a real process', () => {
-  it('R51 fails when the output is full', async () => {
+  it('R51: a real process fails when the output is full', async () => {
     const full = openSync('/dev/full', 'w');
     const { code, err } = await ended(spawn(process.execPath, [list.path, '100'], { stdio: ['ignore', full, 'pipe'] }));
     closeSync(full);
@@ -108,7 +108,7 @@ describe('a real process', () => {
     expect(err).toContain('error: standard output could not be written (ENOSPC)');
   });
 
-  it('R51 fails when only part of the last write fits, which Node itself does not notice', async () => {
+  it('R51: a real process fails when only part of the last write fits, which Node itself does not notice', async () => {
     const path = join(temporary, 'short.txt');
     const command = `ulimit -f 4 && exec "${process.execPath}" "${list.path}" 100 > "${path}"`;
     const { code, err } = await ended(spawn('bash', ['-c', command], { stdio: ['ignore', 'ignore', 'pipe'] }));
@@ -117,7 +117,7 @@ describe('a real process', () => {
     expect(code).toBe(1);
   });
 
-  it('R51 ends quietly and stops reading when the reader goes away', async () => {
+  it('R51: a real process ends quietly and stops reading when the reader goes away', async () => {
     const child = spawn(process.execPath, [list.path, '10000000'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.once('data', () => child.stdout.destroy());
     const { code, err } = await ended(child);
@@ -125,7 +125,7 @@ describe('a real process', () => {
     expect(err).toMatch(/^read \d{3,6}\n$/);
   });
 
-  it('R51 gives a slow reader every byte, and reads no further ahead than the pipe holds', async () => {
+  it('R51: a real process gives a slow reader every byte, and reads no further ahead than the pipe holds', async () => {
     const child = spawn(process.execPath, [list.path, '20000'], { stdio: ['ignore', 'pipe', 'pipe'] });
     const end = ended(child);
     let text = '';
@@ -142,7 +142,7 @@ describe('a real process', () => {
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ id: 'row-19999' });
   });
 
-  it("R51 gives a slow reader of a shell's pipe every byte, and leaves the pipe as others expect it", async () => {
+  it("R51: a real process gives a slow reader of a shell's pipe every byte, and leaves the pipe as others expect it", async () => {
     const rows = `"${process.execPath}" "${list.path}" 20000 2>/dev/null`;
     const flags = 'grep flags /proc/self/fdinfo/9 9>&1 >&2';
     const { code, err } = await ended(
@@ -155,7 +155,7 @@ describe('a real process', () => {
     ).toEqual(plain);
   });
 
-  it("R51 ends quietly and stops reading when the reader of a shell's pipe goes away", async () => {
+  it("R51: a real process ends quietly and stops reading when the reader of a shell's pipe goes away", async () => {
     const rows = `"${process.execPath}" "${list.path}" 10000000`;
     const { code, err } = await ended(shell(`${rows} | head -1; exit \${PIPESTATUS[0]}`));
     expect(code).toBe(0);

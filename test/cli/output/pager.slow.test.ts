@@ -32,7 +32,7 @@ const MARK = marking('mark', 'sed "s/^/paged: /"');
 const LIST = ['logs', '--limit', '3'];
 
 describe('the pager', () => {
-  it('shows a list on a terminal, by SVC_PAGER before PAGER, and notices after it', async () => {
+  it('the pager shows a list on a terminal, by SVC_PAGER before PAGER, and notices after it', async () => {
     const run = session(LIST, { SVC_PAGER: `${MARK} | cat`, PAGER: 'false' });
     expect((await run.exited).exitCode).toBe(0);
     const lines = run.screen().split('\n');
@@ -56,7 +56,7 @@ describe('the pager', () => {
     ['a response of svc api', ['api', 'GET', '/logs'], {}],
     ['a wait', ['au', 'submit', 'tokens.csv', '--wait'], {}],
     ['help', ['logs', '--help'], {}],
-  ])('stays away with %s', async (_, argv, env) => {
+  ])('the pager stays away with %s', async (_, argv, env) => {
     writeFileSync(home.file('tokens.csv'), 'token,expiration_year,expiration_month,merchant_id\n');
     const run = session(argv, { SVC_PAGER: MARK, ...env });
     await run.exited;
@@ -64,12 +64,12 @@ describe('the pager', () => {
     expect(run.screen()).not.toContain('paged: ');
   });
 
-  it('stays away from a pipe', async () => {
+  it('the pager stays away from a pipe', async () => {
     const { stdout } = await home.svc(['--sandbox', ...LIST], { env: { SVC_PAGER: MARK } });
     expect(stdout).not.toContain('paged: ');
   });
 
-  it('that is left early ends the command quietly, and requests stop', async () => {
+  it('the pager that is left early ends the command quietly, and requests stop', async () => {
     const sandbox = await startSandbox({ directory: home.file('paged-sandbox'), port: 0 });
     try {
       const run = session(['logs', '--all', '--page-size', '20', '--base-url', sandbox.url], {
@@ -83,7 +83,7 @@ describe('the pager', () => {
     }
   });
 
-  it('gets no key', async () => {
+  it('the pager gets no key', async () => {
     const told = home.file('environment');
     const run = session(LIST, {
       SVC_PAGER: marking('telling', `env > '${told}'; cat > /dev/null`),
@@ -95,7 +95,7 @@ describe('the pager', () => {
     expect(environment).not.toContain('key_canary7Qz4Xw91Lm');
   });
 
-  it('keeps the exit code of a command that fails, and says why when it is over', async () => {
+  it('the pager keeps the exit code of a command that fails, and says why when it is over', async () => {
     const run = session(
       [...LIST, '--all', '--page-size', '20'].filter((word) => word !== '--limit' && word !== '3'),
       { SVC_PAGER: MARK, SVC_SANDBOX_FAULTS: '400@GET /logs:#2-99' },
@@ -104,7 +104,7 @@ describe('the pager', () => {
     expect(run.screen()).toMatch(/^paged: CREATED[^]*\nerror: /);
   });
 
-  it('keeps the screen when Ctrl-C is pressed, any number of times; reading stops', async () => {
+  it('the pager keeps the screen when Ctrl-C is pressed, any number of times; reading stops', async () => {
     const run = session(['logs', '--limit', '5000'], {
       SVC_PAGER: marking(
         'patient',
@@ -120,16 +120,19 @@ describe('the pager', () => {
     expect([0, 130]).toContain((await run.exited).exitCode);
   });
 
-  it.skipIf(!hasLess)('is less where nothing else is named: it waits for q, and leaves the text', async () => {
-    const run = session(['logs', '--limit', '60']);
-    await run.waitFor(/^:$/m);
-    expect(run.screen()).not.toContain('more results');
-    run.type('q');
-    expect((await run.exited).exitCode).toBe(0);
-    expect(run.screen()).toMatch(/CREATED/);
-  });
+  it.skipIf(!hasLess)(
+    'the pager is less where nothing else is named: it waits for q, and leaves the text',
+    async () => {
+      const run = session(['logs', '--limit', '60']);
+      await run.waitFor(/^:$/m);
+      expect(run.screen()).not.toContain('more results');
+      run.type('q');
+      expect((await run.exited).exitCode).toBe(0);
+      expect(run.screen()).toMatch(/CREATED/);
+    },
+  );
 
-  it.skipIf(!hasLess)('is not noticed for a list that fits the screen', async () => {
+  it.skipIf(!hasLess)('the pager is not noticed for a list that fits the screen', async () => {
     const run = session(LIST);
     expect((await run.exited).exitCode).toBe(0);
     expect(run.screen()).toMatch(/^CREATED[^]*\n\nhidden columns[^]*\nmore results/);
@@ -141,13 +144,13 @@ function host(env: Record<string, string>, isTTY = true): Parameters<typeof page
 }
 
 describe('choosing a pager', () => {
-  it('takes SVC_PAGER, then PAGER, each with its options', () => {
+  it('the choice of a pager takes SVC_PAGER, then PAGER, each with its options', () => {
     expect(pagerFor(host({ PAGER: 'sh -c x' }))).toBe('sh -c x');
     expect(pagerFor(host({ SVC_PAGER: 'sh', PAGER: 'nothing' }))).toBe('sh');
     expect(pagerFor(host({ PAGER: 'X=1 sh' }))).toBe('X=1 sh');
   });
 
-  it('takes none where there is nobody, or no such program', () => {
+  it('the choice of a pager takes none where there is nobody, or no such program', () => {
     expect(pagerFor(host({ PAGER: 'sh' }, false))).toBeUndefined();
     expect(pagerFor(host({ PAGER: '/no/such/program' }))).toBeUndefined();
   });

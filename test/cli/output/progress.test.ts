@@ -68,7 +68,7 @@ async function shown(all: Set, pattern = /./): Promise<string> {
 }
 
 describe('progress elsewhere', () => {
-  it('of a transfer is a line at the start, at most each quarter or 10 s, and at the end', async () => {
+  it('progress without a terminal of a transfer is a line at the start, at most each quarter or 10 s, and at the end', async () => {
     const { clock, sink, progress } = set();
     const transfer = progress.bytes('upload part 1', 1_000_000);
     for (let done = 0; done <= 1_000_000; done += 1000) {
@@ -84,7 +84,7 @@ describe('progress elsewhere', () => {
     expect(lines.length).toBeLessThanOrEqual(12);
   });
 
-  it('of a quick transfer is two lines', async () => {
+  it('progress without a terminal of a quick transfer is two lines', async () => {
     const { clock, sink, progress } = set();
     const transfer = progress.bytes('get', 100);
     for (let done = 0; done <= 100; done += 1) transfer.update(done);
@@ -93,7 +93,7 @@ describe('progress elsewhere', () => {
     expect(sink.text).toBe('get: started, 100 B\nget: 100 B in 0s\n');
   });
 
-  it('of a resumed transfer counts the rate from where it went on', async () => {
+  it('progress without a terminal of a resumed transfer counts the rate from where it went on', async () => {
     const { clock, sink, progress } = set();
     const transfer = progress.bytes('get', 10_000_000, 8_000_000);
     await clock.advance(10_000);
@@ -103,7 +103,7 @@ describe('progress elsewhere', () => {
     expect(sink.text).toContain('get: stopped at 9.0 MB of 10.0 MB\n');
   });
 
-  it('of a wait is a line when the state changes or each five minutes', async () => {
+  it('progress without a terminal of a wait is a line when the state changes or each five minutes', async () => {
     const { clock, sink, progress } = set();
     const wait = progress.waiting('job 42');
     for (let minute = 0; minute < 12; minute += 1) {
@@ -122,7 +122,7 @@ describe('progress elsewhere', () => {
     );
   });
 
-  it('is silent with --quiet', async () => {
+  it('progress without a terminal is silent with --quiet', async () => {
     for (const columns of [undefined, 80]) {
       const { clock, sink, progress } = set(columns, 'quiet');
       progress.bytes('get', 10).done();
@@ -134,7 +134,7 @@ describe('progress elsewhere', () => {
 });
 
 describe('progress on a terminal', () => {
-  it('of what is over within a second is only its last line', async () => {
+  it('progress on a terminal of what is over within a second is only its last line', async () => {
     const all = set(100);
     const transfer = all.progress.bytes('upload', 30_000_000);
     await all.clock.advance(999);
@@ -144,7 +144,7 @@ describe('progress on a terminal', () => {
     expect(all.sink.text).toBe('upload: 30.0 MB in 1s\n');
   });
 
-  it('of a transfer is a bar with bytes, rate and time left', async () => {
+  it('progress on a terminal of a transfer is a bar with bytes, rate and time left', async () => {
     const all = set(100);
     const transfer = all.progress.bytes('upload', 30_000_000);
     transfer.update(15_000_000);
@@ -154,7 +154,7 @@ describe('progress on a terminal', () => {
     expect(all.sink.text).toContain('\u001b[?25h');
   });
 
-  it('of a transfer shortens the bar, then leaves it out, before the numbers suffer', async () => {
+  it('progress on a terminal of a transfer shortens the bar, then leaves it out, before the numbers suffer', async () => {
     const lines: string[] = [];
     for (const columns of [68, 60, 50]) {
       const all = set(columns);
@@ -169,7 +169,7 @@ describe('progress on a terminal', () => {
     ]);
   });
 
-  it('never takes the whole width, however wide the label is', async () => {
+  it('progress on a terminal never takes the whole width, however wide the label is', async () => {
     for (const label of ['x'.repeat(200), '日本'.repeat(100), '👍'.repeat(50)]) {
       const all = set(40);
       all.progress.waiting(label);
@@ -179,7 +179,7 @@ describe('progress on a terminal', () => {
     }
   });
 
-  it('of a wait leaves out the usual time, the next poll and the age, as the width asks', async () => {
+  it('progress on a terminal of a wait leaves out the usual time, the next poll and the age, as the width asks', async () => {
     const lines: string[] = [];
     for (const columns of [76, 52, 40, 32]) {
       const all = set(columns);
@@ -198,7 +198,7 @@ describe('progress on a terminal', () => {
     ]);
   });
 
-  it('of several things shows the first and how many more', async () => {
+  it('progress on a terminal of several things shows the first and how many more', async () => {
     const all = set(100, 'normal', false);
     const first = all.progress.waiting('job 1');
     const second = all.progress.waiting('job 2');
@@ -213,7 +213,7 @@ describe('progress on a terminal', () => {
     expect(all.sink.text.endsWith('\u001b[?25h')).toBe(true);
   });
 
-  it('R53 gives the cursor back at once when the command is asked to end, and paints no more', async () => {
+  it('R53: progress on a terminal gives the cursor back at once when the command is asked to end, and paints no more', async () => {
     const all = set(80);
     all.progress.waiting('job');
     await shown(all);
@@ -225,14 +225,14 @@ describe('progress on a terminal', () => {
     expect(all.sink.text.length).toBe(length);
   });
 
-  it('R06 shows no part of a secret that is cut at the edge', async () => {
+  it('R06: progress on a terminal shows no part of a secret that is cut at the edge', async () => {
     const all = set(20);
     all.progress.waiting('waiting key_secret_1234567890');
     expect(await shown(all)).toContain('waiting (hidden)');
     expect(all.sink.text).not.toContain('key_');
   });
 
-  it('R49 shows no escape of a label or a state', async () => {
+  it('R49: progress on a terminal shows no escape of a label or a state', async () => {
     const all = set(80);
     all.progress.waiting('\u001b[2Jlabel').update({ state: '\u202estate' });
     expect((await shown(all)).slice(1)).toBe(String.raw` \x1b[2Jlabel: \u202estate, for 1s`);

@@ -34,7 +34,7 @@ describe('questions that nobody can answer', () => {
     'with --no-input': { noInput: true },
     'in CI': { env: { CI: 'true' } },
   }))
-    it(`R54 fail at once ${where}, naming the flag to give`, async () => {
+    it(`R54: questions that nobody can answer fail at once ${where}, naming the flag to give`, async () => {
       for (const name of ['promptHidden', 'promptText', 'confirm'] as const) {
         const error = await failureOf(prompts(options)[name]('Key\u202e?', 'Pass --key-stdin'));
         if (!isSvcError(error, 'input_needed')) throw error;
@@ -44,13 +44,13 @@ describe('questions that nobody can answer', () => {
       }
     });
 
-  it('do not open the input where the answer is known not to come', async () => {
+  it('questions that nobody can answer do not open the input where the answer is known not to come', async () => {
     const error = await failureOf(prompts({ noInput: true, stdin: untouchable }).promptText('x', 'y'));
     expect(isSvcError(error, 'input_needed')).toBe(true);
     expect(await prompts({ yes: true, stdin: untouchable }).confirm('x', 'y')).toBe(true);
   });
 
-  it('R54 --yes answers ordinary confirmations only', async () => {
+  it('R54: --yes answers ordinary confirmations only', async () => {
     const silent = prompts({ yes: true, isTTY: false });
     expect(await silent.confirm('sure?', 'Pass --yes')).toBe(true);
     await expect(silent.promptText('Tenant name:', 'Pass --confirm')).rejects.toThrow('cannot prompt');

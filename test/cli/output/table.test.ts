@@ -43,7 +43,7 @@ function linesOf(text: string): string[] {
 }
 
 describe('a table in a pipe', () => {
-  it('cuts nothing and lines the columns up', async () => {
+  it('a table in a pipe cuts nothing and lines the columns up', async () => {
     const text = await listText(table(), [ROW, { id: 'b', message: 'short' }]);
     const [header = '', first = '', second = ''] = linesOf(text);
     expect(first).toContain('at the end');
@@ -52,17 +52,17 @@ describe('a table in a pipe', () => {
     expect(new Set([header, first, second].map((line) => stringWidth(line))).size).toBe(1);
   });
 
-  it('prints nothing at all for an empty list', async () => {
+  it('a table in a pipe prints nothing at all for an empty list', async () => {
     expect(await listText(table(), [])).toBe('');
   });
 
-  it('prints the header once over many batches', async () => {
+  it('a table in a pipe prints the header once over many batches', async () => {
     const text = await listText(table(), [{ id: 'a' }], [], [{ id: 'a longer one' }], [{ id: 'c' }]);
     expect(text.match(/OPERATION/g)).toHaveLength(1);
     expect(linesOf(text)).toHaveLength(4);
   });
 
-  it('has no spaces at the end of a line', async () => {
+  it('a table in a pipe has no spaces at the end of a line', async () => {
     const text = await listText(table({ fields: 'id,message' }), [
       { id: 'x', message: 'long text' },
       { id: 'y', message: 'a   ' },
@@ -73,7 +73,7 @@ describe('a table in a pipe', () => {
 });
 
 describe('a status', () => {
-  it('is marked where that is wanted and it is good or bad', async () => {
+  it('a status is marked where that is wanted and it is good or bad', async () => {
     const view = {
       name: 'job',
       fields: ['status'],
@@ -88,13 +88,13 @@ describe('a status', () => {
 
 describe('a table on a terminal', () => {
   for (const width of [40, 80, 200])
-    it(`R50 fits ${width} columns with CJK, emoji and combining marks and never cuts an identifier`, async () => {
+    it(`R50: a table on a terminal fits ${width} columns with CJK, emoji and combining marks and never cuts an identifier`, async () => {
       const text = await listText(table({ width }), [ROW], [{ ...ROW, message: WIDE.repeat(3) }]);
       for (const line of linesOf(text)) expect(stringWidth(line), line).toBeLessThanOrEqual(width);
       expect(text.split(ID)).toHaveLength(3);
     });
 
-  it('R50 fits any text at any width that holds the identifiers', async () => {
+  it('R50: a table on a terminal fits any text at any width that holds the identifiers', async () => {
     const message = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 60 }),
       fc
@@ -116,7 +116,7 @@ describe('a table on a terminal', () => {
     );
   });
 
-  it('shrinks text first, with a mark', async () => {
+  it('a table on a terminal shrinks text first, with a mark', async () => {
     const renderer = table({ width: 90 });
     const text = await listText(renderer, [ROW]);
     expect(text).toContain('…');
@@ -141,7 +141,7 @@ describe('a table on a terminal', () => {
     expect(narrow).toContain(`id:\n  ${ID}\n`);
   });
 
-  it('R06 shows no part of a secret that is cut or wrapped', async () => {
+  it('R06: a table on a terminal shows no part of a secret that is cut or wrapped', async () => {
     const row = { id: ID, message: 'the key was key_secret_1234567890' };
     for (let width = 38; width < 100; width += 1) {
       const text = await listText(table({ width, redact, fields: 'id,message' }), [row]);
@@ -149,7 +149,7 @@ describe('a table on a terminal', () => {
     }
   });
 
-  it('leaves a column out whose cells only repeat the others, and tells when a later one does not', async () => {
+  it('a table on a terminal leaves a column out whose cells only repeat the others, and tells when a later one does not', async () => {
     const columns = [
       { path: 'id', kind: 'id' },
       { path: 'message', kind: 'text', repeats: (row: Row) => row['message'] === row['id'] },
@@ -167,7 +167,7 @@ describe('a table on a terminal', () => {
     expect(mixed).toBe('ID  MESSAGE\na   -\nb   news\n');
   });
 
-  it('shows a long list as pages do, whoever draws it', async () => {
+  it('a table on a terminal shows a long list as pages do, whoever draws it', async () => {
     const rows = Array.from({ length: 100 }, (_, at) => ({ ...ROW, message: `entry ${'x'.repeat(99)}`, count: at }));
     const renderer = table({ width: 100 });
     await renderer.rows(rows);
@@ -176,18 +176,18 @@ describe('a table on a terminal', () => {
     expect(await renderer.rows(rows)).toBe(drawn);
   });
 
-  it('wraps all but identifiers in a block', async () => {
+  it('a table on a terminal wraps all but identifiers in a block', async () => {
     const text = await listText(table({ width: 20, fields: 'id,operation' }), [{ id: ID, operation: 'o'.repeat(30) }]);
     expect(text).toBe(`id:\n  ${ID}\noperation:\n  ${'o'.repeat(18)}\n  ${'o'.repeat(12)}\n`);
   });
 
-  it('never drops what the user chose', async () => {
+  it('a table on a terminal never drops what the user chose', async () => {
     const renderer = table({ width: 50, fields: 'id,created_at,count' });
     expect(await listText(renderer, [ROW])).toContain('count: 1,234');
     expect(renderer.dropped).toEqual([]);
   });
 
-  it('turns to blocks when a later identifier does not fit', async () => {
+  it('a table on a terminal turns to blocks when a later identifier does not fit', async () => {
     const renderer = table({ width: 40, fields: 'id,operation' });
     const text = await listText(
       renderer,
@@ -200,31 +200,31 @@ describe('a table on a terminal', () => {
 });
 
 describe('cells', () => {
-  it('R49 are cleaned and stay on one line', async () => {
+  it('R49: cells are cleaned and stay on one line', async () => {
     const text = await listText(table({ fields: 'id,message' }), [{ id: '\u001b[2Jx', message: 'a\nb\u202ec\u200b' }]);
     expect(text).toBe(String.raw`ID        MESSAGE
 \x1b[2Jx  a\nb\u202ec\u200b
 `);
   });
 
-  it('R49 of a record are cleaned, names of unknown fields too', async () => {
+  it('R49: cells of a record are cleaned, names of unknown fields too', async () => {
     const text = await table().record({ id: 'x', 'new\u001b[31m': '\u202ey' });
     expect(text).toBe('id           x\nnew\\x1b[31m  \\u202ey\n');
   });
 
-  it('show lists, nested values, booleans and numbers in a readable way', async () => {
+  it('cells show lists, nested values, booleans and numbers in a readable way', async () => {
     const view: View<Row> = { name: 'thing', fields: ['a', 'b', 'c', 'count'], columns: [] };
     const text = await tableRenderer<Row>({ view }).record({ a: ['x', 'y'], b: [{ z: 1 }], c: false, count: 12_000 });
     expect(text).toBe('a      x, y\nb      [{"z":1}]\nc      false\ncount  12,000\n');
   });
 
-  it('show times as asked, relative ones by the clock given', async () => {
+  it('cells show times as requested, relative ones by the clock given', async () => {
     expect(await listText(table({ fields: 'created_at', time: 'relative', now: oneHourLater }), [ROW])).toBe(
       'TIME\n1h ago\n',
     );
   });
 
-  it('are painted by tone, outside the padding, and never by colour alone', async () => {
+  it('cells are painted by tone, outside the padding, and never by color alone', async () => {
     const text = await listText(table({ fields: 'operation,count,id', palette: loud }), [
       { operation: 'delete', count: 7, id: 'i' },
     ]);
@@ -233,7 +233,7 @@ describe('cells', () => {
 });
 
 describe('a long page on a terminal', () => {
-  it('is drawn as in a pipe where every column fits, over the seams of a hundred rows', async () => {
+  it('a long page on a terminal is drawn as in a pipe where every column fits, over the seams of a hundred rows', async () => {
     const rows = Array.from({ length: 250 }, (_, at) => ({ ...ROW, message: `entry ${at}`, count: at * 1000 }));
     expect(await listText(table({ width: 200 }), rows)).toBe(await listText(table(), rows));
   });

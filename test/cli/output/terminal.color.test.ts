@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPalette, showsUnicode, wantsColor } from '../../../src/cli/output/terminal.ts';
 
 describe('colour', () => {
-  it('follows the flag, then FORCE_COLOR, then NO_COLOR, then the terminal', () => {
+  it('color follows the flag, then FORCE_COLOR, then NO_COLOR, then the terminal', () => {
     expect(wantsColor('always', { NO_COLOR: '1', TERM: 'dumb' }, false)).toBe(true);
     expect(wantsColor('never', { FORCE_COLOR: '1' }, true)).toBe(false);
     expect(wantsColor('auto', { FORCE_COLOR: '1', NO_COLOR: '1' }, false)).toBe(true);
@@ -14,7 +14,7 @@ describe('colour', () => {
     expect(wantsColor('auto', {}, false)).toBe(false);
   });
 
-  it('is painted where it is wanted, whatever the surroundings of the tests', async () => {
+  it('color is painted where it is wanted, whatever the surroundings of the tests', async () => {
     const on = await createPalette('always', {}, { isTerminal: false });
     expect(on.bad('x')).toBe('\u001b[31mx\u001b[39m');
     const off = await createPalette('auto', {}, { isTerminal: false });
@@ -23,7 +23,7 @@ describe('colour', () => {
 });
 
 describe('block characters', () => {
-  it('need a UTF-8 locale, or a Windows terminal that has them', () => {
+  it('block characters need a UTF-8 locale, or a Windows terminal that has them', () => {
     expect(showsUnicode({ LANG: 'de_DE.UTF-8' }, 'linux')).toBe(true);
     expect(showsUnicode({ LANG: 'de_DE.UTF-8', LC_ALL: 'C' }, 'linux')).toBe(false);
     expect(showsUnicode({}, 'linux')).toBe(false);

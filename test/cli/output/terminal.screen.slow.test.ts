@@ -19,7 +19,7 @@ function start(name: (typeof NAMES)[number], args: readonly string[] = [], run: 
 }
 
 describe('hostile text', () => {
-  it('R49 reaches the screen as visible escapes only, from tables, notices, spinners, questions and errors', async () => {
+  it('R49: hostile text reaches the screen as visible escapes only, from tables, notices, spinners, questions and errors', async () => {
     const session = start('hostile', [], { columns: 120, rows: 60 });
     await session.waitFor('[y/N]');
     session.type('y\r');
@@ -36,7 +36,7 @@ describe('hostile text', () => {
 });
 
 describe('progress on a real terminal', () => {
-  it('R53 leaves clean lines and a visible cursor after Ctrl-C', async () => {
+  it('R53: progress on a real terminal leaves clean lines and a visible cursor after Ctrl-C', async () => {
     const session = start('progress', [], { columns: 60 });
     await session.waitFor('of 30.0 MB');
     expect(session.cursorShows).toBe(false);
@@ -52,7 +52,7 @@ describe('progress on a real terminal', () => {
     expect(lines).toHaveLength(4);
   });
 
-  it('writes no escape to a dumb terminal', async () => {
+  it('progress on a real terminal writes no escape to a dumb terminal', async () => {
     const session = start('progress', [], { env: { TERM: 'dumb' } });
     await session.waitFor('data in between');
     session.type('\u0003');
@@ -62,7 +62,7 @@ describe('progress on a real terminal', () => {
 });
 
 describe('questions on a real terminal', () => {
-  it('hide a secret and take text and a confirmation', async () => {
+  it('questions on a real terminal hide a secret and take text and a confirmation', async () => {
     const session = start('questions');
     await session.waitFor('Private key:');
     session.type('s3cretX\u007f\r');
@@ -75,7 +75,7 @@ describe('questions on a real terminal', () => {
     expect(session.raw).not.toContain('s3cret');
   });
 
-  it('R53 end with the code of an interrupt on Ctrl-C', async () => {
+  it('R53: questions on a real terminal end with the code of an interrupt on Ctrl-C', async () => {
     const session = start('questions');
     await session.waitFor('Private key:');
     session.type('abc\u0003');
@@ -83,7 +83,7 @@ describe('questions on a real terminal', () => {
     expect(session.screen().split('\n').at(-1)).toBe('interrupted');
   });
 
-  it('end when the input ends', async () => {
+  it('questions on a real terminal end when the input ends', async () => {
     const session = start('questions');
     await session.waitFor('Private key:');
     session.type('\u0004');
@@ -91,7 +91,7 @@ describe('questions on a real terminal', () => {
     expect(session.screen()).toContain('the input ended without an answer');
   });
 
-  it('R54 are not asked in CI', async () => {
+  it('R54: questions on a real terminal are not asked in CI', async () => {
     const session = start('questions', [], { env: { CI: '1' } });
     expect((await session.exited).exitCode).toBe(2);
     expect(session.screen()).toContain('hint: Pass --private-key-stdin');
@@ -100,7 +100,7 @@ describe('questions on a real terminal', () => {
 
 describe('a table on a real terminal', () => {
   for (const columns of [40, 80, 200])
-    it(`R50 takes one line a row on ${columns} columns`, async () => {
+    it(`R50: a table on a real terminal takes one line a row on ${columns} columns`, async () => {
       const session = start('list', ['100', 'table'], { columns, rows: 10 });
       await session.exited;
       const lines = (await session.waitFor('read 100')).split('\n');

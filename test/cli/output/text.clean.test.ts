@@ -50,7 +50,7 @@ const hostile = fc
   .map((parts) => parts.join(''));
 
 describe('cleanText', () => {
-  it('R49 lets no control, bidi or zero-width character and no lone surrogate through', () => {
+  it('R49: cleanText lets no control, bidi or zero-width character and no lone surrogate through', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(dangersIn(cleanText(text))).toEqual([]);
@@ -60,7 +60,7 @@ describe('cleanText', () => {
     );
   });
 
-  it('changes nothing the second time', () => {
+  it('cleanText changes nothing the second time', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(cleanText(cleanText(text))).toBe(cleanText(text));
@@ -69,28 +69,28 @@ describe('cleanText', () => {
     );
   });
 
-  it('shows what was there as an escape', () => {
+  it('cleanText shows what was there as an escape', () => {
     expect(cleanText('a\u001b[31mb\u202ec\u{e0041}d\ud800e')).toBe(String.raw`a\x1b[31mb\u202ec\u{e0041}d\ud800e`);
   });
 
-  it('leaves ordinary text of any script alone', () => {
+  it('cleanText leaves ordinary text of any script alone', () => {
     for (const text of ['plain ~ text', 'Grüße', '日本語', 'e\u0301', 'नमस्ते', '😀 👍🏽', 'עברית'])
       expect(cleanText(text)).toBe(text);
   });
 
-  it('makes a tab a space and shows or keeps line breaks', () => {
+  it('cleanText makes a tab a space and shows or keeps line breaks', () => {
     expect(cleanText('a\tb\r\nc\nd')).toBe(String.raw`a b\r\nc\nd`);
     expect(cleanText('a\tb\r\nc\rd', 'keep')).toBe('a b\nc\\rd');
   });
 
-  it('takes an emoji sequence apart without leaving marks', () => {
+  it('cleanText takes an emoji sequence apart without leaving marks', () => {
     expect(cleanText('👨\u200d👩\u200d👧 ❤\ufe0f\u200d🔥')).toBe('👨👩👧 ❤🔥');
     expect(cleanText('a\u200db')).toBe(String.raw`a\u200db`);
   });
 });
 
 describe('escapeInJson', () => {
-  it('R49 keeps JSON equal in data and free of what a terminal obeys', () => {
+  it('R49: escapeInJson keeps JSON equal in data and free of what a terminal obeys', () => {
     fc.assert(
       fc.property(hostile, hostile, (key, value) => {
         const data = { [`k${key}`]: value };
@@ -104,7 +104,7 @@ describe('escapeInJson', () => {
 });
 
 describe('isUnsafe', () => {
-  it('agrees with the cleaning', () => {
+  it('isUnsafe agrees with the cleaning', () => {
     fc.assert(
       fc.property(hostile, (text) => isUnsafe(text) || dangersIn(text).length === 0),
       { numRuns: 500 },

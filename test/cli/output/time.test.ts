@@ -11,12 +11,12 @@ afterEach(() => {
 });
 
 describe('formatTime', () => {
-  it('shows UTC to the second, whatever offset the service used', () => {
+  it('formatTime shows UTC to the second, whatever offset the service used', () => {
     expect(formatTime(AT, 'utc', NOW)).toBe('2026-11-21 11:44:56Z');
     expect(formatTime('2026-11-21T13:44:56+02:00', 'utc', NOW)).toBe('2026-11-21 11:44:56Z');
   });
 
-  it('shows local time with the offset that holds on that day', () => {
+  it('formatTime shows local time with the offset that holds on that day', () => {
     process.env['TZ'] = 'Europe/Berlin';
     expect(formatTime(AT, 'local', NOW)).toBe('2026-11-21 12:44:56+01:00');
     expect(formatTime('2026-07-01T00:00:00Z', 'local', NOW)).toBe('2026-07-01 02:00:00+02:00');
@@ -24,20 +24,20 @@ describe('formatTime', () => {
     expect(formatTime(AT, 'local', NOW)).toBe('2026-11-21 08:14:56-03:30');
   });
 
-  it('reads a time without an offset as UTC, in any zone', () => {
+  it('formatTime reads a time without an offset as UTC, in any zone', () => {
     process.env['TZ'] = 'Asia/Tokyo';
     expect(formatTime('2026-11-21T11:44:56.1234567', 'utc', NOW)).toBe('2026-11-21 11:44:56Z');
     expect(formatTime('2026-11-21 11:44:56', 'utc', NOW)).toBe('2026-11-21 11:44:56Z');
     expect(formatTime('2026-11-21', 'utc', NOW)).toBe('2026-11-21 00:00:00Z');
   });
 
-  it('shows a distance in one unit, before and after', () => {
+  it('formatTime shows a distance in one unit, before and after', () => {
     expect(formatTime(AT, 'relative', NOW)).toBe('15m ago');
     expect(formatTime('2026-11-23T12:00:01Z', 'relative', NOW)).toBe('in 2d');
     expect(formatTime('2026-11-21T12:00:00.500Z', 'relative', NOW)).toBe('now');
   });
 
-  it('gives text that is no time back as it is', () => {
+  it('formatTime gives text that is no time back as it is', () => {
     for (const text of ['soon', '', '12', '2026-13-45T99:00:00Z', 'Nov 21 2026'])
       expect(formatTime(text, 'utc', NOW)).toBe(text);
     expect(parseTime('soon')).toBeUndefined();
@@ -45,7 +45,7 @@ describe('formatTime', () => {
 });
 
 describe('formatDuration', () => {
-  it('names the two largest units', () => {
+  it('formatDuration names the two largest units', () => {
     expect(formatDuration(5_400_000)).toBe('1h 30m');
     expect(formatDuration(45_000)).toBe('45s');
     expect(formatDuration(2 * 86_400_000 + 4 * 3_600_000 + 5000)).toBe('2d 4h');

@@ -20,18 +20,21 @@ const ID = 'a5f1b1c2-0000-4000-8000-000000000001';
 const TIME = '2026-11-21T11:44:56Z';
 
 describe('R50 every table', () => {
-  it.each(views)('of $name fits 40, 80 and 200 columns with wide and combining characters', async ({ view }) => {
-    for (const width of [40, 80, 200]) {
-      const rows = TEXTS.map((text, at) => row(view, text, at));
-      const text = await listText(tableRenderer({ view, width }), rows);
-      const tooWide = text.split('\n').filter((line) => stringWidth(line) > width && !line.includes(ID));
-      expect(tooWide, `${width} columns`).toEqual([]);
-      // An identifier is shown whole or not at all.
-      expect(text.replaceAll(ID, '')).not.toMatch(/a5f1b1c2|000000000001/);
-    }
-  });
+  it.each(views)(
+    'every table of $name fits 40, 80 and 200 columns with wide and combining characters',
+    async ({ view }) => {
+      for (const width of [40, 80, 200]) {
+        const rows = TEXTS.map((text, at) => row(view, text, at));
+        const text = await listText(tableRenderer({ view, width }), rows);
+        const tooWide = text.split('\n').filter((line) => stringWidth(line) > width && !line.includes(ID));
+        expect(tooWide, `${width} columns`).toEqual([]);
+        // An identifier is shown whole or not at all.
+        expect(text.replaceAll(ID, '')).not.toMatch(/a5f1b1c2|000000000001/);
+      }
+    },
+  );
 
-  it('of a single object puts what does not fit below its name', async () => {
+  it('every table of a single object puts what does not fit below its name', async () => {
     for (const { name, view } of views) {
       for (const width of [40, 80]) {
         const text = await tableRenderer({ view, width }).record(row(view, TEXTS[0] ?? '', 0));
@@ -44,7 +47,7 @@ describe('R50 every table', () => {
     }
   });
 
-  it('has an identifier, a status or a name that never drops', () => {
+  it('every table has an identifier, a status or a name that never drops', () => {
     for (const { name, view } of views)
       expect(
         view.columns.some(({ priority }) => priority === undefined),
@@ -52,7 +55,7 @@ describe('R50 every table', () => {
       ).toBe(true);
   });
 
-  it('has no column that is not a field', () => {
+  it('every table has no column that is not a field', () => {
     for (const { name, view } of views) {
       const unknown = view.columns.filter(({ path }) => !isField(view, path)).map(({ path }) => path);
       expect(unknown, name).toEqual([]);

@@ -13,7 +13,7 @@ function refusal(list: string): SvcError {
 }
 
 describe('chooseFields', () => {
-  it('gives nothing without a list, and each path once', () => {
+  it('chooseFields gives nothing without a list, and each path once', () => {
     expect(chooseFields(entryView, undefined)).toBeUndefined();
     expect(chooseFields(entryView, 'id, message,id')).toEqual(['id', 'message']);
     expect(chooseFields(entryView, 'entity,settings,settings.any_key')).toEqual([
@@ -23,13 +23,13 @@ describe('chooseFields', () => {
     ]);
   });
 
-  it('takes any field that is marked with +, and no other that is unknown', () => {
+  it('chooseFields takes any field that is marked with +, and no other that is unknown', () => {
     expect(chooseFields(entryView, 'id,+new_member,+deep.new, +id')).toEqual(['id', 'new_member', 'deep.new']);
     for (const list of ['+', 'id,+', '+a..b', '+.a', 'new_member', 'a+']) expect(refusal(list).code).toBe('usage');
     expect(refusal('new_member').hint).toContain('+name');
   });
 
-  it('refuses an unknown field with the known ones and the nearest', () => {
+  it('chooseFields refuses an unknown field with the known ones and the nearest', () => {
     const error = refusal('id,mesage');
     expect(error.code).toBe('usage');
     expect(error.message).toBe('unknown field "mesage" of this log entry');
@@ -37,20 +37,20 @@ describe('chooseFields', () => {
     expect(error.hint).toContain('id, created_at, operation');
   });
 
-  it('R05 does not repeat what is nothing like a field: it might be a key', () => {
+  it('R05: chooseFields does not repeat what is nothing like a field: it might be a key', () => {
     const error = refusal('id,key_pvt_5fN2canary');
     expect(error.message).toBe('unknown field (not shown: it may be a secret) of this log entry');
     expect(`${error.message} ${error.hint} ${JSON.stringify(error.facts)}`).not.toContain('canary');
   });
 
-  it('refuses empty items and the parts of names', () => {
+  it('chooseFields refuses empty items and the parts of names', () => {
     for (const list of ['', 'id,', 'settings.', 'entity.', 'entity.idx.y', 'i d'])
       expect(refusal(list).code).toBe('usage');
   });
 });
 
 describe('paths', () => {
-  it('read, pick and replace own members only', () => {
+  it('paths read, pick and replace own members only', () => {
     expect(valueAt({ a: { b: [1] } }, 'a.b')).toEqual([1]);
     expect(valueAt({}, 'constructor.name')).toBeUndefined();
     expect(valueAt({ a: 'text' }, 'a.length')).toBeUndefined();
@@ -64,7 +64,7 @@ describe('paths', () => {
     });
   });
 
-  it('list the leaves in order, empty objects among them', () => {
+  it('paths list the leaves in order, empty objects among them', () => {
     expect(leafPaths({ a: { b: 1, c: {} }, d: [{}] })).toEqual(['a.b', 'a.c', 'd']);
     expect(leafPaths('text')).toEqual([]);
   });

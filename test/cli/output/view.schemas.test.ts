@@ -51,9 +51,12 @@ const RESULTS: readonly (readonly [string, readonly string[] | undefined, z.ZodM
 ];
 
 describe('the fields of a view of what the service sends', () => {
-  it.each(RESULTS)('of svc %s name every member that its schema names, and no other', (_, fields = [], shape) => {
-    const members = pathsOf(jsonSchemaOf(shape));
-    expect(members.filter((member) => !fields.some((field) => covers(field, member)))).toEqual([]);
-    expect(fields.filter((field) => !members.some((member) => covers(field, member)))).toEqual([]);
-  });
+  it.each(RESULTS)(
+    'the fields of a view of what the service sends of svc %s name every member that its schema names, and no other',
+    (_, fields = [], shape) => {
+      const members = pathsOf(jsonSchemaOf(shape));
+      expect(members.filter((member) => !fields.some((field) => covers(field, member)))).toEqual([]);
+      expect(fields.filter((field) => !members.some((member) => covers(field, member)))).toEqual([]);
+    },
+  );
 });

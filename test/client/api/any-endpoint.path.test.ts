@@ -40,7 +40,7 @@ describe('a typed path', () => {
     expect(() => readEndpointPath(typed)).toThrowError(expect.objectContaining({ code: 'usage' }));
   });
 
-  it('R01 leads below the base URL or nowhere, whatever is typed', () => {
+  it('R01: a typed path leads below the base URL or nowhere, whatever is typed', () => {
     const piece = fc.constantFrom(
       '/',
       '.',
@@ -86,7 +86,7 @@ describe('a typed path', () => {
     expect(taken).toBeGreaterThan(100);
   });
 
-  it('keeps what follows the question mark as a query', () => {
+  it('a typed path keeps what follows the question mark as a query', () => {
     const { path, query } = readEndpointPath('/logs?size=5&start=a%2Bb%3D%3D&x=1&x=2&y=?');
     expect(path).toBe('/logs');
     expect(queryOf(query)).toEqual({ size: '5', start: 'a+b==', x: ['1', '2'], y: '?' });
@@ -105,11 +105,11 @@ describe('a typed path', () => {
     ['/tokens', 'private'],
     ['/toString', undefined],
     ['/', undefined],
-  ])('R09 the key of %s is %s', (path, kind) => {
+  ])('R09: the key of %s is %s', (path, kind) => {
     expect(keyTypeOf(path)).toBe(kind);
   });
 
-  it('is the same endpoint in every encoding', () => {
+  it('a typed path is the same endpoint in every encoding', () => {
     for (const path of [
       '/tenants/self',
       '/tenants/self/',

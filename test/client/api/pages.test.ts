@@ -27,7 +27,7 @@ async function gather<T>(source: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('pages', () => {
-  it('R26 gives every item once and in order, whatever the page sizes and cursors', async () => {
+  it('R26: paging gives every item once and in order, whatever the page sizes and cursors', async () => {
     const server = fc
       .array(fc.array(fc.integer(), { maxLength: 5 }), { minLength: 1, maxLength: 30 })
       .chain((pages) =>
@@ -50,12 +50,12 @@ describe('pages', () => {
     );
   });
 
-  it('R26 continues after an empty page that has a next cursor', async () => {
+  it('R26: paging continues after an empty page that has a next cursor', async () => {
     const { pages } = serve([[1], [], [], [2]], ['a', 'b', 'c', 'd']);
     expect(await gather(pages)).toEqual([1, 2]);
   });
 
-  it('R26 ends with an error when empty pages with new cursors do not end', async () => {
+  it('R26: paging ends with an error when empty pages with new cursors do not end', async () => {
     let asked = 0;
     const endless = new Pages(async () => ({ items: [], next: `cursor ${(asked += 1)}` }));
     await expect(gather(endless)).rejects.toMatchObject({ code: 'truncated', exitCode: 12 });
@@ -68,7 +68,7 @@ describe('pages', () => {
     expect(await gather(sparse)).toEqual([999, 1998, 2997]);
   });
 
-  it('R26 ends with an error when a cursor comes twice, at once or in a longer circle', async () => {
+  it('R26: paging ends with an error when a cursor comes twice, at once or in a longer circle', async () => {
     for (const circle of [['a'], ['a', 'b', 'c']]) {
       let at = 0;
       const pages = new Pages(async () => ({ items: [at], next: circle[at++ % circle.length] }));
@@ -79,7 +79,7 @@ describe('pages', () => {
     }
   });
 
-  it('R26 starts at a given cursor and sends it as it is', async () => {
+  it('R26: paging starts at a given cursor and sends it as it is', async () => {
     const asked: (string | undefined)[] = [];
     const pages = new Pages(
       async (cursor) => {
@@ -92,7 +92,7 @@ describe('pages', () => {
     expect(asked).toEqual(['+/=%20ü\u0000']);
   });
 
-  it('asks for nothing until an item is wanted, and for no page that is not', async () => {
+  it('paging asks for nothing until an item is wanted, and for no page that is not', async () => {
     const { pages, asked } = serve([[1, 2], [3], [4]], ['a', 'b', 'c']);
     const items = pages[Symbol.asyncIterator]();
     expect(asked).toEqual([]);
@@ -110,7 +110,7 @@ function refused(status: number): SvcError {
 }
 
 describe('a list in the cursor style', () => {
-  it('R26 asks for each page by its cursor, filter and size, and ends where next is null, empty or absent', async () => {
+  it('R26: a list in the cursor style asks for each page by its cursor, filter and size, and ends where next is null, empty or absent', async () => {
     for (const end of [{ pagination: { next: null } }, { pagination: { next: '' } }, { pagination: {} }, {}]) {
       const asked: ApiRequest<unknown>[] = [];
       const callWithText = async (request: ApiRequest<unknown>) => {
@@ -136,7 +136,7 @@ describe('a list in the cursor style', () => {
     }
   });
 
-  it('R27 broke off because its cursor expired only after its first page, and only where the service says so', () => {
+  it('R27: a list in the cursor style broke off because its cursor expired only after its first page, and only where the service says so', () => {
     for (const status of [400, 404, 410, 422])
       expect([isExpiredCursor(refused(status), 1), isExpiredCursor(refused(status), 0)]).toEqual([true, false]);
     for (const status of [401, 403, 429, 500]) expect(isExpiredCursor(refused(status), 1)).toBe(false);
@@ -145,7 +145,7 @@ describe('a list in the cursor style', () => {
     expect(isExpiredCursor(Object.assign(new Error('other'), { status: 404 }), 1)).toBe(false);
   });
 
-  it('R26 asks for one page ahead where the whole list is wanted, and a failure comes in its turn', async () => {
+  it('R26: a list in the cursor style asks for one page ahead where the whole list is wanted, and a failure comes in its turn', async () => {
     const { pages, asked } = serve([[1], [2], [3]], ['a', 'b'], true);
     const items = pages[Symbol.asyncIterator]();
     await expect(items.next()).resolves.toMatchObject({ value: 1 });

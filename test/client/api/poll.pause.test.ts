@@ -9,7 +9,7 @@ const silent: WakeUp = (signal) =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
 describe('the pause between looks', () => {
-  it('ends when a nudge comes, and leaves no sleeper and no asker behind', async () => {
+  it('the pause between looks ends when a nudge comes, and leaves no sleeper and no asker behind', async () => {
     const clock = new FakeClock({ auto: false });
     let asked: AbortSignal | undefined;
     await pause(clock, 60_000, never, async (signal) => {
@@ -19,14 +19,14 @@ describe('the pause between looks', () => {
     expect(asked?.aborted).toBe(true);
   });
 
-  it('ends by itself when no nudge comes', async () => {
+  it('the pause between looks ends by itself when no nudge comes', async () => {
     const clock = new FakeClock();
     const begun = clock.now();
     await pause(clock, 60_000, never, silent);
     expect(clock.now() - begun).toBe(60_000);
   });
 
-  it('R19 ends with the reason of the signal', async () => {
+  it('R19: the pause between looks ends with the reason of the signal', async () => {
     const clock = new FakeClock({ auto: false });
     const abort = new AbortController();
     const waiting = pause(clock, 60_000, abort.signal, silent);
@@ -34,7 +34,7 @@ describe('the pause between looks', () => {
     await expect(waiting).rejects.toThrow('stop');
   });
 
-  it('that is cut short decides nothing: what counts is what the poll finds', async () => {
+  it('the pause between looks that is cut short decides nothing: what counts is what the poll finds', async () => {
     const clock = new FakeClock();
     const statuses = ['pending', 'pending', 'completed'];
     const begun = clock.now();

@@ -27,7 +27,7 @@ async function lastSeen(args: Parameters<typeof pollUntil<string>>): Promise<str
 }
 
 describe('polling until something is done', () => {
-  it('R42 polls at once, soon again, then with increasing intervals', async () => {
+  it('R42: polling polls at once, soon again, then with increasing intervals', async () => {
     const clock = new FakeClock();
     expect(await lastSeen(polling(['open', 'open', 'open', 'open', 'done'], clock))).toBe('done');
     expect(clock.slept).toEqual([2000, 5000, 6500, 8450]);
@@ -36,7 +36,7 @@ describe('polling until something is done', () => {
     expect(quick.slept).toEqual([]);
   });
 
-  it('R42 survives outages and ends at anything else', async () => {
+  it('R42: polling survives outages and ends at anything else', async () => {
     const outage = new SvcError('network', 'no answer');
     const clock = new FakeClock();
     const seen: string[] = [];
@@ -48,7 +48,7 @@ describe('polling until something is done', () => {
     });
   });
 
-  it('R42 ends exactly when the time is up, by what was seen last', async () => {
+  it('R42: polling ends exactly when the time is up, by what was seen last', async () => {
     const clock = new FakeClock();
     const started = clock.now();
     const limitMs = (seen: string | undefined): number => (seen === 'long' ? 2 * HOUR : 1000);
@@ -58,14 +58,14 @@ describe('polling until something is done', () => {
     expect(clock.now() - started).toBe(2 * HOUR + 1000);
   });
 
-  it('R72 throws the last outage where no poll was answered, whether its own time or that of the command is up', async () => {
+  it('R72: polling throws the last outage where no poll was answered, whether its own time or that of the command is up', async () => {
     const outages = [new SvcError('network', 'refused'), new SvcError('server', 'down')];
     await expect(lastSeen(polling(outages, new FakeClock()))).rejects.toMatchObject({ code: 'server' });
     const timeUp = new SvcError('timeout', 'the time limit was reached');
     await expect(lastSeen(polling([...outages, timeUp], new FakeClock()))).rejects.toBe(timeUp);
   });
 
-  it('R72 gives what was said before the command reached its time limit', async () => {
+  it('R72: polling gives what was said before the command reached its time limit', async () => {
     const timeUp = new SvcError('timeout', 'the time limit was reached');
     const outage = new SvcError('network', 'refused');
     expect(await pollUntil(...polling(['open', outage, timeUp], new FakeClock()))).toEqual({ seen: 'open', timeUp });

@@ -72,19 +72,22 @@ const COMMANDS = [...INTERFACE_EXAMPLES].flatMap(([name, { command }]) =>
 const ID = '5f0c4b3a-2918-4706-95e4-d3c2b1a09f8e';
 
 describe('the examples of the interface', () => {
-  it.each(Object.entries(SHAPES))('have the shape that the client expects: %s', (name, [response, request]) => {
-    const example = interfaceExample(name);
-    expect(response.parse(example.body)).toEqual(example.body);
-    const { shape } = jsonSchemas({ shape: response }, (id) => id);
-    expect(unnamed(shape ?? {}, example.body)).toEqual([]);
-    expect(request?.parse(example.request)).toEqual(example.request);
-  });
+  it.each(Object.entries(SHAPES))(
+    'the examples of the interface have the shape that the client expects: %s',
+    (name, [response, request]) => {
+      const example = interfaceExample(name);
+      expect(response.parse(example.body)).toEqual(example.body);
+      const { shape } = jsonSchemas({ shape: response }, (id) => id);
+      expect(unnamed(shape ?? {}, example.body)).toEqual([]);
+      expect(request?.parse(example.request)).toEqual(example.request);
+    },
+  );
 
   it('all have a shape', () => {
     expect(Object.keys(SHAPES).toSorted()).toEqual([...INTERFACE_EXAMPLES.keys()].toSorted());
   });
 
-  it.each(COMMANDS)('are shown with every member: %s', async (name, command) => {
+  it.each(COMMANDS)('the examples of the interface are shown with every member: %s', async (name, command) => {
     const server = await FaultServer.start(({ method, path: target }) => {
       const path = target.split('?')[0]?.replace(ID, '{id}');
       const found = BY_REQUEST.find((other) => other.method === method && other.path === path);

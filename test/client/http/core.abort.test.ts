@@ -25,7 +25,7 @@ describe('an abort', () => {
     ['while waiting for the body', silence('headers')],
     ['amid the body', silence('body')],
     ['amid an error body', silence('body', 500)],
-  ])('R19 is honored at once %s', async (_, step) => {
+  ])('R19: an abort is honored at once %s', async (_, step) => {
     const server = await serve([step]);
     const error = await abortedAfter((signal) => makeCore(server.url, { limits: PATIENT, signal }).call(READ));
     expect(error).toBe(REASON);
@@ -33,14 +33,14 @@ describe('an abort', () => {
     expect(server.connections).toBe(1);
   });
 
-  it('R19 is honored at once while connecting', async () => {
+  it('R19: an abort is honored at once while connecting', async () => {
     const hole = await blackHole();
     onTestFinished(() => hole.close());
     const error = await abortedAfter((signal) => makeCore(hole.url, { limits: PATIENT, signal }).call(READ));
     expect(error).toBe(REASON);
   });
 
-  it('R19 is honored at once during the TLS handshake', async () => {
+  it('R19: an abort is honored at once during the TLS handshake', async () => {
     const server = await serve([silence('connection')]);
     const url = new URL(`https://127.0.0.1:${server.port}`);
     const error = await abortedAfter((signal) => makeCore(url, { limits: PATIENT, signal }).call(CREATE));
@@ -48,7 +48,7 @@ describe('an abort', () => {
     await expect.poll(() => server.openConnections).toBe(0);
   });
 
-  it.each(['silent', 'silent-tunnel'] as const)('R19 is honored at once at a %s proxy', async (manner) => {
+  it.each(['silent', 'silent-tunnel'] as const)('R19: an abort is honored at once at a %s proxy', async (manner) => {
     const proxy = await ConnectProxy.start(manner);
     onTestFinished(() => proxy.close());
     const environment = { https_proxy: `http://127.0.0.1:${proxy.port}` };
@@ -62,7 +62,7 @@ describe('an abort', () => {
   it.each([
     ['a retry', 503, {}],
     ['a rate limit', 429, { 'retry-after': '60' }],
-  ])('R19 is honored at once during the pause of %s', async (_, status, headers) => {
+  ])('R19: an abort is honored at once during the pause of %s', async (_, status, headers) => {
     const server = await serve([answer(status, '', headers)]);
     const error = await abortedAfter((signal) =>
       makeCore(server.url, { clock: systemClock, signal, random: () => 0.999 }).call(READ),
@@ -71,7 +71,7 @@ describe('an abort', () => {
     expect(server.ledger).toHaveLength(1);
   });
 
-  it('R19 is honored at once during a pause of pacing', async () => {
+  it('R19: an abort is honored at once during a pause of pacing', async () => {
     const server = await serve([json({})]);
     const rule = { name: 'all', applies: () => true, count: 1, windowMs: 60_000, blockMs: 0 };
     const error = await abortedAfter(async (signal) => {
@@ -83,14 +83,14 @@ describe('an abort', () => {
     expect(server.ledger).toHaveLength(1);
   });
 
-  it('R19 that came before sends nothing at all', async () => {
+  it('R19: an abort that came before sends nothing at all', async () => {
     const server = await serve([json({})]);
     const signal = AbortSignal.abort(REASON);
     await expect(makeCore(server.url, { signal }).call(CREATE)).rejects.toBe(REASON);
     expect(server.connections).toBe(0);
   });
 
-  it('R20 of a request that was sent says that it may have taken effect', async () => {
+  it('R20: an abort of a request that was sent says that it may have taken effect', async () => {
     const server = await serve([silence('request')]);
     const error = await abortedAfter((signal) => makeCore(server.url, { limits: PATIENT, signal }).call(CREATE));
     expect(error).toMatchObject({ code: 'interrupted', exitCode: 130, ...CREATE.whenUnclear });
@@ -98,7 +98,7 @@ describe('an abort', () => {
     expect(server.ledger).toHaveLength(1);
   });
 
-  it('R20 because the time is up, of a request that was sent, leaves its outcome unknown', async () => {
+  it('R20: because the time is up, of a request that was sent, leaves its outcome unknown', async () => {
     const server = await serve([silence('request')]);
     const abort = new AbortController();
     const core = makeCore(server.url, { limits: PATIENT, signal: abort.signal });
@@ -108,7 +108,7 @@ describe('an abort', () => {
     expect(await failure).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
   });
 
-  it('R19 takes no other request along', async () => {
+  it('R19: an abort takes no other request along', async () => {
     const server = await serve((request) => (request.path === '/logs' ? silence('request') : json({})));
     const abort = new AbortController();
     const core = makeCore(server.url);

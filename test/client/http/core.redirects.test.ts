@@ -5,7 +5,7 @@ import { CREATE, failureOf, makeCore, READ, serve } from './support/core.ts';
 const STATUSES = [300, 301, 302, 303, 304, 305, 307, 308];
 
 describe('redirects', () => {
-  it.each(STATUSES)('R01 a %i to another port is an error, and the other server hears nothing', async (status) => {
+  it.each(STATUSES)('R01: a %i to another port is an error, and the other server hears nothing', async (status) => {
     const other = await serve([json({})]);
     const location = `${other.url.href}logs?secret=hidden`;
     const server = await serve([answer(status, '', { location })]);
@@ -28,7 +28,7 @@ describe('redirects', () => {
     ['a script', 'javascript:hidden()', 'javascript:'],
     ['nonsense', 'http://[hidden', 'an unnamed address'],
     ['nothing', '', 'http://127.0.0.1:'],
-  ])('R01 a redirect to %s names the host only', async (_, location, shown) => {
+  ])('R01: a redirect to %s names the host only', async (_, location, shown) => {
     const server = await serve([answer(302, 'moved', { location })]);
     const error = await failureOf(makeCore(server.url).call(READ));
     expect(error.message).toContain(shown);
@@ -36,7 +36,7 @@ describe('redirects', () => {
     expect(server.ledger).toHaveLength(1);
   });
 
-  it('R01 a redirect without a target is an error too', async () => {
+  it('R01: a redirect without a target is an error too', async () => {
     const server = await serve([answer(307)]);
     const error = await failureOf(makeCore(server.url).call(READ));
     expect(error.message).toContain('an unnamed address (307)');

@@ -7,16 +7,19 @@ import { failureOf, makeCore, READ, serve } from './support/core.ts';
 const HOUR = 3_600_000;
 
 describe("the service's clock", () => {
-  it.each([-26, -1, 1, 26])('R25 is learned from the Date header when ours is %i h off', (hours) => {
-    const clock = new FakeClock({ start: Date.UTC(2026, 0, 5, 12) });
-    const service = new ServiceClock(clock);
-    expect(service.now()).toBe(clock.now());
-    service.learn(new Date(clock.now() + hours * HOUR).toUTCString());
-    expect(Math.abs(service.offset - hours * HOUR)).toBeLessThanOrEqual(1_000);
-    expect(service.now()).toBe(clock.now() + service.offset);
-  });
+  it.each([-26, -1, 1, 26])(
+    "R25: the service's clock is learned from the Date header when ours is %i h off",
+    (hours) => {
+      const clock = new FakeClock({ start: Date.UTC(2026, 0, 5, 12) });
+      const service = new ServiceClock(clock);
+      expect(service.now()).toBe(clock.now());
+      service.learn(new Date(clock.now() + hours * HOUR).toUTCString());
+      expect(Math.abs(service.offset - hours * HOUR)).toBeLessThanOrEqual(1_000);
+      expect(service.now()).toBe(clock.now() + service.offset);
+    },
+  );
 
-  it('R25 a difference that a header of whole seconds cannot show counts as none', () => {
+  it('R25: a difference that a header of whole seconds cannot show counts as none', () => {
     for (const ms of [0, 1, 499, 999]) {
       const clock = new FakeClock({ start: Date.UTC(2026, 0, 5, 12) + ms });
       const service = new ServiceClock(clock);
@@ -25,7 +28,7 @@ describe("the service's clock", () => {
     }
   });
 
-  it('R25 a header that is no date changes nothing', () => {
+  it('R25: a header that is no date changes nothing', () => {
     const service = new ServiceClock(new FakeClock());
     service.learn(new Date(service.now() + 26 * HOUR).toUTCString());
     const { offset } = service;
@@ -33,7 +36,7 @@ describe("the service's clock", () => {
     expect(service.offset).toBe(offset);
   });
 
-  it('R25 is learned from every answer, errors too', async () => {
+  it("R25: the service's clock is learned from every answer, errors too", async () => {
     const clock = new FakeClock();
     const server = await serve([
       answer(200, '{}', { date: new Date(clock.now() + 26 * HOUR).toUTCString() }),

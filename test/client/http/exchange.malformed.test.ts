@@ -57,7 +57,7 @@ const GOOD: readonly (readonly [string, string])[] = [
 ];
 
 describe('an answer with', () => {
-  it.each(SENSELESS)('R22 %s is exit 8 in plain words, asked for once', async (_, bytes) => {
+  it.each(SENSELESS)('R22: %s is exit 8 in plain words, asked for once', async (_, bytes) => {
     const server = await serve([raw(bytes)]);
     const error = await failureOf(makeCore(server.url).call({ ...READ, shape: SHAPE }));
     expect(error).toMatchObject({ code: 'network', exitCode: 8 });
@@ -67,7 +67,7 @@ describe('an answer with', () => {
     expect(server.ledger).toHaveLength(1);
   });
 
-  it.each(CUT)('R22 %s is exit 8 in plain words, after five attempts', async (_, bytes) => {
+  it.each(CUT)('R22: %s is exit 8 in plain words, after five attempts', async (_, bytes) => {
     const server = await serve([raw(bytes)]);
     const error = await failureOf(makeCore(server.url).call({ ...READ, shape: SHAPE }));
     expect(error).toMatchObject({ code: 'network', exitCode: 8, retryable: true });
@@ -77,19 +77,19 @@ describe('an answer with', () => {
     expect(server.ledger).toHaveLength(5);
   });
 
-  it.each([...SENSELESS, ...CUT])('R20 R22 %s leaves the outcome of a creation unknown', async (_, bytes) => {
+  it.each([...SENSELESS, ...CUT])('R20 and R22: %s leaves the outcome of a creation unknown', async (_, bytes) => {
     const server = await serve([raw(bytes)]);
     const error = await failureOf(makeCore(server.url).call({ ...CREATE, shape: SHAPE }));
     expect(error).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
     expect(server.ledger).toHaveLength(1);
   });
 
-  it.each(GOOD)('R22 %s is a good answer', async (_, bytes) => {
+  it.each(GOOD)('R22: %s is a good answer', async (_, bytes) => {
     const server = await serve([raw(bytes)]);
     await expect(makeCore(server.url).call({ ...READ, shape: SHAPE })).resolves.toEqual({ id: 'x' });
   });
 
-  it('R22 bytes after its end do not become the next answer', async () => {
+  it('R22: bytes after its end do not become the next answer', async () => {
     const bytes = `HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n${BODY}`;
     const evil = bytes.replace('"x"', '"y"');
     const server = await serve([raw(bytes + evil, true), json({ id: 'z' })]);
@@ -99,7 +99,7 @@ describe('an answer with', () => {
     await expect(core.call({ ...READ, shape: SHAPE })).resolves.toEqual({ id: 'z' });
   });
 
-  it('R22 more wrong values than the shape can gather is exit 8 too', async () => {
+  it('R22: more wrong values than the shape can gather is exit 8 too', async () => {
     const shape = looseObject({ data: array(looseObject({ id: string() })) });
     const server = await serve([json({ data: Array.from({ length: 150_000 }, () => 3) })]);
     const error = await failureOf(makeCore(server.url).call({ ...READ, shape }));

@@ -18,21 +18,24 @@ async function readLate(script: (call: StoreCall) => void): Promise<number> {
 describe('a reader slower than the network', () => {
   const HEADS = ['connection: close\r\n', `connection: close\r\ncontent-length: ${BYTES.length}\r\n`];
 
-  it.each(HEADS)('R22 gets every byte of an answer whose connection ends before it is read (%j)', async (head) => {
-    // Whether the last byte meets a full buffer is a matter of sizes: many of them.
-    for (const size of [65_536, 131_072, 196_608, 262_144, 500_000]) {
-      const body = BYTES.subarray(0, size);
-      const fitting = head.replace(String(BYTES.length), String(size));
-      await expect(
-        readLate((call) => {
-          call.raw(`HTTP/1.1 200 OK\r\n${fitting}\r\n`);
-          call.socket.end(body);
-        }),
-      ).resolves.toBe(size);
-    }
-  });
+  it.each(HEADS)(
+    'R22: a reader slower than the network gets every byte of an answer whose connection ends before it is read (%j)',
+    async (head) => {
+      // Whether the last byte meets a full buffer is a matter of sizes: many of them.
+      for (const size of [65_536, 131_072, 196_608, 262_144, 500_000]) {
+        const body = BYTES.subarray(0, size);
+        const fitting = head.replace(String(BYTES.length), String(size));
+        await expect(
+          readLate((call) => {
+            call.raw(`HTTP/1.1 200 OK\r\n${fitting}\r\n`);
+            call.socket.end(body);
+          }),
+        ).resolves.toBe(size);
+      }
+    },
+  );
 
-  it('R46 is told when the connection breaks before everything was read', async () => {
+  it('R46: a reader slower than the network is told when the connection breaks before everything was read', async () => {
     for (const size of [65_536, 131_072, 600_000]) {
       const reading = readLate((call) => {
         call.raw(`HTTP/1.1 200 OK\r\n${HEADS[1]}\r\n`);
@@ -42,7 +45,7 @@ describe('a reader slower than the network', () => {
     }
   });
 
-  it('R46 is told of a break also where the end of the connection is the end of the body', async () => {
+  it('R46: a reader slower than the network is told of a break also where the end of the connection is the end of the body', async () => {
     for (const size of [65_536, 131_072, 600_000]) {
       const reading = readLate((call) => {
         call.raw(`HTTP/1.1 200 OK\r\n${HEADS[0]}\r\n`);
@@ -52,7 +55,7 @@ describe('a reader slower than the network', () => {
     }
   });
 
-  it('R46 is told of a break that comes together with the last bytes, where the end of the connection is the end of the body', async () => {
+  it('R46: a reader slower than the network is told of a break that comes together with the last bytes, where the end of the connection is the end of the body', async () => {
     for (let round = 0; round < 5; round += 1) {
       const reading = readLate((call) => {
         call.raw(`HTTP/1.1 200 OK\r\n${HEADS[0]}\r\n`);

@@ -15,7 +15,7 @@ describe('time limits', () => {
     ['dripping its headers', trickle('HTTP/1.1 200 OK\r\nx: ', 50, 'y'), QUICK.headers, 'outcome_unknown'],
     ['dripping interim answers', trickle('', 50, head(103)), QUICK.headers, 'outcome_unknown'],
     ['dripping its body', trickle(head(200, { 'content-length': '9999' }), 50, ' '), QUICK.body, 'outcome_unknown'],
-  ] as const)('R14 a server silent %s is given up within its limit', async (_, step, limit, code) => {
+  ] as const)('R14: a server silent %s is given up within its limit', async (_, step, limit, code) => {
     const server = await serve([step]);
     const { result, ms } = await timed(() => failureOf(makeCore(server.url).call(ONCE)));
     expect(result.code).toBe(code);
@@ -24,7 +24,7 @@ describe('time limits', () => {
     expect(server.ledger.length).toBeLessThanOrEqual(1);
   });
 
-  it('R14 a read from a silent server is tried five times and ends as a network failure', async () => {
+  it('R14: a read from a silent server is tried five times and ends as a network failure', async () => {
     const server = await serve([silence('request')]);
     const error = await failureOf(makeCore(server.url).call(READ));
     expect(error).toMatchObject({ code: 'network', exitCode: 8, retryable: true });
@@ -32,7 +32,7 @@ describe('time limits', () => {
     expect(server.ledger).toHaveLength(5);
   });
 
-  it('R14 a host that never completes the connection is given up within the limit', async () => {
+  it('R14: a host that never completes the connection is given up within the limit', async () => {
     const hole = await blackHole();
     const core = makeCore(hole.url);
     const { result, ms } = await timed(() => failureOf(core.call(ONCE)));
@@ -43,26 +43,26 @@ describe('time limits', () => {
     expect(ms).toBeGreaterThan(5 * QUICK.connect - 100);
   });
 
-  it('R14 a server that accepts and never speaks TLS is given up within the limit', async () => {
+  it('R14: a server that accepts and never speaks TLS is given up within the limit', async () => {
     const server = await serve([silence('connection')]);
     const url = new URL(`https://127.0.0.1:${server.port}/`);
     const result = await failureOf(makeCore(url).call(ONCE));
     expect(result.message).toContain('no connection was made within 0.3 s');
   });
 
-  it('R14 a slow answer within the limits is an answer', async () => {
+  it('R14: a slow answer within the limits is an answer', async () => {
     const server = await serve([trickle(head(200, { 'content-length': '6' }), 60, ' {}')]);
     await expect(makeCore(server.url).call(READ)).resolves.toBeUndefined();
   });
 
-  it('R14 an error answer whose body never ends is still that error', async () => {
+  it('R14: an error answer whose body never ends is still that error', async () => {
     const server = await serve([silence('body', 403)]);
     const result = await failureOf(makeCore(server.url).call(READ));
     expect(result).toMatchObject({ code: 'forbidden', status: 403 });
     expect(server.ledger).toHaveLength(1);
   });
 
-  it('R14 no connection is left behind by an answer that was given up', async () => {
+  it('R14: no connection is left behind by an answer that was given up', async () => {
     const server = await serve([silence('body', 403), json({})]);
     const core = makeCore(server.url);
     await failureOf(core.call(READ));

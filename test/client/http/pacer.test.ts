@@ -26,7 +26,7 @@ const SENDINGS = fc.array(
 );
 
 describe('pacing', () => {
-  it('R18 never lets more requests go in any window than a rule allows, however many ask at once', async () => {
+  it('R18: pacing never lets more requests go in any window than a rule allows, however many ask at once', async () => {
     await fc.assert(
       fc.asyncProperty(SENDINGS, async (sendings) => {
         const went = await run(KNOWN_RATES, sendings);
@@ -39,7 +39,7 @@ describe('pacing', () => {
     );
   });
 
-  it('R18 does not hold back what fits', async () => {
+  it('R18: pacing does not hold back what fits', async () => {
     const clock = new FakeClock();
     const pacer = new Pacer(KNOWN_RATES, clock);
     for (let n = 0; n < 48; n += 1) (await pacer.take({ key: 'management', path: '/logs' }, undefined, quiet))();
@@ -49,7 +49,7 @@ describe('pacing', () => {
     expect(clock.slept).toEqual([]);
   });
 
-  it('R18 40 jobs of three requests each take no longer than the rule makes them', async () => {
+  it('R18: 40 jobs of three requests each take no longer than the rule makes them', async () => {
     const clock = new FakeClock();
     const pacer = new Pacer(KNOWN_RATES, clock);
     const started = clock.now();
@@ -58,7 +58,7 @@ describe('pacing', () => {
     expect(clock.now() - started).toBe(Math.floor(119 / 9) * 10_000);
   });
 
-  it('R18 keys are counted apart', async () => {
+  it('R18: keys are counted apart', async () => {
     const clock = new FakeClock();
     const rule: RateRule = { name: 'all', applies: () => true, count: 1, windowMs: 1_000, blockMs: 0 };
     const pacer = new Pacer([rule], clock);
@@ -67,7 +67,7 @@ describe('pacing', () => {
     expect(clock.slept).toEqual([]);
   });
 
-  it('R18 tells of each pause, and those who wait go in turn', async () => {
+  it('R18: pacing tells of each pause, and those who wait go in turn', async () => {
     const clock = new FakeClock();
     const rule: RateRule = { name: 'all', applies: () => true, count: 2, windowMs: 1_000, blockMs: 0 };
     const pacer = new Pacer([rule], clock);
@@ -85,7 +85,7 @@ describe('pacing', () => {
     expect(told.every((ms) => ms > 0 && ms <= 1_000)).toBe(true);
   });
 
-  it('R19 a pause ends with the signal, and takes nobody else along', async () => {
+  it('R19: a pause ends with the signal, and takes nobody else along', async () => {
     const clock = new FakeClock({ auto: false });
     const rule: RateRule = { name: 'all', applies: () => true, count: 1, windowMs: 1_000, blockMs: 0 };
     const pacer = new Pacer([rule], clock);
@@ -100,7 +100,7 @@ describe('pacing', () => {
     await second;
   });
 
-  it('R18 a request that is not answered yet counts, however old it is', async () => {
+  it('R18: a request that is not answered yet counts, however old it is', async () => {
     const clock = new FakeClock();
     const rule: RateRule = { name: 'all', applies: () => true, count: 1, windowMs: 1_000, blockMs: 0 };
     const pacer = new Pacer([rule], clock);
@@ -112,7 +112,7 @@ describe('pacing', () => {
     expect((await second) - answered).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('R17 a refusal holds back all that the broken rule governs, and nothing else', async () => {
+  it('R17: a refusal holds back all that the broken rule governs, and nothing else', async () => {
     const clock = new FakeClock();
     const pacer = new Pacer(KNOWN_RATES, clock);
     const started = clock.now();
@@ -126,7 +126,7 @@ describe('pacing', () => {
     new Pacer([], clock).hold({ key: 'private', path: '/x' }, 1_000);
   });
 
-  it('R17 knows how long a broken rule blocks', () => {
+  it('R17: pacing knows how long a broken rule blocks', () => {
     const pacer = new Pacer(KNOWN_RATES, new FakeClock());
     expect(pacer.blockMs({ key: 'management', path: '/logs' })).toBe(60_000);
     expect(pacer.blockMs({ key: 'private', path: '/account-updater/jobs' })).toBe(10_000);

@@ -31,7 +31,7 @@ function address(proxy: ConnectProxy): string {
 
 describe('a proxy', () => {
   it.each(['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'])(
-    'R24 named by %s is used, through a tunnel that shows it neither key nor path',
+    'R24: named by %s is used, through a tunnel that shows it neither key nor path',
     async (variable) => {
       const server = await secureServer();
       const proxy = await startProxy('open', server.port);
@@ -58,7 +58,7 @@ describe('a proxy', () => {
     },
   );
 
-  it('R24 without a scheme or a user is used, and told nothing more', async () => {
+  it('R24: a proxy without a scheme or a user is used, and told nothing more', async () => {
     const server = await serve([json({})]);
     const proxy = await startProxy('open', server.port);
     const environment = { http_proxy: `127.0.0.1:${proxy.port}` };
@@ -68,7 +68,7 @@ describe('a proxy', () => {
     expect(server.ledger).toHaveLength(1);
   });
 
-  it('R24 that speaks TLS itself is used, once its certificate is trusted', async () => {
+  it('R24: a proxy that speaks TLS itself is used, once its certificate is trusted', async () => {
     const server = await serve([json({})]);
     const certificate = makeCertificate('localhost');
     const proxy = await ConnectProxy.start('open', server.port, tlsServer(certificate));
@@ -84,7 +84,7 @@ describe('a proxy', () => {
     expect(server.ledger).toHaveLength(1);
   });
 
-  it('R24 does not weaken the check of the certificate behind it', async () => {
+  it('R24: a proxy does not weaken the check of the certificate behind it', async () => {
     const server = await FaultServer.start([json({})], tlsServer(CERTIFICATE));
     onTestFinished(() => server.close());
     const proxy = await startProxy('open', server.port);
@@ -106,7 +106,7 @@ describe('a proxy', () => {
     ['hang-up', 'closed the connection', 5],
     ['reset', 'closed the connection', 5],
     ['garbage', 'did not answer as a proxy does', 5],
-  ])('R24 that does this is told of clearly: %j', async (manner, words, attempts) => {
+  ])('R24: a proxy that does this is told of clearly: %j', async (manner, words, attempts) => {
     const proxy = await startProxy(manner);
     for (const request of [READ, CREATE]) {
       proxy.ledger.length = 0;
@@ -120,7 +120,7 @@ describe('a proxy', () => {
     }
   });
 
-  it('R24 that is not there is told of clearly', async () => {
+  it('R24: a proxy that is not there is told of clearly', async () => {
     const proxy = await ConnectProxy.start('silent');
     const environment = { https_proxy: address(proxy) };
     await proxy.close();
@@ -135,7 +135,7 @@ describe('a proxy', () => {
   });
 
   it.each(['silent', 'silent-tunnel'] as const)(
-    'R14 R24 that is %s is given up within the limit, and its connections are closed',
+    'R14 and R24: a proxy that is %s is given up within the limit, and its connections are closed',
     async (manner) => {
       const proxy = await startProxy(manner);
       const environment = { https_proxy: address(proxy) };
@@ -156,7 +156,7 @@ describe('a proxy', () => {
     `socks5://user:${PASSWORD}@127.0.0.1:1080`,
     `ftp://${PASSWORD}.test`,
     `http://proxy.test:${PASSWORD}`,
-  ])('R24 with an unusable address (%#) is a matter of configuration, and not shown', async (value) => {
+  ])('R24: with an unusable address (%#) is a matter of configuration, and not shown', async (value) => {
     const error = await failureOf(makeCore(API, { environment: { HTTPS_PROXY: value } }).call(READ));
     expect(error).toMatchObject({ code: 'config', exitCode: 3 });
     expect(error.message).toBe('the proxy address in HTTPS_PROXY is not a usable URL');
@@ -171,7 +171,7 @@ function choice(url: string, environment: Record<string, string>): string | unde
 }
 
 describe('the choice of a proxy', () => {
-  it('R24 goes by the scheme, and lower case comes first', () => {
+  it('R24: the choice of a proxy goes by the scheme, and lower case comes first', () => {
     expect(choice('https://api.test', proxies)).toBe('secure.test:2');
     expect(choice('http://api.test', proxies)).toBe('plain.test:1');
     expect(choice('https://api.test', { http_proxy: 'http://plain.test:1' })).toBeUndefined();
@@ -196,19 +196,19 @@ describe('the choice of a proxy', () => {
     ['', false],
     [',, ,', false],
     [':443', false],
-  ])('R24 no_proxy %j exempts https://api.test: %s', (list, exempt) => {
+  ])('R24: no_proxy %j exempts https://api.test: %s', (list, exempt) => {
     for (const name of ['no_proxy', 'NO_PROXY'])
       expect(choice('https://api.test/x', { ...proxies, [name]: list }) === undefined).toBe(exempt);
   });
 
   it.each(['http://localhost:1', 'http://127.0.0.1', 'http://127.9.9.9:8', 'http://[::1]:5', 'https://localhost'])(
-    'R24 this machine is never reached through a proxy: %s',
+    'R24: this machine is never reached through a proxy: %s',
     (url) => {
       expect(choice(url, { ...proxies, all_proxy: 'http://all.test' })).toBeUndefined();
     },
   );
 
-  it('R24 a bad address that is not needed does no harm', () => {
+  it('R24: a bad address that is not needed does no harm', () => {
     expect(choice('https://api.test', { http_proxy: 'nonsense://', no_proxy: '' })).toBeUndefined();
     expect(choice('https://api.test', { https_proxy: 'nonsense://', no_proxy: 'api.test' })).toBeUndefined();
     expect(() => choice('https://api.test', { https_proxy: 'nonsense://' })).toThrow(SvcError);

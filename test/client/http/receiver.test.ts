@@ -32,7 +32,7 @@ function gather(response: Receiver): { pieces: string[]; done: Promise<void> } {
 }
 
 describe('a response as it comes', () => {
-  it('has a head, and interim responses are not it', async () => {
+  it('a response as it comes has a head, and interim responses are not it', async () => {
     const response = receiver();
     response.onResponseStart(ANY, 103, {});
     response.onResponseStart(ANY, 200, { etag: '"a"', 'x-note': ['one', 'two'] });
@@ -41,7 +41,7 @@ describe('a response as it comes', () => {
     expect(Object.fromEntries(headers)).toEqual({ etag: ['"a"'], 'x-note': ['one', 'two'] });
   });
 
-  it('hands its pieces on in their order, those that came before the reader too', async () => {
+  it('a response as it comes hands its pieces on in their order, those that came before the reader too', async () => {
     const response = receiver();
     response.onResponseStart(ANY, 200, {});
     response.onResponseData(ANY, Buffer.from('a'));
@@ -53,7 +53,7 @@ describe('a response as it comes', () => {
     await done;
   });
 
-  it('R45 hands on what came before it broke off, and then fails', async () => {
+  it('R45: a response as it comes hands on what came before it broke off, and then fails', async () => {
     const response = receiver();
     response.onResponseStart(ANY, 200, {});
     response.onResponseData(ANY, Buffer.from('a'));
@@ -63,7 +63,7 @@ describe('a response as it comes', () => {
     expect(pieces).toEqual(['a']);
   });
 
-  it('R46 fails where undici takes a broken connection for the end of the body', async () => {
+  it('R46: a response as it comes fails where undici takes a broken connection for the end of the body', async () => {
     const response = receiver({ brokenBy: () => new Error('reset') });
     response.onResponseStart(ANY, 200, {});
     const { done } = gather(response);
@@ -71,7 +71,7 @@ describe('a response as it comes', () => {
     await expect(done).rejects.toThrow('reset');
   });
 
-  it('keeps no more than a bound for a reader that does not come', async () => {
+  it('a response as it comes keeps no more than a bound for a reader that does not come', async () => {
     const response = receiver();
     const { aborts, value } = controller();
     response.onRequestStart(value);
@@ -82,7 +82,7 @@ describe('a response as it comes', () => {
     await expect(gather(response).done).rejects.toThrow('not read in time');
   });
 
-  it('drops its connection when a piece cannot be taken, and hands on no more', async () => {
+  it('a response as it comes drops its connection when a piece cannot be taken, and hands on no more', async () => {
     const response = receiver();
     const { aborts, value } = controller();
     response.onRequestStart(value);
@@ -101,7 +101,7 @@ describe('a response as it comes', () => {
   it.each([
     ['is complete', (response: Receiver) => response.onResponseEnd()],
     ['breaks off', (response: Receiver) => response.onResponseError(ANY, new Error('reset'))],
-  ])('R70 fails as its reader does when it %s before the reader takes it', async (_, end) => {
+  ])('R70: a response as it comes fails as its reader does when it %s before the reader takes it', async (_, end) => {
     const response = receiver();
     response.onResponseStart(ANY, 200, {});
     for (const piece of ['a', 'b', 'c']) response.onResponseData(ANY, Buffer.from(piece));
@@ -115,20 +115,23 @@ describe('a response as it comes', () => {
     expect(taken).toEqual(['a', 'b']);
   });
 
-  it.each(['aborted', 'dropped'])('R70 fails when it is complete and %s before its reader takes it', async (how) => {
-    const abort = new AbortController();
-    const response = receiver({ signal: abort.signal });
-    response.onResponseStart(ANY, 200, {});
-    response.onResponseData(ANY, Buffer.from('a'));
-    response.onResponseEnd();
-    if (how === 'aborted') abort.abort(new Error('aborted'));
-    else response.drop();
-    const { pieces, done } = gather(response);
-    await expect(done).rejects.toThrow(how);
-    expect(pieces).toEqual([]);
-  });
+  it.each(['aborted', 'dropped'])(
+    'R70: a response as it comes fails when it is complete and %s before its reader takes it',
+    async (how) => {
+      const abort = new AbortController();
+      const response = receiver({ signal: abort.signal });
+      response.onResponseStart(ANY, 200, {});
+      response.onResponseData(ANY, Buffer.from('a'));
+      response.onResponseEnd();
+      if (how === 'aborted') abort.abort(new Error('aborted'));
+      else response.drop();
+      const { pieces, done } = gather(response);
+      await expect(done).rejects.toThrow(how);
+      expect(pieces).toEqual([]);
+    },
+  );
 
-  it('R19 gives up at once when it is aborted, pieces and all', async () => {
+  it('R19: a response as it comes gives up at once when it is aborted, pieces and all', async () => {
     const abort = new AbortController();
     const response = receiver({ signal: abort.signal });
     const { aborts, value } = controller();
@@ -141,7 +144,7 @@ describe('a response as it comes', () => {
     expect([pieces, aborts]).toEqual([[], ['enough']]);
   });
 
-  it('R19 is not even begun when it was aborted before', async () => {
+  it('R19: a response as it comes is not even begun when it was aborted before', async () => {
     const abort = new AbortController();
     let sent = false;
     const response = receiver({ signal: abort.signal, onSent: () => (sent = true) });
@@ -152,7 +155,7 @@ describe('a response as it comes', () => {
     expect([sent, aborts]).toEqual([false, ['enough']]);
   });
 
-  it('ends its connection when it is dropped on the way, and only then', () => {
+  it('a response as it comes ends its connection when it is dropped on the way, and only then', () => {
     for (const [ended, count] of [
       [false, 1],
       [true, 0],

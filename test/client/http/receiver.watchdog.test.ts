@@ -18,7 +18,7 @@ describe('the watchdog', () => {
     vi.useRealTimers();
   });
 
-  it('R14 bounds the connection, and knows that nothing was sent', () => {
+  it('R14: the watchdog bounds the connection, and knows that nothing was sent', () => {
     vi.advanceTimersByTime(999);
     expect(expired).toEqual([]);
     vi.advanceTimersByTime(1);
@@ -27,7 +27,7 @@ describe('the watchdog', () => {
     ]);
   });
 
-  it('R14 bounds the wait for headers from the last piece that went out, however long the sending takes', () => {
+  it('R14: the watchdog bounds the wait for headers from the last piece that went out, however long the sending takes', () => {
     watchdog.sending();
     for (let n = 0; n < 100; n += 1) {
       vi.advanceTimersByTime(1_900);
@@ -38,7 +38,7 @@ describe('the watchdog', () => {
     expect(expired).toMatchObject([{ stage: 'send', sent: true }]);
   });
 
-  it('R14 bounds the silence between two pieces of a body', () => {
+  it('R14: the watchdog bounds the silence between two pieces of a body', () => {
     watchdog.sending();
     watchdog.answered();
     vi.advanceTimersByTime(2_999);
@@ -49,7 +49,7 @@ describe('the watchdog', () => {
     expect(expired).toMatchObject([{ stage: 'body', message: 'it stayed silent within 3 s' }]);
   });
 
-  it('R14 bounds a body as a whole, however steadily it flows', () => {
+  it('R14: the watchdog bounds a body as a whole, however steadily it flows', () => {
     watchdog.sending();
     watchdog.answered();
     for (let n = 0; n < 9; n += 1) {
@@ -61,7 +61,7 @@ describe('the watchdog', () => {
     expect(expired).toMatchObject([{ stage: 'body', message: 'its response was not complete within 10 s' }]);
   });
 
-  it('R14 a body without a bound may take for ever, as long as it flows', () => {
+  it('R14: a body without a bound may take forever, as long as it flows', () => {
     const endless = new Watchdog({ ...LIMITS, body: Infinity }, (failure) => expired.push(failure));
     watchdog.stop();
     endless.sending();
@@ -74,7 +74,7 @@ describe('the watchdog', () => {
     endless.stop();
   });
 
-  it('R19 once stopped arms nothing, whatever is still told of the exchange', () => {
+  it('R19: once stopped arms nothing, whatever is still told of the exchange', () => {
     for (const stage of ['connect', 'send', 'body'] as const) {
       const over = new Watchdog(LIMITS, (failure) => expired.push(failure));
       if (stage !== 'connect') over.sending();

@@ -29,18 +29,18 @@ describe('an address', () => {
     ['ftp://localhost', false],
     ['file:///etc/passwd', false],
     ['ws://localhost', false],
-  ])('R04 may be spoken to only over https, or on this machine: %s is %s', (text, safe) => {
+  ])('R04: an address may be spoken to only over https, or on this machine: %s is %s', (text, safe) => {
     expect(isSafeAddress(new URL(text))).toBe(safe);
   });
 
-  it('R06 is shown as scheme, host and port only, and nonsense not at all', () => {
+  it('R06: an address is shown as scheme, host and port only, and nonsense not at all', () => {
     expect(displayHost(new URL('https://user:pass@api.test:8443/path?sig=x#y'))).toBe('https://api.test:8443');
     expect(readAddress('https://[nonsense?sig=x')).toBeUndefined();
   });
 });
 
 describe('the address of a request', () => {
-  it('R26 carries every part and cursor byte for byte, and stays below its base', async () => {
+  it('R26: the address of a request carries every part and cursor byte for byte, and stays below its base', async () => {
     const server = await serve([json({})]);
     const odd = 'a/b?c#d%2e%2e e+f&g=h;i"<>\\^`{|}~ü🙂';
     await makeCore(new URL('v1/', server.url)).call({
@@ -56,11 +56,11 @@ describe('the address of a request', () => {
     ]);
   });
 
-  it.each(['', '.', '..'])('R04 refuses an id that would name another endpoint: %j', (id) => {
+  it.each(['', '.', '..'])('R04: the address of a request refuses an id that would name another endpoint: %j', (id) => {
     expect(() => path`/things/${id}`).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 
-  it('keeps the path of its base, with or without a slash at its end', () => {
+  it('the address of a request keeps the path of its base, with or without a slash at its end', () => {
     for (const base of ['https://api.test/v1', 'https://api.test/v1/', 'https://api.test/v1//'])
       expect(buildUrl(new URL(base), '/logs').href).toBe('https://api.test/v1/logs');
     expect(buildUrl(new URL('https://api.test'), '/logs').href).toBe('https://api.test/logs');

@@ -52,7 +52,7 @@ const ERRORS: readonly (readonly [what: string, body: string | Buffer, end: stri
 const CASES = ERRORS.map(([what, body, end, type = JSON_TYPE]) => ({ what, body, end, type }));
 
 describe('an error body that holds', () => {
-  it.each(CASES)('R21 $what gives one clean line with status and request id', async ({ body, end, type }) => {
+  it.each(CASES)('R21: $what gives one clean line with status and request id', async ({ body, end, type }) => {
     const server = await serve([answer(400, body, { ...type, 'x-request-id': 'req-1' })]);
     const error = await failureOf(makeCore(server.url).call({ ...READ, subject: 'the logs' }));
     expect(error).toMatchObject({ code: 'rejected', exitCode: 6, status: 400, requestId: 'req-1' });
@@ -60,7 +60,7 @@ describe('an error body that holds', () => {
     expect(error.message).toBe(start + end);
   });
 
-  it('R21 a trace id of its own names it where no header does', async () => {
+  it('R21: a trace id of its own names it where no header does', async () => {
     for (const [body, id] of [
       ['{"title":"x","trace_id":"t-1"}', 't-1'],
       ['{"error":{"traceId":"t-2"}}', 't-2'],
@@ -73,7 +73,7 @@ describe('an error body that holds', () => {
     }
   });
 
-  it('R06 R21 headers that echo the key never bring it into an error', async () => {
+  it('R06 and R21: headers that echo the key never bring it into an error', async () => {
     for (const status of [302, 400, 401, 404, 429, 503]) {
       const server = await serve([
         answer(status, CANARY, {
@@ -87,7 +87,7 @@ describe('an error body that holds', () => {
     }
   });
 
-  it('R21 fields of a validation are given apart for scripts, at most twenty', async () => {
+  it('R21: fields of a validation are given apart for scripts, at most twenty', async () => {
     const errors = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`f${n}`, ['bad', 7, '']]));
     const server = await serve([json({ errors }, 422)]);
     const error = await failureOf(makeCore(server.url).call(READ));
@@ -97,7 +97,7 @@ describe('an error body that holds', () => {
     expectClean(error);
   });
 
-  it('R21 a huge error body is not read to its end', async () => {
+  it('R21: a huge error body is not read to its end', async () => {
     let sent = 0;
     function* endless(): Generator<string> {
       yield head(403, { 'content-length': '500000000' });
@@ -125,7 +125,7 @@ describe('a good answer that holds', () => {
     ['an object without a needed field', '{"ID":"x"}', 'id is missing'],
     ['a needed field of another type', '{"id":7}', 'id: Invalid input: expected string, received number'],
     ['the key', `gone ${CANARY}`, 'gone (the key)'],
-  ])('R21 %s is one clean line with status and request id', async (_, body, end) => {
+  ])('R21: %s is one clean line with status and request id', async (_, body, end) => {
     const server = await serve([answer(200, body, { 'x-request-id': 'req-1' })]);
     const error = await failureOf(makeCore(server.url).call({ ...READ, shape: SHAPE }));
     expect(error).toMatchObject({ code: 'bad_response', exitCode: 8, status: 200, requestId: 'req-1' });
@@ -135,12 +135,12 @@ describe('a good answer that holds', () => {
     expect(server.ledger).toHaveLength(1);
   });
 
-  it('R21 a byte order mark before good JSON is an answer', async () => {
+  it('R21: a byte order mark before good JSON is an answer', async () => {
     const server = await serve([answer(200, '\uFEFF{"id":"x"}')]);
     await expect(makeCore(server.url).call({ ...READ, shape: SHAPE })).resolves.toEqual({ id: 'x' });
   });
 
-  it('R21 a body that nobody asks for may hold anything', async () => {
+  it('R21: a body that nobody asks for may hold anything', async () => {
     const server = await serve([answer(200, PAGE), answer(204)]);
     const core = makeCore(server.url);
     await core.call(READ);

@@ -42,7 +42,7 @@ const strange = fc
   .filter((name) => !(name in GOOD) && !(name in GOOD.inner) && name !== 'note');
 
 describe('an answer', () => {
-  it('R23 keeps fields, statuses and codes that nobody knows', () => {
+  it('R23: an answer keeps fields, statuses and codes that nobody knows', () => {
     fc.assert(
       fc.property(fc.dictionary(strange, fc.jsonValue()), fc.string(), (extra, status) => {
         const body = { ...GOOD, ...extra, status, inner: { ...GOOD.inner, ...extra } };
@@ -53,7 +53,7 @@ describe('an answer', () => {
     );
   });
 
-  it('R23 keeps every unknown value as it is, however deep it stands', () => {
+  it('R23: an answer keeps every unknown value as it is, however deep it stands', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 0, max: 100 }), fc.boolean(), (value, depth, inList) => {
         let deep: unknown = value;
@@ -65,7 +65,7 @@ describe('an answer', () => {
     );
   });
 
-  it('R23 that lacks a needed field is exit 8 and names the field', () => {
+  it('R23: an answer that lacks a needed field is exit 8 and names the field', () => {
     fc.assert(
       fc.property(fc.constantFrom(...NEEDED), fc.dictionary(strange, fc.jsonValue()), (name, extra) => {
         const body: Record<string, unknown> = { ...extra, ...GOOD, inner: { ...GOOD.inner } };
@@ -80,7 +80,7 @@ describe('an answer', () => {
     );
   });
 
-  it('R23 with a needed field of another type is exit 8 and names the field', () => {
+  it('R23: with a needed field of another type is exit 8 and names the field', () => {
     fc.assert(
       fc.property(fc.constantFrom('id', 'status', 'count'), fc.constantFrom(null, [], {}, true), (name, value) => {
         expect(failure({ ...GOOD, [name]: value }).message).toContain(`${name}: `);
@@ -88,13 +88,13 @@ describe('an answer', () => {
     );
   });
 
-  it('R23 names the place in a list, and no more than five places', () => {
+  it('R23: an answer names the place in a list, and no more than five places', () => {
     expect(failure({ ...GOOD, inner: { name: 'n', tags: ['x', 7] } }).message).toContain('inner.tags.1: ');
     const { message } = failure({ ...GOOD, inner: { name: 'n', tags: Array.from({ length: 500 }, () => 7) } });
     expect(message.match(/inner\.tags\.\d+/g)).toHaveLength(5);
   });
 
-  it('R23 that is any JSON whatever is either kept whole or refused plainly', () => {
+  it('R23: an answer that is any JSON whatever is either kept whole or refused plainly', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (body) => {
         expect(failure(body)).toMatchObject({ code: 'bad_response', status: 200 });

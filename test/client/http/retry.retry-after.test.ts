@@ -31,11 +31,11 @@ describe('Retry-After', () => {
     ['an RFC 3339 time', '2026-01-05T12:00:30Z', undefined],
     ['absurdly many seconds', `1${'0'.repeat(22)}`, Number.MAX_SAFE_INTEGER],
     ['more seconds than a number holds', '9'.repeat(400), Number.MAX_SAFE_INTEGER],
-  ])('R17 reads %s', (_, header, ms) => {
+  ])('R17: Retry-After reads %s', (_, header, ms) => {
     expect(retryAfterMs(header, NOW)).toBe(ms);
   });
 
-  it('R17 reads no header as no pause', () => {
+  it('R17: Retry-After reads no header as no pause', () => {
     expect(retryAfterMs(undefined, NOW)).toBeUndefined();
   });
 
@@ -44,7 +44,7 @@ describe('Retry-After', () => {
     ['503', 503, '7', 7_000],
     ['a header sent twice', 429, ['3', '9'], 9_000],
     ['a header sent twice, the longer one first', 429, ['9', '3'], 9_000],
-  ] as const)('R17 never waits less than the service asked for: %s', async (_, status, value, least) => {
+  ] as const)('R17: Retry-After never waits less than the service asked for: %s', async (_, status, value, least) => {
     const server = await serve([answer(status, '', { 'retry-after': value }), json({})]);
     for (const random of [0, 0.5, 0.999]) {
       server.play([answer(status, '', { 'retry-after': value }), json({})]);
@@ -56,7 +56,7 @@ describe('Retry-After', () => {
     }
   });
 
-  it('R17 a pause as long as allowed is taken; one longer ends the command with exit 7', async () => {
+  it('R17: a pause as long as allowed is taken; one longer ends the command with exit 7', async () => {
     const server = await serve([answer(429, '', { 'retry-after': '60' }), json({})]);
     const clock = new FakeClock();
     await makeCore(server.url, { clock, maxWaitMs: 60_000 }).call(READ);
@@ -75,7 +75,7 @@ describe('Retry-After', () => {
     }
   });
 
-  it('R17 a pause of more than a day is not offered to be allowed', async () => {
+  it('R17: a pause of more than a day is not offered to be allowed', async () => {
     const server = await serve([answer(429, '', { 'retry-after': `1${'0'.repeat(23)}` })]);
     const error = await failureOf(makeCore(server.url, { clock: new FakeClock() }).call(READ));
     expect(error).toMatchObject({ code: 'rate_limited', exitCode: 7 });
@@ -83,7 +83,7 @@ describe('Retry-After', () => {
     expect(`${error.message} ${error.hint}`).not.toMatch(/--max-wait|e\+|\d{6}/);
   });
 
-  it('R17 a 429 that names no pause waits as long as the broken rule blocks', async () => {
+  it('R17: a 429 that names no pause waits as long as the broken rule blocks', async () => {
     const rule: RateRule = { name: 'all', applies: () => true, count: 100, windowMs: 1_000, blockMs: 45_000 };
     for (const value of [undefined, 'soon', '-1']) {
       const server = await serve([answer(429, '', value === undefined ? {} : { 'retry-after': value }), json({})]);
@@ -93,7 +93,7 @@ describe('Retry-After', () => {
     }
   });
 
-  it('R17 a pause that one request was asked for is kept by those beside it', async () => {
+  it('R17: a pause that one request was requested is kept by those beside it', async () => {
     const server = await serve((_, index) => (index === 0 ? answer(429, '', { 'retry-after': '30' }) : json({})));
     const clock = new FakeClock({ auto: false });
     const rule: RateRule = { name: 'all', applies: () => true, count: 100, windowMs: 1_000, blockMs: 1_000 };
@@ -110,7 +110,7 @@ describe('Retry-After', () => {
     expect(server.ledger).toHaveLength(3);
   });
 
-  it('R17 R25 a date counts by the clock of the service, however wrong ours is', async () => {
+  it('R17 and R25: a date counts by the clock of the service, however wrong ours is', async () => {
     for (const hours of [-26, 0, 26]) {
       const clock = new FakeClock();
       const theirs = clock.now() + hours * 3_600_000;

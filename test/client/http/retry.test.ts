@@ -25,17 +25,17 @@ function failure(kind: FailureType, stage: Stage): { failure: TransportFailure }
 }
 
 describe('the set of retries', () => {
-  it('R15 repeats a read after 408, 429, 500, 502, 503 and 504 only', () => {
+  it('R15: the set of retries repeats a read after 408, 429, 500, 502, 503 and 504 only', () => {
     for (let status = 300; status < 700; status += 1)
       expect(mayRetry({ status }, 'always'), String(status)).toBe(RETRIED.includes(status));
   });
 
-  it.each(FAILED_ONCE)('R15 after a failure of the kind %s a read is repeated: %s', (kind, repeated) => {
+  it.each(FAILED_ONCE)('R15: after a failure of the kind %s a read is repeated: %s', (kind, repeated) => {
     for (const stage of ['connect', 'send', 'body'] as const)
       expect(mayRetry(failure(kind, stage), 'always')).toBe(repeated);
   });
 
-  it('R20 repeats what may have an effect after 429 or when nothing was sent, and never else', () => {
+  it('R20: the set of retries repeats what may have an effect after 429 or when nothing was sent, and never else', () => {
     for (let status = 300; status < 700; status += 1) expect(mayRetry({ status }, 'unsent')).toBe(status === 429);
     for (const [kind, repeated] of FAILED_ONCE) {
       expect(mayRetry(failure(kind, 'connect'), 'unsent')).toBe(repeated);
@@ -46,7 +46,7 @@ describe('the set of retries', () => {
   });
 
   it.each([200, 201, 204, 400, 401, 403, 404, 409, 410, 418, 422, 424, 451, ...RETRIED, 501, 505, 599])(
-    'R15 sends a read that is always answered with %i the right number of times',
+    'R15: the set of retries sends a read that is always answered with %i the right number of times',
     async (status) => {
       const server = await serve([answer(status)]);
       const call = makeCore(server.url).call(READ);
@@ -64,19 +64,19 @@ describe('the set of retries', () => {
     ['reset amid the body', reset('answer', 60)],
     ['left without an answer', hangUp()],
     ['left in silence', silence('request')],
-  ])('R15 repeats a read that is %s, and then has its answer', async (_, step) => {
+  ])('R15: the set of retries repeats a read that is %s, and then has its answer', async (_, step) => {
     const server = await serve([step, step, step, step, json({})]);
     await makeCore(server.url).call(READ);
     expect(server.connections).toBe(5);
   });
 
-  it('R15 R16 sends a read that is always reset five times, and no more', async () => {
+  it('R15 and R16: the set of retries sends a read that is always reset five times, and no more', async () => {
     const server = await serve([reset('request')]);
     await failureOf(makeCore(server.url).call(READ));
     expect(server.ledger).toHaveLength(MAX_ATTEMPTS);
   });
 
-  it('R15 repeats a read after a refused connection and an unknown name', async () => {
+  it('R15: the set of retries repeats a read after a refused connection and an unknown name', async () => {
     const server = await FaultServer.start([json({})]);
     const { url } = server;
     await server.close();
@@ -96,7 +96,7 @@ describe('the set of retries', () => {
 });
 
 describe('pauses between retries', () => {
-  it('R16 a pause lies anywhere between nothing and a bound that doubles up to 20 s', () => {
+  it('R16: a pause lies anywhere between nothing and a bound that doubles up to 20 s', () => {
     fc.assert(
       fc.property(fc.nat(2_000), fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (n, random) => {
         const bound = Math.min(20_000, 500 * 2 ** n);
@@ -109,7 +109,7 @@ describe('pauses between retries', () => {
     );
   });
 
-  it('R16 sends a request at most five times, with pauses within their bounds', async () => {
+  it('R16: a retry policy sends a request at most five times, with pauses within their bounds', async () => {
     const server = await serve([answer(503)]);
     await fc.assert(
       fc.asyncProperty(
@@ -128,14 +128,14 @@ describe('pauses between retries', () => {
     );
   });
 
-  it('R16 a dead service is given up after ten retries in all, whatever is asked of it', async () => {
+  it('R16: a dead service is given up after ten retries in all, whatever is asked of it', async () => {
     const server = await serve([answer(503)]);
     const core = makeCore(server.url);
     for (let n = 0; n < 20; n += 1) await failureOf(core.call(READ));
     expect(server.ledger).toHaveLength(20 + 10);
   });
 
-  it('R16 successes buy retries back, never more than there were at first', () => {
+  it('R16: successes buy retries back, never more than there were at first', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 300, size: 'max' }), (successes) => {
         const quota = new RetryQuota();

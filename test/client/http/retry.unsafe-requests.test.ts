@@ -43,15 +43,18 @@ const UNCLEAR = [
 describe.each(REQUESTS.map((request) => [`${request.method} ${request.path}`, request] as const))(
   '%s',
   (_, request) => {
-    it.each(UNCLEAR)('R20 is not repeated when it is %s: the outcome is unknown', async (_what, step) => {
-      const server = await serve([step, json({})]);
-      const error = await failureOf(makeCore(server.url).call(request));
-      expect(error).toMatchObject({ code: 'outcome_unknown', exitCode: 9, ...HOW, retryable: false });
-      expect(error.message).toContain(`${request.method} ${request.path} may have taken effect`);
-      expect(server.ledger).toHaveLength(1);
-    });
+    it.each(UNCLEAR)(
+      'R20: an unsafe request is not repeated when it is %s: the outcome is unknown',
+      async (_what, step) => {
+        const server = await serve([step, json({})]);
+        const error = await failureOf(makeCore(server.url).call(request));
+        expect(error).toMatchObject({ code: 'outcome_unknown', exitCode: 9, ...HOW, retryable: false });
+        expect(error.message).toContain(`${request.method} ${request.path} may have taken effect`);
+        expect(server.ledger).toHaveLength(1);
+      },
+    );
 
-    it('R20 takes effect at most once when the connection is reset before it is read', async () => {
+    it('R20: an unsafe request takes effect at most once when the connection is reset before it is read', async () => {
       for (let round = 0; round < 5; round += 1) {
         const server = await serve([reset('connection'), json({})]);
         // Whether a byte was on its way is a matter of microseconds: sent again only if surely none was.
@@ -64,7 +67,7 @@ describe.each(REQUESTS.map((request) => [`${request.method} ${request.path}`, re
       }
     });
 
-    it('R20 is repeated after 429, and takes effect once', async () => {
+    it('R20: an unsafe request is repeated after 429, and takes effect once', async () => {
       const server = await serve([answer(429), answer(429, '', { 'retry-after': '2' }), json({}, 201)]);
       const clock = new FakeClock();
       await makeCore(server.url, { clock }).call(request);
@@ -74,7 +77,7 @@ describe.each(REQUESTS.map((request) => [`${request.method} ${request.path}`, re
         expect(body).toBe(request.body === undefined ? '' : JSON.stringify(request.body));
     });
 
-    it('R20 is repeated when no connection was made, for nothing was sent', async () => {
+    it('R20: an unsafe request is repeated when no connection was made, for nothing was sent', async () => {
       const gone = await FaultServer.start([json({})]);
       const { url } = gone;
       await gone.close();
@@ -84,7 +87,7 @@ describe.each(REQUESTS.map((request) => [`${request.method} ${request.path}`, re
       expect(clock.slept).toHaveLength(4);
     });
 
-    it('R20 is rejected plainly when the service says no', async () => {
+    it('R20: an unsafe request is rejected plainly when the service says no', async () => {
       for (const status of [400, 401, 403, 404, 409, 422, 424]) {
         const server = await serve([answer(status)]);
         const error = await failureOf(makeCore(server.url).call(request));
@@ -93,7 +96,7 @@ describe.each(REQUESTS.map((request) => [`${request.method} ${request.path}`, re
       }
     });
 
-    it('R20 a refusal that comes before the body was read is that refusal', async () => {
+    it('R20: a refusal that comes before the body was read is that refusal', async () => {
       const server = await serve([earlyAnswer(413, '{"title":"Too large"}')]);
       const error = await failureOf(makeCore(server.url).call(request));
       expect(error).toMatchObject({ code: 'rejected', status: 413 });
@@ -105,7 +108,7 @@ describe('requests with an effect', () => {
   const [CREATE] = REQUESTS;
   if (!CREATE) throw new Error('no request');
 
-  it('R20 go on a connection of their own, never on one that was used', async () => {
+  it('R20: requests with an effect go on a connection of their own, never on one that was used', async () => {
     const server = await serve([json({})]);
     const core = makeCore(server.url);
     await core.call(READ);
@@ -118,7 +121,7 @@ describe('requests with an effect', () => {
     await expect.poll(() => server.openConnections).toBe(1);
   });
 
-  it('R20 are not touched by a used connection that broke while it was idle; a read is repeated', async () => {
+  it('R20: requests with an effect are not touched by a used connection that broke while it was idle; a read is repeated', async () => {
     const server = await serve([answerThenReset('{}', 0), json({})]);
     const core = makeCore(server.url);
     await core.call(READ);
@@ -128,7 +131,7 @@ describe('requests with an effect', () => {
     expect(server.whole('GET')).toHaveLength(2);
   });
 
-  it('R20 whose good answer cannot be read have an unknown outcome, with the id to ask for', async () => {
+  it('R20: requests with an effect whose good answer cannot be read have an unknown outcome, with the id to ask for', async () => {
     for (const step of [
       raw(`${head(200, { 'content-length': '9', 'x-request-id': 'req-9' })}{"id": 1`.padEnd(200)),
       answer(201, '', { 'x-request-id': 'req-9' }),

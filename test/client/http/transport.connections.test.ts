@@ -41,21 +41,21 @@ function holding(): string[] {
 }
 
 describe('connections', () => {
-  it('are used again by reads, one after the other', async () => {
+  it('connections are used again by reads, one after the other', async () => {
     const server = await serve([json({ data: 'x'.repeat(100_000) })]);
     const core = makeCore(server.url);
     for (let n = 0; n < 20; n += 1) await core.call(READ);
     expect(server.connections).toBe(1);
   });
 
-  it('are used again after an error answer that was read to its end', async () => {
+  it('connections are used again after an error answer that was read to its end', async () => {
     const server = await serve([json({ title: 'no' }, 404)]);
     const core = makeCore(server.url);
     for (let n = 0; n < 3; n += 1) await failureOf(core.call(READ));
     expect(server.connections).toBe(1);
   });
 
-  it('are one each for reads at the same time, and all used again', async () => {
+  it('connections are one each for reads at the same time, and all used again', async () => {
     const server = await serve([later(30, json({}))]);
     const core = makeCore(server.url);
     for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 6 }, () => core.call(READ)));
@@ -68,7 +68,7 @@ describe('connections', () => {
     ['closes as HTTP/1.0 does', raw('HTTP/1.0 200 OK\r\n\r\n{}')],
     ['resets at once', answerThenReset('{}', 0)],
     ['resets later', answerThenReset('{}', 20)],
-  ])('that the server %s are opened again without a pause', async (_, step) => {
+  ])('connections that the server %s are opened again without a pause', async (_, step) => {
     const server = await serve([step]);
     const clock = new FakeClock();
     const core = makeCore(server.url, { clock });
@@ -80,7 +80,7 @@ describe('connections', () => {
     expect(server.connections).toBeGreaterThan(1);
   });
 
-  it('are closed with their transport, at whatever stage they are', async () => {
+  it('connections are closed with their transport, at whatever stage they are', async () => {
     const server = await serve([json({}), silence('request')]);
     const transport = createTransport();
     const request = { method: 'GET', url: server.url, headers: {}, limits: { ...QUICK, headers: 20_000 } };
@@ -132,7 +132,7 @@ describe('connections', () => {
     }
   });
 
-  it('R19 nothing holds the process up once all failed and the transport is closed', async () => {
+  it('R19: nothing holds the process up once all failed and the transport is closed', async () => {
     const hole = await blackHole();
     const proxy = await ConnectProxy.start('silent');
     const server = await serve([silence('headers'), reset('request'), silence('body', 500), answer(429), json({})]);
@@ -150,7 +150,7 @@ describe('connections', () => {
     await expect.poll(() => holding().length).toBeLessThanOrEqual(before.length);
   });
 
-  it('R19 an idle connection does not hold the process up', async () => {
+  it('R19: an idle connection does not hold the process up', async () => {
     const server = await serve([json({})]);
     const core = makeCore(server.url);
     const before = holding();
@@ -159,7 +159,7 @@ describe('connections', () => {
     await expect.poll(() => holding().length - before.length).toBeLessThanOrEqual(1);
   });
 
-  it('R19 many requests share a signal without a warning, and leave nothing on it', async () => {
+  it('R19: many requests share a signal without a warning, and leave nothing on it', async () => {
     const warnings: unknown[] = [];
     const note = (warning: unknown): void => void warnings.push(warning);
     process.on('warning', note);

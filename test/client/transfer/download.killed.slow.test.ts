@@ -41,7 +41,7 @@ async function serveSlowly(call: StoreCall, onSent: (end: number) => void): Prom
 }
 
 describe('a download whose process is killed', () => {
-  it(`R44 R45 leaves nothing or the whole, and the next run finishes it (${TIMES} kills)`, async () => {
+  it(`R44 and R45: a download whose process is killed leaves nothing or the whole, and the next run finishes it (${TIMES} kills)`, async () => {
     let continued = 0;
     let finished = 0;
     for (let time = 0; time < TIMES; time += 1) {
@@ -69,7 +69,7 @@ describe('a download whose process is killed', () => {
     expect(finished).toBeLessThan(TIMES);
   }, 120_000);
 
-  it('R44 says so when the disk is full, leaves no result, and goes on once there is room', async () => {
+  it('R44: a download whose process is killed says so when the disk is full, leaves no result, and continues once there is room', async () => {
     const { get, target, from, files } = await setup((call) => serveObject(call, OBJECT));
     const limited = 'ulimit -f 2000; exec "$0" "$@"';
     const running = spawn('sh', ['-c', limited, process.execPath, child, from.url().href, target], {

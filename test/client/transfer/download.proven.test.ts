@@ -33,18 +33,21 @@ describe('a download that came to its end', () => {
     ['an ETag in capital letters', (call) => call.reply(200, { etag: OF_WHOLE.etag.toUpperCase() }, SHORT_OBJECT)],
   ];
 
-  it.each(CUTS)('R59 R46 is refused by the MD5 in its ETag: %s', async (_, cut) => {
-    const { get, from, files, slept, target } = await setup((call) => cut(call));
-    const error = await failure(get());
-    expect(error).toMatchObject({ code: 'checksum_mismatch', exitCode: 12, facts: { rules: ['checksum'] } });
-    expect(from.calls).toHaveLength(3);
-    expect(slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(20_000);
-    // The same bytes each time, and one rule alone: kept for the operator to judge.
-    expect(files()).toEqual(['results.csv.unproven']);
-    expect(fs.statSync(`${target}.unproven`).mode & 0o777).toBe(0o600);
-  });
+  it.each(CUTS)(
+    'R59 and R46: a download that came to its end is refused by the MD5 in its ETag: %s',
+    async (_, cut) => {
+      const { get, from, files, slept, target } = await setup((call) => cut(call));
+      const error = await failure(get());
+      expect(error).toMatchObject({ code: 'checksum_mismatch', exitCode: 12, facts: { rules: ['checksum'] } });
+      expect(from.calls).toHaveLength(3);
+      expect(slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(20_000);
+      // The same bytes each time, and one rule alone: kept for the operator to judge.
+      expect(files()).toEqual(['results.csv.unproven']);
+      expect(fs.statSync(`${target}.unproven`).mode & 0o777).toBe(0o600);
+    },
+  );
 
-  it('R59 is taken when a later one is whole, each with a fresh address', async () => {
+  it('R59: a download that came to its end is taken when a later one is whole, each with a fresh address', async () => {
     const { get, from, files } = await setup((call, index) =>
       index < 2 ? call.reply(200, OF_WHOLE, SHORT_OBJECT) : serveObject(call, OBJECT),
     );
@@ -59,7 +62,7 @@ describe('a download that came to its end', () => {
     expect(files()).toEqual(['results.csv']);
   });
 
-  it('R59 is not kept when other bytes came each time, or several rules speak against it', async () => {
+  it('R59: a download that came to its end is not kept when other bytes came each time, or several rules speak against it', async () => {
     const changing = await setup((call, index) => call.reply(200, OF_WHOLE, content(1_000, index)));
     expect(await failure(changing.get())).toBeInstanceOf(UnprovenDownload);
     expect(changing.files()).toEqual([]);
@@ -71,7 +74,7 @@ describe('a download that came to its end', () => {
     expect(page.files()).toEqual([]);
   });
 
-  it('R59 is judged by what the caller knows of the object as well', async () => {
+  it('R59: a download that came to its end is judged by what the caller knows of the object as well', async () => {
     const { get, files } = await setup((call) => serveObject(call, OBJECT));
     expect((await failure(get({ inspect }))).message).toContain('it is no result file');
     expect(files()).toEqual(['results.csv.unproven']);
@@ -90,7 +93,7 @@ describe('a download that came to its end', () => {
     ['text/plain', false],
     ['nonsense', false],
     ['', false],
-  ])('R59 as %j is refused: %s', async (type, isRefused) => {
+  ])('R59: as %j is refused: %s', async (type, isRefused) => {
     const { get } = await setup((call) => call.reply(200, { 'content-type': type }, 'bytes'));
     const came = await get().catch((error: unknown) => error);
     expect(came instanceof UnprovenDownload).toBe(isRefused);

@@ -5,7 +5,7 @@ import { OBJECT, setup } from './download-setup.ts';
 import { content, failure, sha256 } from './support.ts';
 
 describe('a download that was cut', () => {
-  it('R45 goes on where a cut transfer stood, and asks for the address each time', async () => {
+  it('R45: a download that was cut continues where a cut transfer stood, and asks for the address each time', async () => {
     const { get, from, target } = await setup((call, index) =>
       index === 0 ? serveCut(call, OBJECT, 1_500_000) : serveObject(call, OBJECT),
     );
@@ -19,7 +19,7 @@ describe('a download that was cut', () => {
     expect(Number(/^bytes=(\d+)-$/.exec(second?.headers['range'] ?? '')?.[1])).toBeGreaterThan(0);
   });
 
-  it('R45 goes on across an expired address', async () => {
+  it('R45: a download that was cut continues across an expired address', async () => {
     const { get, from } = await setup((call, index) => {
       if (index === 0) return serveCut(call, OBJECT, 1_500_000);
       if (index === 1) return call.reply(403, {}, '<Error><Code>AccessDenied</Code></Error>');
@@ -29,7 +29,7 @@ describe('a download that was cut', () => {
     expect(from.calls[2]?.headers['range']).toBeDefined();
   });
 
-  it('R45 goes on in a later run, with what an earlier one kept', async () => {
+  it('R45: a download that was cut continues in a later run, with what an earlier one kept', async () => {
     let isUp = false;
     const { get, files, target, from } = await setup((call, index) => {
       if (isUp) serveObject(call, OBJECT);
@@ -49,7 +49,7 @@ describe('a download that was cut', () => {
     expect(files()).toEqual(['results.csv']);
   });
 
-  it('R45 checks a whole partial file against the store before it trusts it', async () => {
+  it('R45: a download that was cut checks a whole partial file against the store before it trusts it', async () => {
     const { get, target, from } = await setup((call) => serveObject(call, OBJECT));
     fs.writeFileSync(`${target}.svc-part`, OBJECT);
     fs.writeFileSync(
@@ -73,14 +73,17 @@ describe('a download that was cut', () => {
     ],
   ];
 
-  it.each(BAD_LEFTOVERS)('R45 starts again over a partial file with %s', async (_name, note, bytes) => {
-    const { get, target, files } = await setup((call) => serveObject(call, OBJECT));
-    fs.writeFileSync(`${target}.svc-part`, bytes);
-    if (note !== undefined) fs.writeFileSync(`${target}.svc-part.json`, note);
-    await get();
-    expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
-    expect(files()).toEqual(['results.csv']);
-  });
+  it.each(BAD_LEFTOVERS)(
+    'R45: a download that was cut starts again over a partial file with %s',
+    async (_name, note, bytes) => {
+      const { get, target, files } = await setup((call) => serveObject(call, OBJECT));
+      fs.writeFileSync(`${target}.svc-part`, bytes);
+      if (note !== undefined) fs.writeFileSync(`${target}.svc-part.json`, note);
+      await get();
+      expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+      expect(files()).toEqual(['results.csv']);
+    },
+  );
 });
 
 describe('a store that lies about ranges', () => {
@@ -122,18 +125,21 @@ describe('a store that lies about ranges', () => {
     ['416', (call) => call.reply(416)],
   ];
 
-  it.each(LIES)('R45 is not believed when it answers with %s: the download starts again', async (_name, lie) => {
-    const { get, target, files } = await setup((call, index) => {
-      if (index === 0) serveCut(call, OBJECT, 1_000_000);
-      else if (call.headers['range'] === undefined) serveObject(call, OBJECT);
-      else lie(call);
-    });
-    await expect(get()).resolves.toMatchObject({ sha256: sha256(OBJECT) });
-    expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
-    expect(files()).toEqual(['results.csv']);
-  });
+  it.each(LIES)(
+    'R45: a store that lies about ranges is not believed when it answers with %s: the download starts again',
+    async (_name, lie) => {
+      const { get, target, files } = await setup((call, index) => {
+        if (index === 0) serveCut(call, OBJECT, 1_000_000);
+        else if (call.headers['range'] === undefined) serveObject(call, OBJECT);
+        else lie(call);
+      });
+      await expect(get()).resolves.toMatchObject({ sha256: sha256(OBJECT) });
+      expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+      expect(files()).toEqual(['results.csv']);
+    },
+  );
 
-  it('R45 does not hold us for ever: cut and lie in turn end in an error', async () => {
+  it('R45: a store that lies about ranges does not hold us forever: cut and lie in turn end in an error', async () => {
     const { get, files, from } = await setup((call, index) =>
       index % 2 === 0 ? serveCut(call, OBJECT, 2_500_000) : call.reply(206, ranged(0), OBJECT),
     );
@@ -142,7 +148,7 @@ describe('a store that lies about ranges', () => {
     expect(files()).not.toContain('results.csv');
   });
 
-  it('R45 brings the new object, whole, when it was replaced in between', async () => {
+  it('R45: a store that lies about ranges brings the new object, whole, when it was replaced in between', async () => {
     const other = content(2_000_000, 2);
     const { get, target } = await setup((call, index) =>
       index === 0 ? serveCut(call, OBJECT, 1_000_000) : serveObject(call, other),
@@ -151,7 +157,7 @@ describe('a store that lies about ranges', () => {
     expect(fs.readFileSync(target).equals(other)).toBe(true);
   });
 
-  it('R45 asks for no range where the first answer had no strong ETag', async () => {
+  it('R45: a store that lies about ranges asks for no range where the first answer had no strong ETag', async () => {
     const { get, from } = await setup((call, index) =>
       index === 0 ? serveCut(call, OBJECT, 1_000_000, `W/${ETAG}`) : serveObject(call, OBJECT),
     );
@@ -159,7 +165,7 @@ describe('a store that lies about ranges', () => {
     expect(from.calls[1]?.headers['range']).toBeUndefined();
   });
 
-  it('R47 refuses a packed body: the bytes would not be the object', async () => {
+  it('R47: a store that lies about ranges refuses a packed body: the bytes would not be the object', async () => {
     const { get, files } = await setup((call) => call.reply(200, { 'content-encoding': 'gzip' }, 'packed'));
     expect(await failure(get())).toMatchObject({ code: 'checksum_mismatch', exitCode: 12 });
     expect(files()).toEqual([]);
@@ -167,7 +173,7 @@ describe('a store that lies about ranges', () => {
 });
 
 describe('a cut', () => {
-  it('R46 is found by the length', async () => {
+  it('R46: a cut is found by the length', async () => {
     const { get, files } = await setup((call) => {
       call.raw(`HTTP/1.1 200 OK\r\ncontent-length: ${OBJECT.length}\r\n\r\n`);
       call.socket.end(OBJECT.subarray(0, 1_000_000));
@@ -176,7 +182,7 @@ describe('a cut', () => {
     expect(files()).toEqual([]);
   });
 
-  it('R46 is found by the chunks', async () => {
+  it('R46: a cut is found by the chunks', async () => {
     const { get, files } = await setup((call) => {
       call.raw('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nbytes\r\n');
       call.socket.end();
@@ -185,7 +191,7 @@ describe('a cut', () => {
     expect(files()).toEqual([]);
   });
 
-  it('R46 is not suspected when the ETag proves the whole, nor when it cannot be an MD5', async () => {
+  it('R46: a cut is not suspected when the ETag proves the whole, nor when it cannot be an MD5', async () => {
     const whole = await setup(closed(`etag: ${etagOf(OBJECT)}\r\n`, OBJECT.length));
     await expect(whole.get()).resolves.toMatchObject({ proof: 'md5', sha256: sha256(OBJECT) });
     const other = 'etag: "0123456789abcdef0123456789abcdef"\r\n';

@@ -7,7 +7,7 @@ import { OBJECT, setup } from './download-setup.ts';
 import { directory, failure, sha256, store, TINY } from './support.ts';
 
 describe('a download', () => {
-  it('R47 R44 leaves exactly the bytes of the store, private, and nothing else', async () => {
+  it('R47 and R44: a download leaves exactly the bytes of the store, private, and nothing else', async () => {
     const { get, target, files, from } = await setup((call) => serveObject(call, OBJECT));
     const seen: number[] = [];
     const result = await get({ onProgress: ({ done }) => seen.push(done) });
@@ -19,7 +19,7 @@ describe('a download', () => {
     expect(Object.keys(from.calls[0]?.headers ?? {}).toSorted()).toEqual(['accept-encoding', 'connection', 'host']);
   });
 
-  it('R48 takes no name from the store', async () => {
+  it('R48: a download takes no name from the store', async () => {
     const { get, files } = await setup((call) =>
       call.reply(200, { 'content-disposition': 'attachment; filename="../../evil.csv"' }, 'bytes'),
     );
@@ -27,29 +27,32 @@ describe('a download', () => {
     expect(files()).toEqual(['results.csv']);
   });
 
-  it('brings an empty object', async () => {
+  it('a download brings an empty object', async () => {
     const { get, target } = await setup((call) => call.reply(200, { etag: etagOf(Buffer.alloc(0)) }));
     await expect(get()).resolves.toMatchObject({ bytes: 0, proof: 'md5' });
     expect(fs.readFileSync(target)).toHaveLength(0);
   });
 
-  it.each([301, 302, 303, 307, 308])('R01 follows no redirect (%i) and names its host only', async (status) => {
-    const other = await store((call) => serveObject(call, OBJECT));
-    const { get, files } = await setup((call) => call.reply(status, { location: other.url().href }));
-    const error = await failure(get());
-    expect(error).toMatchObject({ code: 'bad_response', status });
-    expect(error.message).toContain(other.url().host);
-    expect(other.calls).toHaveLength(0);
-    expect(files()).toEqual([]);
-  });
+  it.each([301, 302, 303, 307, 308])(
+    'R01: a download follows no redirect (%i) and names its host only',
+    async (status) => {
+      const other = await store((call) => serveObject(call, OBJECT));
+      const { get, files } = await setup((call) => call.reply(status, { location: other.url().href }));
+      const error = await failure(get());
+      expect(error).toMatchObject({ code: 'bad_response', status });
+      expect(error.message).toContain(other.url().host);
+      expect(other.calls).toHaveLength(0);
+      expect(files()).toEqual([]);
+    },
+  );
 
-  it('R37 asks for a fresh address once, then tells of the refusal', async () => {
+  it('R37: a download asks for a fresh address once, then tells of the refusal', async () => {
     const { get, from } = await setup((call) => call.reply(403, {}, '<Error><Code>ExpiredRequest</Code></Error>'));
     expect(await failure(get())).toMatchObject({ storeCode: 'ExpiredRequest', code: 'forbidden' });
     expect(from.calls).toHaveLength(2);
   });
 
-  it('R15 tries again after 429 and 5xx, at once gives up on 404 and odd successes', async () => {
+  it('R15: a download tries again after 429 and 5xx, at once gives up on 404 and odd successes', async () => {
     const answers = [429, 503, 500, 502];
     const { get, slept } = await setup((call, index) => {
       const status = answers[index];
@@ -70,7 +73,7 @@ describe('a download', () => {
     }
   });
 
-  it('R14 ends when the store falls silent at any stage', async () => {
+  it('R14: a download ends when the store falls silent at any stage', async () => {
     const head = `HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n`;
     for (const said of ['', 'HTTP/1.1 200 OK\r\ncont', head, `${head}ab`]) {
       const { get, from, files } = await setup((call) => call.raw(said));
@@ -80,7 +83,7 @@ describe('a download', () => {
     }
   });
 
-  it('waits for a store that is slow but alive', async () => {
+  it('a download waits for a store that is slow but alive', async () => {
     const { get } = await setup(async (call) => {
       call.raw('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n');
       for (const part of ['a', 'b', 'c', 'd', 'e', 'f']) {
@@ -91,7 +94,7 @@ describe('a download', () => {
     await expect(get()).resolves.toMatchObject({ bytes: 6 });
   });
 
-  it('R19 ends at once when the signal aborts, and keeps what can be continued', async () => {
+  it('R19: a download ends at once when the signal aborts, and keeps what can be continued', async () => {
     const { get, files } = await setup((call) => {
       call.raw(`HTTP/1.1 200 OK\r\ncontent-length: ${OBJECT.length}\r\netag: ${etagOf(OBJECT)}\r\n\r\n`);
       call.raw(OBJECT.subarray(0, 1_000_000));
@@ -105,7 +108,7 @@ describe('a download', () => {
 });
 
 describe('the target of a download', () => {
-  it('R44 is not overwritten, and nothing is asked of the store, unless that was wished', async () => {
+  it('R44: the target of a download is not overwritten, and nothing is asked of the store, unless that was wished', async () => {
     const { get, target, from, files } = await setup((call) => serveObject(call, OBJECT));
     fs.writeFileSync(target, 'old');
     const error = await failure(get());
@@ -118,7 +121,7 @@ describe('the target of a download', () => {
     expect(files()).toEqual(['results.csv']);
   });
 
-  it('R44 is not overwritten when it appears during the transfer; the bytes are kept', async () => {
+  it('R44: the target of a download is not overwritten when it appears during the transfer; the bytes are kept', async () => {
     const { get, target } = await setup((call) => {
       fs.writeFileSync(target, 'mine');
       serveObject(call, OBJECT);
@@ -129,7 +132,7 @@ describe('the target of a download', () => {
     expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
   });
 
-  it('R44 is never written into through a partial file that a killed run had linked to it', async () => {
+  it('R44: the target of a download is never written into through a partial file that a killed run had linked to it', async () => {
     const { get, target, files } = await setup((call, index) =>
       index === 0 ? call.reply(404) : serveObject(call, OBJECT),
     );
@@ -144,7 +147,7 @@ describe('the target of a download', () => {
     expect(files()).toEqual(['results.csv']);
   });
 
-  it('R44 keeps a link to it, and refuses a dangling one', async () => {
+  it('R44: the target of a download keeps a link to it, and refuses a dangling one', async () => {
     const { get, target } = await setup((call) => serveObject(call, OBJECT));
     const real = path.join(directory(), 'real.csv');
     fs.writeFileSync(real, 'old');
@@ -156,7 +159,7 @@ describe('the target of a download', () => {
     expect(await failure(get())).toMatchObject({ code: 'usage' });
   });
 
-  it('R44 is a file: a pipe or a device gets a copy of one that is whole', async () => {
+  it('R44: the target of a download is a file: a pipe or a device gets a copy of one that is whole', async () => {
     const { get, target, from } = await setup((call) => serveObject(call, OBJECT));
     execFileSync('mkfifo', [target]);
     expect(await failure(get({ overwrite: true }))).toMatchObject({ code: 'usage' });
@@ -164,7 +167,7 @@ describe('the target of a download', () => {
     expect(from.calls).toHaveLength(0);
   });
 
-  it('R44 is refused before any request where nothing can be written', async () => {
+  it('R44: the target of a download is refused before any request where nothing can be written', async () => {
     const { get, from, target } = await setup((call) => serveObject(call, OBJECT));
     fs.chmodSync(path.dirname(target), 0o555);
     const isRoot = process.geteuid?.() === 0;
@@ -183,7 +186,7 @@ describe('the target of a download', () => {
   it.each([
     ['fewer', (file: string) => fs.truncateSync(file, OBJECT.length - 1)],
     ['more', (file: string) => fs.appendFileSync(file, 'x')],
-  ])('R70 gets no name when the disk has %s bytes than came', async (_, change) => {
+  ])('R70: the target of a download gets no name when the disk has %s bytes than came', async (_, change) => {
     const { get, target } = await setup((call) => serveObject(call, OBJECT));
     const onProgress = ({ done }: { readonly done: number }): void => {
       if (done === OBJECT.length) change(`${target}.svc-part`);
@@ -192,7 +195,7 @@ describe('the target of a download', () => {
     expect(fs.existsSync(target)).toBe(false);
   });
 
-  it('R44 is brought by one process at a time', async () => {
+  it('R44: the target of a download is brought by one process at a time', async () => {
     const waiting: StoreCall[] = [];
     const { get, from } = await setup((call) => void waiting.push(call));
     const first = get();

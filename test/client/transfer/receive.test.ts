@@ -96,7 +96,7 @@ describe('a body that came to its end', () => {
     ['its framing', { 'transfer-encoding': 'gzip, Chunked' }, 'framing'],
     ['nothing', {}, 'none'],
     ['nothing, where the length is none', { 'content-length': '12,12' }, 'none'],
-  ])('R46 is proven whole by %s', async (_, headers, proof) => {
+  ])('R46: a body that came to its end is proven whole by %s', async (_, headers, proof) => {
     const { part, result, progress } = await received({ headers });
     const sha256 = createHash('sha256').update(BODY).digest('hex');
     expect(result).toEqual({ bytes: BODY.length, sha256, proof, flaws: [] });
@@ -119,13 +119,13 @@ describe('a body that came to its end', () => {
     [{ 'content-type': 'text/csv' }, []],
     [{ 'content-type': 'application/octet-stream' }, []],
     [{ 'content-type': 'text/html-csv' }, []],
-  ])('R59 is spoken against by its response: %j', async (headers, problems) => {
+  ])('R59: a body that came to its end is spoken against by its response: %j', async (headers, problems) => {
     const { result } = await received({ headers });
     const flaws = 'flaws' in result ? result.flaws.map(({ problem }) => `it ${problem}`) : undefined;
     expect(flaws).toEqual(problems);
   });
 
-  it('R45 is the rest of what is there, with the hashes of the whole', async () => {
+  it('R45: a body that came to its end is the rest of what is there, with the hashes of the whole', async () => {
     const { result, progress } = await received({ kept: 10, headers: { etag: ETAG } });
     expect(result).toMatchObject({ bytes: BODY.length, proof: 'md5', flaws: [] });
     expect(progress[0]).toEqual([17, BODY.length]);
@@ -133,7 +133,7 @@ describe('a body that came to its end', () => {
 });
 
 describe('a body that is not the object', () => {
-  it('R46 broke off when it is shorter than announced, and is kept', async () => {
+  it('R46: a body that is not the object broke off when it is shorter than announced, and is kept', async () => {
     const { part, result } = await received({ headers: { 'content-length': String(BODY.length + 1) } });
     expect(result).toMatchObject({
       error: {
@@ -146,19 +146,22 @@ describe('a body that is not the object', () => {
     expect(part.length).toBe(BODY.length);
   });
 
-  it.each([new Error('reset'), undefined])('R46 is longer than announced, and is begun again: %s', async (failure) => {
-    const { part, result } = await received({ headers: { 'content-length': '10' }, ...(failure && { failure }) });
-    expect(result).toMatchObject({
-      error: {
-        code: 'checksum_mismatch',
-        retryable: true,
-        message: 'the store at https://store.example sent more than it announced',
-      },
-    });
-    expect([part.length, part.version]).toEqual([0, undefined]);
-  });
+  it.each([new Error('reset'), undefined])(
+    'R46: a body that is not the object is longer than announced, and is begun again: %s',
+    async (failure) => {
+      const { part, result } = await received({ headers: { 'content-length': '10' }, ...(failure && { failure }) });
+      expect(result).toMatchObject({
+        error: {
+          code: 'checksum_mismatch',
+          retryable: true,
+          message: 'the store at https://store.example sent more than it announced',
+        },
+      });
+      expect([part.length, part.version]).toEqual([0, undefined]);
+    },
+  );
 
-  it('R45 continued with other bytes is begun again', async () => {
+  it('R45: continued with other bytes is begun again', async () => {
     const other = Buffer.from(BODY.toString().replace('UPD', 'XXX'));
     const { part, result } = await received({ kept: 10, body: other, headers: { etag: ETAG } });
     expect(result).toMatchObject({
@@ -167,7 +170,7 @@ describe('a body that is not the object', () => {
     expect(part.length).toBe(0);
   });
 
-  it('breaks off with the failure of its connection', async () => {
+  it('a body that is not the object breaks off with the failure of its connection', async () => {
     const failure = new SvcError('network', 'reset');
     await expect(received({ failure })).rejects.toBe(failure);
   });
@@ -193,11 +196,11 @@ describe('a response to a request for the rest', () => {
     ['several ranges', { ...right, 'content-range': 'bytes 40-99/100, 1-2/100' }, false],
     ['a range of unknown size', { ...right, 'content-range': 'bytes 40-99/*' }, false],
     ['another length', { ...right, 'content-length': '59' }, false],
-  ])('R45 is checked: %s', (_, headers, isRest) => {
+  ])('R45: a response to a request for the rest is checked: %s', (_, headers, isRest) => {
     expect(continues(headersOf(headers), version, 40)).toBe(isRest);
   });
 
-  it('R45 can be asked for where the first one had a strong ETag and a length', () => {
+  it('R45: a response to a request for the rest can be asked for where the first one had a strong ETag and a length', () => {
     expect(versionOf(headersOf({ etag: '"v1"', 'content-length': '100' }))).toEqual(version);
     for (const etag of ['W/"v1"', 'v1', '"v 1"', '""', '"v"1"', `"${'v'.repeat(257)}"`, 'x"v1"'])
       expect([etag, versionOf(headersOf({ etag, 'content-length': '100' }))]).toEqual([etag, undefined]);
@@ -205,7 +208,7 @@ describe('a response to a request for the rest', () => {
       expect([length, versionOf(headersOf({ etag: '"v1"', 'content-length': length }))]).toEqual([length, undefined]);
   });
 
-  it('R47 is known to be packed', () => {
+  it('R47: a response to a request for the rest is known to be packed', () => {
     for (const encoding of ['gzip', 'br', ' GZIP ', 'aws-chunked, gzip'])
       expect([encoding, isEncoded(headersOf({ 'content-encoding': encoding }))]).toEqual([encoding, true]);
     for (const encoding of ['', 'identity', ' Identity ', 'aws-chunked'])

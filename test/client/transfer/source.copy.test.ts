@@ -22,7 +22,7 @@ function copyTo(kind: 'pipe' | 'device', target: string, signal = new AbortContr
 }
 
 describe('a copy of a finished file', () => {
-  it('R44 goes into a pipe once somebody reads from it', async () => {
+  it('R44: a copy of a finished file goes into a pipe once somebody reads from it', async () => {
     const copied = copyTo('pipe', pipe);
     const reader = spawn('sha256sum', [pipe], { stdio: ['ignore', 'pipe', 'inherit'] });
     const said = reader.stdout.setEncoding('utf8').toArray();
@@ -31,19 +31,19 @@ describe('a copy of a finished file', () => {
     expect(fs.statSync(pipe).isFIFO()).toBe(true);
   });
 
-  it('R19 can be interrupted while nobody reads from the pipe', async () => {
+  it('R19: a copy of a finished file can be interrupted while nobody reads from the pipe', async () => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(new Error('stop')), 50);
     await expect(copyTo('pipe', pipe, controller.signal)).rejects.toThrow('stop');
   });
 
-  it('R51 fails when the reader of the pipe leaves', async () => {
+  it('R51: a copy of a finished file fails when the reader of the pipe leaves', async () => {
     const reader = spawn('head', ['-c', '10', pipe], { stdio: 'ignore' });
     expect(await failure(copyTo('pipe', pipe))).toMatchObject({ code: 'local' });
     expect(reader.pid).toBeDefined();
   });
 
-  it('R44 goes into a device', async () => {
+  it('R44: a copy of a finished file goes into a device', async () => {
     await copyTo('device', '/dev/null');
     expect(fs.statSync('/dev/null').isCharacterDevice()).toBe(true);
   });

@@ -28,11 +28,11 @@ describe("a store's error body", () => {
     ['a list', '[1]', '403'],
   ];
 
-  it.each(BODIES)('R07 shows code and message of %s', (_name, body, words) => {
+  it.each(BODIES)("R07: a store's error body shows code and message of %s", (_name, body, words) => {
     expect(describeStoreError(403, readStoreError(body, none))).toBe(words);
   });
 
-  it('R07 shows the request id of body or header, and no odd one', () => {
+  it("R07: a store's error body shows the request id of body or header, and no odd one", () => {
     expect(readStoreError('<RequestId>tx-1</RequestId>', none).requestId).toBe('tx-1');
     expect(readStoreError('', (name) => (name === 'x-ms-request-id' ? 'id-2' : undefined)).requestId).toBe('id-2');
     expect(readStoreError('<RequestId>a b\n</RequestId>', none).requestId).toBeUndefined();
@@ -46,13 +46,13 @@ describe("a store's error body", () => {
     'card 4111 1111 1111 1111 is not known',
   ];
 
-  it.each(ECHOES)('R06 R07 drops what a message echoes: %j', (message) => {
+  it.each(ECHOES)("R06 and R07: a store's error body drops what a message echoes: %j", (message) => {
     const body = `<Error><Code>C</Code><Message>${message}</Message><SignatureProvided>${SECRET}</SignatureProvided></Error>`;
     const shown = JSON.stringify(readStoreError(body, none));
     expect(shown).not.toMatch(/AbCdEf|sig=abc|4111/);
   });
 
-  it('R21 never throws and stays short, whatever the body', () => {
+  it("R21: a store's error body never throws and stays short, whatever the body", () => {
     assert(
       property(string({ maxLength: 5_000, unit: 'binary' }), boolean(), (text, isWrapped) => {
         const words = describeStoreError(500, readStoreError(isWrapped ? `<Message>${text}</Message>` : text, none));
@@ -65,7 +65,7 @@ describe("a store's error body", () => {
 
 describe('a store address', () => {
   it.each(['https://store.example/a?sig=x', 'http://127.0.0.1:1/a', 'http://localhost/a', 'http://[::1]:2/a'])(
-    'R04 of a service on this machine may be %s',
+    'R04: a store address of a service on this machine may be %s',
     (text) => {
       expect(requireStoreAddress(text, 'j1', service('http://127.0.0.1:9/')).href).toBe(text);
     },
@@ -78,7 +78,7 @@ describe('a store address', () => {
     '',
     '//x/SECRET',
     'file:///SECRET',
-  ])('R04 R06 may not be %s, and is not shown', async (text) => {
+  ])('R04 and R06: a store address may not be %s, and is not shown', async (text) => {
     const source = service('http://127.0.0.1:9/');
     const error = await failure(Promise.resolve().then(() => requireStoreAddress(text, 'j1', source)));
     expect(error.code).toBe('bad_response');
@@ -86,7 +86,7 @@ describe('a store address', () => {
   });
 
   it.each(['https://127.0.0.1:1/a?SECRET', 'http://localhost/SECRET', 'https://[::1]/SECRET'])(
-    'R04 of a service elsewhere may not be on this machine: %s',
+    'R04: a store address of a service elsewhere may not be on this machine: %s',
     async (text) => {
       const source = service('https://api.example/');
       const error = await failure(Promise.resolve().then(() => requireStoreAddress(text, 'j1', source)));
@@ -96,7 +96,7 @@ describe('a store address', () => {
     },
   );
 
-  it('R07 makes secrets of all that its query holds, as it is and decoded; the job in it stays readable', () => {
+  it('R07: a store address makes secrets of all that its query holds, as it is and decoded; the job in it stays readable', () => {
     const source = service('https://api.example/');
     requireStoreAddress('https://store.example/a?sig=a%2Fb%3D&job=j1&t=%zz#x=y', 'j1', source);
     expect(source.secrets).toEqual(['a%2Fb%3D', 'a/b=', '%zz', '%zz']);

@@ -36,7 +36,7 @@ async function setup(script: StoreScript, bytes = SMALL): Promise<Setup> {
 }
 
 describe('an upload', () => {
-  it('R34 sends the exact length, never chunked, and arrives byte for byte', async () => {
+  it('R34: an upload sends the exact length, never chunked, and arrives byte for byte', async () => {
     let arrived: Buffer | undefined;
     const { send, target } = await setup(async (call) => {
       arrived = await takeObject(call);
@@ -46,7 +46,7 @@ describe('an upload', () => {
     expect(target.calls[0]?.headers['transfer-encoding']).toBeUndefined();
   });
 
-  it('R35 arrives byte for byte where the store reads haltingly, though memory is used again', async () => {
+  it('R35: an upload arrives byte for byte where the store reads haltingly, though memory is used again', async () => {
     let arrived: Buffer | undefined;
     const { send } = await setup(async (call) => {
       const { socket } = call;
@@ -58,13 +58,13 @@ describe('an upload', () => {
     expect(arrived?.equals(LARGE)).toBe(true);
   });
 
-  it('R03 R34 sends only the headers that the address needs: no key, no agent, no type', async () => {
+  it('R03 and R34: an upload sends only the headers that the address needs: no key, no agent, no type', async () => {
     const { send, target } = await setup(async (call) => void (await takeObject(call)));
     await send();
     expect(Object.keys(target.calls[0]?.headers ?? {}).toSorted()).toEqual(['connection', 'content-length', 'host']);
   });
 
-  it('R34 names the blob type where the address is of the Azure type', async () => {
+  it('R34: an upload names the blob type where the address is of the Azure type', async () => {
     const { send, target } = await setup(async (call) => void (await takeObject(call)));
     const url = target.url();
     url.search = `?sv=2024-01-01&sig=${SIGNATURE}`;
@@ -73,7 +73,7 @@ describe('an upload', () => {
     expect(target.calls[0]?.target).toBe(`/bucket/key?sv=2024-01-01&sig=${SIGNATURE}`);
   });
 
-  it('sends a part of a file behind a prefix, and an empty file with length 0', async () => {
+  it('an upload sends a part of a file behind a prefix, and an empty file with length 0', async () => {
     const arrived: (Buffer | undefined)[] = [];
     const { send, file } = await setup(async (call) => void arrived.push(await takeObject(call)));
     await send({ source: await fileSource(file, { prefix: Buffer.from('head\n'), start: 10, end: 5_000 }) });
@@ -83,7 +83,7 @@ describe('an upload', () => {
     expect(arrived[1]).toEqual(Buffer.alloc(0));
   });
 
-  it('tells how far it is, up to the whole', async () => {
+  it('an upload tells how far it is, up to the whole', async () => {
     const seen: number[] = [];
     const { send } = await setup(async (call) => void (await takeObject(call)), LARGE);
     await send({ onProgress: ({ done, total }) => seen.push(total === LARGE.length ? done : -1) });
@@ -118,17 +118,20 @@ describe('an upload that is refused', () => {
     ['an empty body', 401, '', undefined],
   ] as const;
 
-  it.each(BODIES)('R37 R07 tells an expired address of %s apart', async (_name, status, body, code) => {
-    const { send, target } = await setup(async (call) => {
-      await call.body();
-      call.reply(status, { 'content-type': 'application/xml' }, body);
-    });
-    const error = await failure(send());
-    expect(error).toBeInstanceOf(AddressExpired);
-    expect(error).toMatchObject({ storeCode: code, status, code: status === 400 ? 'rejected' : 'forbidden' });
-    expect(error.message).toContain(`${status}`);
-    expect(target.calls).toHaveLength(1);
-  });
+  it.each(BODIES)(
+    'R37 and R07: an upload that is refused tells an expired address of %s apart',
+    async (_name, status, body, code) => {
+      const { send, target } = await setup(async (call) => {
+        await call.body();
+        call.reply(status, { 'content-type': 'application/xml' }, body);
+      });
+      const error = await failure(send());
+      expect(error).toBeInstanceOf(AddressExpired);
+      expect(error).toMatchObject({ storeCode: code, status, code: status === 400 ? 'rejected' : 'forbidden' });
+      expect(error.message).toContain(`${status}`);
+      expect(target.calls).toHaveLength(1);
+    },
+  );
 
   const ANSWER = '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>';
   const HEAD = `HTTP/1.1 403 Forbidden\r\nconnection: close\r\n`;
@@ -161,18 +164,21 @@ describe('an upload that is refused', () => {
     ],
   ];
 
-  it.each(EARLY)('R38 reports an early answer %s, not a broken pipe', async (_name, script) => {
-    const times = process.env['SOAK'] ? 100 : 10;
-    const { send, target } = await setup(script, LARGE);
-    for (let time = 0; time < times; time += 1) {
-      const error = await failure(send());
-      expect(error).toBeInstanceOf(AddressExpired);
-      expect(error.message).toContain('403 AccessDenied: Request has expired');
-    }
-    expect(target.calls).toHaveLength(times);
-  });
+  it.each(EARLY)(
+    'R38: an upload that is refused reports an early answer %s, not a broken pipe',
+    async (_name, script) => {
+      const times = process.env['SOAK'] ? 100 : 10;
+      const { send, target } = await setup(script, LARGE);
+      for (let time = 0; time < times; time += 1) {
+        const error = await failure(send());
+        expect(error).toBeInstanceOf(AddressExpired);
+        expect(error.message).toContain('403 AccessDenied: Request has expired');
+      }
+      expect(target.calls).toHaveLength(times);
+    },
+  );
 
-  it('R36 sends again after 429 and a slow-body 400: there the file was not taken', async () => {
+  it('R36: an upload that is refused sends again after 429 and a slow-body 400: there the file was not taken', async () => {
     const answers: [number, string][] = [
       [429, '<Error><Code>SlowDown</Code></Error>'],
       [429, ''],
@@ -190,7 +196,7 @@ describe('an upload that is refused', () => {
     expect(target.calls).toHaveLength(4);
   });
 
-  it('R17 waits as long as the store asks, and gives up when that is too long', async () => {
+  it('R17: an upload that is refused waits as long as the store asks, and gives up when that is too long', async () => {
     const { send, slept } = await setup(async (call, index) => {
       if (index === 1) return void (await takeObject(call));
       await call.body();
@@ -202,27 +208,30 @@ describe('an upload that is refused', () => {
     expect(await failure(other.send())).toMatchObject({ code: 'rate_limited', facts: { retry_after_s: 600 } });
   });
 
-  it('R16 stops after five attempts', async () => {
+  it('R16: an upload that is refused stops after five attempts', async () => {
     const { send, target } = await setup((call) => call.reply(429));
     expect(await failure(send())).toMatchObject({ code: 'rate_limited', status: 429 });
     expect(target.calls).toHaveLength(5);
   });
 
-  it('R34 says what a store without mercy says about the request', async () => {
+  it('R34: an upload that is refused says what a store without mercy says about the request', async () => {
     const { send } = await setup((call) => call.reply(411, {}, '<Error><Code>MissingContentLength</Code></Error>'));
     expect(await failure(send())).toMatchObject({ code: 'rejected', status: 411 });
     const other = await setup((call) => call.reply(501, {}, '<Error><Code>NotImplemented</Code></Error>'));
     expect((await failure(other.send())).message).toContain('501');
   });
 
-  it.each([301, 302, 303, 307, 308])('R01 follows no redirect (%i) and names its host only', async (status) => {
-    const other = await store((call) => call.reply(200));
-    const { send } = await setup((call) => call.reply(status, { location: other.url().href }));
-    const error = await failure(send());
-    expect(error).toMatchObject({ code: 'bad_response', status });
-    expect(error.message).toContain(other.url().host);
-    expect(other.calls).toHaveLength(0);
-  });
+  it.each([301, 302, 303, 307, 308])(
+    'R01: an upload that is refused follows no redirect (%i) and names its host only',
+    async (status) => {
+      const other = await store((call) => call.reply(200));
+      const { send } = await setup((call) => call.reply(status, { location: other.url().href }));
+      const error = await failure(send());
+      expect(error).toMatchObject({ code: 'bad_response', status });
+      expect(error.message).toContain(other.url().host);
+      expect(other.calls).toHaveLength(0);
+    },
+  );
 });
 
 function diskIsFull(): never {
@@ -242,7 +251,7 @@ describe('an upload whose end is unclear', () => {
     ['half a head', async (call) => (await call.body(), call.raw('HTTP/1.1 200 OK\r\nx:'), call.close())],
   ];
 
-  it.each(UNCLEAR)('R36 is not sent again after %s', async (_name, script) => {
+  it.each(UNCLEAR)('R36: an upload whose end is unclear is not sent again after %s', async (_name, script) => {
     const { send, target } = await setup(script);
     const error = await failure(send({ limits: TINY }));
     expect(error).toBeInstanceOf(UploadUnclear);
@@ -250,7 +259,7 @@ describe('an upload whose end is unclear', () => {
     expect(target.calls).toHaveLength(1);
   });
 
-  it('R36 says so before the last bytes go out, and sends none of them when that cannot be recorded', async () => {
+  it('R36: an upload whose end is unclear says so before the last bytes go out, and sends none of them when that cannot be recorded', async () => {
     const lengths: number[] = [];
     const { send } = await setup(async (call) => {
       lengths.push((await call.body()).length);
@@ -265,13 +274,13 @@ describe('an upload whose end is unclear', () => {
     expect(lengths[1]).toBeLessThan(LARGE.length);
   });
 
-  it('R36 does not believe a success before the whole file was sent', async () => {
+  it('R36: an upload whose end is unclear does not believe a success before the whole file was sent', async () => {
     const { send, target } = await setup((call) => (call.socket.pause(), call.reply(200)), LARGE);
     expect(await failure(send())).toBeInstanceOf(UploadUnclear);
     expect(target.calls).toHaveLength(1);
   });
 
-  it('R36 sends again after a reset before the last byte went out: no store can have the file', async () => {
+  it('R36: an upload whose end is unclear sends again after a reset before the last byte went out: no store can have the file', async () => {
     const arrived: (Buffer | undefined)[] = [];
     const { send } = await setup(async (call, index) => {
       if (index === 2) return void arrived.push(await takeObject(call));
@@ -282,7 +291,7 @@ describe('an upload whose end is unclear', () => {
     expect(arrived[0]?.equals(LARGE)).toBe(true);
   });
 
-  it('R15 tries again when nobody listens, and says so in the end', async () => {
+  it('R15: an upload whose end is unclear tries again when nobody listens, and says so in the end', async () => {
     const { send, target, slept } = await setup(() => undefined);
     const url = target.url();
     await target.close().catch(() => undefined);
@@ -292,12 +301,12 @@ describe('an upload whose end is unclear', () => {
     expect(slept).toHaveLength(4);
   });
 
-  it('R14 ends when the store stops reading mid-way', async () => {
+  it('R14: an upload whose end is unclear ends when the store stops reading mid-way', async () => {
     const { send } = await setup((call) => void call.socket.pause(), LARGE);
     expect(await failure(send({ limits: TINY }))).toMatchObject({ code: 'network' });
   });
 
-  it('R19 ends at once when the signal aborts', async () => {
+  it('R19: an upload whose end is unclear ends at once when the signal aborts', async () => {
     const controller = new AbortController();
     const { send } = await setup((call) => void call.socket.pause(), LARGE);
     const reason = new Error('stop');
@@ -314,7 +323,7 @@ describe('a file that changes', () => {
     ['was replaced', (file) => (fs.rmSync(file), fs.writeFileSync(file, content(SMALL.length, 2)))],
   ];
 
-  it.each(CHANGES)('R35 is not uploaded when it %s after the check', async (_name, change) => {
+  it.each(CHANGES)('R35: a file that changes is not uploaded when it %s after the check', async (_name, change) => {
     const { send, target, file } = await setup(async (call) => void (await takeObject(call)));
     const source = await fileSource(file, { sha256: sha256(SMALL) });
     change(file);
@@ -322,7 +331,7 @@ describe('a file that changes', () => {
     expect(target.calls).toHaveLength(0);
   });
 
-  it('R35 never arrives whole when it changes while it is sent', async () => {
+  it('R35: a file that changes never arrives whole when it changes while it is sent', async () => {
     const whole: boolean[] = [];
     const { send, file, target } = await setup(async (call) => {
       await call.body(2_000_000);
@@ -334,7 +343,7 @@ describe('a file that changes', () => {
     expect(target.calls).toHaveLength(1);
   });
 
-  it('R35 must be the same at the next attempt, even when nobody hashed it before', async () => {
+  it('R35: a file that changes must be the same at the next attempt, even when nobody hashed it before', async () => {
     const { send, file, target } = await setup(async (call, index) => {
       if (index === 1) return void (await takeObject(call));
       await call.body();
@@ -345,7 +354,7 @@ describe('a file that changes', () => {
     expect(target.calls).toHaveLength(1);
   });
 
-  it('is not taken from a pipe, a directory or nowhere', async () => {
+  it('a file that changes is not taken from a pipe, a directory or nowhere', async () => {
     expect(await failure(fileSource(directory()))).toMatchObject({ code: 'local' });
     expect(await failure(fileSource(path.join(directory(), 'none')))).toMatchObject({ code: 'local' });
   });

@@ -18,12 +18,12 @@ function read(value: unknown): ReturnType<typeof readDelivery> {
 }
 
 describe('reading a delivery', () => {
-  it('keeps types and members that nobody knows', () => {
+  it('the reader of deliveries keeps types and members that nobody knows', () => {
     const odd = { event: { id: '1', type: 'tenant.moved', data: 'text', more: [1] }, extra: { a: null } };
     expect(read(odd)).toEqual({ delivery: odd });
   });
 
-  it('names the job, and does without one', () => {
+  it('the reader of deliveries names the job, and does without one', () => {
     const found = read(sample);
     expect('delivery' in found && jobOf(found.delivery)).toEqual({ id: 'j1', status: 'completed' });
     const none = read({ event: { id: '1', type: 't', data: { job: { id: 7 } } } });
@@ -43,20 +43,20 @@ describe('reading a delivery', () => {
     ['{"event":{"id":"1","type":""}}', 'event.type is missing or not a string'],
     [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'the body is nested too deeply'],
     [`{"event":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`, 'the body is nested too deeply'],
-  ])('says what is wrong with %.40s', (text, problem) => {
+  ])('the reader of deliveries says what is wrong with %.40s', (text, problem) => {
     expect(read(text)).toEqual({ problem });
   });
 
-  it('does not take brackets in text for depth', () => {
+  it('the reader of deliveries does not take brackets in text for depth', () => {
     const deep = { event: { id: '1', type: 't', note: `\\"${'[{'.repeat(500)}` } };
     expect(read(deep)).toEqual({ delivery: deep });
   });
 
-  it('refuses what is not UTF-8', () => {
+  it('the reader of deliveries refuses what is not UTF-8', () => {
     expect(readDelivery(Buffer.from([0x7b, 0xff, 0xfe, 0x7d]))).toEqual({ problem: 'the body is not UTF-8 text' });
   });
 
-  it('never throws, whatever comes', () => {
+  it('the reader of deliveries never throws, whatever comes', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -73,7 +73,7 @@ describe('reading a delivery', () => {
 });
 
 describe('known ids', () => {
-  it('tell an id that came before, and stay few', () => {
+  it('known ids tell an id that came before, and stay few', () => {
     const ids = new KnownIds(3);
     expect(['a', 'b', 'a', 'c', 'd', 'a', 'b'].map((id) => ids.add(id))).toEqual([
       false,
@@ -87,7 +87,7 @@ describe('known ids', () => {
     expect(ids.size).toBe(3);
   });
 
-  it('know long ids too', () => {
+  it('known ids know long ids too', () => {
     const ids = new KnownIds();
     const long = 'x'.repeat(500_000);
     expect([ids.add(`${long}1`), ids.add(`${long}2`), ids.add(`${long}1`)]).toEqual([false, false, true]);
@@ -108,7 +108,7 @@ describe('headers', () => {
     ['x-odd', 'a\u0100b'],
   ]);
 
-  it('R06 that hold keys are neither kept nor passed on; a signature is both', () => {
+  it('R06: headers that hold keys are neither kept nor passed on; a signature is both', () => {
     const kept = headersToKeep(headers, (text) => text);
     const passed = headersToForward(headers);
     expect(JSON.stringify([kept, passed])).not.toContain('canary');
@@ -116,7 +116,7 @@ describe('headers', () => {
     expect(passed).toEqual({ 'content-type': 'application/json; charset=utf-8', 'x-webhook-signature': 't=1,v1=abc' });
   });
 
-  it('that are passed on name a type also where none came', () => {
+  it('headers that are passed on name a type also where none came', () => {
     expect(headersToForward(new Map())).toEqual({ 'content-type': 'application/json' });
   });
 });

@@ -29,7 +29,7 @@ async function start(options: Partial<ReceiverOptions> = {}): Promise<void> {
 afterEach(() => receiver.close());
 
 describe('the receiver', () => {
-  it('takes an event with its bytes and headers, and acknowledges it', async () => {
+  it('the receiver takes an event with its bytes and headers, and acknowledges it', async () => {
     await start();
     const text = `{ "event": {"id":"ü","type":"x.y"} , "delivered_at":null}\n`;
     const { status, body } = await post(`${receiver.url}/any/path?x=1`, text, { headers: { 'x-signature': 'v1=ab' } });
@@ -40,7 +40,7 @@ describe('the receiver', () => {
     expect(taken[0]).toMatchObject({ receivedAt: 1_000, delivery: { event: { id: 'ü', type: 'x.y' } } });
   });
 
-  it('acknowledges only once the event was accepted', async () => {
+  it('the receiver acknowledges only once the event was accepted', async () => {
     let accept: (() => void) | undefined;
     await start({ accept: () => new Promise((resolve) => (accept = resolve)) });
     let answered = false;
@@ -52,7 +52,7 @@ describe('the receiver', () => {
     expect(await answer).toMatchObject({ status: 200 });
   });
 
-  it('is free again when senders that never read or close have used up its time limits', async () => {
+  it('the receiver is free again when senders that never read or close have used up its time limits', async () => {
     await start({ limits: { headersMs: 200, requestMs: 400, connections: 20 } });
     const silent = Array.from({ length: 10 }, () => '');
     const torn = Array.from({ length: 10 }, () => 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{');
@@ -67,7 +67,7 @@ describe('the receiver', () => {
       .toMatchObject({ status: 200 });
   });
 
-  it('R67 takes nothing under a name that is not of this machine, unless it is allowed', async () => {
+  it('R67: the receiver takes nothing under a name that is not of this machine, unless it is allowed', async () => {
     await start({ allowHosts: ['hooks.example'] });
     for (const host of ['evil.example', 'evil.localhost', 'localhost.evil.example:4020'])
       expect((await post(receiver.url, delivery(), { headers: { host } })).status).toBe(403);
@@ -78,7 +78,7 @@ describe('the receiver', () => {
     expect(taken).toHaveLength(4);
   });
 
-  it('takes any name where other machines may reach it, and still no page of a browser', async () => {
+  it('the receiver takes any name where other machines may reach it, and still no page of a browser', async () => {
     await start({ allowHosts: 'any' });
     const host = 'machine.example';
     expect((await post(receiver.url, delivery(), { headers: { host } })).status).toBe(200);
@@ -86,7 +86,7 @@ describe('the receiver', () => {
     expect((await post(receiver.url, delivery(), { headers: page })).status).toBe(403);
   });
 
-  it('answers 503 when an event cannot be accepted, so that its sender comes again', async () => {
+  it('the receiver answers 503 when an event cannot be accepted, so that its sender comes again', async () => {
     await start({ accept: () => Promise.reject(new Error('the disk is full')) });
     const { status, headers } = await post(receiver.url, delivery());
     expect({ status, retry: headers['retry-after'] }).toEqual({ status: 503, retry: '10' });
@@ -104,7 +104,7 @@ describe('the receiver', () => {
     ['a compressed body', 'xx', { headers: { 'content-encoding': 'gzip' } }, 415],
     ['a body just too long', 'x'.repeat(1_000_001), {}, 413],
     ['a body of 10 MB', 'x'.repeat(10_000_000), {}, 413],
-  ])('turns %s away with a reason, and goes on', async (_name, body, options, status) => {
+  ])('the receiver turns %s away with a reason, and continues', async (_name, body, options, status) => {
     await start();
     const answer = await post(receiver.url, body, options);
     expect(answer.status).toBe(status);
@@ -114,14 +114,14 @@ describe('the receiver', () => {
     expect(taken).toHaveLength(1);
   });
 
-  it('takes a body of just as much as it may be', async () => {
+  it('the receiver takes a body of just as much as it may be', async () => {
     await start();
     const empty = JSON.stringify(delivery('e1', { note: '' })).length;
     const body = JSON.stringify(delivery('e1', { note: 'x'.repeat(1_000_000 - empty) }));
     expect(await post(receiver.url, body)).toMatchObject({ status: 200 });
   });
 
-  it('turns a long body away that does not say how long it is, without gathering it', async () => {
+  it('the receiver turns a long body away that does not say how long it is, without gathering it', async () => {
     await start();
     const status = await new Promise((resolve) => {
       const outgoing = request(receiver.url, { method: 'POST', agent: false });
@@ -132,7 +132,7 @@ describe('the receiver', () => {
     expect(status).toBe(413);
   });
 
-  it('lets a sender that asks first send its body, or not', async () => {
+  it('the receiver lets a sender that asks first send its body, or not', async () => {
     await start();
     const body = JSON.stringify(delivery());
     const ask = (length: number): Promise<string> =>
@@ -144,7 +144,7 @@ describe('the receiver', () => {
     expect(await ask(5_000_000)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('disconnects senders that never finish their headers or body, and reports each once', async () => {
+  it('the receiver disconnects senders that never finish their headers or body, and reports each once', async () => {
     await start({ limits: { headersMs: 150, requestMs: 300 } });
     const [head, body] = await Promise.all([
       sendRaw(receiver.port, 'POST / HTTP/1.1\r\nhost: localhost\r\nx-a: '),
@@ -162,7 +162,7 @@ describe('the receiver', () => {
     ]);
   });
 
-  it('survives what is no HTTP at all, and senders that hang up amid a body', async () => {
+  it('the receiver survives what is no HTTP at all, and senders that hang up amid a body', async () => {
     await start();
     expect(await sendRaw(receiver.port, '\u0016\u0003\u0001hello\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
     await new Promise<void>((resolve) => {
@@ -175,7 +175,7 @@ describe('the receiver', () => {
     expect(refused.map(({ reason }) => reason)).toEqual(['it is not valid HTTP', 'it broke off']);
   });
 
-  it('says which port is in use', async () => {
+  it('the receiver says which port is in use', async () => {
     await start();
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
@@ -188,7 +188,7 @@ describe('the receiver', () => {
     await new Promise((resolve) => taken.close(resolve));
   });
 
-  it('says that an address is not of this machine', async () => {
+  it('the receiver says that an address is not of this machine', async () => {
     await start();
     const elsewhere = { host: '192.0.2.1', port: 0, clock: Date, accept: async () => undefined };
     await expect(startReceiver(elsewhere)).rejects.toMatchObject({ code: 'local', exitCode: 1 });

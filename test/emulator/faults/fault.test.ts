@@ -30,7 +30,7 @@ describe('a fault in one line', () => {
     ['trickle=20ms@GET /logs', { trickle: 20 }, always],
     ['redirect=http://user@host:1/x@GET /logs', { redirect: 'http://user@host:1/x' }, always],
     ['malformed@GET /logs', { malformed: true }, always],
-  ])('reads %s', (text, effect, occasion) => {
+  ])('a fault in one line reads %s', (text, effect, occasion) => {
     expect(readFault(text)).toEqual({ call: logs, effect, occasion });
   });
 
@@ -60,13 +60,13 @@ describe('a fault in one line', () => {
     '429@GET /logs?a=1',
     '429@GET /a:b:0.1',
     '429@GET /logs 0.1',
-  ])('refuses %j in words that do not repeat it', (text) => {
+  ])('a fault in one line refuses %j in words that do not repeat it', (text) => {
     const error = thrownBy(() => readFault(text));
     expect(error).toBeInstanceOf(FaultSyntaxError);
     expect(error?.message).toMatch(/^expected /);
   });
 
-  it('never fails otherwise, whatever is written', () => {
+  it('a fault in one line never fails otherwise, whatever is written', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('', '@GET /logs', '@* **:0.5'), (text, rest) => {
         const error = thrownBy(() => readFault(text + rest));
@@ -93,7 +93,7 @@ describe('a path pattern', () => {
 });
 
 describe('several faults', () => {
-  it('are one a line or separated by semicolons, with a seed and comments', () => {
+  it('several faults are one a line or separated by semicolons, with a seed and comments', () => {
     const text = '# an outage\n429@GET /logs:0.1; seed=7\n\n418,x-a=b,body=tea@GET /logs:#2;';
     expect(readFaults(text)).toEqual({
       seed: 7,
@@ -109,14 +109,14 @@ describe('several faults', () => {
     expect(readFaults('')).toEqual({ faults: [], seed: undefined });
   });
 
-  it('are refused with the number of the one that is wrong', () => {
+  it('several faults are refused with the number of the one that is wrong', () => {
     expect(() => readFaults('429@GET /logs\nnonsense')).toThrow(/^fault 2: expected an effect/);
     expect(thrownBy(() => readFaults('[{"on":"GET /logs"}]'))).toBeInstanceOf(FaultSyntaxError);
   });
 });
 
 describe('the choice of a fault', () => {
-  it('is the same for the same seed, another for another, and as frequent as asked', () => {
+  it('the choice of a fault is the same for the same seed, another for another, and as frequent as requested', () => {
     const struck = run(1, '429@GET /logs:0.1');
     expect(run(1, '429@GET /logs:0.1')).toEqual(struck);
     expect(run(2, '429@GET /logs:0.1')).not.toEqual(struck);
@@ -125,7 +125,7 @@ describe('the choice of a fault', () => {
     expect(share).toBeLessThan(0.13);
   });
 
-  it('counts the requests that a rule is about, and takes the first rule that strikes', () => {
+  it('the choice of a fault counts the requests that a rule is about, and takes the first rule that strikes', () => {
     expect(run(1, '500@GET /logs:#2; 501@GET /logs:#2-4; 502@POST /logs', 5)).toEqual([
       undefined,
       500,

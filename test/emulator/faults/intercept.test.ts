@@ -34,7 +34,7 @@ function wire(on: Sandbox, patience = 400): Promise<{ text: string; end: string 
 const bodyOf = (text: string) => text.split('\r\n\r\n').slice(1).join('\r\n\r\n');
 
 describe('faults on the wire', () => {
-  it('answer with a status, headers and a body, and leave other requests alone', async () => {
+  it('faults on the wire answer with a status, headers and a body, and leave other requests alone', async () => {
     const on = await faulty('429,retry-after=7@GET /tenants/self:#1; 503@GET /logs');
     const first = await tenant(on);
     expect([first.status, first.headers['retry-after']]).toEqual([429, '7']);
@@ -44,7 +44,7 @@ describe('faults on the wire', () => {
     expect(on.ledger().map(({ status }) => status)).toEqual([429, 200, 503]);
   });
 
-  it('answer an upload without reading it, and the connection stays of use', async () => {
+  it('faults on the wire answer an upload without reading it, and the connection stays of use', async () => {
     const on = await faulty('403@PUT /store/**:#1');
     const job = await on.createJob();
     expect((await on.upload(job, 'x'.repeat(3_000_000))).status).toBe(403);
@@ -57,7 +57,7 @@ describe('faults on the wire', () => {
     expect(await tenant(on)).toMatchObject({ status: 301, headers: { location: '/y' } });
   });
 
-  it('wait before the answer', async () => {
+  it('faults on the wire wait before the answer', async () => {
     const on = await faulty('latency=80ms@GET /tenants/self');
     const begun = performance.now();
     expect((await tenant(on)).status).toBe(200);
@@ -71,18 +71,21 @@ describe('faults on the wire', () => {
     expect([bodyOf(text).length, end]).toEqual([Math.floor(length / 2), 'open']);
   });
 
-  it.each(['500,applied', 'reset,applied'])('let the request take effect first (%s)', async (effect) => {
-    const on = await faulty(`${effect}@POST /account-updater/jobs:#1`);
-    const create = (): Promise<number> =>
-      raw(`${on.url}/account-updater/jobs`, { method: 'POST', headers: PRIVATE }).then(
-        ({ status }) => status,
-        () => 0,
-      );
-    expect(await create()).toBe(effect.startsWith('500') ? 500 : 0);
-    expect(await create()).toBe(201);
-    const list = await raw(`${on.url}/account-updater/jobs`, { method: 'GET', headers: PRIVATE });
-    expect(JSON.parse(list.body)).toMatchObject({ data: [{}, {}] });
-  });
+  it.each(['500,applied', 'reset,applied'])(
+    'faults on the wire let the request take effect first (%s)',
+    async (effect) => {
+      const on = await faulty(`${effect}@POST /account-updater/jobs:#1`);
+      const create = (): Promise<number> =>
+        raw(`${on.url}/account-updater/jobs`, { method: 'POST', headers: PRIVATE }).then(
+          ({ status }) => status,
+          () => 0,
+        );
+      expect(await create()).toBe(effect.startsWith('500') ? 500 : 0);
+      expect(await create()).toBe(201);
+      const list = await raw(`${on.url}/account-updater/jobs`, { method: 'GET', headers: PRIVATE });
+      expect(JSON.parse(list.body)).toMatchObject({ data: [{}, {}] });
+    },
+  );
 
   it('reset before the head, or after a number of bytes', async () => {
     expect(await wire(await faulty('reset@* **'))).toEqual({ text: '', end: 'ECONNRESET' });
@@ -100,7 +103,7 @@ describe('faults on the wire', () => {
     }
   });
 
-  it('send a byte at a time, whole in the end', async () => {
+  it('faults on the wire send a byte at a time, whole in the end', async () => {
     const on = await faulty('503,trickle=1ms@* **');
     const begun = performance.now();
     const answer = await tenant(on);
@@ -108,7 +111,7 @@ describe('faults on the wire', () => {
     expect(performance.now() - begun).toBeGreaterThan(answer.body.length);
   });
 
-  it('answer what is no HTTP', async () => {
+  it('faults on the wire answer what is no HTTP', async () => {
     const on = await faulty('malformed@* **');
     expect((await wire(on)).text).toMatch(/^HTTP\/1.1 two-hundred/);
     await expect(tenant(on)).rejects.toThrow('Parse Error');
@@ -123,7 +126,7 @@ describe('faults on the wire', () => {
     expect(await whole.text()).toContain('UPD_PAN');
   });
 
-  it('do not keep a sandbox from closing', async () => {
+  it('faults on the wire do not keep a sandbox from closing', async () => {
     const on = await faulty('hang@* **:#1; trickle=1m@* **:#2; latency=5m@* **');
     const waiting = [1, 2, 3].map(() => tenant(on).catch(() => 'broken off'));
     await new Promise((resolve) => setTimeout(resolve, 50));

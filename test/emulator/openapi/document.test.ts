@@ -71,7 +71,7 @@ function named(name: string): ValidateFunction {
 }
 
 describe('the OpenAPI document', () => {
-  it('has every endpoint of the table and of the store, and no other', () => {
+  it('the OpenAPI document has every endpoint of the table and of the store, and no other', () => {
     const expected = [...API_ROUTES, ...STORE_ADDRESSES].map(
       ({ method, path }) => `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
     );
@@ -80,7 +80,7 @@ describe('the OpenAPI document', () => {
     for (const member of ['title', 'version']) expect(document.info[member]).toMatch(/./);
   });
 
-  it('names for each the permission, every part of its path, an id of its own and answers', () => {
+  it('the OpenAPI document names for each the permission, every part of its path, an id of its own and answers', () => {
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
     for (const { name, path, operation } of operations) {
       const parts = [...path.matchAll(/\{(\w+)\}/g)].map(([, part]) => part);
@@ -97,7 +97,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('refers only to schemas that it has, and each of them is a JSON Schema', () => {
+  it('the OpenAPI document refers only to schemas that it has, and each of them is a JSON Schema', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => target);
     expect(references.length).toBeGreaterThan(30);
     const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
@@ -107,7 +107,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(document)).not.toMatch(/"\$(schema|id)"/);
   });
 
-  it('has examples that are right by its own schemas', () => {
+  it('the OpenAPI document has examples that are right by its own schemas', () => {
     const examples = jsonContents.filter(({ content }) => content.example !== undefined);
     expect(examples.length).toBeGreaterThan(15);
     for (const { operationId, content } of examples) {
@@ -117,14 +117,14 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has schemas that refuse what is wrong', () => {
+  it('the OpenAPI document has schemas that refuse what is wrong', () => {
     expect(named('TenantUpdate')({ name: 'x'.repeat(201) })).toBe(false);
     expect(named('TenantUpdate')({ name: 'x', settings: { fingerprint_tokens: true } })).toBe(false);
     expect(named('AuthenticateRequest')({})).toBe(false);
     expect(named('LogPage')({ data: [{}] })).toBe(false);
   });
 
-  it('describes what the sandbox answers, and has request examples that it takes', async () => {
+  it('the OpenAPI document describes what the sandbox answers, and has request examples that it takes', async () => {
     const on = await sandbox({ processingMs: 0 });
     const job = await on.process(exampleRequestFile());
     let session = '';

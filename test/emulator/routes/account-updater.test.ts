@@ -18,7 +18,7 @@ async function rowsOf(job: Job): Promise<Record<string, string>[]> {
 }
 
 describe('a job', () => {
-  it('is pending with its address, processed for a while, then completed with a download', async () => {
+  it('a job is pending with its address, processed for a while, then completed with a download', async () => {
     const on = await sandbox({ processingMs: 2000, pickupMs: 250 });
     const job = await on.createJob();
     expect(job).toMatchObject({
@@ -44,7 +44,7 @@ describe('a job', () => {
     ]);
   });
 
-  it('is removed when no file came within the hour, but stays when one did', async () => {
+  it('a job is removed when no file came within the hour, but stays when one did', async () => {
     const on = await sandbox();
     const [empty, used] = [await on.createJob(), await on.createJob()];
     await on.upload(used, exampleRequestFile());
@@ -57,7 +57,7 @@ describe('a job', () => {
     expect(data.map((job) => job.id)).toEqual([used.id]);
   });
 
-  it('is created whatever JSON the body is, and refused for what is none', async () => {
+  it('a job is created whatever JSON the body is, and refused for what is none', async () => {
     const on = await sandbox();
     const post = (body?: string) => on.call('/account-updater/jobs', { method: 'POST', headers: PRIVATE, body: body! });
     for (const body of [undefined, '', '{}', '{"name":"x"}', 'null']) expect((await post(body)).status).toBe(201);
@@ -65,13 +65,13 @@ describe('a job', () => {
     expect((await post(`"${'x'.repeat(1_000_001)}"`)).status).toBe(413);
   });
 
-  it('answers 404 to an unknown id', async () => {
+  it('a job answers 404 to an unknown id', async () => {
     const on = await sandbox();
     const answer = await on.call('/account-updater/jobs/00000000-0000-4000-a000-000000000000', { headers: PRIVATE });
     expect([answer.status, problemSchema.parse(await answer.json()).title]).toEqual([404, 'Not Found']);
   });
 
-  it('has a speed that is fixed at the upload, for every process', async () => {
+  it('a job has a speed that is fixed at the upload, for every process', async () => {
     const on = await sandbox({ processingMs: 5000 });
     const other = await sandbox({ directory: on.directory, clock: on.clock });
     const job = await on.createJob();
@@ -85,7 +85,7 @@ describe('a job', () => {
 });
 
 describe('the list of jobs', () => {
-  it('R26 gives every job once, newest first, whatever the page size', async () => {
+  it('R26: the list of jobs gives every job once, newest first, whatever the page size', async () => {
     const on = await sandbox();
     const ids: string[] = [];
     for (let count = 0; count < 23; count += 1) ids.unshift((await on.createJob()).id);
@@ -102,7 +102,7 @@ describe('the list of jobs', () => {
     }
   });
 
-  it('shows 20 jobs by default, 100 at most, and refuses a cursor of another list', async () => {
+  it('the list of jobs shows 20 jobs by default, 100 at most, and refuses a cursor of another list', async () => {
     const on = await sandbox();
     for (let count = 0; count < 21; count += 1) await on.createJob();
     const page = await on.json<JobPage>('/account-updater/jobs', { headers: PRIVATE });
@@ -115,7 +115,7 @@ describe('the list of jobs', () => {
     expect(await get({ start: logs.pagination!.next! })).toBe(400);
   });
 
-  it('settles jobs whose time has come', async () => {
+  it('the list of jobs settles jobs whose time has come', async () => {
     const on = await sandbox({ processingMs: 1000 });
     const jobs = [await on.createJob(), await on.createJob()];
     await on.upload(jobs[0]!, exampleRequestFile());
@@ -127,7 +127,7 @@ describe('the list of jobs', () => {
 });
 
 describe('a result', () => {
-  it('has the code of each test card and of an unknown token, and leaves out cards without an update', async () => {
+  it('a result has the code of each test card and of an unknown token, and leaves out cards without an update', async () => {
     const on = await sandbox();
     const job = await on.process(exampleRequestFile());
     const rows = await rowsOf(job);
@@ -152,7 +152,7 @@ describe('a result', () => {
     expect(renewed.length).toBe(13);
   });
 
-  it('has exactly the columns of the interface', async () => {
+  it('a result has exactly the columns of the interface', async () => {
     const on = await sandbox();
     const job = await on.process(`${HEADER}\nnobody,,,\n`);
     expect(await (await fetch(job.download_url)).text()).toBe(
@@ -161,7 +161,7 @@ describe('a result', () => {
     );
   });
 
-  it('names new tokens that are there afterwards, and have no news', async () => {
+  it('a result names new tokens that are there afterwards, and have no news', async () => {
     const on = await sandbox();
     const first = await on.process(exampleRequestFile());
     const tokens = (await rowsOf(first)).map((row) => row['new_token']).filter(Boolean);
@@ -169,7 +169,7 @@ describe('a result', () => {
     expect(await rowsOf(again)).toEqual([]);
   });
 
-  it('gives a token of a job that was not completed at the upload as unknown', async () => {
+  it('a result gives a token of a job that was not completed at the upload as unknown', async () => {
     const on = await sandbox();
     const first = await on.process(exampleRequestFile());
     const token = (await rowsOf(first))[0]!['new_token']!;
@@ -185,7 +185,7 @@ describe('a result', () => {
     expect(await rowsOf(data[0]!)).toMatchObject([{ token, result_code: 'ERR_INVALID_TOKEN' }]);
   });
 
-  it('is the same bytes from whichever process makes it', async () => {
+  it('a result is the same bytes from whichever process makes it', async () => {
     const files = await Promise.all(
       [0, 0].map(async () => {
         const job = await (await sandbox()).process(exampleRequestFile());
@@ -195,7 +195,7 @@ describe('a result', () => {
     expect(files[0]).toBe(files[1]);
   });
 
-  it('fails the job, with reasons, for a file that is none', async () => {
+  it('a result fails the job, with reasons, for a file that is none', async () => {
     const on = await sandbox();
     const [card] = sandboxCards();
     const broken = {
@@ -218,7 +218,7 @@ describe('a result', () => {
     expect((await on.readJob(job.id)).errors?.[0]).toContain('UTF-8');
   });
 
-  it('reads quoted cells and both kinds of line end, and quotes what needs it', async () => {
+  it('a result reads quoted cells and both kinds of line end, and quotes what needs it', async () => {
     const on = await sandbox();
     const [card] = sandboxCards();
     const job = await on.process(`${HEADER}\r\n"${card!.token}",23,12,SANDBOX\r\n"a,""b",,,\r\n`);
@@ -230,7 +230,7 @@ describe('a result', () => {
     ]);
   });
 
-  it('refuses a second file before processing begins, and leaves the first', async () => {
+  it('a result refuses a second file before processing begins, and leaves the first', async () => {
     const on = await sandbox({ processingMs: 2000, pickupMs: 500 });
     const job = await on.createJob();
     expect((await on.upload(job, `${HEADER}\nnobody,,,\n`)).status).toBe(200);
@@ -244,7 +244,7 @@ describe('a result', () => {
     expect(logs.data.map(({ message }) => message)).toContain('Request file upload refused');
   });
 
-  it('is of the last file where a fault lets another follow before processing begins', async () => {
+  it('a result is of the last file where a fault lets another follow before processing begins', async () => {
     const intercept = faultInterceptor([readFault('accept-second-put@PUT /store/**')]);
     const on = await sandbox({ processingMs: 2000, pickupMs: 500, intercept });
     const job = await on.createJob();
@@ -257,7 +257,7 @@ describe('a result', () => {
     expect(await rowsOf(done)).toHaveLength(1);
   });
 
-  it('is made in the background, before anyone asks', async () => {
+  it('a result is made in the background, before anyone asks', async () => {
     const on = await sandbox();
     const job = await on.createJob();
     await on.upload(job, exampleRequestFile());
@@ -265,7 +265,7 @@ describe('a result', () => {
     expect(on.ledger().map(({ method }) => method)).toEqual(['POST', 'PUT']);
   });
 
-  it('takes 300,000 rows', { timeout: 60_000 }, async () => {
+  it('a result takes 300,000 rows', { timeout: 60_000 }, async () => {
     const count = process.env['SOAK'] ? 300_000 : 30_000;
     const on = await sandbox();
     const token = sandboxCards()[0]!.token;

@@ -35,7 +35,7 @@ const requests = (on: Sandbox) => on.ledger().length;
 const times = (logs: readonly Log[]) => logs.map((log) => Date.parse(log.created_at));
 
 describe('logs', () => {
-  it('R26 walks all logs exactly once, whatever the page size', async () => {
+  it('R26: the list of logs walks all logs exactly once, whatever the page size', async () => {
     const on = await sandbox({ logCount: 131 });
     const all = await walk(on, 100);
     expect(all).toHaveLength(131);
@@ -48,7 +48,7 @@ describe('logs', () => {
     }
   });
 
-  it('can leave reads of the logs out of the logs, so that pages do not shift', async () => {
+  it('logs can leave reads of the logs out of the logs, so that pages do not shift', async () => {
     const on = await sandbox({ logCount: 50, auditReads: false });
     const all = await walk(on, 100);
     expect(await walk(on, 100)).toEqual(all);
@@ -57,7 +57,7 @@ describe('logs', () => {
     expect(await walk(on, 100)).toEqual([expect.objectContaining({ message: 'Tenant read' }), ...all]);
   });
 
-  it('have entity types of letters and underscores, every one of them listed', async () => {
+  it('logs have entity types of letters and underscores, every one of them listed', async () => {
     const on = await sandbox({ logCount: 500 });
     const types = await on.json<{ value: string }[]>('/logs/entity-types', { headers: MANAGEMENT });
     for (const { value } of types) expect(value).toMatch(/^[A-z]+$/);
@@ -65,7 +65,7 @@ describe('logs', () => {
     expect([...used].filter((type) => !types.some(({ value }) => value === type))).toEqual([]);
   });
 
-  it('continues where it was while requests add logs', async () => {
+  it('the list of logs continues where it was while requests add logs', async () => {
     const on = await sandbox({ logCount: 50 });
     await on.call('/tenants/self', { headers: MANAGEMENT });
     const all = await walk(on, 100);
@@ -82,7 +82,7 @@ describe('logs', () => {
     expect(withoutReads(seen)).toEqual(all);
   });
 
-  it('lists newest first, in whole seconds, over the last day, with equal twins among them', async () => {
+  it('the list of logs lists newest first, in whole seconds, over the last day, with equal twins among them', async () => {
     const logs = await walk(await sandbox({ logCount: 2000 }), 100);
     const at = times(logs);
     expect(at).toEqual(at.toSorted((a, b) => b - a));
@@ -96,7 +96,7 @@ describe('logs', () => {
     expect(logs.some((log) => log.actor_id === undefined)).toBe(true);
   });
 
-  it('makes the same logs of the same seed, and others of another', async () => {
+  it('the list of logs makes the same logs of the same seed, and others of another', async () => {
     const [one, same, other] = await Promise.all(
       [7, 7, 8].map(async (seed) => walk(await sandbox({ seed, logCount: 40 }), 100)),
     );
@@ -104,7 +104,7 @@ describe('logs', () => {
     expect(one).not.toEqual(other);
   });
 
-  it('filters by type, by entity, and by a half-open window of time', async () => {
+  it('the list of logs filters by type, by entity, and by a half-open window of time', async () => {
     const on = await sandbox({ logCount: 400 });
     const all = await walk(on, 100);
     for (const type of ENTITY_TYPES)
@@ -120,7 +120,7 @@ describe('logs', () => {
     expect(await walk(on, 30, { entity_type: 'nothing' })).toEqual([]);
   });
 
-  it('cuts the list at any window without loss', async () => {
+  it('the list of logs cuts the list at any window without loss', async () => {
     const on = await sandbox({ logCount: 200 });
     await on.call('/tenants/self', { headers: MANAGEMENT });
     const all = await walk(on, 100);
@@ -135,7 +135,7 @@ describe('logs', () => {
     );
   });
 
-  it('forgets logs after 24 hours', async () => {
+  it('the list of logs forgets logs after 24 hours', async () => {
     const on = await sandbox({ logCount: 200 });
     const all = await walk(on, 100);
     on.clock.ms += 12 * 3_600_000;
@@ -163,7 +163,7 @@ describe('logs', () => {
     }
   });
 
-  it('ends with a null cursor also when the last page is full, and is empty without logs', async () => {
+  it('the list of logs ends with a null cursor also when the last page is full, and is empty without logs', async () => {
     const full = await page(await sandbox({ logCount: 20 }), {});
     expect(full.data).toHaveLength(20);
     expect(full.pagination).toEqual({ next: null, page_size: 20 });
@@ -173,7 +173,7 @@ describe('logs', () => {
     });
   });
 
-  it('refuses cursors that are not sent byte for byte', async () => {
+  it('the list of logs refuses cursors that are not sent byte for byte', async () => {
     const on = await sandbox({ logCount: 30 });
     const next = (await page(on, { size: '5' })).pagination!.next!;
     const status = async (start: string) => (await on.call(`/logs?start=${start}`, { headers: MANAGEMENT })).status;
@@ -186,7 +186,7 @@ describe('logs', () => {
     expect(jobs.pagination.next).toBeNull();
   });
 
-  it('names the parameter that is wrong', async () => {
+  it('the list of logs names the parameter that is wrong', async () => {
     const on = await sandbox();
     const wrong = { size: ['0', '101', '1.5', 'x', ''], page: ['0', 'x'], start_date: ['yesterday', '2026-13-01'] };
     for (const [name, values] of Object.entries(wrong))
@@ -197,7 +197,7 @@ describe('logs', () => {
       }
   });
 
-  it('records what is asked of the sandbox, under the application of the key', async () => {
+  it('the list of logs records what is asked of the sandbox, under the application of the key', async () => {
     const on = await sandbox({ logCount: 5 });
     const tenant = await on.json<Tenant>('/tenants/self', { headers: MANAGEMENT });
     const job = await on.createJob();
@@ -208,7 +208,7 @@ describe('logs', () => {
     ]);
   });
 
-  it('has a log for every request with a known key, lists, downloads and refusals among them', async () => {
+  it('the list of logs has a log for every request with a known key, lists, downloads and refusals among them', async () => {
     const on = await sandbox({ logCount: 0, limits: 'on' });
     const job = await on.process(exampleRequestFile());
     await fetch(job.download_url);
@@ -244,7 +244,7 @@ describe('logs', () => {
     expect(await walk(on, 100)).toHaveLength(logs.length + 1);
   });
 
-  it('lists newest first although processes write out of turn, and holds what a clock set back left ahead', async () => {
+  it('the list of logs lists newest first although processes write out of turn, and holds what a clock set back left ahead', async () => {
     const on = await sandbox({ logCount: 100 });
     const state = new SandboxState(statePaths(on.directory), {}, () => START);
     const add = (at: number, message: string) =>
@@ -268,7 +268,7 @@ describe('logs', () => {
     ]);
   });
 
-  it('makes only the logs of the page that it serves', async () => {
+  it('the list of logs makes only the logs of the page that it serves', async () => {
     // More than memory could hold.
     const on = await sandbox({ logCount: 1_000_000_000 });
     await page(on, { size: '100' });

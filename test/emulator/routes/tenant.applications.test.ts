@@ -9,7 +9,7 @@ interface Page {
 }
 
 describe('the list of applications', () => {
-  it('is paged by number', async () => {
+  it('the list of applications is paged by number', async () => {
     const { json } = await sandbox();
     const page = (query: string) => json<Page>(`/applications${query}`, { headers: MANAGEMENT });
     const first = await page('');
@@ -30,13 +30,13 @@ describe('the list of applications', () => {
     expect((await page('?size=15&page=3')).data.at(-1)?.id).toBe(ids.at(-1));
   });
 
-  it('refuses pages and sizes that there are not', async () => {
+  it('the list of applications refuses pages and sizes that there are not', async () => {
     const { call } = await sandbox();
     for (const query of ['page=0', 'page=-1', 'page=x', 'page=1.5', 'size=0', 'size=101', 'size=1e2'])
       expect([query, (await call(`/applications?${query}`, { headers: MANAGEMENT })).status]).toEqual([query, 400]);
   });
 
-  it('names those that keys belong to, and shows no key', async () => {
+  it('the list of applications names those that keys belong to, and shows no key', async () => {
     const { call, json } = await sandbox();
     const log = await json<{ data: { actor_id?: string }[] }>('/logs?size=100', { headers: MANAGEMENT });
     const text = await (await call('/applications?size=100', { headers: MANAGEMENT })).text();

@@ -15,7 +15,7 @@ const report = async (on: Sandbox) =>
   usageReportSchema.parse(await on.json('/tenants/self/reports/usage', { headers: MANAGEMENT })).token_report;
 
 describe('an update of the tenant', () => {
-  it('replaces name and settings, keeps unknown settings, and says who did it when', async () => {
+  it('an update of the tenant replaces name and settings, keeps unknown settings, and says who did it when', async () => {
     const on = await sandbox();
     const before = await read(on);
     const settings = { fingerprint_tokens: 'false', a_setting_of_tomorrow: 'yes' };
@@ -30,7 +30,7 @@ describe('an update of the tenant', () => {
     expect((await read(on)).settings).toEqual({});
   });
 
-  it('is there for the other sandboxes of the directory, and after a restart', async () => {
+  it('an update of the tenant is there for the other sandboxes of the directory, and after a restart', async () => {
     const on = await sandbox();
     const other = await sandbox({ directory: on.directory });
     await put(on, { name: 'One' });
@@ -50,7 +50,7 @@ describe('an update of the tenant', () => {
     [{ name: 'x', settings: { token_deduplication_behavior: 'sometimes' } }, ['settings.token_deduplication_behavior']],
     [{ name: 'x', settings: { other: 1 } }, ['settings.other']],
     [{ name: 'x', settings: 'none' }, ['settings']],
-  ])('is refused with a message for each field: %j', async (body, fields) => {
+  ])('an update of the tenant is refused with a message for each field: %j', async (body, fields) => {
     const on = await sandbox();
     const answer = await put(on, body);
     expect(answer.status).toBe(400);
@@ -60,12 +60,12 @@ describe('an update of the tenant', () => {
     expect((await read(on)).name).toBe('Sandbox');
   });
 
-  it('takes a name of 200 characters, and a whole tenant sent back', async () => {
+  it('an update of the tenant takes a name of 200 characters, and a whole tenant sent back', async () => {
     const on = await sandbox();
     expect((await put(on, { ...(await read(on)), name: 'x'.repeat(200) })).status).toBe(200);
   });
 
-  it('needs the permission', async () => {
+  it('an update of the tenant needs the permission', async () => {
     const on = await sandbox();
     const headers = { 'svc-api-key': 'sandbox-management-key-read-only' };
     expect((await put(on, { name: 'x' }, headers)).status).toBe(403);
@@ -74,7 +74,7 @@ describe('an update of the tenant', () => {
 });
 
 describe('a deleted tenant', () => {
-  it('takes its keys and its files with it, until the sandbox is reset', async () => {
+  it('a deleted tenant takes its keys and its files with it, until the sandbox is reset', async () => {
     const on = await sandbox();
     const job = await on.process(exampleRequestFile());
     const open = await on.createJob();
@@ -97,7 +97,7 @@ describe('a deleted tenant', () => {
 });
 
 describe('the usage report', () => {
-  it('counts the tokens that are there, and those that jobs and requests make', async () => {
+  it('the usage report counts the tokens that are there, and those that jobs and requests make', async () => {
     const on = await sandbox({ logCount: 0 });
     const before = await report(on);
     expect(before).toMatchObject({
@@ -120,7 +120,7 @@ describe('the usage report', () => {
     expect(later.monthly_active_tokens).toBe(0);
   });
 
-  it('counts as active what the logs of the month are about', async () => {
+  it('the usage report counts as active what the logs of the month are about', async () => {
     const on = await sandbox({ logCount: 3000, clock: { now: () => Date.parse('2026-03-15T12:00:00Z') } });
     const { monthly_active_tokens } = await report(on);
     expect(monthly_active_tokens).toBeGreaterThan(300);
@@ -129,7 +129,7 @@ describe('the usage report', () => {
 });
 
 describe('the type of the tenant', () => {
-  it('is test, or production where the sandbox began with that', async () => {
+  it('the type of the tenant is test, or production where the sandbox began with that', async () => {
     expect((await read(await sandbox())).type).toBe('test');
     const on = await sandbox({ tenantType: 'production', limits: 'on' });
     expect((await read(on)).type).toBe('production');

@@ -9,7 +9,7 @@ const HOUR = 3_600_000;
 const TOKEN = tokenFor('Successful Frictionless Authentication');
 
 describe('a session', () => {
-  it('is created for a card token, and answers every field of the interface', async () => {
+  it('a session is created for a card token, and answers every field of the interface', async () => {
     const on = await threeDsSandbox();
     const created = await on.created({ token_id: TOKEN, type: 'customer' });
     expect(Object.keys(created).toSorted()).toEqual(Object.keys(createdSessionSchema.shape).toSorted());
@@ -33,7 +33,7 @@ describe('a session', () => {
       expect(session).not.toHaveProperty(name);
   });
 
-  it('says who changed it once it is authenticated', async () => {
+  it('a session says who changed it once it is authenticated', async () => {
     const on = await threeDsSandbox();
     const { id } = await on.created({ token_id: TOKEN, type: 'customer' });
     on.clock.ms += 1000;
@@ -44,7 +44,7 @@ describe('a session', () => {
     expect(session.authentication.token_id).toBe(TOKEN);
   });
 
-  it('is created for a token intent, or by the deprecated name, and says so', async () => {
+  it('a session is created for a token intent, or by the deprecated name, and says so', async () => {
     const on = await threeDsSandbox();
     const [card] = sandboxThreeDsCards();
     const intent = await on.created({ token_intent_id: card?.token_intent, type: 'customer' });
@@ -57,7 +57,7 @@ describe('a session', () => {
     expect((await on.read(old.id)).authentication.pan_token_id).toBe(TOKEN);
   });
 
-  it('of a merchant has the addresses of a method, and no device', async () => {
+  it('a session of a merchant has the addresses of a method, and no device', async () => {
     const on = await threeDsSandbox();
     const created = await on.created({ token_id: TOKEN, type: 'merchant' });
     expect(created.method_url).toContain(`/acs/method/${created.id}/`);
@@ -67,7 +67,7 @@ describe('a session', () => {
     expect(session).not.toHaveProperty('device');
   });
 
-  it.each(['customer', 'merchant'] as const)('of a %s keeps the device that was posted', async (type) => {
+  it.each(['customer', 'merchant'] as const)('a session of a %s keeps the device that was posted', async (type) => {
     const on = await threeDsSandbox();
     const device = { device: 'mobile', device_info: { sdk_max_timeout: '5', sdk_interface: { a: [1] } } };
     const { id } = await on.created({ token_id: TOKEN, type, ...device });
@@ -90,7 +90,7 @@ describe('a session', () => {
     expect((await on.get(`/3ds/sessions/${id}`)).status).toBe(404);
   });
 
-  it('of a card that needs no method has no address for it', async () => {
+  it('a session of a card that needs no method has no address for it', async () => {
     const on = await threeDsSandbox();
     const created = await on.start('Successful Challenge Authentication - Method not Required');
     expect(created).not.toHaveProperty('method_url');
@@ -98,7 +98,7 @@ describe('a session', () => {
     expect((await on.read(created.id)).method).toEqual({ method_completion_indicator: 'U' });
   });
 
-  it('is refused when its body is wrong, by field', async () => {
+  it('a session is refused when its body is wrong, by field', async () => {
     const on = await threeDsSandbox();
     const token_intent_id = sandboxThreeDsCards()[0]?.token_intent;
     const bank = uuidOf(1, NAMESPACE.bank, 0);
@@ -130,7 +130,7 @@ describe('a session', () => {
     }
   });
 
-  it('can be had for cards of the Account Updater, where the network takes part', async () => {
+  it('a session can be had for cards of the Account Updater, where the network takes part', async () => {
     const on = await threeDsSandbox();
     const cards = sandboxCards();
     const [attempted] = cards;
@@ -144,7 +144,7 @@ describe('a session', () => {
     expect(answer.status).toBe(422);
   });
 
-  it('expires after an hour, whatever came of it, and is then not found anywhere', async () => {
+  it('a session expires after an hour, whatever came of it, and is then not found anywhere', async () => {
     const on = await threeDsSandbox();
     const fresh = await on.created({ token_id: TOKEN, type: 'customer' });
     const done = await on.created({ token_id: TOKEN, type: 'customer' });
@@ -162,7 +162,7 @@ describe('a session', () => {
     expect(await statuses('no-such-session')).toEqual([404, 404, 404]);
   });
 
-  it('has no challenge result before it is authenticated', async () => {
+  it('a session has no challenge result before it is authenticated', async () => {
     const on = await threeDsSandbox();
     const { id } = await on.created({ token_id: TOKEN, type: 'customer' });
     const answer = await on.get(`/3ds/sessions/${id}/challenge-result`);
@@ -170,7 +170,7 @@ describe('a session', () => {
     expect(((await answer.json()) as Problem).detail).toMatch(/challenge result/);
   });
 
-  it('leaves logs under its id, and nothing of the cardholder anywhere', async () => {
+  it('a session leaves logs under its id, and nothing of the cardholder anywhere', async () => {
     const on = await threeDsSandbox();
     const { id } = await on.created({ token_id: TOKEN, type: 'customer' });
     await on.authenticated(id);
@@ -186,7 +186,7 @@ describe('a session', () => {
     expect(journal).not.toMatch(/Ann|ann@|4141/);
   });
 
-  it('needs the private key and the permission', async () => {
+  it('a session needs the private key and the permission', async () => {
     const on = await threeDsSandbox();
     const { id } = await on.created({ token_id: TOKEN, type: 'customer' });
     const readOnly = { 'svc-api-key': 'sandbox-private-key-read-only' };

@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 const real = () => START;
 
 describe('the clock of a directory', () => {
-  it('moves running sandboxes: uploads expire, jobs finish, logs age', async () => {
+  it('the clock of a directory moves running sandboxes: uploads expire, jobs finish, logs age', async () => {
     const on = await sandbox({ processingMs: 7 * 24 * HOUR });
     const [open, used] = [await on.createJob(), await on.createJob()];
     await on.upload(used, exampleRequestFile());
@@ -28,7 +28,7 @@ describe('the clock of a directory', () => {
     expect(Date.parse(answer.headers.get('date') ?? '')).toBe(START + 7 * 24 * HOUR);
   });
 
-  it('can be set, read, and set back', () => {
+  it('the clock of a directory can be set, read, and set back', () => {
     const directory = stateDirectory();
     const to = Date.parse('2027-01-01T00:00:00Z');
     expect(moveClock(directory, real)).toEqual({ before: START, after: START, ahead: 0 });
@@ -38,7 +38,7 @@ describe('the clock of a directory', () => {
     expect(moveClock(directory, real, 'reset')).toEqual({ before: to + 10, after: START, ahead: 0 });
   });
 
-  it('does not shut a key out for what lies ahead of a clock that was set back', async () => {
+  it('the clock of a directory does not shut a key out for what lies ahead of a clock that was set back', async () => {
     const on = await sandbox({ limits: 'on' });
     moveClock(on.directory, real, { by: 24 * HOUR });
     for (let count = 0; count < 11; count += 1) await on.call('/account-updater/jobs', { headers: PRIVATE });

@@ -24,7 +24,7 @@ const job = (nonce: string): JournalEvent => ({ type: 'job', at: START, nonce, a
 const nonces = (state: SandboxState) => state.refresh().jobs.all.map(({ created }) => created.nonce);
 
 describe('the journal', () => {
-  it('lets several processes see each other, in one order', () => {
+  it('the journal lets several processes see each other, in one order', () => {
     const directory = stateDirectory();
     const states = [open(directory), open(directory), open(directory)];
     for (let count = 0; count < 30; count += 1) states[count % 3]!.record(job(String(count)));
@@ -37,14 +37,14 @@ describe('the journal', () => {
     for (const state of states) state.close();
   });
 
-  it('begins once, whoever comes first', () => {
+  it('the journal begins once, whoever comes first', () => {
     const directory = stateDirectory();
     const secrets = [1, 2, 3].map(() => open(directory).world.start.secret);
     expect(new Set(secrets).size).toBe(1);
     expect(readdirSync(directory).toSorted()).toEqual(['files', 'journal.jsonl']);
   });
 
-  it('holds every whole line when a process was killed in the middle of one', () => {
+  it('the journal holds every whole line when a process was killed in the middle of one', () => {
     const directory = stateDirectory();
     const { journal } = statePaths(directory);
     const state = open(directory);
@@ -68,7 +68,7 @@ describe('the journal', () => {
     );
   });
 
-  it('passes over events of a later version', () => {
+  it('the journal passes over events of a later version', () => {
     const directory = stateDirectory();
     const state = open(directory);
     appendFileSync(statePaths(directory).journal, '{"type":"later","at":1}\n[]\nnull\n{"type":"job"}\n');
@@ -77,7 +77,7 @@ describe('the journal', () => {
     state.close();
   });
 
-  it('moves the clock of every process', async () => {
+  it('the journal moves the clock of every process', async () => {
     const on = await sandbox();
     const state = open(on.directory);
     state.record({ type: 'clock', at: START, offset: 7_200_000 });
@@ -88,7 +88,7 @@ describe('the journal', () => {
 });
 
 describe('several sandboxes on one directory', () => {
-  it('share jobs from creation to download', async () => {
+  it('several sandboxes on one directory share jobs from creation to download', async () => {
     const clock = testClock();
     const one = await sandbox({ clock });
     const two = await sandbox({ clock, directory: one.directory });
@@ -103,7 +103,7 @@ describe('several sandboxes on one directory', () => {
     expect(new Set(data.map((job) => job.id))).toEqual(new Set([created, ...jobs].map((job) => job.id)));
   });
 
-  it('find everything again after a restart', async () => {
+  it('several sandboxes on one directory find everything again after a restart', async () => {
     const one = await sandbox();
     const job = await one.process(exampleRequestFile());
     await one.close();
@@ -112,7 +112,7 @@ describe('several sandboxes on one directory', () => {
     expect((await fetch(job.download_url.replace(one.url, two.url))).status).toBe(200);
   });
 
-  it('start anew after a reset, also those that run', async () => {
+  it('several sandboxes on one directory start anew after a reset, also those that run', async () => {
     const on = await sandbox();
     const job = await on.process(exampleRequestFile());
     on.clock.ms += 1;
@@ -127,7 +127,7 @@ describe('several sandboxes on one directory', () => {
 });
 
 describe('the state directory', () => {
-  it('R08 is for its owner alone, whatever the umask', async () => {
+  it('R08: the state directory is for its owner alone, whatever the umask', async () => {
     const before = process.umask(0);
     try {
       const directory = join(stateDirectory(), 'state');
@@ -143,14 +143,14 @@ describe('the state directory', () => {
     }
   });
 
-  it('is refused when it holds other things, and left as it is', async () => {
+  it('the state directory is refused when it holds other things, and left as it is', async () => {
     const directory = stateDirectory();
     writeFileSync(join(directory, 'letter.txt'), 'dear');
     await expect(sandbox({ directory })).rejects.toThrow('contains other files');
     expect(readdirSync(directory)).toEqual(['letter.txt']);
   });
 
-  it('may have the buckets of an earlier version, which a reset removes', async () => {
+  it('the state directory may have the buckets of an earlier version, which a reset removes', async () => {
     const directory = stateDirectory();
     mkdirSync(join(directory, 'objects', 'sandbox'), { recursive: true });
     await (await sandbox({ directory })).close();
@@ -158,7 +158,7 @@ describe('the state directory', () => {
     expect(readdirSync(directory)).not.toContain('objects');
   });
 
-  it('keeps the seed and the number of logs that it began with', async () => {
+  it('the state directory keeps the seed and the number of logs that it began with', async () => {
     const on = await sandbox({ seed: 4, logCount: 10 });
     const { directory } = on;
     await expect(sandbox({ directory, seed: 5, logCount: 10 })).rejects.toThrow('seed 4');
@@ -168,7 +168,7 @@ describe('the state directory', () => {
     expect(logs.data).toHaveLength(10);
   });
 
-  it('is cleared of what killed uploads left, after a while', async () => {
+  it('the state directory is cleared of what killed uploads left, after a while', async () => {
     const on = await sandbox();
     await on.close();
     const draft = join(on.directory, 'files', 'x.draft');
@@ -183,19 +183,19 @@ describe('the state directory', () => {
 });
 
 describe('the server', () => {
-  it('listens on loopback only', async () => {
+  it('the server listens on loopback only', async () => {
     for (const host of ['0.0.0.0', '::', '192.168.0.1', 'example.com'])
       await expect(sandbox({ host })).rejects.toThrow('loopback');
     const on = await sandbox({ host: 'localhost' });
     expect((await on.call('/logs', { headers: MANAGEMENT })).status).toBe(200);
   });
 
-  it('tells when its port is taken', async () => {
+  it('the server tells when its port is taken', async () => {
     const on = await sandbox();
     await expect(sandbox({ port: on.port })).rejects.toThrow('EADDRINUSE');
   });
 
-  it('lets an interceptor answer or break an exchange', async () => {
+  it('the server lets an interceptor answer or break an exchange', async () => {
     const on = await sandbox({
       intercept: (incoming, outgoing, proceed) => {
         if (incoming.url === '/broken') outgoing.destroy();
@@ -218,7 +218,7 @@ describe('the server', () => {
     ]);
   });
 
-  it('leaves the globals of its process alone', async () => {
+  it('the server leaves the globals of its process alone', async () => {
     const before = [globalThis.Request, globalThis.Response];
     await sandbox();
     expect([globalThis.Request, globalThis.Response]).toEqual(before);

@@ -11,14 +11,14 @@ const md5 = (text: string, encoding: 'hex' | 'base64') => createHash('md5').upda
 const codeOf = (body: string) => /<Code>(.*)<\/Code>/.exec(body)?.[1];
 
 describe('uploading', () => {
-  it('answers the MD5 as ETag and keeps the bytes for their owner alone', async () => {
+  it('an upload answers the MD5 as ETag and keeps the bytes for their owner alone', async () => {
     const on = await sandbox();
     const job = await on.createJob();
     const answer = await on.upload(job, FILE);
     expect([answer.status, answer.headers.get('etag')]).toEqual([200, `"${md5(FILE, 'hex')}"`]);
   });
 
-  it('R34 refuses a body without a length, chunked, or with an Authorization header', async () => {
+  it('R34: an upload refuses a body without a length, chunked, or with an Authorization header', async () => {
     const on = await sandbox();
     const { upload_url } = await on.createJob();
     const put = (headers: Record<string, string | number>, chunks?: string[]) =>
@@ -34,7 +34,7 @@ describe('uploading', () => {
     expect((await put({ 'content-length': LENGTH }, [FILE])).status).toBe(200);
   });
 
-  it('R03 takes a stray key without a word, and remembers it', async () => {
+  it('R03: an upload takes a stray key without a word, and remembers it', async () => {
     const on = await sandbox();
     const job = await on.createJob();
     const answer = await on.upload(job, FILE, { 'SVC-API-KEY': 'sandbox-private-key' });
@@ -42,7 +42,7 @@ describe('uploading', () => {
     expect(on.ledger().at(-1)).toMatchObject({ method: 'PUT', key: 'sandbox-private-key' });
   });
 
-  it('refuses more than 30,000,000 bytes and takes exactly as many', { timeout: 60_000 }, async () => {
+  it('an upload refuses more than 30,000,000 bytes and takes exactly as many', { timeout: 60_000 }, async () => {
     const on = await sandbox();
     const job = await on.createJob();
     const over = await on.upload(job, 'x'.repeat(30_000_001));
@@ -50,7 +50,7 @@ describe('uploading', () => {
     expect((await on.upload(job, 'x'.repeat(30_000_000))).status).toBe(200);
   });
 
-  it('honours Content-MD5', async () => {
+  it('an upload honors Content-MD5', async () => {
     const on = await sandbox();
     const job = await on.createJob();
     const bad = await on.upload(job, FILE, { 'content-md5': md5('other', 'base64') });
@@ -60,7 +60,7 @@ describe('uploading', () => {
     expect((await on.upload(job, FILE, { 'content-md5': md5(FILE, 'base64') })).status).toBe(200);
   });
 
-  it('leaves nothing of an upload that breaks off', async () => {
+  it('an upload leaves nothing of an upload that breaks off', async () => {
     const on = await sandbox();
     const job = await on.createJob();
     const url = new URL(job.upload_url);
@@ -74,7 +74,7 @@ describe('uploading', () => {
     expect((await on.upload(job, FILE)).status).toBe(200);
   });
 
-  it('asks for the body only when it wants it', async () => {
+  it('an upload asks for the body only when it wants it', async () => {
     const on = await sandbox();
     const { upload_url } = await on.createJob();
     const wanted = await exchange(upload_url, 'expect: 100-continue\r\ncontent-length: 5\r\n');
@@ -83,7 +83,7 @@ describe('uploading', () => {
     expect(refused).toMatch(/^HTTP\/1\.1 403 /);
   });
 
-  it('is over once processing began', async () => {
+  it('an upload is over once processing began', async () => {
     const on = await sandbox();
     const job = await on.createJob();
     await on.upload(job, FILE);
@@ -91,7 +91,7 @@ describe('uploading', () => {
     expect([again.status, codeOf(await again.text())]).toEqual([403, 'AccessDenied']);
   });
 
-  it('expires with the job', async () => {
+  it('an upload expires with the job', async () => {
     const on = await sandbox();
     const job = await on.createJob();
     on.clock.ms += 3_600_000 - 1;
@@ -104,7 +104,7 @@ describe('uploading', () => {
 });
 
 describe('addresses', () => {
-  it('hold for one method and one object, unaltered', async () => {
+  it('addresses hold for one method and one object, unaltered', async () => {
     const on = await sandbox();
     const done = await on.process(FILE);
     const open = await on.createJob();
@@ -129,7 +129,7 @@ describe('addresses', () => {
     expect((await fetch(done.download_url)).status).toBe(200);
   });
 
-  it('R07 come with error bodies that echo signatures, as those of real stores do', async () => {
+  it('R07: addresses come with error bodies that echo signatures, as those of real stores do', async () => {
     const on = await sandbox();
     const { upload_url } = await on.createJob();
     const answer = await fetch(upload_url.replace('expires=1', 'expires=2'), { method: 'PUT', body: FILE });
@@ -139,7 +139,7 @@ describe('addresses', () => {
     expect(answer.headers.get('content-type')).toBe('application/xml');
   });
 
-  it('let downloads expire after a quarter of an hour; reading the job again gives a new one', async () => {
+  it('addresses let downloads expire after a quarter of an hour; reading the job again gives a new one', async () => {
     const on = await sandbox();
     const job = await on.process(FILE);
     on.clock.ms += 15 * 60_000 - 1;
@@ -150,7 +150,7 @@ describe('addresses', () => {
     expect((await fetch((await on.readJob(job.id)).download_url)).status).toBe(200);
   });
 
-  it('hold in every process of the directory, and not in another directory', async () => {
+  it('addresses hold in every process of the directory, and not in another directory', async () => {
     const clock = testClock();
     const one = await sandbox({ clock });
     const two = await sandbox({ clock, directory: one.directory });
@@ -167,7 +167,7 @@ describe('addresses', () => {
 });
 
 describe('downloading', () => {
-  it('answers whole files with length, type and a strong ETag that is their MD5', async () => {
+  it('a download answers whole files with length, type and a strong ETag that is their MD5', async () => {
     const on = await sandbox();
     const job = await on.process(FILE);
     const answer = await fetch(job.download_url);
@@ -180,7 +180,7 @@ describe('downloading', () => {
     });
   });
 
-  it('answers ranges', async () => {
+  it('a download answers ranges', async () => {
     const on = await sandbox();
     const job = await on.process(FILE);
     const whole = await (await fetch(job.download_url)).text();
@@ -199,7 +199,7 @@ describe('downloading', () => {
       expect((await get(range)).slice(0, 2)).toEqual([416, `bytes */${size}`]);
   });
 
-  it('R45 honours If-Match, and ignores If-Range', async () => {
+  it('R45: a download honors If-Match, and ignores If-Range', async () => {
     const on = await sandbox();
     const job = await on.process(FILE);
     const etag = (await fetch(job.download_url)).headers.get('etag')!;
@@ -213,7 +213,7 @@ describe('downloading', () => {
     expect(await get({ authorization: 'Bearer x' })).toBe(400);
   });
 
-  it('reads ranges of an empty file as not to be satisfied', () => {
+  it('a download reads ranges of an empty file as not to be satisfied', () => {
     expect(readRange('bytes=0-', 0)).toBe('unsatisfiable');
     expect(readRange(undefined, 0)).toBeUndefined();
   });

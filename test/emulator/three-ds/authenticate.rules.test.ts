@@ -56,7 +56,7 @@ async function refusals(bodies: readonly (readonly [Body, 'customer' | 'merchant
 }
 
 describe('the rules between fields', () => {
-  it.each(Object.entries(TYPES))('R57 %s goes with its session types and no other', async (type, allowed) => {
+  it.each(Object.entries(TYPES))('R57: %s goes with its session types and no other', async (type, allowed) => {
     const body = { ...NON_PAYMENT, authentication_type: type, purchase_info: FULL_PURCHASE };
     const [customer, merchant] = await refusals([
       [body, 'customer'],
@@ -67,7 +67,7 @@ describe('the rules between fields', () => {
     expect({ customer, merchant }).toEqual({ customer: refused('customer'), merchant: refused('merchant') });
   });
 
-  it('R57 a decoupled challenge and every merchant session need a time limit', async () => {
+  it('R57: a decoupled challenge and every merchant session need a time limit', async () => {
     const asked = { ...PAYMENT, request_decoupled_challenge: true };
     const merchant = without(MERCHANT_PAYMENT, 'decoupled_challenge_max_time');
     expect(
@@ -92,7 +92,7 @@ describe('the rules between fields', () => {
   });
 
   it.each(['amount', 'currency', 'exponent', 'date', 'transaction_type'])(
-    'R57 a payment needs purchase_info.%s',
+    'R57: a payment needs purchase_info.%s',
     async (name) => {
       const [missing, present] = await refusals([
         [{ ...PAYMENT, purchase_info: without(PURCHASE, name) }, 'customer'],
@@ -103,7 +103,7 @@ describe('the rules between fields', () => {
   );
 
   it.each(['mid', 'acquirer_bin', 'name', 'country_code', 'category_code'])(
-    'R57 a payment needs merchant_info.%s, and nothing else does',
+    'R57: a payment needs merchant_info.%s, and nothing else does',
     async (name) => {
       const merchant_info = without(MERCHANT, name);
       const [payment, other] = await refusals([
@@ -114,7 +114,7 @@ describe('the rules between fields', () => {
     },
   );
 
-  it('R57 purchase and merchant are needed as wholes too', async () => {
+  it('R57: purchase and merchant are needed as wholes too', async () => {
     expect(
       await refusals([
         [without(PAYMENT, 'purchase_info'), 'customer'],
@@ -129,7 +129,7 @@ describe('the rules between fields', () => {
   it.each([
     ['recurring-transaction', ['recurring_expiration', 'recurring_frequency']],
     ['installment-transaction', ['installment_count']],
-  ] as const)('R57 %s needs its own members, in either category', async (type, names) => {
+  ] as const)('R57: %s needs its own members, in either category', async (type, names) => {
     const needed = ['amount', 'currency', 'date', 'exponent', ...names];
     const whole = { ...NON_PAYMENT, authentication_type: type, purchase_info: FULL_PURCHASE };
     const cases = needed.map((name) => ({ ...whole, purchase_info: without(FULL_PURCHASE, name) }));
@@ -141,7 +141,7 @@ describe('the rules between fields', () => {
     expect(found).toEqual([[], [], ...needed.map((name) => [`purchase_info.${name}`])]);
   });
 
-  it('R57 requestor and cardholder are always needed, with these members', async () => {
+  it('R57: requestor and cardholder are always needed, with these members', async () => {
     const { requestor_info, cardholder_info } = PAYMENT;
     const requestor = (part: Body): Body => ({ ...NON_PAYMENT, requestor_info: part });
     const cardholder = (part: Body): Body => ({ ...NON_PAYMENT, cardholder_info: part });
@@ -166,7 +166,7 @@ describe('the rules between fields', () => {
     ]);
   });
 
-  it('do not take inherited names for members or types', () => {
+  it('the rules between fields do not take inherited names for members or types', () => {
     const body = {
       authentication_category: 'constructor',
       authentication_type: 'toString',
@@ -177,7 +177,7 @@ describe('the rules between fields', () => {
 });
 
 describe('the fields', () => {
-  it('R57 are refused by path, all at once, with what they must be', async () => {
+  it('R57: the fields are refused by path, all at once, with what they must be', async () => {
     const on = await threeDsSandbox();
     const { id } = await on.start('Successful Frictionless Authentication');
     const answer = await on.authenticate(id, {
@@ -212,12 +212,12 @@ describe('the fields', () => {
     expect(JSON.stringify(errors)).not.toContain('10.00');
   });
 
-  it('that the interface does not have are let pass', async () => {
+  it('the fields that the interface does not have are let pass', async () => {
     const extra = { ...PAYMENT, more: 1, purchase_info: { ...PURCHASE, more: { deep: [] } } };
     expect(await refusals([[extra, 'customer']])).toEqual([[]]);
   });
 
-  it('that are no objects or lists are told to be', async () => {
+  it('the fields that are no objects or lists are told to be', async () => {
     const on = await threeDsSandbox();
     const { id } = await on.start('Successful Frictionless Authentication');
     const answer = await on.authenticate(id, {
@@ -238,7 +238,7 @@ describe('the fields', () => {
     });
   });
 
-  it('that are too many items to check are refused in a short response', async () => {
+  it('the fields that are too many items to check are refused in a short response', async () => {
     const on = await threeDsSandbox();
     const { id } = await on.start('Successful Frictionless Authentication');
     const answer = await on.authenticate(id, { message_extensions: Array.from({ length: 400_000 }, () => 1) });
@@ -246,7 +246,7 @@ describe('the fields', () => {
     expect([answer.status, errors]).toEqual([400, { message_extensions: ['Must have at most 1000 items.'] }]);
   });
 
-  it('are read from an object only', async () => {
+  it('the fields are read from an object only', async () => {
     const on = await threeDsSandbox();
     const { id } = await on.start('Successful Frictionless Authentication');
     for (const body of [[], 'text', 1, null, true]) {

@@ -36,30 +36,37 @@ const ERRORS: readonly [ScenarioName, number, RegExp][] = [
 ];
 
 describe('the scenarios of the test cards', () => {
-  it('are all tested below', () => {
+  it('the scenarios of the test cards are all tested below', () => {
     const tested = [...FRICTIONLESS, ...CHALLENGED, ...ERRORS].map(([scenario]) => scenario);
     expect(tested.toSorted()).toEqual(Object.keys(SCENARIOS).toSorted());
     expect(new Set(THREE_DS_CARDS.map((card) => card.scenario))).toEqual(new Set(tested));
     expect(THREE_DS_CARDS).toHaveLength(42);
   });
 
-  it.each(FRICTIONLESS)('without a challenge: %s', async (scenario, status, code, reason, proven) => {
-    const on = await threeDsSandbox();
-    const { id } = await on.start(scenario);
-    const result = await on.authenticated(id);
-    expect(result).toMatchObject({ authentication_status: status, threeds_version: '2.2.0' });
-    expect(VALUE.test(result.authentication_value ?? '')).toBe(proven);
-    expect('authentication_value' in result).toBe(proven);
-    expect(Object.keys(result).every((name) => name in authenticationResultSchema.shape)).toBe(true);
-    const { authentication } = await on.read(id);
-    expect(authentication).toMatchObject({ ...result, authentication_status_code: code, acs_challenge_mandated: 'N' });
-    expect(authentication.authentication_status_reason).toBe(reason);
-    expect(authentication.cardholder_info !== undefined).toBe(status === 'failed' || status === 'rejected');
-    const later = await on.result(id);
-    expect(later).toMatchObject(result);
-    for (const name of ['authentication_challenge_type', 'acs_challenge_url', 'challenge_attempts'])
-      expect(later).not.toHaveProperty(name);
-  });
+  it.each(FRICTIONLESS)(
+    'the scenarios of the test cards without a challenge: %s',
+    async (scenario, status, code, reason, proven) => {
+      const on = await threeDsSandbox();
+      const { id } = await on.start(scenario);
+      const result = await on.authenticated(id);
+      expect(result).toMatchObject({ authentication_status: status, threeds_version: '2.2.0' });
+      expect(VALUE.test(result.authentication_value ?? '')).toBe(proven);
+      expect('authentication_value' in result).toBe(proven);
+      expect(Object.keys(result).every((name) => name in authenticationResultSchema.shape)).toBe(true);
+      const { authentication } = await on.read(id);
+      expect(authentication).toMatchObject({
+        ...result,
+        authentication_status_code: code,
+        acs_challenge_mandated: 'N',
+      });
+      expect(authentication.authentication_status_reason).toBe(reason);
+      expect(authentication.cardholder_info !== undefined).toBe(status === 'failed' || status === 'rejected');
+      const later = await on.result(id);
+      expect(later).toMatchObject(result);
+      for (const name of ['authentication_challenge_type', 'acs_challenge_url', 'challenge_attempts'])
+        expect(later).not.toHaveProperty(name);
+    },
+  );
 
   it.each(CHALLENGED)('with a challenge: %s', async (scenario, kind, status, code, reason) => {
     const on = await threeDsSandbox();
@@ -92,7 +99,7 @@ describe('the scenarios of the test cards', () => {
     expect(authentication.authentication_status_reason).toBe(reason);
   });
 
-  it.each(ERRORS)('that end in an error: %s', async (scenario, status, words) => {
+  it.each(ERRORS)('the scenarios of the test cards that end in an error: %s', async (scenario, status, words) => {
     const on = await threeDsSandbox();
     const { id } = await on.start(scenario);
     for (let time = 0; time < 2; time += 1) {
@@ -106,7 +113,7 @@ describe('the scenarios of the test cards', () => {
     expect((await on.get(`/3ds/sessions/${id}/challenge-result`)).status).toBe(404);
   });
 
-  it('are those of every card that names them, with the indicators of its network', async () => {
+  it('the scenarios of the test cards are those of every card that names them, with the indicators of its network', async () => {
     const on = await threeDsSandbox();
     const indicators: Record<string, Set<string>> = {};
     for (const { token, network, scenario } of sandboxThreeDsCards()) {
@@ -144,7 +151,7 @@ describe('the scenarios of the test cards', () => {
 });
 
 describe('an outcome', () => {
-  it('carries ids and a value that are the same at every look, and of no other session', async () => {
+  it('an outcome carries ids and a value that are the same at every look, and of no other session', async () => {
     const on = await threeDsSandbox();
     const token = { token_id: tokenFor('Successful Frictionless Authentication'), type: 'customer' };
     const results = [];
@@ -161,7 +168,7 @@ describe('an outcome', () => {
     expect(new Set(results).size).toBe(9);
   });
 
-  it('is for information only where data sharing alone was wished for', async () => {
+  it('an outcome is for information only where data sharing alone was wished for', async () => {
     const on = await threeDsSandbox();
     for (const [network, eci] of [
       ['visa', '07'],
@@ -180,7 +187,7 @@ describe('an outcome', () => {
     }
   });
 
-  it('comes later where a decoupled challenge was asked for', async () => {
+  it('an outcome comes later where a decoupled challenge was requested', async () => {
     const on = await threeDsSandbox();
     for (const [scenario, , status] of CHALLENGED.map(([name, , ends]) => [name, '', ends] as const)) {
       const { id } = await on.start(scenario);
@@ -201,7 +208,7 @@ describe('an outcome', () => {
     }
   });
 
-  it('needs no cardholder in a session of a merchant', async () => {
+  it('an outcome needs no cardholder in a session of a merchant', async () => {
     const on = await threeDsSandbox();
     const plain = await on.start('Successful Frictionless Authentication', 'merchant');
     expect((await on.authenticated(plain.id, MERCHANT_PAYMENT)).authentication_status).toBe('successful');
@@ -217,7 +224,7 @@ describe('an outcome', () => {
     );
   });
 
-  it('tells whether the cardholder trusts the merchant when that is asked', async () => {
+  it('an outcome tells whether the cardholder trusts the merchant when that is asked', async () => {
     const on = await threeDsSandbox();
     const { id } = await on.start('Successful Frictionless Authentication', 'merchant');
     await on.authenticated(id, { ...MERCHANT_PAYMENT, authentication_type: 'whitelist-status-check' });
@@ -227,7 +234,7 @@ describe('an outcome', () => {
     });
   });
 
-  it('is there once: a second authentication is a conflict and changes nothing', async () => {
+  it('an outcome is there once: a second authentication is a conflict and changes nothing', async () => {
     const on = await threeDsSandbox();
     const { id } = await on.start('Authentication Rejected');
     const first = await on.authenticated(id);
@@ -236,7 +243,7 @@ describe('an outcome', () => {
     expect(await on.result(id)).toMatchObject(first);
   });
 
-  it('survives a restart of the sandbox on the same directory', async () => {
+  it('an outcome survives a restart of the sandbox on the same directory', async () => {
     const on = await threeDsSandbox();
     const { id, page } = await on.challenged('Successful Challenge Authentication');
     await on.close();

@@ -68,7 +68,7 @@ function upTo(session: Session, count: number): Session {
 }
 
 describe('an outcome, whatever a cardholder does and when', () => {
-  it('never changes once it is there, and is there in the end', () => {
+  it('an outcome never changes once it is there, and is there in the end', () => {
     fc.assert(
       fc.property(scenario, sessionType, fc.boolean(), history, (name, type, decoupled, steps) => {
         const { session, authentication, times } = story(name, type, decoupled, steps);
@@ -86,7 +86,7 @@ describe('an outcome, whatever a cardholder does and when', () => {
     );
   });
 
-  it('counts no more attempts than are allowed, and succeeds only where the scenario does', () => {
+  it('an outcome counts no more attempts than are allowed, and succeeds only where the scenario does', () => {
     fc.assert(
       fc.property(scenario, sessionType, fc.boolean(), history, (name, type, decoupled, steps) => {
         const { session, authentication } = story(name, type, decoupled, steps);

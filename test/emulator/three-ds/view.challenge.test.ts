@@ -34,7 +34,7 @@ function dataOf(id: string): string {
 }
 
 describe('a challenge', () => {
-  it('is failed by three wrong codes, and tells how many are left', async () => {
+  it('a challenge is failed by three wrong codes, and tells how many are left', async () => {
     const on = await challenge();
     expect((await on.look()).text).not.toContain('not right');
     expect(await on.send(WRONG)).toBe(303);
@@ -49,7 +49,7 @@ describe('a challenge', () => {
     expect(await on.outcome()).toEqual(['failed', 'max-challenges-exceeded', '3']);
   });
 
-  it('is passed by the right code after a wrong one, spaces and all', async () => {
+  it('a challenge is passed by the right code after a wrong one, spaces and all', async () => {
     const on = await challenge();
     await on.send(WRONG);
     expect(await on.send({ answer: 'code', code: ' 123 456 ' })).toBe(303);
@@ -57,7 +57,7 @@ describe('a challenge', () => {
     expect((await on.look()).text).toContain('Thank you');
   });
 
-  it('counts no form without a code', async () => {
+  it('a challenge counts no form without a code', async () => {
     const on = await challenge();
     for (const fields of [{}, { answer: 'code' }, { answer: 'code', code: ' ' }, { answer: 'approve' }]) {
       const answer = await postForm(on.page, fields);
@@ -67,7 +67,7 @@ describe('a challenge', () => {
     expect(await on.outcome()).toEqual(['challenge', undefined, '0']);
   });
 
-  it('can be cancelled, and the reason is told', async () => {
+  it('a challenge can be cancelled, and the reason is told', async () => {
     const on = await challenge();
     expect(await on.send(CANCEL)).toBe(303);
     expect(await on.outcome()).toEqual(['failed', 'authentication-attempted-but-not-performed', '0']);
@@ -78,7 +78,7 @@ describe('a challenge', () => {
     expect((await on.look()).text).toContain('Canceled');
   });
 
-  it('is answered in the bank’s app where that is its kind', async () => {
+  it('a challenge is answered in the bank’s app where that is its kind', async () => {
     const approved = await challenge(true);
     expect((await approved.look()).text).not.toContain('<input');
     for (const fields of [RIGHT, {}]) expect(await approved.send(fields)).toBe(400);
@@ -92,7 +92,7 @@ describe('a challenge', () => {
     expect(await cancelled.outcome()).toEqual(['failed', 'authentication-attempted-but-not-performed', '0']);
   });
 
-  it('that was answered twice keeps the first answer and says so calmly', async () => {
+  it('a challenge that was answered twice keeps the first answer and says so calmly', async () => {
     const on = await challenge();
     expect(await on.send(RIGHT)).toBe(303);
     for (const fields of [RIGHT, WRONG, CANCEL, {}]) {
@@ -103,14 +103,14 @@ describe('a challenge', () => {
     expect(await on.outcome()).toEqual(['successful', undefined, '1']);
   });
 
-  it('takes one of many answers that come at once', async () => {
+  it('a challenge takes one of many answers that come at once', async () => {
     const on = await challenge();
     const statuses = await Promise.all(Array.from({ length: 10 }, () => on.send(RIGHT)));
     expect(statuses.filter((status) => status === 303)).toHaveLength(1);
     expect(await on.outcome()).toEqual(['successful', undefined, '1']);
   });
 
-  it('is over after ten minutes', async () => {
+  it('a challenge is over after ten minutes', async () => {
     const on = await challenge();
     await on.send(WRONG);
     on.clock.ms = START + 10 * MINUTE - 1;
@@ -126,7 +126,7 @@ describe('a challenge', () => {
     expect(await on.outcome()).toEqual(['failed', 'timeout-at-acs', '1']);
   });
 
-  it('is gone with its session', async () => {
+  it('a challenge is gone with its session', async () => {
     const on = await challenge();
     on.clock.ms = START + 60 * MINUTE;
     expect(await on.look()).toMatchObject({ status: 410, text: expect.stringContaining('has expired') as string });
@@ -135,7 +135,7 @@ describe('a challenge', () => {
 });
 
 describe('the pages', () => {
-  it('are not to be had without what their address carries', async () => {
+  it('the pages are not to be had without what their address carries', async () => {
     const on = await challenge();
     const other = await on.challenged('Successful Challenge Authentication');
     const token = on.page.split('/').at(-1) ?? '';
@@ -157,7 +157,7 @@ describe('the pages', () => {
     expect((await on.outcome())[0]).toBe('challenge');
   });
 
-  it('run no script, load nothing, are not kept, and send no address on', async () => {
+  it('the pages run no script, load nothing, are not kept, and send no address on', async () => {
     const on = await challenge();
     const { headers } = await raw(on.page, { method: 'GET' });
     expect(headers['content-security-policy']).toMatch(
@@ -175,14 +175,14 @@ describe('the pages', () => {
     expect(sent.headers.get('location')).toBe(on.page.slice(on.url.length));
   });
 
-  it('answer HEAD with the head, and other methods with 405', async () => {
+  it('the pages answer HEAD with the head, and other methods with 405', async () => {
     const on = await challenge();
     expect(await raw(on.page, { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
     const put = await raw(on.page, { method: 'PUT', headers: { 'content-length': 0 } });
     expect([put.status, put.headers['allow']]).toEqual([405, 'GET, POST']);
   });
 
-  it('show the merchant and the amount, escaped', async () => {
+  it('the pages show the merchant and the amount, escaped', async () => {
     const name = `<img src=x onerror=alert(1)> & "Söhne" '\u202e`;
     const on = await challenge(false, {
       ...PAYMENT,
@@ -202,19 +202,19 @@ describe('the pages', () => {
     ['000', '978', '2', '0.00 EUR'],
     ['123456', '048', '3', '123.456 BHD'],
     ['123456', '000', '3', '123.456 (currency 000)'],
-  ])('write %s of currency %s with exponent %s as %s', async (amount, currency, exponent, expected) => {
+  ])('the pages write %s of currency %s with exponent %s as %s', async (amount, currency, exponent, expected) => {
     const body = { ...PAYMENT, purchase_info: { ...PURCHASE, amount, currency, exponent } };
     expect((await (await challenge(false, body)).look()).text).toContain(`<dd>${expected}</dd>`);
   });
 
-  it('refuse a form that is too large', async () => {
+  it('the pages refuse a form that is too large', async () => {
     const on = await challenge();
     const answer = await postForm(on.page, { answer: 'code', code: '1'.repeat(1_100_000) });
     expect(answer.status).toBe(413);
     expect(await on.outcome()).toEqual(['challenge', undefined, '0']);
   });
 
-  it('leave no token in the ledger', async () => {
+  it('the pages leave no token in the ledger', async () => {
     const on = await challenge();
     await on.send(RIGHT);
     const token = on.page.split('/').at(-1) ?? '';
@@ -227,7 +227,7 @@ describe('the pages', () => {
 describe('the method', () => {
   const token_id = tokenFor('Successful Frictionless Authentication');
 
-  it('collects what the browser tells, and is completed by the notification', async () => {
+  it('the 3-D Secure method collects what the browser tells, and is completed by the notification', async () => {
     const on = await threeDsSandbox();
     const { id, method_url } = await on.created({ token_id, type: 'customer' });
     const page = await (await fetch(method_url ?? '')).text();
@@ -249,7 +249,7 @@ describe('the method', () => {
     });
   });
 
-  it('is not completed by a form that does not name the session', async () => {
+  it('the 3-D Secure method is not completed by a form that does not name the session', async () => {
     const on = await threeDsSandbox();
     const { id, method_notification_url = '' } = await on.created({ token_id, type: 'customer' });
     const forms = [{}, { threeDSMethodData: '' }, { threeDSMethodData: 'bnVsbA' }, { threeDSMethodData: dataOf('x') }];
@@ -261,7 +261,7 @@ describe('the method', () => {
     expect((await on.read(id)).method?.method_completion_indicator).toBe('Y');
   });
 
-  it('expires with its session', async () => {
+  it('the 3-D Secure method expires with its session', async () => {
     const on = await threeDsSandbox();
     const { id, method_url, method_notification_url } = await on.created({ token_id, type: 'customer' });
     on.clock.ms += 60 * MINUTE;

@@ -10,7 +10,7 @@ import { RESULT_CODES } from '../../../src/schema/account-updater-files.ts';
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe('test cards', () => {
-  it('have one token each, and show no whole number', () => {
+  it('test cards have one token each, and show no whole number', () => {
     const cards = sandboxCards();
     expect(cards).toHaveLength(TEST_CARDS.length);
     expect(new Set(cards.map((card) => card.token)).size).toBe(cards.length);
@@ -22,12 +22,12 @@ describe('test cards', () => {
     }
   });
 
-  it('cover every result code but the one for tokens that are unknown', () => {
+  it('test cards cover every result code but the one for tokens that are unknown', () => {
     const codes = new Set(sandboxCards().map((card) => card.result_code));
     expect(RESULT_CODES.filter((code) => !codes.has(code))).toEqual(['ERR_INVALID_TOKEN']);
   });
 
-  it('are the rows of the shipped example file', () => {
+  it('test cards are the rows of the shipped example file', () => {
     const path = new URL('../../../src/sandbox/data/tokens.csv', import.meta.url);
     expect(readFileSync(path, 'utf8')).toBe(exampleRequestFile());
   });
@@ -39,7 +39,7 @@ describe('tokens', () => {
   const row = fc.integer({ min: 0, max: 2 ** 24 - 1 });
   const card = fc.integer({ min: 0, max: TEST_CARDS.length - 1 });
 
-  it('tell what they stand for, seeded or made by a job', () => {
+  it('tokens tell what they stand for, seeded or made by a job', () => {
     fc.assert(
       fc.property(seed, job, row, card, (seed, job, row, index) => {
         const token = derivedToken(seed, job, row, index);
@@ -51,7 +51,7 @@ describe('tokens', () => {
     );
   });
 
-  it('are unknown when altered, made up, or of another seed', () => {
+  it('tokens are unknown when altered, made up, or of another seed', () => {
     fc.assert(
       fc.property(seed, job, row, card, fc.nat(35), (seed, job, row, index, place) => {
         const token = derivedToken(seed, job, row, index);
@@ -77,11 +77,11 @@ describe('the outcome of a row', () => {
   const code = (change: Partial<typeof row>, of: Parameters<typeof outcomeOf>[1] = card) =>
     outcomeOf({ ...row, ...change }, of)?.code;
 
-  it('is an unknown token before all else', () => {
+  it('the outcome of a row is an unknown token before all else', () => {
     expect(outcomeOf({ ...row, merchant: 'M1' }, undefined)?.code).toBe('ERR_INVALID_TOKEN');
   });
 
-  it('takes an empty merchant and SANDBOX, no other', () => {
+  it('the outcome of a row takes an empty merchant and SANDBOX, no other', () => {
     expect(['', 'SANDBOX', 'sandbox', 'M1'].map((merchant) => code({ merchant }))).toEqual([
       'UPD_EXP_DATE',
       'UPD_EXP_DATE',
@@ -90,7 +90,7 @@ describe('the outcome of a row', () => {
     ]);
   });
 
-  it('needs an expiration date on the row or the token', () => {
+  it('the outcome of a row needs an expiration date on the row or the token', () => {
     const bare = { ...card, year: undefined, month: undefined };
     expect(code({})).toBe('UPD_EXP_DATE');
     expect(code({}, bare)).toBe('ERR_INVALID_EXP_DATE');
@@ -100,7 +100,7 @@ describe('the outcome of a row', () => {
     expect(code({ year: '2027' })).toBe('ERR_INVALID_EXP_DATE');
   });
 
-  it('is a new token for a correction, and none for a conversion that changes nothing', () => {
+  it('the outcome of a row is a new token for a correction, and none for a conversion that changes nothing', () => {
     const known = { year: '2023', month: '12', refreshed: false };
     expect(outcomeOf(row, { ...known, update: { code: 'UPD_CORRECTED' } })?.newToken).toBe(true);
     expect(outcomeOf(row, { ...known, update: { code: 'UPD_BRAND_CONV' } })?.newToken).toBe(false);
@@ -112,7 +112,7 @@ describe('the outcome of a row', () => {
 });
 
 describe('cells', () => {
-  it('are read as they were written', () => {
+  it('cells are read as they were written', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -127,7 +127,7 @@ describe('cells', () => {
     );
   });
 
-  it('are refused when a quote stays open or stands amid a cell', () => {
+  it('cells are refused when a quote stays open or stands amid a cell', () => {
     for (const line of ['"a', 'a"b,c', '"a"b,c', 'a,"', '"""'])
       expect([line, cellsOf(line)]).toEqual([line, undefined]);
     expect(cellsOf('"",')).toEqual(['', '']);

@@ -32,7 +32,7 @@ async function tokens() {
 }
 
 describe('the seeded cards of 3-D Secure', () => {
-  it('have a token and a token intent each, unlike any other, and show no whole number', () => {
+  it('the seeded cards of 3-D Secure have a token and a token intent each, unlike any other, and show no whole number', () => {
     const cards = sandboxThreeDsCards();
     expect(cards).toHaveLength(THREE_DS_CARDS.length);
     const ids = cards.flatMap((card) => [card.token, card.token_intent]);
@@ -45,7 +45,7 @@ describe('the seeded cards of 3-D Secure', () => {
     }
   });
 
-  it('are known to the Account Updater by what their number means there', async () => {
+  it('the seeded cards of 3-D Secure are known to the Account Updater by what their number means there', async () => {
     const on = await tokens();
     const cards = sandboxThreeDsCards();
     const tokenOf = (number: string) => cards[THREE_DS_CARDS.findIndex((card) => card.number === number)]?.token;
@@ -62,7 +62,7 @@ describe('the seeded cards of 3-D Secure', () => {
 });
 
 describe('a card token', () => {
-  it('is created with its number masked', async () => {
+  it('a card token is created with its number masked', async () => {
     const on = await tokens();
     const token = await on.create(VISA, { expiration_month: 3, expiration_year: 2030, cvc: '123' });
     expect(cardTokenSchema.safeParse(token).success).toBe(true);
@@ -77,7 +77,7 @@ describe('a card token', () => {
     expect((await on.create(VISA)).data).toEqual({ number: '424242******4242' });
   });
 
-  it('of a test card does what that card does, for both features', async () => {
+  it('a card token of a test card does what that card does, for both features', async () => {
     const on = await tokens();
     for (const { number, scenario } of THREE_DS_CARDS) {
       const { id } = await on.create(number);
@@ -97,7 +97,7 @@ describe('a card token', () => {
     expect(lines.map((line) => line.split(',').at(-1))).toEqual(['WRN_OPT_OUT', 'ERR_INVALID_EXP_DATE', 'UPD_PAN']);
   });
 
-  it('of any other card is authenticated without a challenge, and never updated', async () => {
+  it('a card token of any other card is authenticated without a challenge, and never updated', async () => {
     const on = await tokens();
     const visa = await on.create(VISA, { expiration_month: 1, expiration_year: 2031 });
     const jcb = await on.create(JCB);
@@ -109,7 +109,7 @@ describe('a card token', () => {
     expect(answer.status).toBe(422);
   });
 
-  it('is refused by field when its body is wrong, and nothing of it is repeated', async () => {
+  it('a card token is refused by field when its body is wrong, and nothing of it is repeated', async () => {
     const on = await tokens();
     const cases: [unknown, string[]][] = [
       [{}, ['type']],
@@ -138,7 +138,7 @@ describe('a card token', () => {
     }
   });
 
-  it('R06 leaves no card number in any file of the sandbox', async () => {
+  it('R06: a card token leaves no card number in any file of the sandbox', async () => {
     const on = await tokens();
     for (const { number } of [...THREE_DS_CARDS, ...TEST_CARDS, { number: VISA }, { number: JCB }]) {
       const token = await on.create(number, { expiration_month: 12, expiration_year: 2030 });

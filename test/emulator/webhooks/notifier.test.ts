@@ -39,7 +39,7 @@ async function receiver(answers: (number | 'hang')[] = []): Promise<Receiver> {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('webhooks', () => {
-  it('hear of a job that is created and completed, in the shape of the interface', async () => {
+  it('webhooks hear of a job that is created and completed, in the shape of the interface', async () => {
     const to = await receiver();
     const on = await sandbox({ webhooks: [`${to.url}?secret=canary`], processingMs: 60_000 });
     const job = await on.createJob();
@@ -72,7 +72,7 @@ describe('webhooks', () => {
     expect(JSON.stringify(sent)).not.toContain('canary');
   });
 
-  it('hear of a job that failed, of a changed and of a deleted tenant', async () => {
+  it('webhooks hear of a job that failed, of a changed and of a deleted tenant', async () => {
     const to = await receiver();
     const on = await sandbox({ webhooks: [to.url] });
     await on.process('wrong');
@@ -87,7 +87,7 @@ describe('webhooks', () => {
     ]);
   });
 
-  it('are tried again after growing pauses of the sandbox, five times in all, with the same event', async () => {
+  it('webhooks are tried again after growing pauses of the sandbox, five times in all, with the same event', async () => {
     const to = await receiver([500, 302, 404, 'hang', 503, 200]);
     const on = await sandbox({ webhooks: [to.url], webhookTimeoutMs: 1000 });
     await on.createJob();
@@ -107,7 +107,7 @@ describe('webhooks', () => {
     expect(delivered(on).map(({ status }) => status)).toEqual([500, 302, 404, 0, 503]);
   });
 
-  it('come twice where that is asked for, and once else', async () => {
+  it('webhooks come twice where that is requested, and once else', async () => {
     const [once, twice] = [await receiver(), await receiver()];
     const on = await sandbox({ webhooks: [twice.url], webhookDuplicates: true });
     const other = await sandbox({ webhooks: [once.url], directory: on.directory });
@@ -118,7 +118,7 @@ describe('webhooks', () => {
     expect(twice.got[0]?.event).toEqual(twice.got[1]?.event);
   });
 
-  it('hear of what another process did, also before a restart, and anew after a reset', async () => {
+  it('webhooks hear of what another process did, also before a restart, and anew after a reset', async () => {
     const to = await receiver();
     const first = await sandbox({ webhooks: [to.url] });
     await first.close();
@@ -134,7 +134,7 @@ describe('webhooks', () => {
     expect(to.got[0]?.event.id).not.toBe(to.got[1]?.event.id);
   });
 
-  it('does not wait for one that hangs', async () => {
+  it('the sandbox does not wait for one that hangs', async () => {
     const [slow, quick] = [await receiver(['hang', 'hang']), await receiver()];
     const on = await sandbox({ webhooks: [slow.url, quick.url] });
     await on.createJob();
@@ -150,7 +150,7 @@ describe('webhooks', () => {
     'http://127.0.0.1.example.com/',
     'ftp://localhost/',
     'x',
-  ])('are on loopback only: %s', async (url) => {
+  ])('webhooks are on loopback only: %s', async (url) => {
     await expect(sandbox({ webhooks: [url] })).rejects.toThrow('loopback');
   });
 });

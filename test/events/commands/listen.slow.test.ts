@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 describe('svc events listen', () => {
-  it('prints each event as it comes, one JSON object a line, with all that it holds', async () => {
+  it('svc events listen prints each event as it comes, one JSON object a line, with all that it holds', async () => {
     const listener = await listen();
     await post(listener.url, { ...delivery('e1', { type: 'tenant.odd', data: { more: [1] } }), extra: 1 });
     await until(() => listener.rows().length === 1);
@@ -48,7 +48,7 @@ describe('svc events listen', () => {
     expect(listener.rows()[1]).toMatchObject({ repeated: true });
   });
 
-  it('ends with 130 on Ctrl-C, 143 on TERM, and says nothing of a failure', async () => {
+  it('svc events listen ends with 130 on Ctrl-C, 143 on TERM, and says nothing of a failure', async () => {
     for (const [signal, code] of [
       ['SIGINT', 130],
       ['SIGTERM', 143],
@@ -63,7 +63,7 @@ describe('svc events listen', () => {
     }
   });
 
-  it('ends with 0 after so many events, or after so long', async () => {
+  it('svc events listen ends with 0 after so many events, or after so long', async () => {
     const listener = await listen('--max', '2', '--until', '2999-01-01');
     for (const id of ['a', 'b']) await post(listener.url, delivery(id));
     expect(await listener.ended).toMatchObject({ code: 0 });
@@ -74,7 +74,7 @@ describe('svc events listen', () => {
     });
   });
 
-  it('says clearly that the port is in use', async () => {
+  it('svc events listen says clearly that the port is in use', async () => {
     const listener = await listen();
     const { code, stderr } = await home.svc(['events', 'listen', '--port', String(listener.port)]);
     expect(code).toBe(1);
@@ -96,18 +96,18 @@ describe('svc events listen', () => {
     ['--until', '1h'],
     ['--until', '2020-01-31'],
     ['--fields', 'event.id,nothing'],
-  ])('R05 refuses %s %s before it listens', async (...argv) => {
+  ])('R05: svc events listen refuses %s %s before it listens', async (...argv) => {
     const { code, stderr } = await home.svc(['events', 'listen', ...argv]);
     expect(code).toBe(2);
     expect(stderr).not.toContain('canary');
   });
 
-  it('warns when other machines can reach it', async () => {
+  it('svc events listen warns when other machines can reach it', async () => {
     const listener = await listen('--host', '0.0.0.0', '--allow-remote');
     expect(listener.stderr()).toContain('warning: other machines can reach the listener');
   });
 
-  it('R67 takes nothing under the name of another machine, unless it is allowed', async () => {
+  it('R67: svc events listen takes nothing under the name of another machine, unless it is allowed', async () => {
     const listener = await listen('--allow-host', 'hooks.example', '--max', '1');
     const sent = async (host: string): Promise<number> =>
       (await post(listener.url, delivery(), { headers: { host } })).status;
@@ -116,7 +116,7 @@ describe('svc events listen', () => {
     expect(listener.stderr()).toContain('refused a request (403): its Host header names another machine');
   });
 
-  it('shows no line that the id of an event makes up', async () => {
+  it('svc events listen shows no line that the id of an event makes up', async () => {
     const listener = await listen('--exec', 'exit 3', '--max', '1');
     await post(listener.url, delivery('e1\nwarning: paid\r\nerror: forged\u2028x'));
     await listener.ended;
@@ -124,7 +124,7 @@ describe('svc events listen', () => {
     expect(listener.stderr()).not.toMatch(/^(?:warning: paid|error: forged)/m);
   });
 
-  it('reports what is not an event on stderr, and continues', async () => {
+  it('svc events listen reports what is not an event on stderr, and continues', async () => {
     const listener = await listen();
     expect(await post(listener.url, 'canary, no JSON')).toMatchObject({ status: 400 });
     expect(await post(listener.url, Buffer.from([0xff]))).toMatchObject({ status: 400 });
@@ -137,7 +137,7 @@ describe('svc events listen', () => {
     expect(listener.stderr()).not.toContain('canary');
   });
 
-  it('keeps events in a journal for its owner only, and forwards them; what fails can be sent again as it says', async () => {
+  it('svc events listen keeps events in a journal for its owner only, and forwards them; what fails can be sent again as it says', async () => {
     const broken = await target([answer(400)]);
     const good = await target([answer(200)]);
     const listener = await listen(
@@ -171,7 +171,7 @@ describe('svc events listen', () => {
     ]);
   });
 
-  it('lets a target that hangs hold up nothing, and ends on Ctrl-C within its grace', async () => {
+  it('svc events listen lets a target that hangs hold up nothing, and ends on Ctrl-C within its grace', async () => {
     const hanging = await target([silence('request')]);
     const listener = await listen('--journal', 'hang.jsonl', '--forward-to', hanging.url.href);
     for (let at = 0; at < 10; at += 1) await post(listener.url, delivery(`e${at}`));
@@ -186,7 +186,7 @@ describe('svc events listen', () => {
     expect(readFileSync(home.file('hang.jsonl'), 'utf8').trimEnd().split('\n')).toHaveLength(10);
   });
 
-  it('runs a command for each event; its output goes to stderr and its failure is reported', async () => {
+  it('svc events listen runs a command for each event; its output goes to stderr and its failure is reported', async () => {
     const listener = await listen(
       '--max',
       '2',
@@ -203,7 +203,7 @@ describe('svc events listen', () => {
     expect(readFileSync(home.file('seen'), 'utf8')).toBe(JSON.stringify(delivery('a')) + JSON.stringify(delivery('b')));
   });
 
-  it('R51 ends quietly when the reader of its output goes away; the journal has what came', async () => {
+  it('R51: svc events listen ends quietly when the reader of its output goes away; the journal has what came', async () => {
     const listener = await listen('--journal', 'gone.jsonl');
     listener.child.stdout.destroy();
     for (let at = 0; at < 3; at += 1) await post(listener.url, delivery(`e${at}`)).catch(() => undefined);
@@ -213,7 +213,7 @@ describe('svc events listen', () => {
     expect(readFileSync(home.file('gone.jsonl'), 'utf8')).toContain('"e0"');
   });
 
-  it('answers 503 while the disk of its journal is full, keeps whole lines, and says so', async () => {
+  it('svc events listen answers 503 while the disk of its journal is full, keeps whole lines, and says so', async () => {
     // A limit on the size of files stands in for a full disk: it too cuts the last write short.
     const line = `trap '' XFSZ; ulimit -f 4; exec '${process.execPath}' '${LAUNCHER}' events listen --port 0 --journal full.jsonl`;
     const child = spawn('bash', ['-c', line], {
@@ -244,7 +244,7 @@ describe('svc events listen', () => {
     expect(hooks.whole('POST')).toHaveLength(taken);
   });
 
-  it('has every event that it acknowledged in its journal, also when it is killed', async () => {
+  it('svc events listen has every event that it acknowledged in its journal, also when it is killed', async () => {
     for (let time = 0; time < 3; time += 1) {
       const listener = await listen('--journal', 'killed.jsonl');
       const taken: string[] = [];
@@ -261,7 +261,7 @@ describe('svc events listen', () => {
     }
   });
 
-  it('takes a burst of hundreds at once, each of them once', async () => {
+  it('svc events listen takes a burst of hundreds at once, each of them once', async () => {
     const listener = await listen('--journal', 'burst.jsonl');
     const answers = await Promise.all(Array.from({ length: 300 }, (_, at) => post(listener.url, delivery(`e${at}`))));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
@@ -270,7 +270,7 @@ describe('svc events listen', () => {
     expect(readFileSync(home.file('burst.jsonl'), 'utf8').trimEnd().split('\n')).toHaveLength(300);
   });
 
-  it('R51 fails when its output cannot be written; the journal has the event', async () => {
+  it('R51: svc events listen fails when its output cannot be written; the journal has the event', async () => {
     const line = `exec '${process.execPath}' '${LAUNCHER}' events listen --port 0 --journal out.jsonl > /dev/full`;
     const child = spawn('bash', ['-c', line], {
       cwd: home.path,
@@ -289,7 +289,7 @@ describe('svc events listen', () => {
     expect(readFileSync(home.file('out.jsonl'), 'utf8')).toContain('"e1"');
   });
 
-  it('goes on taking events while the reader of its output stands still, and ends on Ctrl-C', async () => {
+  it('svc events listen continues taking events while the reader of its output stands still, and ends on Ctrl-C', async () => {
     const listener = await listen('--journal', 'still.jsonl');
     listener.child.stdout.pause();
     for (let at = 0; at < 20; at += 1)
@@ -301,7 +301,7 @@ describe('svc events listen', () => {
     expect(readFileSync(home.file('still.jsonl'), 'utf8').trimEnd().split('\n')).toHaveLength(20);
   });
 
-  it.each(['json', 'jsonl', 'csv', 'yaml'])('R52 writes what parses whole as %s', async (format) => {
+  it.each(['json', 'jsonl', 'csv', 'yaml'])('R52: svc events listen writes what parses whole as %s', async (format) => {
     const listener = await listen('--max', '2', '-o', format);
     for (const id of ['a', 'b']) await post(listener.url, delivery(id));
     const { stdout } = await listener.ended;
@@ -309,7 +309,7 @@ describe('svc events listen', () => {
     expect(rows.map((row) => row['event.id'] ?? (row['event'] as { id: string }).id)).toEqual(['a', 'b']);
   });
 
-  it('shows a table on a terminal', async () => {
+  it('svc events listen shows a table on a terminal', async () => {
     const terminal = new TerminalSession(
       process.execPath,
       [LAUNCHER, 'events', 'listen', '--port', '0', '--max', '2', '--time', 'utc'],

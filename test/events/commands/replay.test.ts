@@ -43,7 +43,7 @@ function script(statusOf: (id: string) => number): Script {
 }
 
 describe('svc events replay', () => {
-  it('sends every event again, in order, as it came and marked as such', async () => {
+  it('svc events replay sends every event again, in order, as it came and marked as such', async () => {
     const { code, stdout } = await replay();
     expect(code).toBe(0);
     expect(sentIds()).toEqual(['a', 'b', 'a', 'c']);
@@ -80,13 +80,13 @@ describe('svc events replay', () => {
     ],
     [['--since', '2026-01-05T12:00:02Z', '--id', 'a'], ['a']],
     [['--since', '2026-01-05T13:00:00Z'], []],
-  ])('chooses with %j', async (argv, ids) => {
+  ])('svc events replay chooses with %j', async (argv, ids) => {
     const { code } = await replay(...argv);
     expect(code).toBe(0);
     expect(sentIds()).toEqual(ids);
   });
 
-  it('continues after one that is refused, and ends with 8 and the command that sends what failed', async () => {
+  it('svc events replay continues after one that is refused, and ends with 8 and the command that sends what failed', async () => {
     target.play(script((id) => (id === 'b' ? 400 : 200)));
     const { code, stdout, stderr } = await replay('-o', 'jsonl');
     expect(code).toBe(8);
@@ -101,7 +101,7 @@ describe('svc events replay', () => {
     });
   });
 
-  it('gives up when the target does not respond at all', async () => {
+  it('svc events replay gives up when the target does not respond at all', async () => {
     // It speaks no TLS: nothing that would be tried again.
     target.play([{ on: 'connection', act: (socket) => socket.end('no TLS') }]);
     const href = target.url.href.replace('http:', 'https:');
@@ -115,7 +115,7 @@ describe('svc events replay', () => {
     });
   });
 
-  it('skips lines that cannot be read, and says which', async () => {
+  it('svc events replay skips lines that cannot be read, and says which', async () => {
     appendFileSync(home.file('j.jsonl'), '{"received_at":"2026-01-05T12:00:04Z","id":"d","ty');
     const { code, stderr } = await replay('--debug');
     expect(code).toBe(0);
@@ -123,7 +123,7 @@ describe('svc events replay', () => {
     expect(sentIds()).toHaveLength(4);
   });
 
-  it('tells when something went out that the journal hides', async () => {
+  it('svc events replay tells when something went out that the journal hides', async () => {
     writeFileSync(home.file('j.jsonl'), line('a', 0, { redacted: true }));
     expect((await replay()).stderr).toMatch(
       'sent with [hidden] or masked digits in place of what was received: 1 event\n',
@@ -135,7 +135,7 @@ describe('svc events replay', () => {
     ['a journal that is not there', ['none.jsonl', '--forward-to', 'http://127.0.0.1:1/'], 1],
     ['no target', ['j.jsonl'], 2],
     ['a target that is not encrypted', ['j.jsonl', '--forward-to', 'http://example.com/'], 2],
-  ])('says so for %s', async (_name, argv, expected) => {
+  ])('svc events replay says so for %s', async (_name, argv, expected) => {
     const { code, stderr } = await home.svc(['events', 'replay', ...argv]);
     expect(code).toBe(expected);
     expect(JSON.parse(stderr)).toMatchObject({ hint: expect.any(String) });

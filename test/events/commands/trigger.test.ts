@@ -30,7 +30,7 @@ describe('svc events trigger', () => {
     ['account-updater.job.created', { job: { id: expect.any(String), status: 'pending' } }],
     ['3ds.session.authenticated', { session: { id: expect.any(String) } }],
     ['tenant.updated', { tenant: { id: expect.any(String) } }],
-  ])('sends %s in the shape of the interface', async (type, data) => {
+  ])('svc events trigger sends %s in the shape of the interface', async (type, data) => {
     const { code, stdout } = await trigger(type);
     expect(code).toBe(0);
     expect(webhookDeliverySchema.safeParse(sent()).success).toBe(true);
@@ -42,7 +42,7 @@ describe('svc events trigger', () => {
     expect(target.whole('POST')[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
   });
 
-  it('puts values in, of the event or of the whole body', async () => {
+  it('svc events trigger puts values in, of the event or of the whole body', async () => {
     await trigger(
       'account-updater.job.completed',
       '--set',
@@ -60,7 +60,7 @@ describe('svc events trigger', () => {
     });
   });
 
-  it('reaches a listener', async () => {
+  it('svc events trigger reaches a listener', async () => {
     const listener = await startListener(home, ['--max', '1']);
     const { code } = await home.svc([
       'events',
@@ -77,7 +77,7 @@ describe('svc events trigger', () => {
     expect(listener.rows()[0]).toMatchObject({ event: { data: { job: { id: 'j7' } } }, repeated: false });
   });
 
-  it('means a known type: a mistyped one is not sent', async () => {
+  it('svc events trigger means a known type: a mistyped one is not sent', async () => {
     const { code, stderr } = await trigger('account-updater.job.complete');
     expect(code).toBe(2);
     expect(JSON.parse(stderr)).toMatchObject({
@@ -90,13 +90,13 @@ describe('svc events trigger', () => {
     [answer(422), 6],
     [answer(500), 8],
     [answer(302, '', { location: '/' }), 6],
-  ])('ends with the code that fits the answer', async (step, expected) => {
+  ])('svc events trigger ends with the code that fits the answer', async (step, expected) => {
     target.play([step]);
     expect((await trigger('tenant.updated')).code).toBe(expected);
     expect(target.whole('POST')).toHaveLength(1);
   });
 
-  it('says how to start a listener when there is none', async () => {
+  it('svc events trigger says how to start a listener when there is none', async () => {
     const gone = target.url.href;
     await target.close();
     const { code, stderr } = await home.svc(['events', 'trigger', 'tenant.updated', '--forward-to', gone]);

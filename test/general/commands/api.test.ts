@@ -12,7 +12,7 @@ async function api(argv: readonly string[], script: Script = [json({ ok: true })
 }
 
 describe('svc api', () => {
-  it('sends what was typed and writes the answer as it came', async () => {
+  it('svc api sends what was typed and writes the answer as it came', async () => {
     const odd = { b: [1, { c: null }], a: 'é\u202e', __n: 1.5 };
     const { code, stdout, stderr, sent } = await api(
       ['get', '/logs?x=1', '--query', 'y=a b&c', '--query', 'x=2'],
@@ -25,7 +25,7 @@ describe('svc api', () => {
     expect(sent[0]?.headers['svc-api-key']).toBe(KEY);
   });
 
-  it('sends a body made of a file and values on top of it', async () => {
+  it('svc api sends a body made of a file and values on top of it', async () => {
     const argv = [
       'POST',
       '/3ds/sessions',
@@ -44,7 +44,7 @@ describe('svc api', () => {
     expect(sent[0]?.headers['content-type']).toBe('application/json');
   });
 
-  it("takes the commented body that 'svc 3ds template' prints", async () => {
+  it("svc api takes the commented body that 'svc 3ds template' prints", async () => {
     const template = await svcHere(['3ds', 'template', 'add-card']);
     expect(template.stdout).toContain('// ');
     const argv = ['POST', '/3ds/sessions/1/authenticate', '--file', '-'];
@@ -60,7 +60,7 @@ describe('svc api', () => {
     expect(sent[0]?.headers['content-type']).toBeUndefined();
   });
 
-  it('R09 chooses the key by the path, as said, or not at all', async () => {
+  it('R09: svc api chooses the key by the path, as said, or not at all', async () => {
     const env = { SVC_API_KEY: '', SVC_MANAGEMENT_API_KEY: 'key_management_1', SVC_PRIVATE_API_KEY: 'key_private_22' };
     const key = async (...argv: string[]) => (await api(argv, [json({})], { env })).sent[0]?.headers['svc-api-key'];
     expect(await key('GET', '/logs')).toBe('key_management_1');
@@ -72,7 +72,7 @@ describe('svc api', () => {
     expect(errorIn(unknown)['hint']).toContain('--key');
   });
 
-  it('R09 never tries the other key after a refusal', async () => {
+  it('R09: svc api never tries the other key after a refusal', async () => {
     const { code, sent } = await api(['GET', '/logs'], [answer(403)]);
     expect([code, sent.length]).toEqual([4, 1]);
   });
@@ -86,7 +86,7 @@ describe('svc api', () => {
     ['a query without a value', ['GET', '/logs', '--query', 'a']],
     ['the deletion of the tenant', ['DELETE', '/tenants/self']],
     ['the deletion of the tenant, in disguise', ['delete', '/tenants//%73elf/?x=1', '--yes']],
-  ])('refuses %s before anything is sent', async (_, argv) => {
+  ])('svc api refuses %s before anything is sent', async (_, argv) => {
     const result = await api(argv);
     expect([result.code, result.server.connections]).toEqual([2, 0]);
     expect(errorIn(result)['code']).toBe('usage');
@@ -97,7 +97,7 @@ describe('svc api', () => {
     ['a query', ['GET', '/logs', '--query', 'q=4111 1111 1111 1111']],
     ['a text', ['POST', '/3ds/sessions', '--set', 'a.b=5555-5555-5555-4444']],
     ['a number', ['POST', '/3ds/sessions', '--set-json', 'a=378282246310005']],
-  ])('R05 R40 refuses a card number in %s: a command line can be seen', async (_, argv) => {
+  ])('R05 and R40: svc api refuses a card number in %s: a command line can be seen', async (_, argv) => {
     const result = await api(argv);
     expect([result.code, result.server.connections]).toEqual([13, 0]);
     expect(result.stderr).not.toMatch(/4111|5555|3782/);
@@ -111,12 +111,12 @@ describe('svc api', () => {
     ['invalid UTF-8', Buffer.from([0x22, 0xc3, 0x28, 0x22])],
     ['a number that cannot be sent exactly', '{"a":[{"id":12345678901234567890}]}'],
     ['a number without end', '{"a":1e999}'],
-  ])('refuses a body of %s before anything is sent', async (_, input) => {
+  ])('svc api refuses a body of %s before anything is sent', async (_, input) => {
     const result = await api(['POST', '/3ds/sessions', '--file', '-'], undefined, { input });
     expect([result.code, result.server.connections]).toEqual([13, 0]);
   });
 
-  it('R15 repeats GET and R20 nothing else', async () => {
+  it('R15: svc api repeats GET and R20 nothing else', async () => {
     const get = await api(['GET', '/logs'], (_, index) => (index < 2 ? answer(503) : json({ done: true })));
     expect([get.code, get.sent.length]).toEqual([0, 3]);
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -131,12 +131,12 @@ describe('svc api', () => {
     }
   });
 
-  it('R20 repeats a POST after a 429', async () => {
+  it('R20: svc api repeats a POST after a 429', async () => {
     const { code, sent } = await api(['POST', '/3ds/sessions'], (_, index) => (index === 0 ? answer(429) : json({})));
     expect([code, sent.length]).toEqual([0, 2]);
   });
 
-  it('R01 follows no redirect', async () => {
+  it('R01: svc api follows no redirect', async () => {
     const other = await FaultServer.start([json({})]);
     onTestFinished(() => other.close());
     const { code, sent } = await api(['GET', '/logs'], [answer(302, '', { location: other.url.href })]);
@@ -147,13 +147,13 @@ describe('svc api', () => {
     ['GET', '<html>', 8, 'bad_response'],
     ['GET', '{"a":', 8, 'bad_response'],
     ['POST', 'done', 9, 'outcome_unknown'],
-  ])('R21 refuses the body of %s that is no JSON: %j', async (method, body, exit, code) => {
+  ])('R21: svc api refuses the body of %s that is no JSON: %j', async (method, body, exit, code) => {
     const result = await api([method, '/3ds/x'], [answer(200, body)]);
     expect([result.code, result.stdout]).toEqual([exit, '']);
     expect(errorIn(result)['code']).toBe(code);
   });
 
-  it('R21 tells what an error body says', async () => {
+  it('R21: svc api tells what an error body says', async () => {
     const result = await api(['POST', '/3ds/x'], [json({ title: 'Bad', errors: { type: ['is wrong'] } }, 422)]);
     expect(result.code).toBe(6);
     expect(errorIn(result)).toMatchObject({ status: 422, fields: { type: ['is wrong'] } });
@@ -177,7 +177,7 @@ describe('what svc api writes', () => {
     deep: [{ download_url: 'https://s.example/d?sig=secret-2' }],
   };
 
-  it('R06 hides addresses of files wherever they stand', async () => {
+  it('R06: the output of svc api hides addresses of files wherever they stand', async () => {
     for (const format of ['json', 'jsonl', 'yaml', 'csv', 'table']) {
       for (const body of [JOB, [JOB], { data: [JOB] }, { a: { b: { uploadUrl: JOB.upload_url } } }]) {
         const { code, stdout } = await api(['GET', '/logs', '-o', format], [json(body)]);
@@ -190,7 +190,7 @@ describe('what svc api writes', () => {
     expect(JSON.parse(stdout)).toEqual(JOB);
   });
 
-  it('is rows in a table and in CSV, and the whole answer elsewhere', async () => {
+  it('the output of svc api is rows in a table and in CSV, and the whole answer elsewhere', async () => {
     const page = {
       pagination: { next: 'c', page_size: 2 },
       data: [
@@ -206,7 +206,7 @@ describe('what svc api writes', () => {
     expect(JSON.parse((await api(['GET', '/logs', '-o', 'json'], [json(page)])).stdout)).toEqual(page);
   });
 
-  it('takes any field, and leaves out those that are not there', async () => {
+  it('the output of svc api takes any field, and leaves out those that are not there', async () => {
     const { stdout } = await api(['GET', '/logs', '--fields', 'b.c,nope'], [json({ a: 1, b: { c: 2 } })]);
     expect(JSON.parse(stdout)).toEqual({ b: { c: 2 } });
   });
@@ -220,12 +220,12 @@ describe('what svc api writes', () => {
     ['an empty object', '{}', 'json', '{}\n'],
     ['a list of texts', '["a","b"]', 'jsonl', '"a"\n"b"\n'],
     ['a list of texts', '["a","b"]', 'csv', 'value\na\nb\n'],
-  ])('is right for %s (%s) as %s', async (_, body, format, stdout) => {
+  ])('the output of svc api is right for %s (%s) as %s', async (_, body, format, stdout) => {
     const result = await api(['GET', '/logs', '-o', format], [answer(200, body)]);
     expect([result.code, result.stdout]).toEqual([0, stdout]);
   });
 
-  it('ends in plain words for an answer that is nested beyond reason', async () => {
+  it('the output of svc api ends in plain words for an answer that is nested beyond reason', async () => {
     const result = await api(['GET', '/logs'], [answer(200, '['.repeat(20_000) + ']'.repeat(20_000))]);
     expect([result.code, errorIn(result)['code']]).toEqual([8, 'bad_response']);
   });
@@ -249,7 +249,7 @@ const REFUSED_LATER: Script = (_, index) =>
   index === 0 ? json({ pagination: { next: 'x' }, data: [{ n: 1 }] }) : answer(403);
 
 describe('svc api --paginate', () => {
-  it('R26 follows cursors byte for byte, through an empty page', async () => {
+  it('R26: svc api --paginate follows cursors byte for byte, through an empty page', async () => {
     const pages = [
       { pagination: { next: 'a+/= é' }, data: [{ n: 1 }] },
       { pagination: { next: 'b' }, data: [] },
@@ -266,14 +266,14 @@ describe('svc api --paginate', () => {
     ]);
   });
 
-  it('R26 follows page numbers to the last page', async () => {
+  it('R26: svc api --paginate follows page numbers to the last page', async () => {
     const all = await api(['GET', '/apps', '--key', 'management', '--paginate', '-o', 'json'], NUMBERED);
     expect(JSON.parse(all.stdout)).toEqual([{ page: 1 }, { page: 2 }, { page: 3 }]);
     const rest = await api(['GET', '/apps?page=3', '--key', 'management', '--paginate'], NUMBERED);
     expect([rest.stdout, rest.sent.length]).toEqual(['{"page":3}\n', 1]);
   });
 
-  it('R26 ends on an empty page where no total is told', async () => {
+  it('R26: svc api --paginate ends on an empty page where no total is told', async () => {
     const { stdout, sent } = await api(['GET', '/logs', '--paginate'], UNTOTALLED);
     expect([stdout, sent.length]).toEqual(['{"page":1}\n{"page":2}\n', 3]);
   });
@@ -281,26 +281,26 @@ describe('svc api --paginate', () => {
   it.each([
     ['cursor', { pagination: { next: 'same' }, data: [{ n: 1 }] }],
     ['page', { pagination: { page_number: 1, total_pages: 9 }, data: [{ n: 1 }] }],
-  ])('R26 ends with an error when the same %s comes again', async (_, page) => {
+  ])('R26: svc api --paginate ends with an error when the same %s comes again', async (_, page) => {
     const result = await api(['GET', '/logs', '--paginate'], [json(page)]);
     expect([result.code, result.sent.length]).toEqual([12, 2]);
   });
 
-  it('takes a bare array for one page, and refuses what is no list', async () => {
+  it('svc api --paginate takes a bare array for one page, and refuses what is no list', async () => {
     const { stdout } = await api(['GET', '/logs', '--paginate'], [json([1, 2])]);
     expect(stdout).toBe('1\n2\n');
     const wrong = await api(['GET', '/logs', '--paginate'], [json({ id: 1 })]);
     expect([wrong.code, wrong.sent.length]).toEqual([8, 1]);
   });
 
-  it('R52 leaves whole JSON when a later page fails', async () => {
+  it('R52: svc api --paginate leaves whole JSON when a later page fails', async () => {
     const { code, stdout } = await api(['GET', '/logs', '--paginate', '-o', 'json'], REFUSED_LATER);
     expect([code, JSON.parse(stdout)]).toEqual([4, [{ n: 1 }]]);
   });
 });
 
 describe('svc api against the sandbox', () => {
-  it('reaches what the typed commands reach', async () => {
+  it('svc api against the sandbox reaches what the typed commands reach', async () => {
     const service = await startSandboxHere();
     const api = (...argv: string[]) => svcHere(['api', ...argv], service);
     const created = await api('POST', '/account-updater/jobs', '--fields', 'id,upload_url');
@@ -312,7 +312,7 @@ describe('svc api against the sandbox', () => {
     expect(types.stdout).toContain('{"value":"card"}\n');
   });
 
-  it('follows cursors as svc logs does', async () => {
+  it('svc api against the sandbox follows cursors as svc logs does', async () => {
     const service = await startSandboxHere();
     const fields = ['--fields', 'entity_id,created_at'];
     const free = await svcHere(['api', 'GET', '/logs?entity_type=card&size=7', '--paginate', ...fields], service);
@@ -321,7 +321,7 @@ describe('svc api against the sandbox', () => {
     expect(free.stdout.split('\n').length).toBeGreaterThan(20);
   });
 
-  it('follows page numbers', async () => {
+  it('svc api against the sandbox follows page numbers', async () => {
     const service = await startSandboxHere();
     const { stdout } = await svcHere(['api', 'GET', '/applications'], service);
     const { pagination } = JSON.parse(stdout) as { pagination: { total_items: number } };

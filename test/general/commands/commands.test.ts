@@ -13,7 +13,7 @@ async function rows(): Promise<CommandRow[]> {
 }
 
 describe('svc commands', () => {
-  it('tells every command, and the global options in a row of their own', async () => {
+  it('svc commands tells every command, and the global options in a row of their own', async () => {
     const found = await rows();
     expect(found[0]?.command).toBe('svc');
     expect(found[0]?.options.find(({ names }) => names.includes('--output'))).toEqual({
@@ -31,7 +31,7 @@ describe('svc commands', () => {
     expect(TREE.filter(({ name }) => !words.has(name))).toEqual([]);
   });
 
-  it('tells what a command needs, takes and ends with', async () => {
+  it('svc commands tells what a command needs, takes and ends with', async () => {
     const found = (await rows()).find(({ command }) => command === 'svc au submit');
     expect(found).toMatchObject({
       short_form: null,
@@ -47,12 +47,12 @@ describe('svc commands', () => {
     expect(found?.examples[0]).toEqual({ line: expect.stringContaining('svc au submit'), does: expect.any(String) });
   });
 
-  it('tells the shorter form of a default command', async () => {
+  it('svc commands tells the shorter form of a default command', async () => {
     const found = (await rows()).find(({ command }) => command === 'svc logs list');
     expect(found).toMatchObject({ short_form: 'svc logs', fields: expect.arrayContaining(['created_at']) });
   });
 
-  it('shows the words and what they do on a terminal', async () => {
+  it('svc commands shows the words and what they do on a terminal', async () => {
     const { stdout } = await home.svc(['commands', '-o', 'table']);
     expect(stdout).toMatch(/svc logs entity-types +list the values of --entity-type/);
   });

@@ -56,7 +56,7 @@ async function proxied(manner: ProxyManner): Promise<{ options: HereOptions; pro
 }
 
 describe('svc doctor', () => {
-  it('finds no problems in the sandbox, and with valid keys', async () => {
+  it('svc doctor finds no problems in the sandbox, and with valid keys', async () => {
     expect(await seen({}, ['--sandbox'])).toMatchObject({ code: 0, stderr: 'no problems found\n' });
     const { code, on } = await seen(await startSandboxHere());
     expect(code).toBe(0);
@@ -69,7 +69,7 @@ describe('svc doctor', () => {
     });
   });
 
-  it('works without keys and without a base URL, and points to the sandbox and to login', async () => {
+  it('svc doctor works without keys and without a base URL, and points to the sandbox and to login', async () => {
     const { code, on } = await seen({});
     expect(code).toBe(3);
     expect(on['base URL']).toMatchObject({
@@ -81,7 +81,7 @@ describe('svc doctor', () => {
     expect(on['network']).toMatchObject({ result: 'skipped' });
   });
 
-  it.each([26, -26])('tells a clock that is %i h off, as a warning', async (hours) => {
+  it.each([26, -26])('svc doctor tells a clock that is %i h off, as a warning', async (hours) => {
     const now = (): number => Date.now() + hours * 3_600_000;
     const { code, on } = await seen({ ...(await startSandboxHere()), clock: { ...systemClock, now } });
     // A certificate is judged by the same clock, but this machine's own sandbox needs none.
@@ -92,7 +92,7 @@ describe('svc doctor', () => {
     expect(code).toBe(0);
   });
 
-  it('reports a refused key, a key of the other type, and one that lacks a permission', async () => {
+  it('svc doctor reports a refused key, a key of the other type, and one that lacks a permission', async () => {
     const { baseUrl, env } = await startSandboxHere();
     const refused = await seen({ baseUrl, env: { ...env, SVC_MANAGEMENT_API_KEY: 'no-such-key-1' } });
     expect(refused.code).toBe(4);
@@ -113,7 +113,7 @@ describe('svc doctor', () => {
     });
   });
 
-  it('reports a name that cannot be resolved, once', async () => {
+  it('svc doctor reports a name that cannot be resolved, once', async () => {
     const { code, on, all } = await seen({ baseUrl: new URL('https://no-such-host.invalid/') });
     expect(code).toBe(8);
     expect(on['dns']).toMatchObject({ result: 'failed', found: expect.stringContaining('could not be resolved') });
@@ -121,7 +121,7 @@ describe('svc doctor', () => {
     expect(on['connect']).toMatchObject({ result: 'skipped' });
   });
 
-  it('reports a self-signed certificate, and accepts it once it is trusted', async () => {
+  it('svc doctor reports a self-signed certificate, and accepts it once it is trusted', async () => {
     const certificate = makeCertificate('localhost', 20);
     const server = await FaultServer.start([json({}, 401)], tlsServer(certificate));
     onTestFinished(() => server.close());
@@ -139,7 +139,7 @@ describe('svc doctor', () => {
     expect(trusted.on['service']).toMatchObject({ result: 'ok' });
   });
 
-  it('reports a proxy that wants a password, without showing the one it has', async () => {
+  it('svc doctor reports a proxy that wants a password, without showing the one it has', async () => {
     const { options } = await proxied({ status: 407 });
     const { code, on, all } = await seen(options);
     expect(code).toBe(8);
@@ -152,13 +152,13 @@ describe('svc doctor', () => {
     expect(JSON.stringify(all)).not.toContain('proxy-canary');
   });
 
-  it('reports an invalid proxy address', async () => {
+  it('svc doctor reports an invalid proxy address', async () => {
     const env = { https_proxy: 'http://[bad' };
     const { on } = await seen({ baseUrl: new URL('https://api.test/'), env });
     expect(on['proxy']).toMatchObject({ result: 'failed', code: 'config' });
   });
 
-  it('R19 ends at once when it is interrupted', async () => {
+  it('R19: svc doctor ends at once when it is interrupted', async () => {
     const { proxy } = await proxied('silent');
     const home = new Home();
     onTestFinished(() => home.remove());
@@ -170,14 +170,14 @@ describe('svc doctor', () => {
     expect((await ending).code).toBe(130);
   });
 
-  it('R14 ends in bounded time with a proxy that does not respond', { timeout: 40_000 }, async () => {
+  it('R14: svc doctor ends in bounded time with a proxy that does not respond', { timeout: 40_000 }, async () => {
     const { options } = await proxied('silent');
     const { code, on } = await seen(options);
     expect(code).toBe(8);
     expect(on['connect']?.found).toContain('no response within 5 s');
   });
 
-  it('R14 ends in bounded time with a service that does not respond', { timeout: 60_000 }, async () => {
+  it('R14: svc doctor ends in bounded time with a service that does not respond', { timeout: 60_000 }, async () => {
     const server = await FaultServer.start([silence('request')]);
     onTestFinished(() => server.close());
     expect((await seen({ baseUrl: server.url })).code).toBe(8);
@@ -192,7 +192,7 @@ describe('svc doctor', () => {
     [answer(503), 'failed', 'responds with 503'],
     [answer(404, '<html>'), 'warning', 'responds with 404 without a key'],
     [answer(401), 'ok', 'responds and requires a key (401)'],
-  ] as const)('judges the response of the service', async (step, result, words) => {
+  ] as const)('svc doctor judges the response of the service', async (step, result, words) => {
     const server = await FaultServer.start([step]);
     onTestFinished(() => server.close());
     const { on } = await seen({ baseUrl: server.url });
@@ -200,7 +200,7 @@ describe('svc doctor', () => {
     expect(server.ledger.filter(({ headers }) => !('svc-api-key' in headers))).toHaveLength(1);
   });
 
-  it('continues with a damaged config, an invalid variable and a missing profile', async () => {
+  it('svc doctor continues with a damaged config, an invalid variable and a missing profile', async () => {
     const sandbox = await startSandboxHere();
     const damaged = await seen({ ...sandbox, env: { ...sandbox.env, ...configWith('{"version": 1,') } });
     expect(damaged.code).toBe(3);
@@ -213,14 +213,14 @@ describe('svc doctor', () => {
     expect(absent.on['service']).toMatchObject({ result: 'ok' });
   });
 
-  it('reports a config file that others could read, and that it is private now', async () => {
+  it('svc doctor reports a config file that others could read, and that it is private now', async () => {
     const env = configWith('{"version": 1, "profiles": {}}', 0o644);
     const { on } = await seen({ env }, []);
     expect(on['config']).toMatchObject({ result: 'warning', found: expect.stringContaining('0644') });
     expect((await seen({ env })).on['config']?.found).toContain('(0600, 0 profiles)');
   });
 
-  it('reports a key file that others can read, by its mode', async () => {
+  it('svc doctor reports a key file that others can read, by its mode', async () => {
     const file = join(directory(), 'key');
     writeFileSync(file, 'some-key-0123');
     chmodSync(file, 0o640);
@@ -234,7 +234,7 @@ describe('svc doctor', () => {
     expect((await seen({ env })).on['key file']).toMatchObject({ result: 'ok' });
   });
 
-  it('reports directories that cannot be written and a missing file of authorities, and leaves nothing behind', async () => {
+  it('svc doctor reports directories that cannot be written and a missing file of authorities, and leaves nothing behind', async () => {
     const place = directory();
     writeFileSync(join(place, 'file'), '');
     mkdirSync(join(place, 'cache'));
@@ -251,13 +251,13 @@ describe('svc doctor', () => {
     expect(readdirSync(join(place, 'cache'))).toEqual([]);
   });
 
-  it('writes one sentence for each finding for a screen reader', async () => {
+  it('svc doctor writes one sentence for each finding for a screen reader', async () => {
     const { stdout } = await svcHere(['doctor', '-o', 'table', '--plain'], {});
     expect(stdout).toMatch(/^base URL: failed: not set\. Fix: Set SVC_BASE_URL/m);
     expect(stdout).toMatch(/^log:read: skipped: not checked: there is no key$/m);
   });
 
-  it('says how each check ended in a word, not by color alone, within 80 columns', async () => {
+  it('svc doctor says how each check ended in a word, not by color alone, within 80 columns', async () => {
     const { stdout } = await svcHere(['doctor', '-o', 'table', '--color', 'always'], {
       baseUrl: new URL('https://no-such-host.invalid/'),
       clock: systemClock,

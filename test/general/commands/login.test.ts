@@ -33,7 +33,7 @@ function words(line: string): string[] {
 }
 
 describe('svc login', () => {
-  it('tries both keys, names the tenant with its mark, and stores them with the base URL', async () => {
+  it('svc login tries both keys, names the tenant with its mark, and stores them with the base URL', async () => {
     const { svc, config, url } = await place();
     const input = 'sandbox-management-key\nsandbox-private-key-read-only\n';
     const { code, stdout, stderr } = await svc('login --management-key-stdin --private-key-stdin', input);
@@ -48,7 +48,7 @@ describe('svc login', () => {
     });
   });
 
-  it('says which reads a valid key may not do', async () => {
+  it('svc login says which reads a valid key may not do', async () => {
     const { svc } = await place();
     const { code, stderr } = await svc('login --management-key-stdin', 'sandbox-management-key-logs-only');
     expect(code).toBe(0);
@@ -58,7 +58,7 @@ describe('svc login', () => {
   it.each([
     ['no-such-key-000', 'was not accepted (401)'],
     ['sandbox-private-key', 'is a private key, not a management key'],
-  ])('stores nothing when the service does not take a key: %s', async (key, words) => {
+  ])('svc login stores nothing when the service does not take a key: %s', async (key, words) => {
     const { svc, config } = await place();
     const run = await svc('login --management-key-stdin --private-key-stdin', `${key}\nsandbox-private-key\n`);
     expect(run.code).toBe(4);
@@ -66,7 +66,7 @@ describe('svc login', () => {
     expect(config()).toBe('');
   });
 
-  it('works offline with --no-check, and says so when it could not ask', async () => {
+  it('svc login works offline with --no-check, and says so when it could not ask', async () => {
     const { svc, config } = await place();
     const at = '--base-url http://127.0.0.1:9 --management-key-stdin';
     const run = await svc(`login ${at}`, 'any-key-1234');
@@ -77,7 +77,7 @@ describe('svc login', () => {
     expect(config()).toContain('any-key-1234');
   });
 
-  it('keeps a command in place of the key, and runs it once for each command that needs it', async () => {
+  it('svc login keeps a command in place of the key, and runs it once for each command that needs it', async () => {
     const { svc, config, env } = await place();
     const ran = join(env['SVC_CONFIG_DIR'] ?? '', 'ran');
     const command = `echo run >> ${ran}; echo sandbox-management-key`;
@@ -92,7 +92,7 @@ describe('svc login', () => {
     expect(JSON.parse((await svc('profile show')).stdout)).toMatchObject({ management_key_from: 'command echo' });
   });
 
-  it('R54 asks nobody where nobody is there', async () => {
+  it('R54: svc login asks nobody where nobody is there', async () => {
     const { svc } = await place();
     expect(errorIn(await svc('login'))).toMatchObject({
       exit_code: 2,
@@ -100,7 +100,7 @@ describe('svc login', () => {
     });
   });
 
-  it('stores nothing with --dry-run', async () => {
+  it('svc login stores nothing with --dry-run', async () => {
     const { svc, config } = await place();
     const run = await svc('login --dry-run --private-key-stdin', 'sandbox-private-key');
     expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing was stored') });
@@ -138,7 +138,7 @@ describe('svc login', () => {
     });
   });
 
-  it('walks through the questions on a terminal, asks again after a key that will not do, and shows none', async () => {
+  it('svc login walks through the questions on a terminal, asks again after a key that will not do, and shows none', async () => {
     const { url, env, config } = await place();
     const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], { env: { HOME: '/nowhere', ...env } });
     await session.waitFor('Base URL');
@@ -161,7 +161,7 @@ describe('svc login', () => {
 });
 
 describe('svc whoami', () => {
-  it('tells profile, tenant, permissions and where each setting came from, in every machine format', async () => {
+  it('svc whoami tells profile, tenant, permissions and where each setting came from, in every machine format', async () => {
     const { svc, url } = await place();
     await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
     const { code, stdout } = await svc('whoami -o json');
@@ -181,7 +181,7 @@ describe('svc whoami', () => {
       );
   });
 
-  it('shows people the tenant, each key with its age, and what is set elsewhere, in groups', async () => {
+  it('svc whoami shows people the tenant, each key with its age, and what is set elsewhere, in groups', async () => {
     const { svc, config, env } = await place();
     await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
     const shown = (await svc('whoami -o table')).stdout;
@@ -195,7 +195,7 @@ describe('svc whoami', () => {
     expect(JSON.parse((await svc('whoami')).stdout)).toMatchObject({ management_key: { stored_at: null } });
   });
 
-  it('is one sentence for people without keys', async () => {
+  it('svc whoami is one sentence for people without keys', async () => {
     const { svc } = await place();
     expect(await svc('whoami -o table')).toMatchObject({
       code: 3,
@@ -204,7 +204,7 @@ describe('svc whoami', () => {
     });
   });
 
-  it('remembers the tenant for the greeting', async () => {
+  it('svc whoami remembers the tenant for the greeting', async () => {
     const { svc } = await place();
     await svc('login --no-check --management-key-stdin', 'sandbox-management-key');
     expect((await svc('')).stdout).not.toContain('Sandbox');
@@ -212,7 +212,7 @@ describe('svc whoami', () => {
     expect((await svc('')).stdout).toContain('TEST Sandbox');
   });
 
-  it('ends with 4 when no key is good, with 3 without any, with 8 when nobody answers', async () => {
+  it('svc whoami ends with 4 when no key is good, with 3 without any, with 8 when nobody answers', async () => {
     const { svc } = await place();
     expect(errorIn(await svc('whoami'))).toMatchObject({ exit_code: 3, code: 'key_missing' });
     await svc('login --no-check --private-key-stdin', 'no-such-key-0001');

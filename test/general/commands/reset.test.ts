@@ -28,7 +28,7 @@ function argv(line: string): { argv: string[] } {
 const words = (run: HereResult): string => run.stderr;
 
 describe('svc reset', () => {
-  it('leaves nothing of what every command wrote into a home but the files that its operator named', async () => {
+  it('svc reset leaves nothing of what every command wrote into a home but the files that its operator named', async () => {
     await world.copy(async (run, home) => {
       for (const command of Object.keys(COMMAND_LINES).filter((name) => !NOT_HERE.has(name))) await run(command);
       const env = { SVC_BASE_URL: '', SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
@@ -79,7 +79,7 @@ describe('svc reset', () => {
     });
   });
 
-  it('R58 loses no run that may be paid for unless it is named, nor one whose record cannot be read', async () => {
+  it('R58: svc reset loses no run that may be paid for unless it is named, nor one whose record cannot be read', async () => {
     await world.copy(async (run, home) => {
       const open = world.fill('{open}');
       const damaged = join(home, '.local/state/svc/runs/run-damaged');
@@ -102,7 +102,7 @@ describe('svc reset', () => {
     });
   });
 
-  it('leaves what it does not know in directories that the operator chose', async () => {
+  it('svc reset leaves what it does not know in directories that the operator chose', async () => {
     await world.copy(async (run, home) => {
       const mine = join(home, 'mine');
       mkdirSync(mine);
@@ -118,7 +118,7 @@ describe('svc reset', () => {
     });
   });
 
-  it("leaves archives, results and other files that the operator put among svc's own", async () => {
+  it("svc reset leaves archives, results and other files that the operator put among svc's own", async () => {
     await world.copy(async (run, home) => {
       const state = join(home, 'state');
       const mine = ['archives/2026/manifest.json', 'runs/october/results.csv', 'sandbox/notes.txt', 'tails/mine.json'];
@@ -135,7 +135,7 @@ describe('svc reset', () => {
     });
   });
 
-  it('needs no home directory', async () => {
+  it('svc reset needs no home directory', async () => {
     await world.copy(async (_run, own) => {
       const env = { HOME: '', SVC_CONFIG_DIR: join(own, 'c'), SVC_STATE_DIR: join(own, 's'), SVC_CACHE_DIR: own };
       mkdirSync(join(own, 's/tails'), { recursive: true });
@@ -145,7 +145,7 @@ describe('svc reset', () => {
     });
   });
 
-  it('removes a config file that cannot be read, and shows what it removes', async () => {
+  it('svc reset removes a config file that cannot be read, and shows what it removes', async () => {
     await world.copy(async (run, home) => {
       writeFileSync(join(home, '.config/svc/config.json'), '{{{');
       const argv = ['reset', '--forget', world.fill('{open}'), '--yes', '-o', 'json'];
@@ -161,7 +161,7 @@ describe('svc reset', () => {
 });
 
 describe('svc logout --all', () => {
-  it('removes the keys of every profile, and keeps their settings', async () => {
+  it('svc logout --all removes the keys of every profile, and keeps their settings', async () => {
     await world.copy(async (run) => {
       for (const name of ['one', 'two'])
         await run('login', [], {

@@ -20,7 +20,7 @@ const env = (): Record<string, string> => ({ SVC_CONFIG_DIR: home.file('config')
 const MANAGEMENT = { management: { value: 'canary-key-1', base_url: 'https://api.example' } };
 
 describe('svc alone', () => {
-  it('points to the sandbox and to login where there are no keys, on a terminal of 80 columns', async () => {
+  it('svc alone points to the sandbox and to login where there are no keys, on a terminal of 80 columns', async () => {
     const session = new TerminalSession(process.execPath, [LAUNCHER], { cwd: home.path, env: home.environment(env()) });
     expect(await session.exited).toEqual({ exitCode: 0 });
     const lines = session.screen().split('\n');
@@ -28,7 +28,7 @@ describe('svc alone', () => {
     expect(lines.length).toBeLessThan(10);
   });
 
-  it('says whose profile it is where there are keys, shows none, and runs no command for one', async () => {
+  it('svc alone says whose profile it is where there are keys, shows none, and runs no command for one', async () => {
     const ran = home.file('ran');
     profile({ ...MANAGEMENT, private: { command: `touch ${ran}; echo k`, base_url: 'https://api.example' } });
     mkdirSync(home.file('cache'));
@@ -48,12 +48,12 @@ describe('svc alone', () => {
     expect(() => writeFileSync(ran, '', { flag: 'wx' })).not.toThrow();
   });
 
-  it('says which key is still missing', async () => {
+  it('svc alone says which key is still missing', async () => {
     profile(MANAGEMENT);
     expect((await home.svc([], { env: env() })).stdout).toMatch(/svc login +add the private key/);
   });
 
-  it('does not take the tenant of another base URL for this one', async () => {
+  it('svc alone does not take the tenant of another base URL for this one', async () => {
     profile(MANAGEMENT);
     mkdirSync(home.file('cache'));
     const tenant = { base_url: 'https://other.example', id: 'i', name: 'Acme', type: 'test' };
@@ -61,7 +61,7 @@ describe('svc alone', () => {
     expect((await home.svc([], { env: env() })).stdout).not.toContain('Acme');
   });
 
-  it('puts the profile that was named into what it proposes', async () => {
+  it('svc alone puts the profile that was named into what it proposes', async () => {
     expect((await home.svc(['-p', 'new'], { env: env() })).stdout).toContain('svc --profile new login');
     expect((await home.svc(['--sandbox'], { env: env() })).stdout).toContain('svc --sandbox logs');
   });

@@ -30,7 +30,7 @@ describe('a bash line', () => {
     expect(readLine(line)).toMatchObject({ words: ['svc', 'logs'], raw, redirected: true });
   });
 
-  it('is read whatever it holds', () => {
+  it('a bash line is read whatever it holds', () => {
     const character = constantFrom(...Array.from('a$(`)\'"\\ ;<>|&=:!\n\té'));
     assert(
       property(string({ unit: character }), (line) => {
@@ -53,7 +53,7 @@ describe('quoting', () => {
     );
   });
 
-  it('leaves nothing that bash would act on', () => {
+  it('quoting leaves nothing that bash would act on', () => {
     expect(quoted('$(touch x);`y` a|b', '')).toBe('\\$\\(touch\\ x\\)\\;\\`y\\`\\ a\\|b');
     expect(quoted('$(touch x)"', '"')).toBe('\\$(touch x)\\"');
     expect(quoted("it's", "'")).toBeUndefined();

@@ -56,72 +56,72 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 describe('completion of commands', () => {
-  it('offers the commands of the root, and loads none of them', async () => {
+  it('completion of commands offers the commands of the root, and loads none of them', async () => {
     expect(await words('')).toEqual(['logs', 'au', 'explain', 'wait', 'help']);
     expect(await words('l')).toEqual(['logs']);
     expect(loaded).toEqual([]);
   });
 
-  it('loads the group that was typed, its default command, and no other', async () => {
+  it('completion of commands loads the group that was typed, its default command, and no other', async () => {
     expect(await words('logs', '')).toEqual(['list', 'submit']);
     expect(loaded).toEqual(['logs', 'list']);
   });
 
-  it('gives a summary with each', async () => {
+  it('completion of commands gives a summary with each', async () => {
     expect((await ask('au')).candidates).toEqual([['au', 'account updater']]);
   });
 
-  it('passes over global options and their values before a command', async () => {
+  it('completion of commands passes over global options and their values before a command', async () => {
     expect(await words('--profile', 'logs', '-o', 'json', '--sandbox', 'a')).toEqual(['au']);
     expect(await words('--output=json', 'logs', 'su')).toEqual(['submit']);
   });
 
-  it('offers commands and topics after help, and no options', async () => {
+  it('completion of commands offers commands and topics after help, and no options', async () => {
     expect(await words('help', 'e')).toEqual(['explain', 'exit-codes']);
     expect(await words('help', 'logs', '')).toEqual(['list', 'submit']);
     expect(await words('help', '--')).toEqual([]);
   });
 
-  it('offers nothing after a word that is no command', async () => {
+  it('completion of commands offers nothing after a word that is no command', async () => {
     expect(await words('nonsense', '')).not.toContain('logs');
     expect(await words('nonsense', 'l')).toEqual([]);
   });
 });
 
 describe('completion of options', () => {
-  it("offers a group's default command's options, and global ones anywhere", async () => {
+  it("completion of options offers a group's default command's options, and global ones anywhere", async () => {
     expect(await words('logs', '--')).toEqual(expect.arrayContaining(['--entity-type', '--all', '--output']));
     expect(await words('logs', '--')).not.toContain('--fail-on');
     expect(await words('--sa')).toEqual(['--sandbox']);
   });
 
-  it('leaves out what was given, in either spelling, unless it may be repeated', async () => {
+  it('completion of options leaves out what was given, in either spelling, unless it may be repeated', async () => {
     expect(await words('logs', '--all', '--a')).toEqual(['--actor']);
     expect(await words('logs', '--actor', 'x', '--act')).toEqual(['--actor']);
     expect(await words('-o', 'json', '--out')).toEqual([]);
     expect(await words('--output=json', '--out')).toEqual([]);
   });
 
-  it('offers no subcommand after an option of the default command', async () => {
+  it('completion of options offers no subcommand after an option of the default command', async () => {
     expect(await words('logs', '--all', 's')).toEqual([]);
   });
 
-  it('offers the options where nothing else can come', async () => {
+  it('completion of options offers the options where nothing else can come', async () => {
     expect(await words('logs', 'list', '')).toContain('--entity-type');
   });
 
-  it('offers no option after a lone --', async () => {
+  it('completion of options offers no option after a lone --', async () => {
     expect(await words('au', 'submit', '--', '--')).toEqual([]);
     expect((await ask('au', 'submit', '--', '')).kind).toBe('files');
   });
 
-  it('knows a short option that is typed whole', async () => {
+  it('completion of options knows a short option that is typed whole', async () => {
     expect(await words('-o')).toEqual(['-o']);
   });
 });
 
 describe('completion of values', () => {
-  it('offers choices, after the option and joined to it', async () => {
+  it('completion of values offers choices, after the option and joined to it', async () => {
     expect(await words('au', 'submit', '--fail-on', '')).toEqual(['err', 'wrn']);
     expect(await ask('--output=js')).toMatchObject({
       prefix: '--output=',
@@ -132,7 +132,7 @@ describe('completion of values', () => {
     });
   });
 
-  it('leaves files and directories to the shell', async () => {
+  it('completion of values leaves files and directories to the shell', async () => {
     expect((await ask('au', 'submit', '')).kind).toBe('files');
     expect((await ask('au', 'submit', '--out', 'x')).kind).toBe('files');
     expect((await ask('au', 'check', 'a.csv', 'b.csv', '')).kind).toBe('files');
@@ -141,11 +141,11 @@ describe('completion of values', () => {
     expect((await ask('au', 'submit', 'tokens.csv', '')).kind).toBe('words');
   });
 
-  it('offers nothing for a value that nobody can know', async () => {
+  it('completion of values offers nothing for a value that nobody can know', async () => {
     expect(await words('--base-url', '')).toEqual([]);
   });
 
-  it('offers fields of the command, each once, and lets the list go on', async () => {
+  it('completion of values offers fields of the command, each once, and lets the list go on', async () => {
     expect(await ask('logs', '--fields', 'id,')).toMatchObject({
       prefix: 'id,',
       open: true,
@@ -158,7 +158,7 @@ describe('completion of values', () => {
     expect(await words('--fields', '')).toEqual([]);
   });
 
-  it('offers the profiles that are stored, and the sandbox', async () => {
+  it('completion of values offers the profiles that are stored, and the sandbox', async () => {
     mkdirSync(join(home, '.config/svc'), { recursive: true });
     const profiles = {
       prod: { base_url: 'https://api.example.com', keys: { private: { value: 'key_SECRET' } } },
@@ -173,7 +173,7 @@ describe('completion of values', () => {
   });
 
   it.each(['', '{', '[]', '{"profiles":[1]}', '{"profiles":null}', '\0'])(
-    'offers the sandbox alone where the config file holds %j',
+    'completion of values offers the sandbox alone where the config file holds %j',
     async (content) => {
       mkdirSync(join(home, '.config/svc'), { recursive: true });
       writeFileSync(join(home, '.config/svc/config.json'), content);
@@ -181,7 +181,7 @@ describe('completion of values', () => {
     },
   );
 
-  it('offers the known entity types, and those that a service told', async () => {
+  it('completion of values offers the known entity types, and those that a service told', async () => {
     expect(await words('logs', '--entity-type', 'c')).toEqual(['card']);
     rememberEntityTypes(system(), 'https://a.example.com', [['card', 'Card']]);
     rememberEntityTypes(system(), 'https://b.example.com', [
@@ -195,7 +195,7 @@ describe('completion of values', () => {
     ]);
   });
 
-  it('takes a damaged cache for none', async () => {
+  it('completion of values takes a damaged cache for none', async () => {
     for (const content of ['', '{"services":{"x":[["card"],7,["a","b"]]}}', '{"services":7}', 'null']) {
       mkdirSync(join(home, '.cache/svc'), { recursive: true });
       writeFileSync(join(home, '.cache/svc/entity-types.json'), content);
@@ -204,7 +204,7 @@ describe('completion of values', () => {
     }
   });
 
-  it('offers the runs that this machine remembers, and their jobs', async () => {
+  it('completion of values offers the runs that this machine remembers, and their jobs', async () => {
     const part = { number: 1, first_row: 1, rows: 1, start: 0, end: 1, bytes: 1, sha256: '00' };
     const input = { name: 'tokens.csv', rows: 1, bytes: 1, sha256: '00', header_bytes: 1 };
     for (const day of ['01', '02']) {
@@ -225,7 +225,7 @@ describe('completion of values', () => {
     expect(await words('wait', 'job-02')).toEqual(['job-02']);
   });
 
-  it('writes nothing', async () => {
+  it('completion of values writes nothing', async () => {
     await words('--profile', '');
     await words('logs', '--entity-type', '');
     expect(readdirSync(home)).toEqual([]);

@@ -18,7 +18,7 @@ const PLACES = [
 ] as const;
 
 describe('svc completion install', () => {
-  it.each(PLACES)('puts the script for %s at its place', async (shell, place) => {
+  it.each(PLACES)('svc completion install puts the script for %s at its place', async (shell, place) => {
     const { code, stdout } = await home.svc(['completion', 'install', '--shell', shell]);
     const printed = await home.svc(['completion', shell]);
     expect(code).toBe(0);
@@ -29,26 +29,29 @@ describe('svc completion install', () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ status: 'unchanged' });
   });
 
-  it.each(PLACES)('takes the shell from SHELL, and with --dry-run writes nothing (%s)', async (shell, place) => {
-    const env = { SHELL: `/usr/bin/${shell}` };
-    const { stdout } = await home.svc(['completion', 'install', '--dry-run'], { env });
-    expect(JSON.parse(stdout)).toMatchObject({ file: home.file(place), status: 'would be written' });
-    expect(existsSync(dirname(home.file(place)))).toBe(false);
-  });
+  it.each(PLACES)(
+    'svc completion install takes the shell from SHELL, and with --dry-run writes nothing (%s)',
+    async (shell, place) => {
+      const env = { SHELL: `/usr/bin/${shell}` };
+      const { stdout } = await home.svc(['completion', 'install', '--dry-run'], { env });
+      expect(JSON.parse(stdout)).toMatchObject({ file: home.file(place), status: 'would be written' });
+      expect(existsSync(dirname(home.file(place)))).toBe(false);
+    },
+  );
 
-  it('obeys the variables that move those places', async () => {
+  it('svc completion install obeys the variables that move those places', async () => {
     expect(await dry('bash', { BASH_COMPLETION_USER_DIR: '/b' })).toBe('/b/completions/svc');
     expect(await dry('bash', { XDG_DATA_HOME: '/d' })).toBe('/d/bash-completion/completions/svc');
     expect(await dry('zsh', { ZDOTDIR: '/z' })).toBe('/z/.zfunc/_svc');
     expect(await dry('fish', { XDG_CONFIG_HOME: '/c' })).toBe('/c/fish/completions/svc.fish');
   });
 
-  it('says it in one sentence for people', async () => {
+  it('svc completion install says it in one sentence for people', async () => {
     const { stdout } = await home.svc(['completion', 'install', '--shell', 'fish', '-o', 'table']);
     expect(stdout).toBe(`installed completion for fish in ${home.file(PLACES[2][1])}: takes effect at once\n`);
   });
 
-  it('never touches a startup file, and says the line that zsh needs', async () => {
+  it('svc completion install never touches a startup file, and says the line that zsh needs', async () => {
     writeFileSync(home.file('.zshrc'), '# mine\n');
     const { stdout } = await home.svc(['completion', 'install', '--shell', 'zsh']);
     expect(readFileSync(home.file('.zshrc'), 'utf8')).toBe('# mine\n');
@@ -59,19 +62,19 @@ describe('svc completion install', () => {
     [{}, 'powershell'],
     [{ SHELL: 'C:/Program Files/Git/usr/bin/bash.exe' }, 'bash'],
     [{ SHELL: '/usr/bin/zsh.exe' }, 'zsh'],
-  ])('is for PowerShell on Windows, unless SHELL names another: %o', async (env, shell) => {
+  ])('svc completion install is for PowerShell on Windows, unless SHELL names another: %o', async (env, shell) => {
     const { stdout } = await svcHere(['completion', 'install', '--dry-run'], { env, platform: 'win32' });
     expect(JSON.parse(stdout)).toMatchObject({ shell });
   });
 
-  it('writes no file for PowerShell, and says the line for its profile', async () => {
+  it('svc completion install writes no file for PowerShell, and says the line for its profile', async () => {
     const { code, stdout } = await home.svc(['completion', 'install', '--shell', 'powershell']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ file: null, status: 'nothing to write' });
     expect(stdout).toContain('Invoke-Expression');
   });
 
-  it('leaves a file that is not from svc as it is, unless forced', async () => {
+  it('svc completion install leaves a file that is not from svc as it is, unless forced', async () => {
     const file = home.file(PLACES[2][1]);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, '# by hand\n');
@@ -82,7 +85,7 @@ describe('svc completion install', () => {
     expect(JSON.parse(forced.stdout)).toMatchObject({ status: 'written' });
   });
 
-  it('asks which shell is meant when SHELL does not say', async () => {
+  it('svc completion install asks which shell is meant when SHELL does not say', async () => {
     const { code, stderr } = await home.svc(['completion', 'install'], { env: { SHELL: '/bin/dash' } });
     expect(code).toBe(2);
     expect(stderr).toContain('--shell bash');

@@ -11,7 +11,7 @@ const json = async (argv: readonly string[]) =>
   JSON.parse((await home.svc([...argv, '-o', 'json'])).stdout) as Record<string, string> & { ahead_seconds: number };
 
 describe('svc sandbox clock', () => {
-  it('moves the embedded sandbox: a job that was not given its file in time is gone', async () => {
+  it('svc sandbox clock moves the embedded sandbox: a job that was not given its file in time is gone', async () => {
     const job = await json(['--sandbox', 'au', 'create']);
     expect((await home.svc(['--sandbox', 'au', 'status', job['id'] ?? ''])).code).toBe(0);
     const moved = await json(['sandbox', 'clock', '+1h']);
@@ -27,7 +27,7 @@ describe('svc sandbox clock', () => {
   });
 
   it.each([['6d'], ['+6'], ['+'], ['--at', 'later'], ['+1d', '--reset'], ['--at', '2h', '--reset'], ['+9999999d']])(
-    'refuses %s %s',
+    'svc sandbox clock refuses %s %s',
     async (...words) => {
       const { code, stderr } = await home.svc(['sandbox', 'clock', ...words]);
       expect([code, stderr]).toEqual([2, expect.stringMatching(/must|cannot be combined/)]);
@@ -36,7 +36,7 @@ describe('svc sandbox clock', () => {
 });
 
 describe('SVC_SANDBOX_FAULTS', () => {
-  it('makes the embedded sandbox go wrong, and the tool cope', async () => {
+  it('SVC_SANDBOX_FAULTS makes the embedded sandbox go wrong, and the tool cope', async () => {
     const env = { SVC_SANDBOX_FAULTS: '503@GET /tenants/self:#1' };
     expect((await home.svc(['--sandbox', 'tenant', '-o', 'json'], { env })).code).toBe(0);
     const { stdout } = await home.svc(['sandbox', 'requests', '-o', 'jsonl']);
@@ -47,7 +47,7 @@ describe('SVC_SANDBOX_FAULTS', () => {
     expect(statuses).toEqual([503, 200]);
   });
 
-  it('R05 is a usage error when it makes no sense, and does not repeat it', async () => {
+  it('R05: SVC_SANDBOX_FAULTS is a usage error when it makes no sense, and does not repeat it', async () => {
     const { code, stderr } = await home.svc(['--sandbox', 'tenant'], { env: { SVC_SANDBOX_FAULTS: 'canary' } });
     expect([code, stderr]).toEqual([2, expect.stringContaining('SVC_SANDBOX_FAULTS: fault 1: expected')]);
     expect(stderr).not.toContain('canary');
@@ -55,7 +55,7 @@ describe('SVC_SANDBOX_FAULTS', () => {
 });
 
 describe('svc sandbox requests', () => {
-  it('is an empty list before the first request', async () => {
+  it('svc sandbox requests is an empty list before the first request', async () => {
     const { code, stdout, stderr } = await home.svc(['sandbox', 'requests']);
     expect([code, stdout, stderr]).toEqual([0, '', 'the sandbox has received no requests yet\n']);
   });

@@ -24,7 +24,7 @@ const ASK = `
   (async () => { for (const path of process.argv.slice(1)) await ask(path).catch(() => 0); })();`;
 
 describe('svc sandbox exec', () => {
-  it('runs the command against a sandbox of its own, and leaves nothing', async () => {
+  it('svc sandbox exec runs the command against a sandbox of its own, and leaves nothing', async () => {
     const { code, stdout, stderr } = await exec([], [...SVC, 'logs', '-n', '3', '-o', 'jsonl'], {
       SVC_PROFILE: 'nowhere',
       SVC_API_KEY: 'a-key-for-elsewhere',
@@ -44,7 +44,7 @@ describe('svc sandbox exec', () => {
     expect(readdirSync(home.path).filter((name) => name.startsWith('svc-sandbox-'))).toEqual([]);
   });
 
-  it('gives the command its own environment, and everything after -- as it is', async () => {
+  it('svc sandbox exec gives the command its own environment, and everything after -- as it is', async () => {
     const { code, stdout } = await exec(
       [],
       node('console.log(JSON.stringify([process.env, process.argv.slice(1)]))', '--', '--help', '-o', '*'),
@@ -62,7 +62,7 @@ describe('svc sandbox exec', () => {
     expect(Object.keys(env).filter((name) => name.startsWith('AWS_'))).toEqual([]);
   });
 
-  it('R55 ends as the command ended: its code, 128 and the signal, 127 for none', async () => {
+  it('R55: svc sandbox exec ends as the command ended: its code, 128 and the signal, 127 for none', async () => {
     expect((await exec([], node('process.exit(7)'))).code).toBe(7);
     expect((await exec([], node('process.kill(process.pid, "SIGKILL")'))).code).toBe(137);
     const none = await exec([], ['no-such-command-anywhere']);
@@ -72,7 +72,7 @@ describe('svc sandbox exec', () => {
     expect((await home.svc(['sandbox', 'exec'])).code).toBe(2);
   });
 
-  it('counts requests, errors and the peak', async () => {
+  it('svc sandbox exec counts requests, errors and the peak', async () => {
     const { stderr } = await exec(
       ['--fault', '503@GET /logs:#2-3', '--fault', 'reset@GET /logs:#4'],
       node(ASK, '/logs', '/logs', '/logs', '/logs', '/nothing'),
@@ -82,7 +82,7 @@ describe('svc sandbox exec', () => {
     );
   });
 
-  it('R55 ends with 10 when what was expected is not so, whatever the command says', async () => {
+  it('R55: svc sandbox exec ends with 10 when what was expected is not so, whatever the command says', async () => {
     const gates = ['--expect', 'GET /logs>=2', '--expect', 'DELETE **=0', '--max-rate', '3/10s'];
     expect((await exec(gates, node(ASK, '/logs?size=1', '/logs'))).code).toBe(0);
     const few = await exec(gates, node(`${ASK}; process.exitCode = 3`, '/logs'));
@@ -97,7 +97,7 @@ describe('svc sandbox exec', () => {
     expect([many.code, many.stderr]).toEqual([10, expect.stringContaining('4 requests within 10 s')]);
   });
 
-  it('refuses gates and faults that make no sense before anything is started', async () => {
+  it('svc sandbox exec refuses gates and faults that make no sense before anything is started', async () => {
     writeFileSync(home.file('scenario.txt'), '429@GET /logs\nnever');
     for (const [option, given, words] of [
       ['--expect', 'logs', '--expect must be a method'],
@@ -114,7 +114,7 @@ describe('svc sandbox exec', () => {
     expect(existsSync(join(home.path, 'started'))).toBe(false);
   });
 
-  it('keeps the state where it is told to', async () => {
+  it('svc sandbox exec keeps the state where it is told to', async () => {
     const place = ['--directory', home.file('kept'), '--logs', '5'];
     await exec(place, [...SVC, 'au', 'create']);
     const { stdout } = await exec(place, [...SVC, 'au', 'jobs', '-o', 'jsonl']);
@@ -136,7 +136,7 @@ describe('svc sandbox exec', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('R53 hands %s on, ends after the command, and leaves nothing', async (signal, code) => {
+  ] as const)('R53: svc sandbox exec hands %s on, ends after the command, and leaves nothing', async (signal, code) => {
     const child = home.start(
       [
         'sandbox',
@@ -167,12 +167,12 @@ describe('an expectation', () => {
     ['* /3ds/**=0', { call: '* /3ds/**', operator: '=', count: 0 }],
     ['POST /a/*<3', { call: 'POST /a/*', operator: '<', count: 3 }],
     ['PUT **<=3', { call: 'PUT **', operator: '<=', count: 3 }],
-  ])('reads %s', (text, expected) => {
+  ])('an expectation reads %s', (text, expected) => {
     expect(expectation(text)).toEqual(expected);
   });
 
   it.each(['', '/logs', 'get /logs', 'GET logs', 'GET /logs>=', 'GET /logs>=x', 'GET /logs==1', 'GET  /logs'])(
-    'refuses %j',
+    'an expectation refuses %j',
     (text) => {
       expect(() => expectation(text)).toThrow('must be a method, a path and a count');
     },
@@ -194,14 +194,14 @@ describe('an expectation', () => {
 });
 
 describe('a rate', () => {
-  it('is a number of requests in a time', () => {
+  it('a rate is a number of requests in a time', () => {
     expect(rateLimit('10/10s')).toEqual({ requests: 10, ms: 10_000 });
     expect(rateLimit('200/1m')).toEqual({ requests: 200, ms: 60_000 });
     for (const text of ['', '10', '10/', '/10s', '10/0s', '10/10', '-1/1s', '1.5/1s'])
       expect(() => rateLimit(text), text).toThrow('such as 10/10s');
   });
 
-  it('is the most that any span holds: the span after its end is another', () => {
+  it('a rate is the most that any span holds: the span after its end is another', () => {
     expect(peakRate([], 1000)).toBe(0);
     expect(peakRate([0, 999, 1000, 1999], 1000)).toBe(2);
     fc.assert(
@@ -212,7 +212,7 @@ describe('a rate', () => {
     );
   });
 
-  it('is told when it was too high', () => {
+  it('a rate is told when it was too high', () => {
     const gates = { expect: [], maxRate: { requests: 2, ms: 1000 } };
     expect(unmet(gates, [0, 1, 1001], () => 0)).toEqual([]);
     expect(unmet(gates, [0, 1, 999], () => 0)).toEqual(['3 requests within 1 s, expected at most 2']);

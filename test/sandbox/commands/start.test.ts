@@ -21,7 +21,7 @@ async function start(...options: string[]): Promise<{ url: string; directory: st
 const MANAGEMENT = { 'svc-api-key': 'sandbox-management-key' };
 
 describe('svc sandbox start', () => {
-  it('has a production tenant, faults and webhooks where they are asked for', async () => {
+  it('svc sandbox start has a production tenant, faults and webhooks where they are requested', async () => {
     const types: string[] = [];
     const receiver = createServer((incoming, outgoing) => {
       let text = '';

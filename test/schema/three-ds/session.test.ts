@@ -6,7 +6,7 @@ import {
 } from '../../../src/schema/three-ds/session.ts';
 
 describe('answers about 3DS', () => {
-  it('R23 need little, and keep what is new', () => {
+  it('R23: responses about 3DS need little, and keep what is new', () => {
     for (const session of [
       { id: 's' },
       { id: 's', type: 'robot', device_info: {}, authentication: {}, version: {}, method: {} },
@@ -17,7 +17,7 @@ describe('answers about 3DS', () => {
       expect(threeDsSessionSchema.parse(session)).toEqual(session);
   });
 
-  it('R23 take message extensions with data of any kind, and attempts as text or number', () => {
+  it('R23: responses about 3DS take message extensions with data of any kind, and attempts as text or number', () => {
     for (const data of ['x', { a: 1 }, [1], null, undefined])
       for (const challenge_attempts of ['2', 2, null]) {
         const result = { authentication_status: 'failed', message_extensions: [{ id: '1', data }], challenge_attempts };
@@ -25,7 +25,7 @@ describe('answers about 3DS', () => {
       }
   });
 
-  it('R23 are refused only without what everything hangs on', () => {
+  it('R23: responses about 3DS are refused only without what everything hangs on', () => {
     expect(threeDsSessionSchema.safeParse({ type: 'customer' }).success).toBe(false);
     expect(authenticationResultSchema.safeParse({ eci: '05' }).success).toBe(false);
   });

@@ -16,7 +16,7 @@ async function remove(argv: readonly string[], script: TenantScript = {}) {
 }
 
 describe('svc tenant delete, for a script', () => {
-  it('R56 deletes the tenant whose id was given, once, and says which it was', async () => {
+  it('R56: svc tenant delete in a script deletes the tenant whose id was given, once, and says which it was', async () => {
     const { code, stdout, stderr, server } = await remove(['--confirm', TENANT.id]);
     expect(code).toBe(0);
     expect(methods(server)).toBe('GET DELETE');
@@ -30,7 +30,7 @@ describe('svc tenant delete, for a script', () => {
     ['the id cut short', ['--confirm', TENANT.id.slice(0, 8)]],
     ['the name in place of the id', ['--confirm', TENANT.name]],
     ['the wrong id and every other flag', ['--confirm', 'x', '--production', '--yes']],
-  ])('R56 sends nothing but the read for %s', async (_, argv) => {
+  ])('R56: svc tenant delete in a script sends nothing but the read for %s', async (_, argv) => {
     const result = await remove(argv);
     expect([result.code, methods(result.server)]).toEqual([2, 'GET']);
     expect(errorIn(result)['message']).toContain('nothing was deleted');
@@ -41,7 +41,7 @@ describe('svc tenant delete, for a script', () => {
     ['--yes, which is not enough', ['--yes']],
     ['--production and --yes', ['--yes', '--production']],
     ['--no-input', ['--no-input']],
-  ])('R54 R56 sends nothing at all with %s', async (_, argv) => {
+  ])('R54 and R56: svc tenant delete in a script sends nothing at all with %s', async (_, argv) => {
     const result = await remove(argv);
     expect([result.code, result.server.connections]).toEqual([2, 0]);
     expect(errorIn(result)).toMatchObject({ code: 'input_needed', hint: expect.stringContaining('--confirm') });
@@ -50,7 +50,7 @@ describe('svc tenant delete, for a script', () => {
   it.each([
     ['a production tenant', PRODUCTION],
     ['a tenant of a new type', { ...TENANT, type: 'staging' }],
-  ])('R56 wants --production for %s', async (_, tenant) => {
+  ])('R56: svc tenant delete in a script wants --production for %s', async (_, tenant) => {
     const refused = await remove(['--confirm', TENANT.id], { reads: [tenant] });
     expect([refused.code, methods(refused.server)]).toEqual([2, 'GET']);
     expect(errorIn(refused)['hint']).toContain('--production');
@@ -70,7 +70,7 @@ describe('svc tenant delete, for a script', () => {
     ['a reset before the answer', reset('request'), 9, 'outcome_unknown'],
     ['a reset amid the request', reset('head'), 9, 'outcome_unknown'],
     ['a redirect', answer(307, '', { location: 'http://127.0.0.1:1/' }), 8, 'bad_response'],
-  ])('R56 sends one DELETE and no more after %s', async (_, step, exit, code) => {
+  ])('R56: svc tenant delete in a script sends one DELETE and no more after %s', async (_, step, exit, code) => {
     const result = await remove(['--confirm', TENANT.id], { delete: step });
     expect([result.code, errorIn(result)['code']]).toEqual([exit, code]);
     expect(methods(result.server)).toBe('GET DELETE');
@@ -91,7 +91,7 @@ describe('svc tenant delete, at a terminal', () => {
     ];
   }
 
-  it('R56 deletes after its name was typed', async () => {
+  it('R56: svc tenant delete at a terminal deletes after its name was typed', async () => {
     const [session, server] = await ask([], {});
     expect(await session.waitFor('type its name (Acme QA):')).toContain(` TEST  Acme QA (${TENANT.id})`);
     expect(methods(server)).toBe('GET');
@@ -107,7 +107,7 @@ describe('svc tenant delete, at a terminal', () => {
     ['yes', 'y\r', 2],
     ['Ctrl-C', '\u0003', 130],
     ['Ctrl-D', '\u0004', 2],
-  ])('R56 deletes nothing after %s', async (_, keys, exitCode) => {
+  ])('R56: svc tenant delete at a terminal deletes nothing after %s', async (_, keys, exitCode) => {
     const [session, server] = await ask(['--yes'], {});
     await session.waitFor('type its name');
     session.type(keys);
@@ -115,7 +115,7 @@ describe('svc tenant delete, at a terminal', () => {
     expect(methods(server)).toBe('GET');
   });
 
-  it('R56 does not even ask about a production tenant without --production', async () => {
+  it('R56: svc tenant delete at a terminal does not even ask about a production tenant without --production', async () => {
     const [session, server] = await ask([], { reads: [PRODUCTION] });
     expect(await session.exited).toMatchObject({ exitCode: 2 });
     await session.waitFor('--production');
@@ -123,7 +123,7 @@ describe('svc tenant delete, at a terminal', () => {
     expect(methods(server)).toBe('GET');
   });
 
-  it('R49 R56 shows a hostile name cleaned, and takes what it shows', async () => {
+  it('R49 and R56: svc tenant delete at a terminal shows a hostile name cleaned, and takes what it shows', async () => {
     const [session, server] = await ask(['--production'], { reads: [{ ...PRODUCTION, name: 'A\u001b[2Jb\u202ec' }] });
     await session.waitFor('type its name');
     session.type(String.raw`A\x1b[2Jb\u202ec` + '\r');
@@ -134,7 +134,7 @@ describe('svc tenant delete, at a terminal', () => {
     expect(methods(server)).toBe('GET DELETE');
   });
 
-  it('R56 never takes Enter for the name of a tenant without one', async () => {
+  it('R56: svc tenant delete at a terminal never takes Enter for the name of a tenant without one', async () => {
     const [session, server] = await ask([], { reads: [{ ...TENANT, name: ' ' }] });
     expect(await session.exited).toMatchObject({ exitCode: 2 });
     await session.waitFor('--confirm');
@@ -149,15 +149,18 @@ describe('svc tenant update, at a terminal', () => {
   it.each([
     ['y\r', 'GET GET PUT', 'updated the tenant B'],
     ['\r', 'GET', 'nothing was changed'],
-  ])('R56 asks first, naming a production tenant, and takes %j', async (keys, sent, words) => {
-    const server = await tenantServer({ reads: [PRODUCTION], put: (body) => json({ ...PRODUCTION, ...body }) });
-    const env = home.environment({ SVC_BASE_URL: server.url.href, SVC_API_KEY: KEY });
-    const session = new TerminalSession(process.execPath, [LAUNCHER, 'tenant', 'update', '--name', 'B'], { env });
-    await session.waitFor('Update the PRODUCTION tenant "Acme"? [y/N]');
-    expect(session.raw).toContain('\u001b[31m  - "Acme"');
-    session.type(keys);
-    expect(await session.exited).toMatchObject({ exitCode: 0 });
-    await session.waitFor(words);
-    expect(methods(server)).toBe(sent);
-  });
+  ])(
+    'R56: svc tenant update at a terminal asks first, naming a production tenant, and takes %j',
+    async (keys, sent, words) => {
+      const server = await tenantServer({ reads: [PRODUCTION], put: (body) => json({ ...PRODUCTION, ...body }) });
+      const env = home.environment({ SVC_BASE_URL: server.url.href, SVC_API_KEY: KEY });
+      const session = new TerminalSession(process.execPath, [LAUNCHER, 'tenant', 'update', '--name', 'B'], { env });
+      await session.waitFor('Update the PRODUCTION tenant "Acme"? [y/N]');
+      expect(session.raw).toContain('\u001b[31m  - "Acme"');
+      session.type(keys);
+      expect(await session.exited).toMatchObject({ exitCode: 0 });
+      await session.waitFor(words);
+      expect(methods(server)).toBe(sent);
+    },
+  );
 });

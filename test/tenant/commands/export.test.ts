@@ -13,7 +13,7 @@ async function tenant(line: string, present: AnyTenant = TENANT, input = '') {
 }
 
 describe('svc tenant export', () => {
-  it('writes YAML into a pipe, whatever format is set for other commands, and the format that the line asks for', async () => {
+  it('svc tenant export writes YAML into a pipe, whatever format is set for other commands, and the format that the line asks for', async () => {
     const { stdout } = await tenant('export');
     expect(stdout).toContain('name: Acme QA\nsettings:\n  fingerprint_tokens: "true"\n');
     expect(parse(stdout)).toEqual(EXPORTED);
@@ -24,7 +24,7 @@ describe('svc tenant export', () => {
     expect((await tenant('export --jq .name')).stdout).toBe('Acme QA\n');
   });
 
-  it('leaves out what changes by itself, settings without a value, and writes booleans as the service takes them', async () => {
+  it('svc tenant export leaves out what changes by itself, settings without a value, and writes booleans as the service takes them', async () => {
     const settings = { fingerprint_tokens: true, deduplicate_tokens: null, odd: 'yes' };
     const { stdout } = await tenant('export', { ...TENANT, settings });
     expect(parse(stdout)).toMatchObject({ settings: { fingerprint_tokens: 'true', odd: 'yes' } });
@@ -33,7 +33,7 @@ describe('svc tenant export', () => {
 });
 
 describe('svc tenant diff', () => {
-  it('finds nothing in what was exported, and update has nothing to change', async () => {
+  it('svc tenant diff finds nothing in what was exported, and update has nothing to change', async () => {
     const { stdout: yaml } = await tenant('export');
     const same = await tenant('diff -', TENANT, yaml);
     expect([same.code, same.stdout, methods(same.server)]).toEqual([0, '', 'GET']);
@@ -43,7 +43,7 @@ describe('svc tenant diff', () => {
     expect(update.stderr).toContain('nothing to change');
   });
 
-  it('shows drift as the difference of an update, and ends with 10', async () => {
+  it('svc tenant diff shows drift as the difference of an update, and ends with 10', async () => {
     const present = { ...TENANT, name: 'Renamed', settings: { ...TENANT.settings, deduplicate_tokens: 'true' } };
     const yaml = 'name: Acme QA\nsettings:\n  deduplicate_tokens: false\n  fingerprint_tokens: "true"\n';
     const shown = await tenant('diff - -o table', present, yaml);
@@ -68,7 +68,7 @@ describe('svc tenant diff', () => {
     expect(errorIn(piped)).toMatchObject({ code: 'threshold', fields: ['name', 'settings.deduplicate_tokens'] });
   });
 
-  it('compares a tenant as the service sent it too, without the time of its last change', async () => {
+  it('svc tenant diff compares a tenant as the service sent it too, without the time of its last change', async () => {
     const sent = JSON.stringify({ ...TENANT, modified_at: '2020-01-01T00:00:00Z', plan: 'lead' });
     const { code, stdout } = await tenant('diff - -o json', TENANT, sent);
     expect([code, JSON.parse(stdout)]).toEqual([10, [{ field: 'plan', tenant: 'gold', file: 'lead' }]]);
@@ -97,13 +97,13 @@ describe('svc tenant diff', () => {
     ['nothing', '', 13, 'it is empty', ''],
     ['deep nesting', `${'- '.repeat(20_000)}a`, 13, '', ''],
     ['deep nesting of flows', `a: ${'['.repeat(20_000)}`, 13, '', ''],
-  ])('refuses %s by line', async (_, file, code, words, requests) => {
+  ])('svc tenant diff refuses %s by line', async (_, file, code, words, requests) => {
     const result = await tenant('diff -', TENANT, file);
     expect([result.code, methods(result.server)], result.stderr).toEqual([code, requests]);
     expect(errorIn(result)['message']).toContain(words);
   });
 
-  it('R06 shows no card number and no key that stands in a file', async () => {
+  it('R06: svc tenant diff shows no card number and no key that stands in a file', async () => {
     const file = 'settings:\n  brand_new_setting: "4111111111111111"\n4111111111111111: x\n';
     const { code, stdout, stderr } = await tenant('diff -', TENANT, file);
     expect(code).toBe(13);

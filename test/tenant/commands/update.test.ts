@@ -15,7 +15,7 @@ async function update(argv: readonly string[], script: TenantScript = {}, input?
 }
 
 describe('svc tenant update', () => {
-  it('R56 merges: all settings go back, those that are unknown too, as texts', async () => {
+  it('R56: merges: all settings go back, those that are unknown too, as texts', async () => {
     const { code, stdout, puts, server } = await update(['--set', 'deduplicate_tokens=true', '--yes']);
     expect(code).toBe(0);
     expect(methods(server)).toBe('GET GET PUT');
@@ -24,7 +24,7 @@ describe('svc tenant update', () => {
     expect(JSON.parse(stdout)).toMatchObject({ settings: { deduplicate_tokens: 'true' }, plan: 'gold' });
   });
 
-  it('R56 sends settings that came as booleans as texts, leaves out those without a value, and alters nothing else', async () => {
+  it('R56: svc tenant update sends settings that came as booleans as texts, leaves out those without a value, and alters nothing else', async () => {
     const settings = { fingerprint_tokens: true, deduplicate_tokens: null, odd: { deep: [1] }, limit: 5 };
     const { code, puts } = await update(['--name', 'B', '--yes'], { reads: [{ ...TENANT, settings }] });
     expect(code).toBe(0);
@@ -34,7 +34,7 @@ describe('svc tenant update', () => {
     });
   });
 
-  it('keeps a tenant without settings without settings', async () => {
+  it('svc tenant update keeps a tenant without settings without settings', async () => {
     const bare = { id: 'x', type: 'test', name: 'A', settings: null };
     const { puts } = await update(['--name', 'B', '--yes'], {
       reads: [bare],
@@ -43,7 +43,7 @@ describe('svc tenant update', () => {
     expect(bodyOf(puts[0])).toEqual({ name: 'B' });
   });
 
-  it('shows each field that changes, old and new, beside the mark', async () => {
+  it('svc tenant update shows each field that changes, old and new, beside the mark', async () => {
     const { stderr } = await update(['--name', 'Acme\u202eQ', '--set', 'brand_new_setting=8', '--dry-run']);
     expect(stderr).toBe(
       [
@@ -60,7 +60,7 @@ describe('svc tenant update', () => {
     );
   });
 
-  it('colours the difference, and the signs say the same', async () => {
+  it('svc tenant update colors the difference, and the signs say the same', async () => {
     const { stderr } = await update(['--name', 'B', '--dry-run', '--color', 'always']);
     expect(stderr).toContain('\u001b[31m  - "Acme QA"\u001b[39m\n\u001b[32m  + "B"\u001b[39m');
   });
@@ -72,7 +72,7 @@ describe('svc tenant update', () => {
     expect(JSON.parse(stdout)).toEqual({ ...TENANT, name: 'B' });
   });
 
-  it('says when there is nothing to change, and writes nothing', async () => {
+  it('svc tenant update says when there is nothing to change, and writes nothing', async () => {
     const argv = ['--name', 'Acme QA', '--set', 'fingerprint_tokens=true', '--yes'];
     const { code, stderr, server } = await update(argv, {
       reads: [{ ...TENANT, settings: { ...TENANT.settings, fingerprint_tokens: true } }],
@@ -91,14 +91,14 @@ describe('svc tenant update', () => {
     ],
     ['a new setting', { ...TENANT, settings: { ...TENANT.settings, more: 'x' } }, ['settings.more']],
     ['the tenant itself', { ...TENANT, id: 'other' }, ['id']],
-  ])('R56 refuses when %s changed meanwhile', async (_, second, fields) => {
+  ])('R56: svc tenant update refuses when %s changed meanwhile', async (_, second, fields) => {
     const result = await update(['--name', 'B', '--yes'], { reads: [TENANT, second] });
     expect(result.code).toBe(6);
     expect(methods(result.server)).toBe('GET GET');
     expect(errorIn(result)).toMatchObject({ code: 'conflict', fields, exit_code: 6 });
   });
 
-  it('R56 is not disturbed by members in another order', async () => {
+  it('R56: svc tenant update is not disturbed by members in another order', async () => {
     const second = Object.fromEntries(Object.entries(TENANT).toReversed());
     const { code } = await update(['--name', 'B', '--yes'], { reads: [TENANT, second] });
     expect(code).toBe(0);
@@ -111,7 +111,7 @@ describe('svc tenant update', () => {
       (body: AnyTenant) => json({ ...TENANT, ...body, settings: { deduplicate_tokens: 'true' } }),
       ['settings.brand_new_setting'],
     ],
-  ])('says so when the service %s', async (_, put, fields) => {
+  ])('svc tenant update says so when the service %s', async (_, put, fields) => {
     const result = await update(['--set', 'deduplicate_tokens=true', '--yes'], { put });
     expect(result.code).toBe(12);
     const error = errorIn(result);
@@ -128,7 +128,7 @@ describe('svc tenant update', () => {
     ['a reset amid the answer', () => reset('answer')],
     ['an answer that makes no sense', () => answer(200, '<html>')],
     ['an empty answer', () => answer(200)],
-  ])('R20 leaves the outcome open after %s and writes once', async (_, put) => {
+  ])('R20: svc tenant update leaves the outcome open after %s and writes once', async (_, put) => {
     const result = await update(['--name', 'B', '--yes'], { put });
     expect(result.code).toBe(9);
     expect(result.puts).toHaveLength(1);
@@ -137,21 +137,21 @@ describe('svc tenant update', () => {
     expect(error['next']).toContain('tenant show');
   });
 
-  it('R20 writes again after a 429, which had no effect', async () => {
+  it('R20: svc tenant update writes again after a 429, which had no effect', async () => {
     let count = 0;
     const put = (body: AnyTenant) => ((count += 1) === 1 ? answer(429) : json({ ...TENANT, ...body }));
     const { code, puts } = await update(['--name', 'B', '--yes'], { put });
     expect([code, puts.length]).toEqual([0, 2]);
   });
 
-  it('shows what the service says against it', async () => {
+  it('svc tenant update shows what the service says against it', async () => {
     const refusal = json({ title: 'Bad', errors: { name: ['is taken'] } }, 400);
     const result = await update(['--name', 'B', '--yes'], { put: () => refusal });
     expect(result.code).toBe(6);
     expect(errorIn(result)['message']).toContain('name: is taken');
   });
 
-  it('R54 fails before anything is sent when nobody can confirm', async () => {
+  it('R54: svc tenant update fails before anything is sent when nobody can confirm', async () => {
     for (const argv of [
       ['--name', 'B'],
       ['--file', '-'],
@@ -244,7 +244,7 @@ describe('what can be asked for', () => {
     expect(result.stderr).not.toContain('1111');
   });
 
-  it('R05 what is no setting at all is not repeated', async () => {
+  it('R05: what is no setting at all is not repeated', async () => {
     const result = await update(['--set', `${KEY}=x`, '--yes']);
     expect(result.code).toBe(2);
   });
@@ -256,7 +256,7 @@ describe('what can be asked for', () => {
 });
 
 describe('a change from a file', () => {
-  it('takes a part of a tenant, a flag goes above it', async () => {
+  it('a change from a file takes a part of a tenant, a flag goes above it', async () => {
     const file = JSON.stringify({
       name: 'From file',
       settings: { deduplicate_tokens: true, fingerprint_tokens: 'false' },
@@ -269,7 +269,7 @@ describe('a change from a file', () => {
     });
   });
 
-  it('takes an edited answer of tenant show', async () => {
+  it('a change from a file takes an edited answer of tenant show', async () => {
     const { code, puts } = await update(
       ['--file', '-', '--yes'],
       {},
@@ -285,7 +285,7 @@ describe('a change from a file', () => {
     ['another plan', { plan: 'lead' }, 13, 'what cannot be changed'],
     ['no tenant at all', { nmae: 'B' }, 13, '"nmae"'],
     ['an earlier state', { modified_at: '2025-01-01T00:00:00Z', name: 'B' }, 6, 'changed since'],
-  ])('of %s is refused after the read', async (_, file, code, words) => {
+  ])('a change from a file of %s is refused after the read', async (_, file, code, words) => {
     const result = await update(['--file', '-', '--yes'], {}, JSON.stringify(file));
     expect([result.code, methods(result.server)]).toEqual([code, 'GET']);
     expect(errorIn(result)['message']).toContain(words);
@@ -303,13 +303,13 @@ describe('a change from a file', () => {
     ['deep nesting', `${'['.repeat(5000)}${']'.repeat(5000)}`, 'nested too deeply'],
     ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'not UTF-8'],
     ['ten megabytes', ' '.repeat(10_000_000), 'longer than'],
-  ])('of %s is refused before anything is sent', async (_, file, words) => {
+  ])('a change from a file of %s is refused before anything is sent', async (_, file, words) => {
     const result = await update(['--file', '-', '--yes'], {}, file);
     expect([result.code, result.server.connections]).toEqual([13, 0]);
     expect(errorIn(result)['message']).toContain(words);
   });
 
-  it('that does not exist is named', async () => {
+  it('a change from a file that does not exist is named', async () => {
     const result = await update(['--file', 'missing.json', '--yes']);
     expect([result.code, result.server.connections]).toEqual([1, 0]);
     expect(errorIn(result)['message']).toContain('missing.json does not exist');

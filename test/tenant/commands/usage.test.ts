@@ -28,7 +28,7 @@ function withActive(active: unknown, included: unknown): unknown {
 }
 
 describe('svc tenant usage', () => {
-  it('draws counts by type, the largest first, and the share of the included tokens', async () => {
+  it('svc tenant usage draws counts by type, the largest first, and the share of the included tokens', async () => {
     const { code, stdout } = await usage(['-o', 'table']);
     expect(code).toBe(0);
     expect(stdout).toBe(
@@ -45,20 +45,20 @@ describe('svc tenant usage', () => {
     );
   });
 
-  it('draws with plain characters where the terminal has no others', async () => {
+  it('svc tenant usage draws with plain characters where the terminal has no others', async () => {
     const server = await tenantServer({ usage: REPORT });
     const { stdout } = await svcHere(['tenant', 'usage', '-o', 'table'], { baseUrl: server.url, env: { LANG: 'C' } });
     expect(stdout).toMatch(/^[\x20-\x7e\n]*$/);
     expect(stdout).toContain('########################......');
   });
 
-  it('gives the report as the service sent it to programs', async () => {
+  it('svc tenant usage gives the report as the service sent it to programs', async () => {
     expect(JSON.parse((await usage([])).stdout)).toEqual(REPORT);
     const { stdout } = await usage(['--fields', 'token_report.monthly_active_tokens']);
     expect(JSON.parse(stdout)).toEqual({ token_report: { monthly_active_tokens: 8000 } });
   });
 
-  it('writes a row of CSV for each token type', async () => {
+  it('svc tenant usage writes a row of CSV for each token type', async () => {
     const report = {
       token_report: { ...REPORT.token_report, metrics_by_type: { card: { count: 3 }, token: { count: 12, extra: 7 } } },
     };
@@ -81,7 +81,7 @@ describe('svc tenant usage', () => {
     [withActive(0, 0), '0 of 0 included\n░'],
     [withActive(5, 0), 'none are included'],
     [withActive(30, 10), '30 of 10 included\n██████████████████████████████ 300%'],
-  ])('draws %j', async (report, words) => {
+  ])('svc tenant usage draws %j', async (report, words) => {
     const { code, stdout } = await usage(['-o', 'table'], report);
     expect(code).toBe(0);
     expect(stdout).toContain(words);
@@ -97,7 +97,7 @@ describe('svc tenant usage', () => {
     ['80%', 1, 0, 10],
     ['80%', 0, 0, 0],
     ['1%', 0, 100, 0],
-  ])('R55 --warn-at %s with %d of %d ends with %i', async (warnAt, active, included, code) => {
+  ])('R55: --warn-at %s with %d of %d ends with %i', async (warnAt, active, included, code) => {
     const result = await usage(['--warn-at', warnAt], withActive(active, included));
     expect(result.code).toBe(code);
     expect(JSON.parse(result.stdout)).toEqual(withActive(active, included));
@@ -110,7 +110,7 @@ describe('svc tenant usage', () => {
   it.each([
     [withActive(undefined, 5), 'monthly_active_tokens'],
     [withActive(5, null), 'included_monthly_active_tokens'],
-  ])('R23 --warn-at with %j names what is missing, after the data', async (report, name) => {
+  ])('R23: --warn-at with %j names what is missing, after the data', async (report, name) => {
     const result = await usage(['--warn-at', '80%'], report);
     expect(result.code).toBe(8);
     expect(result.stdout).not.toBe('');

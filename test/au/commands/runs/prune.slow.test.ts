@@ -38,7 +38,7 @@ function contentOf(directory: string): string {
 }
 
 describe('svc au runs prune', () => {
-  it('R58 removes the results of an old run, and submitting its file again still does not pay twice', async () => {
+  it('R58: svc au runs prune removes the results of an old run, and submitting its file again still does not pay twice', async () => {
     const desk = await openQuickDesk();
     const run = await submitted(desk, 'au submit tokens.csv --wait --out mine.csv');
     age(desk, run);
@@ -70,7 +70,7 @@ describe('svc au runs prune', () => {
     expect(desk.uploads()).toBe(2);
   });
 
-  it('R58 a pruned run of a cycle is still the run of that cycle, and downloads its results once more', async () => {
+  it('R58: a pruned run of a cycle is still the run of that cycle, and downloads its results once more', async () => {
     const desk = await openQuickDesk();
     const run = await submitted(desk, 'au submit tokens.csv --cycle 2020-01 --wait --out mine.csv');
     const first = readFileSync(desk.home.file('mine.csv'), 'utf8');
@@ -84,7 +84,7 @@ describe('svc au runs prune', () => {
     expect((await desk.svc('au runs')).stdout).toContain(run);
   });
 
-  it('leaves alone runs that are open, unknown, still wanted, young, or cannot be read', async () => {
+  it('svc au runs prune leaves alone runs that are open, unknown, still wanted, young, or cannot be read', async () => {
     const desk = await openQuickDesk();
     const text = readFileSync(desk.home.file('tokens.csv'), 'utf8');
     const file = (name: string): void => writeFileSync(desk.home.file(name), `${text}${name}-0123456789abcdef,,,\n`);
@@ -110,7 +110,7 @@ describe('svc au runs prune', () => {
     expect(desk.runIds().map((run) => readdirSync(directoryOf(desk, run)))).toEqual(before);
   });
 
-  it('prunes failed and abandoned runs, and those in a --run-dir, where nothing else is touched', async () => {
+  it('svc au runs prune prunes failed and abandoned runs, and those in a --run-dir, where nothing else is touched', async () => {
     const desk = await openQuickDesk();
     mkdirSync(desk.home.file('here'));
     writeFileSync(desk.home.file('here/results.csv'), 'mine');
@@ -137,7 +137,7 @@ describe('svc au runs prune', () => {
     expect((await desk.svc('au submit more.csv')).stderr).toContain('was abandoned');
   });
 
-  it('does not report success where a run could not be pruned', async () => {
+  it('svc au runs prune does not report success where a run could not be pruned', async () => {
     const desk = await openQuickDesk();
     const run = await submitted(desk, 'au submit tokens.csv --wait');
     age(desk, run);
@@ -149,7 +149,7 @@ describe('svc au runs prune', () => {
     expect(readdirSync(directory)).toContain('results-0001.csv');
   });
 
-  it('removes what killed processes left in the spool', async () => {
+  it('svc au runs prune removes what killed processes left in the spool', async () => {
     const desk = await openDesk();
     const spool = desk.home.file('.local/state/svc/spool');
     mkdirSync(spool, { recursive: true });
@@ -159,7 +159,7 @@ describe('svc au runs prune', () => {
     expect(existsSync(left)).toBe(false);
   });
 
-  it('needs to be told how old, before anything else', async () => {
+  it('svc au runs prune needs to be told how old, before anything else', async () => {
     const desk = await openQuickDesk();
     const { code, stderr } = await desk.svc('au runs prune --yes');
     expect(code).toBe(2);
@@ -168,7 +168,7 @@ describe('svc au runs prune', () => {
 });
 
 describe('svc au jobs', () => {
-  it('shows the run beside each job, and finds jobs by status and age', async () => {
+  it('svc au jobs shows the run beside each job, and finds jobs by status and age', async () => {
     const desk = await openQuickDesk();
     const run = await submitted(desk, 'au submit tokens.csv --wait');
     const created = JSON.parse((await desk.svc('au create')).stdout) as { id: string };
@@ -189,7 +189,7 @@ describe('svc au jobs', () => {
 });
 
 describe('svc au runs', () => {
-  it('lists the runs of this machine with profile, cycle and age', async () => {
+  it('svc au runs lists the runs of this machine with profile, cycle and age', async () => {
     const desk = await openQuickDesk();
     const run = await submitted(desk, 'au submit tokens.csv --cycle 2030-01 --run-dir there');
     const { stdout } = await desk.svc('au runs');

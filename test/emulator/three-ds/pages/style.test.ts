@@ -40,7 +40,7 @@ describe('the colors of the pages', () => {
   it.each([
     ['light', 0],
     ['dark', 1],
-  ])('have enough contrast: %s', (_, place) => {
+  ])('the colors of the pages have enough contrast: %s', (_, place) => {
     const colors = theme(place);
     const found = PAIRS.map(([front, back, least]) => {
       const ratio = contrast(colors[front] ?? '', colors[back] ?? '');

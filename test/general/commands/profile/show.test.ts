@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { svcHere } from '../../../support/run-here.ts';
 
 describe('svc profile show', () => {
-  it('shows people where each key is from, once, and programs every field', async () => {
+  it('svc profile show shows people where each key is from, once, and programs every field', async () => {
     const { stdout } = await svcHere(['profile', 'show', 'sandbox', '-o', 'table', '--plain']);
     expect(stdout).toBe('name: sandbox\nmanagement key: built in\nprivate key: built in\n');
     const chosen = await svcHere(['profile', 'show', 'sandbox', '-o', 'table', '--fields', 'management_key']);
