@@ -1,7 +1,14 @@
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { PAGING_PARAMETERS } from '../../cli/app/paging.ts';
-import { choice, value } from '../../cli/app/parameter.ts';
-import { listPrinter, newListProgress, pageSizeFor, reportRest, wanted } from '../../cli/app/print.ts';
+import { choice, conflicting, flag, type Input, value } from '../../cli/app/parameter.ts';
+import {
+  type ListProgress,
+  listPrinter,
+  newListProgress,
+  pageSizeFor,
+  reportRest,
+  wanted,
+} from '../../cli/app/print.ts';
 import { moment } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
@@ -33,6 +40,10 @@ const listParameters = {
   ...PROFILES_PARAMETER,
   status: choice('--status <status>', 'only jobs with this status', JOB_STATUSES),
   since: value('--since <time>', 'only jobs that were created since then', moment),
+  watch: conflicting(
+    ['all', 'start', 'status'],
+    flag('-w, --watch', 'then show each job that is new or changes, until none is under way'),
+  ),
 } as const;
 
 export const jobs = defineCommand({
@@ -42,27 +53,24 @@ export const jobs = defineCommand({
     ['svc au jobs', 'the newest page'],
     ['svc au jobs --status failed --since 30d', 'what failed in the last 30 days'],
     ['svc au jobs --all --fields id,status,run', 'every job the service still knows'],
+    ['svc au jobs --watch', 'the newest page, then what changes'],
   ],
   permissions: ['account-updater:job:read'],
-  paged: true,
+  paged: ({ watch }) => watch !== true,
   fields: listedJobView.fields,
   parameters: listParameters,
   async run(context, input) {
     const print = await listPrinter(context, listedJobView);
-    const client = await context.client();
-    const since = input.since?.(client.now());
-    const isFiltered = input.status !== undefined || since !== undefined;
-    const pages = client.accountUpdater.list({ start: input.start, pageSize: pageSizeFor(input, isFiltered) }).pages();
-    const bounds = {
-      all: input.all || since !== undefined,
-      limit: input.limit ?? (isFiltered && !input.all && since === undefined ? 100 : undefined),
-      ...(isFiltered && !input.all ? { mostRead: MOST_READ } : {}),
-    };
+    if (input.watch) {
+      const { watchJobs } = await import('../run/watch-jobs.ts');
+      await print(watchJobs(context, () => look(context, input)));
+      return 0;
+    }
     const seen = newListProgress();
-    const isWanted = (job: AccountUpdaterJob): boolean =>
-      (input.status === undefined || job.status === input.status) && !isBefore(job, since);
-    await print(withRuns(context, wanted(untilOlder(pages, since), bounds, seen, isWanted)));
+    const { jobs, isFiltered } = await listed(context, input, seen);
+    await print(jobs);
     reportRest(context, seen, isFiltered ? `no jobs match; ${countText(seen.read, 'job')} were read` : 'no jobs');
+    return 0;
   },
   async request(_, input) {
     const { listJobsRequest } = await import('../../client/api/resources.ts');
@@ -70,6 +78,28 @@ export const jobs = defineCommand({
     return pageRequest(listJobsRequest(), { start: input.start, pageSize: pageSizeFor(input) });
   },
 });
+/** What is read: as much of the list as is wanted of it, with the run of each job. */
+async function listed(context: Context, input: Input<typeof listParameters>, seen: ListProgress) {
+  const client = await context.client();
+  const since = input.since?.(client.now());
+  const isFiltered = input.status !== undefined || since !== undefined;
+  const pages = client.accountUpdater.list({ start: input.start, pageSize: pageSizeFor(input, isFiltered) }).pages();
+  const bounds = {
+    all: input.all || since !== undefined,
+    limit: input.limit ?? (isFiltered && !input.all && since === undefined ? 100 : undefined),
+    ...(isFiltered && !input.all ? { mostRead: MOST_READ } : {}),
+  };
+  const isWanted = (job: AccountUpdaterJob): boolean =>
+    (input.status === undefined || job.status === input.status) && !isBefore(job, since);
+  return { jobs: withRuns(context, wanted(untilOlder(pages, since), bounds, seen, isWanted)), isFiltered };
+}
+
+async function look(context: Context, input: Input<typeof listParameters>): Promise<readonly ListedJob[]> {
+  const { jobs } = await listed(context, input, newListProgress());
+  const found: ListedJob[] = [];
+  for await (const batch of jobs) found.push(...batch);
+  return found;
+}
 
 function isBefore({ created_at: created }: AccountUpdaterJob, since: number | undefined): boolean {
   return since !== undefined && created != null && Date.parse(created) < since;

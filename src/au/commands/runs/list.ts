@@ -17,9 +17,9 @@ const localRunView: View<ReturnType<typeof localRun>> = {
   fields: [...runView.fields, 'age', 'left', 'results'],
   columns: [
     ...runView.columns.slice(0, 2),
-    { path: 'profile', kind: 'text', priority: 6 },
+    { path: 'profile', kind: 'text', priority: 1 },
     { path: 'age', kind: 'text' },
-    { path: 'left', kind: 'text', priority: 1 },
+    { path: 'left', kind: 'text', priority: 6 },
     ...runView.columns.slice(3),
     { path: 'results', kind: 'text', priority: 5 },
   ],

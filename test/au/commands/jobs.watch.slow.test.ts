@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { openQuickDesk } from './support.ts';
+
+const HOUR = 3_600_000;
+
+it('svc au jobs --watch shows each job once for each status, until none is under way', async () => {
+  const desk = await openQuickDesk({ processingMs: HOUR });
+  await desk.svc('au submit tokens.csv');
+  await desk.clock.advance(HOUR / 2);
+  await desk.svc('au submit tokens.csv --again');
+  const { code, stdout, stderr } = await desk.svc('au jobs --watch -o jsonl');
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  const rows = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: string; status: string; run: string | null });
+  const ids = [...new Set(rows.map(({ id }) => id))];
+  expect(ids).toHaveLength(2);
+  for (const id of ids) {
+    const statuses = rows.filter((row) => row.id === id).map(({ status }) => status);
+    expect([...new Set(statuses)]).toEqual(statuses);
+    expect(statuses.at(-1)).toBe('completed');
+  }
+  expect(rows.every(({ run }) => run !== null)).toBe(true);
+});
+
+it('svc au jobs --watch goes on after an outage, and says so', async () => {
+  let lists = 0;
+  const desk = await openQuickDesk({
+    processingMs: HOUR,
+    intercept(incoming, outgoing, proceed) {
+      if (incoming.method === 'GET' && /\/jobs(\?|$)/.test(incoming.url ?? '')) lists += 1;
+      // The second look, and each time that it is tried again.
+      if (lists < 2 || lists > 12) return proceed();
+      outgoing.writeHead(503).end();
+    },
+  });
+  await desk.svc('au submit tokens.csv');
+  lists = 0;
+  const { code, stdout, stderr } = await desk.svc('au jobs --watch -o jsonl');
+  expect([code, stderr]).toEqual([0, expect.stringContaining('it is tried again')]);
+  expect(stdout.trimEnd().split('\n').at(-1)).toContain('"completed"');
+});
+
+it('svc au jobs --watch ends at once where no job is under way, and fails where the first look does', async () => {
+  const desk = await openQuickDesk();
+  expect(await desk.svc('au jobs --watch')).toMatchObject({ code: 0, stdout: '' });
+  const wrong = await desk.svc('au jobs --watch', { SVC_PRIVATE_API_KEY: 'sandbox-management-key' });
+  expect(wrong.code).toBe(4);
+  expect((await desk.svc('au jobs --watch --status failed')).code).toBe(2);
+});
