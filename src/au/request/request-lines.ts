@@ -116,6 +116,8 @@ export interface RequestRow {
   readonly token: string;
   /** The line of the file, without its line end. */
   readonly line: string;
+  /** Size in the file, with a line end. */
+  readonly bytes: number;
 }
 
 /**
@@ -135,7 +137,7 @@ export async function* readRequest(source: AsyncIterable<Uint8Array>): AsyncGene
 }
 
 /** The cells of a row, unquoted. */
-export function cellsOf({ line }: RequestRow): readonly string[] {
+export function cellsOf({ line }: Pick<RequestRow, 'line'>): readonly string[] {
   const split = splitCells(line);
   if (split.fault !== undefined) throw changedRequest();
   return split.cells;
@@ -173,9 +175,11 @@ class Lines implements LineReader {
   }
 }
 
-function rowOf(ended: string): RequestRow {
-  const line = ended.endsWith('\r') ? ended.slice(0, -1) : ended;
-  if (line.startsWith('"')) return { token: cellsOf({ token: '', line })[0] ?? '', line };
+/** The row of a line without its line feed. */
+export function rowOf(text: string): RequestRow {
+  const line = text.endsWith('\r') ? text.slice(0, -1) : text;
+  const bytes = Buffer.byteLength(text) + 1;
+  if (line.startsWith('"')) return { token: cellsOf({ line })[0] ?? '', line, bytes };
   const comma = line.indexOf(',');
-  return { token: comma === -1 ? line : line.slice(0, comma), line };
+  return { token: comma === -1 ? line : line.slice(0, comma), line, bytes };
 }

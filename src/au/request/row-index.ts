@@ -1,0 +1,149 @@
+import { LinesAt } from '../../base/files/lines-at.ts';
+import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
+import { LONGEST_LINE, REQUEST_HEADER } from './request-file.ts';
+import { cellsOf, readRequest, type RequestRow, rowOf } from './request-lines.ts';
+import { TokenTable } from './token-table.ts';
+
+/** Rows of a checked request file: from one offset to another, in bytes, the header not in between. */
+export interface RowRange {
+  readonly rows: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** How many rows were sent before. */
+export interface SentCounts {
+  /** Rows with the token and merchant of a row that was sent. */
+  readonly sent: number;
+  /** Of these, rows that were sent with another expiration. */
+  readonly changed: number;
+  /** Rows that ended in an error and have not changed since: a row with another expiration is a new one. */
+  readonly unchangedErrors: number;
+}
+
+/** The row was sent, and did not end in an error. */
+const SENT = 1;
+/** The very row was sent, with its expiration. */
+const SAME = 2;
+
+/**
+ * The rows of a request file that are about to be sent, found by token and merchant, and marked where they were sent
+ * before. A row takes about 30 bytes of memory. Hashes only lead to a row: its cells are compared as they are in the file.
+ */
+export class RowIndex {
+  readonly #file: string;
+  readonly #ranges: readonly RowRange[];
+  readonly #table = new TokenTable({ words: 2 });
+  // By the number of a row, counted from 1: its offset, the row before it with the same hash, and its marks.
+  readonly #offsets: Float64Array;
+  readonly #previous: Int32Array;
+  readonly #marks: Uint8Array;
+  readonly #lines: LinesAt;
+
+  private constructor(file: string, ranges: readonly RowRange[]) {
+    const rows = ranges.reduce((sum, range) => sum + range.rows, 0);
+    this.#file = file;
+    this.#ranges = ranges;
+    this.#offsets = new Float64Array(rows + 1);
+    this.#previous = new Int32Array(rows + 1);
+    this.#marks = new Uint8Array(rows + 1);
+    this.#lines = new LinesAt(file, LONGEST_LINE + 2);
+  }
+
+  static async of(file: string, ranges: readonly RowRange[]): Promise<RowIndex> {
+    const index = new RowIndex(file, ranges);
+    await index.#addAll();
+    return index;
+  }
+
+  async #addAll(): Promise<void> {
+    let number = 0;
+    for (const range of this.#ranges) {
+      let offset = range.start;
+      for await (const rows of readRequest((await rowsIn(this.#file, range)).open()))
+        for (const row of rows) {
+          number += 1;
+          const slot = this.#table.find(keyOf(row));
+          this.#offsets[number] = offset;
+          this.#previous[number] = this.#table.valueAt(slot);
+          this.#table.put(slot, number);
+          offset += row.bytes;
+        }
+    }
+  }
+
+  get rows(): number {
+    return this.#marks.length - 1;
+  }
+
+  /**
+   * Marks the rows that are among rows sent before. A row that ended in an error counts only while it is unchanged.
+   * @returns how many rows were marked for the first time
+   */
+  async mark(sent: Pick<UploadSource, 'open'>, errors: ReadonlySet<string>): Promise<number> {
+    let marked = 0;
+    for await (const rows of readRequest(sent.open()))
+      for (const row of rows) marked += this.#markRow(row, errors.has(row.token));
+    return marked;
+  }
+
+  #markRow(sent: RequestRow, isError: boolean): number {
+    const key = keyOf(sent);
+    let marked = 0;
+    let number = this.#table.valueAt(this.#table.find(key));
+    for (; number !== 0; number = this.#previous[number] ?? 0) {
+      const row = rowOf(this.#lines.lineAt(this.#offsets[number] ?? 0));
+      if (keyOf(row) !== key) continue;
+      const before = this.#marks[number] ?? 0;
+      const after = before | (isError ? 0 : SENT) | (isSame(row, sent) ? SAME : 0);
+      if (before === 0 && after !== 0) marked += 1;
+      this.#marks[number] = after;
+    }
+    return marked;
+  }
+
+  counts(): SentCounts {
+    const counts = { sent: 0, changed: 0, unchangedErrors: 0 };
+    for (const mark of this.#marks) {
+      if (mark === SENT) counts.changed += 1;
+      if (mark === SAME) counts.unchangedErrors += 1;
+      else if (mark !== 0) counts.sent += 1;
+    }
+    return counts;
+  }
+
+  /** A request file of the rows that were not sent before, in pieces. */
+  async *rest(): AsyncGenerator<string> {
+    yield `${REQUEST_HEADER}\n`;
+    let number = 0;
+    for (const range of this.#ranges)
+      for await (const rows of readRequest((await rowsIn(this.#file, range)).open())) {
+        let piece = '';
+        for (const { line } of rows) {
+          number += 1;
+          if (this.#marks[number] === 0) piece += `${line}\n`;
+        }
+        yield piece;
+      }
+  }
+
+  close(): void {
+    this.#lines.close();
+  }
+}
+
+function rowsIn(file: string, { start, end }: RowRange): Promise<UploadSource> {
+  return fileSource(file, { start, end, prefix: Buffer.from(`${REQUEST_HEADER}\n`) });
+}
+
+/** What is paid for once a cycle. No cell has a NUL. */
+function keyOf(row: RequestRow): string {
+  const { token, line } = row;
+  const merchant = line.includes('"') ? (cellsOf(row)[3] ?? '') : line.slice(line.lastIndexOf(',') + 1);
+  return merchant === '' ? token : `${token}\0${merchant}`;
+}
+
+/** Whether rows have the same cells, however they are quoted. */
+function isSame(a: RequestRow, b: RequestRow): boolean {
+  return a.line === b.line || cellsOf(a).join('\0') === cellsOf(b).join('\0');
+}
