@@ -22,6 +22,8 @@ export function checkEnd(
   // What was printed for one tenant means nothing to another.
   if (code === 2 && keys === 'theirs' && argv.includes('--adopt')) return;
   if (code === 1 && stderr.includes('does not exist (ENOENT)')) return;
+  // What was abandoned is not resumed unasked.
+  if (code === 2 && stderr.includes('was abandoned')) return;
   // Nothing is replaced unasked.
   if (code === 2 && stderr.includes('.csv exists')) return;
   if (!KNOWN_CODES.has(code) || code === 1 || code === 2)

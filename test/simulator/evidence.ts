@@ -55,7 +55,8 @@ function checkTrouble(world: World, setting: Setting): void {
 function checkSubmitted(world: World, setting: Setting): void {
   const { argv, sha256, ended } = setting;
   if (ended.stderr.includes('nothing was submitted')) return;
-  const said = ended.stdout + ended.stderr;
+  // Notices name other runs too.
+  const said = ended.stdout;
   const run = recordsIn(world.home).records.find(({ input, id }) => input.sha256 === sha256 && said.includes(id));
   if (run === undefined) return;
   if (needsFile(run)) throw failure(setting, `but parts of ${run.id} have yet to be uploaded`);
@@ -75,11 +76,11 @@ function checkNothingOpen(world: World, setting: Setting): void {
   if (open !== undefined) throw failure(setting, `but ${open.id} is open`);
 }
 
-/** A run of which nothing was sent, while another run of its file was begun after it, is left alone. */
-function isNotSent(world: World, { parts, input, created_at: created }: RunRecord): boolean {
+/** A run of which nothing was sent, while another run of its file, or of what is now there, was begun after it, is left alone. */
+function isNotSent(world: World, { id, parts, input, created_at: created }: RunRecord): boolean {
   const isUntouched = parts.every((part) => jobsOf(part).length === 0);
-  const others = recordsIn(world.home).records;
-  return isUntouched && others.some((other) => other.input.sha256 === input.sha256 && other.created_at > created);
+  const others = recordsIn(world.home).records.filter((other) => other.id !== id && other.created_at >= created);
+  return isUntouched && others.some((other) => other.input.sha256 === input.sha256 || other.input.path === input.path);
 }
 
 /** Results that count as complete are those of the run's own jobs, with every row that the service made of them. */

@@ -1,4 +1,5 @@
 import type { Denial } from './adversary.ts';
+import { cycleSteps } from './cycles.ts';
 import type { Ending } from './process.ts';
 import { operatorSteps } from './habits.ts';
 import { Chance } from './random.ts';
@@ -36,6 +37,13 @@ export type Step =
   | { readonly do: 'restore'; readonly commands: number }
   /** Changes a row of the request file or of the export that it is prepared from. */
   | { readonly do: 'edit'; readonly file: 'tokens.csv' | 'export.csv' }
+  /** Makes a request file of the example's rows with these numbers, some with another expiration. */
+  | {
+      readonly do: 'write';
+      readonly file: 'tokens.csv' | 'other.csv';
+      readonly rows: readonly number[];
+      readonly changed: readonly number[];
+    }
   /** Gives two request files each other's name. */
   | { readonly do: 'swap' }
   /** The keys of the tenant are replaced, and commands get the new ones. */
@@ -136,12 +144,13 @@ const LOGS = lines(`
 `);
 
 /** What a history is mainly about. */
-export type Subject = 'submissions' | 'operators' | 'logs';
+export type Subject = 'submissions' | 'operators' | 'cycles' | 'logs';
 
 /** The history of a seed. */
 export function historyOf(subject: Subject, seed: number): History {
   const chance = new Chance(seed);
   if (subject === 'operators') return { seed, steps: operatorSteps(chance) };
+  if (subject === 'cycles') return { seed, steps: cycleSteps(chance) };
   if (subject === 'logs') return { seed, steps: Array.from({ length: chance.between(2, 6) }, () => logStep(chance)) };
   const opening = chance.happens(0.6) ? accident(chance) : [];
   const rest = Array.from({ length: chance.between(1, 4) }, () => submissionStep(chance));

@@ -184,6 +184,7 @@ function takeUp(context: Context, record: RunRecord, input: ResumeInput): void {
     cycle: undefined,
     noUnrecordedJobs: noUnrecordedJobs || record.no_unrecorded_jobs === true,
     otherJobs,
+    repeats: [],
   });
 }
 

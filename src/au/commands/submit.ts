@@ -7,13 +7,7 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text, type ValueParser } from '../../cli/app/value-parsers.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
-import {
-  checkedFileRow,
-  checkedFileView,
-  copyRequestFile,
-  openRequestFile,
-  type RequestFile,
-} from '../request/open-request-file.ts';
+import { checkedFileRow, checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
 import { finishRun } from '../results/deliver.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { checkDestination } from '../results/merge.ts';
@@ -21,7 +15,7 @@ import { showResults, type Submission, submissionOf, submissionView } from '../r
 import { describeRun } from '../run/describe-run.ts';
 import { eventsParameter, eventsWords, listenForJobs } from '../run/events-option.ts';
 import { execParameter, runExec } from '../run/exec-option.ts';
-import { RunFinder } from '../run/find-run.ts';
+import { type Choice, RunFinder } from '../run/find-run.ts';
 import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { isOnThisMachine } from '../run/run-view.ts';
@@ -52,6 +46,8 @@ const parameters = {
     cycleName,
   ),
   adopt: value('--adopt <run>', 'with --cycle: use this run of the same file, started without a cycle', text),
+  onlyNew: flag('--only-new', 'with --cycle: submit only the rows that no other run of the cycle has'),
+  also: flag('--also', 'with --cycle: submit all rows, also those that other runs of the cycle have (billed again)'),
   again: flag('--again', 'submit the file again, even if it was submitted before (billed again)'),
   noUnrecordedJobs: noUnrecordedJobsParameter,
   otherJob: otherJobParameter,
@@ -67,11 +63,12 @@ type SubmitInput = Input<typeof parameters>;
 
 export const submit = defineCommand({
   description:
-    'No job is created for an invalid file, and nothing is paid for twice: submitting the same file again resumes its run, or shows its results within 7 days of their completion (status already_submitted); after that, --cycle or --again is needed to start another run (exit code 6). A production job takes up to seven days: the wait can be interrupted and resumed with svc au wait.',
+    'No job is created for an invalid file, and nothing is paid for twice: submitting the same file again resumes its run, or shows its results within 7 days of their completion (status already_submitted); after that, --cycle or --again is needed to start another run (exit code 6). Within a cycle each row, known by token and merchant, is paid for once, whatever file it is in: a file that shares rows with other runs of the cycle ends with exit code 6, and --only-new submits the others. A production job takes up to seven days: the wait can be interrupted and resumed with svc au wait.',
   examples: [
     ['svc au submit tokens.csv --wait', 'from the file to the results'],
     ['svc au submit tokens.csv', 'submit it without waiting'],
     ['svc au submit tokens.csv --cycle 2026-12', 'the same file each month, safe to run again'],
+    ['svc au submit more.csv --cycle 2026-12 --only-new', 'the rows that this month does not have yet'],
     ['make-tokens | svc au submit - --wait --out results.csv --fail-on err', 'in a pipeline'],
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
@@ -102,18 +99,22 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     ? await openRequestFile(context, input.file)
     : await copyRequestFile(context, input.file, input.runDir);
   const finder = new RunFinder(context, input, file);
-  const known = await finder.find();
+  const choice = await finder.choose();
+  const { run: known } = choice;
   const out = input.out ?? recordedOut(known) ?? defaultOut(input.file);
   if (input.wait || input.out !== undefined) await checkDestination(known?.record, { out, force: input.force });
-  if (input.dryRun) return showPlan(context, file, known);
-  if (!(await confirmUpload(context, file, known))) return context.notices.note('nothing was submitted');
+  finder.report(choice, input.wait);
+  if (choice.isNothingNew) return undefined;
+  if (input.dryRun) return showPlan(context, choice);
+  if (!(await confirmUpload(context, choice))) return context.notices.note('nothing was submitted');
   const wakeUpFor = input.events && (await listenForJobs(context, input.events));
-  const run = known ?? (await finder.findOrBegin());
+  const { run, release } = await finder.findOrBegin(choice);
   const wasCompleted = statusOf(run.record) === 'completed';
   const show = (submission: Submission): Promise<void> =>
     print(wasCompleted ? { ...submission, status: 'already_submitted' } : submission);
   const work = async (): Promise<void> => {
-    const failure = await holdRun(context, run, async () => {
+    const holding = holdRun(context, run, async () => {
+      release();
       finder.update(run, out);
       await resumable(resumeWords(run, input), run.record.id, uploadRest(context, run));
       const how = { wakeUp: wakeUpFor?.(run.record), exec: input.exec };
@@ -121,6 +122,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
         await finishRun(context, run, { out, force: input.force }, how);
       return input.exec === undefined ? undefined : runExec(context, run, input.exec);
     });
+    const failure = await holding.finally(release);
     if (input.wait) await showResults(context, show, run.record, failure ? undefined : input.failOn);
     if (failure) throw failure;
     if (!input.wait) await show(submissionOf(run.record));
@@ -131,10 +133,16 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
 
 function checkOptions(input: SubmitInput): void {
   checkWaitOptions(input);
-  const { adopt, cycle, again } = input;
+  const { adopt, cycle, again, onlyNew, also } = input;
   const problems: [boolean, string, string][] = [
     [adopt !== undefined && cycle === undefined, '--adopt needs --cycle', 'Name the cycle with --cycle.'],
     [adopt !== undefined && again, '--adopt and --again exclude each other', 'Give one of them.'],
+    [(onlyNew || also) && cycle === undefined, '--only-new and --also need --cycle', 'Name the cycle with --cycle.'],
+    [
+      [onlyNew, also, again].filter(Boolean).length > 1,
+      '--only-new, --also and --again exclude each other',
+      'Give one of them.',
+    ],
   ];
   for (const [isWrong, message, hint] of problems) if (isWrong) throw new SvcError('usage', message, { hint });
 }
@@ -150,7 +158,7 @@ function defaultOut(file: string): string {
 }
 
 /** Asks before rows are sent that are paid for. A run whose parts are all uploaded costs nothing more. */
-async function confirmUpload(context: Context, { check }: RequestFile, known?: RunDirectory): Promise<boolean> {
+async function confirmUpload(context: Context, { file: { check }, run: known }: Choice): Promise<boolean> {
   const parts = known ? partsToUpload(known.record.parts, RETRIES) : check.parts;
   if (parts.length === 0) return true;
   const rows = known ? parts.reduce((sum, part) => sum + part.rows, 0) : check.rows;
@@ -188,10 +196,10 @@ async function uploadRest(context: Context, run: RunDirectory): Promise<void> {
       `this file was already submitted ${submittedAt(context, record)} (${record.id}, completed); nothing was sent`,
     );
   if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`resuming ${record.id}`);
-  await uploadRun(context, run, RETRIES);
+  await uploadRun(context, run, { ...RETRIES, isCompared: true });
 }
 
-async function showPlan(context: Context, file: RequestFile, known: RunDirectory | undefined): Promise<void> {
+async function showPlan(context: Context, { file, run: known }: Choice): Promise<void> {
   const print = await recordPrinter(context, checkedFileView);
   await print(checkedFileRow(file.name, file.check));
   const { rows, parts } = file.check;

@@ -2,20 +2,42 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
-import { withLock } from '../../base/files/lock.ts';
+import { takeLock } from '../../base/files/lock.ts';
 import { isSamePath } from '../../base/files/names.ts';
 import { isOn } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { annotateWarning } from '../request/annotations.ts';
 import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
+import { fileOfRest } from '../request/rest-of-file.ts';
+import {
+  noteCycle,
+  repeatedRuns,
+  requireComparable,
+  requireNew,
+  reportNothingNew,
+  type Sending,
+} from './cycle-conflict.ts';
+import { CycleRows, partsToSend } from './cycle-rows.ts';
+import { requestToUpload } from './part-source.ts';
 import { endOf } from './prune.ts';
 import { isUntouched, needsFile, type RunRecord, statusOf } from './record.ts';
 import { knownRunsRoot, runsRoot } from './recorded-runs.ts';
 import { openRuns, removeUnborn, type RunDirectory, runNames } from './run-directory.ts';
-import { beginRun, findOutdated, findRuns, indexRun, isOf, type NewRun } from './run-index.ts';
-import { TenantProof } from './tenant-proof.ts';
 import { applyToRun } from './run.ts';
+import {
+  BEGIN_LOCK,
+  beginRun,
+  findOutdated,
+  findRuns,
+  indexRun,
+  isExactly,
+  isOf,
+  type NewRun,
+  runsOfCycle,
+} from './run-index.ts';
+import { TenantProof, type TenantRelation } from './tenant-proof.ts';
 
 /** Which run of a file is meant, by the options of `au submit`. */
 interface RunChoice {
@@ -23,16 +45,33 @@ interface RunChoice {
   readonly runDir: string | undefined;
   readonly cycle: string | undefined;
   readonly adopt: string | undefined;
+  /** With a cycle: only the rows that none of its other runs has. */
+  readonly onlyNew: boolean;
+  /** With a cycle: all rows, whatever its other runs have. */
+  readonly also: boolean;
   readonly tenant: string | undefined;
   readonly dryRun: boolean;
   readonly noUnrecordedJobs: boolean;
   readonly otherJob: readonly string[];
 }
 
+/** What is to be done with a request file. */
+export interface Choice {
+  /** The run to resume or to take over; undefined where a new one is to begin. */
+  readonly run: RunDirectory | undefined;
+  /** What that run sends: the file that was given, or its new rows. */
+  readonly file: RequestFile;
+  /** How the rows stand to the other runs of the cycle, where there are any. */
+  readonly rows?: CycleRows | undefined;
+  /** Whether every row of the file was submitted before, in other runs. */
+  readonly isNothingNew?: boolean;
+}
+
 /** Finds or begins the run of a request file, known by its hash, tenant and cycle: not by profile, URL or location. */
 export class RunFinder {
   readonly #context: Context;
   readonly #choice: RunChoice;
+  readonly #file: RequestFile;
   readonly #wanted: NewRun;
   /** Where runs are recorded, and those in a `--run-dir` are indexed. */
   readonly #root: string | undefined;
@@ -41,10 +80,17 @@ export class RunFinder {
   #now: number | undefined;
   /** Runs that had sent nothing when they were found: until one is locked, another process may begin its jobs. */
   readonly #free = new WeakSet<RunDirectory>();
+  /** How the rows of the file stand to its cycle: kept, since a second look reads only what was sent meanwhile. */
+  #rows: CycleRows | undefined;
+  /** The new rows of the file. */
+  #rest: RequestFile | undefined;
+  /** Runs whose rows may be sent again, since the operator said so. */
+  #repeats: readonly string[] = [];
 
   constructor(context: Context, choice: RunChoice, file: RequestFile) {
     this.#context = context;
     this.#choice = choice;
+    this.#file = file;
     this.#root = choice.runDir === undefined ? runsRoot(context) : knownRunsRoot(context);
     this.#tenant = choice.tenant;
     this.#wanted = {
@@ -70,10 +116,14 @@ export class RunFinder {
     if (!again && runDir !== undefined) await requireSameFile(runDir, this.#wanted);
     const { runs, unreadable } = await findRuns(this.#root, runDir, this.#wanted);
     const inOrder = runs.toSorted((a, b) => Number(isIn(b, runDir)) - Number(isIn(a, runDir)));
-    const free = inOrder.filter(({ record }) => this.#isSameKind(record) && isUntouched(record));
+    const free = inOrder.filter((run) => this.#isFree(run, this.#wanted.check));
     for (const run of free) this.#free.add(run);
     if (again) return free[0];
-    const chosen = await this.#choose(inOrder, free);
+    // A run of the new rows of this file that sent nothing is of no use: other rows may be new by now.
+    const chosen = await this.#choose(
+      inOrder.filter((run) => free.includes(run) || !isUntouched(run.record)),
+      free,
+    );
     const [damaged] = unreadable;
     if (
       !damaged ||
@@ -89,10 +139,93 @@ export class RunFinder {
     });
   }
 
+  /**
+   * The run of the file, and what it is to send: within a cycle, each row is submitted once.
+   * @throws SvcError those of `find`, and `conflict` where other runs of the cycle have rows of the file
+   */
+  async choose(): Promise<Choice> {
+    const run = await this.find();
+    const file = this.#file;
+    const { cycle, again, also, onlyNew } = this.#choice;
+    if (cycle === undefined) return { run, file };
+    const resumed = run && !isUntouched(run.record) ? run : undefined;
+    const rows = await this.#compare(cycle, resumed);
+    if (!rows) return { run, file };
+    const sending = this.#sending(cycle, resumed);
+    if (also || again) {
+      this.#repeats = repeatedRuns(rows);
+      return { run, file, rows };
+    }
+    requireComparable(rows, sending);
+    if (!onlyNew || resumed) requireNew(rows, sending);
+    if (rows.shared.length === 0) return { run, file, rows };
+    if (rows.counts.left === 0) return { run: undefined, file, rows, isNothingNew: true };
+    const rest = await this.#fileOfRest(rows);
+    return { run: await this.#freeRunOf(rest), file: rest, rows };
+  }
+
+  /** Says what the choice means where the cycle has other runs. */
+  report({ run, rows, isNothingNew }: Choice, wait: boolean): void {
+    const { cycle, again, also } = this.#choice;
+    if (cycle === undefined || !rows) return;
+    const sending = this.#sending(cycle, run && !isUntouched(run.record) ? run : undefined);
+    noteCycle(this.#context, rows, sending, also || again ? 'all' : 'only new');
+    if (isNothingNew) reportNothingNew(this.#context, rows, sending, wait);
+  }
+
+  #sending(cycle: string, resumed: RunDirectory | undefined): Sending {
+    const { path: file, name } = this.#wanted;
+    const { runDir } = this.#choice;
+    const words = ['au', 'submit', file === undefined ? '-' : name, '--cycle', cycle, ...option('--run-dir', runDir)];
+    return { cycle, name, words, resumed, now: this.#context.clock.now() };
+  }
+
+  /** Compares the file, or what a run has yet to send, with the runs of the cycle. */
+  async #compare(cycle: string, resumed: RunDirectory | undefined): Promise<CycleRows | undefined> {
+    const root = this.#root;
+    const { check, baseUrl } = this.#wanted;
+    const ranges = resumed ? partsToSend(resumed.record, { retries: true }) : check.parts;
+    if (root === undefined || ranges.length === 0) return undefined;
+    const found = await runsOfCycle(root, { cycle, base_url: baseUrl });
+    const others = { ...found, runs: found.runs.filter(({ record }) => record.id !== resumed?.record.id) };
+    const isOwnFile = !resumed || isExactly(resumed.record, check);
+    const file = isOwnFile ? this.#file.path : await requestToUpload(resumed);
+    const begun = resumed ? undefined : this.#rows;
+    const rows = begun ?? this.#rowsOf({ file, ranges });
+    if (!resumed) this.#rows = rows;
+    await rows.compare(others, resumed?.record.repeats);
+    return rows;
+  }
+
+  #rowsOf(toSend: ConstructorParameters<typeof CycleRows>[1]): CycleRows {
+    const rows = new CycleRows(this.#context.system, toSend, (record) => this.#relationTo(record));
+    this.#context.onClose(async () => rows.close());
+    return rows;
+  }
+
+  async #fileOfRest(rows: CycleRows): Promise<RequestFile> {
+    if (this.#rest?.check.rows === rows.counts.left) return this.#rest;
+    return (this.#rest = await fileOfRest(this.#context, this.#file, await rows.rest(), this.#choice.dryRun));
+  }
+
+  /** A run that was to send the very rows that are new, and sent nothing. */
+  async #freeRunOf({ check }: RequestFile): Promise<RunDirectory | undefined> {
+    const { runs } = await findRuns(this.#root, this.#choice.runDir, this.#wanted);
+    const free = runs.find((run) => this.#isFree(run, check));
+    if (free) this.#free.add(free);
+    return free;
+  }
+
+  #isFree({ record }: RunDirectory, check: NewRun['check']): boolean {
+    return this.#isSameKind(record) && isUntouched(record) && isExactly(record, check);
+  }
+
   /** Runs that sent something decide, as far as they are of this tenant; where none is resumed, a free run is used. */
   async #choose(runs: readonly RunDirectory[], free: readonly RunDirectory[]): Promise<RunDirectory | undefined> {
-    const { runDir, cycle, adopt } = this.#choice;
-    const touched = runs.filter((run) => !free.includes(run));
+    const { runDir, cycle, adopt, onlyNew, also } = this.#choice;
+    const isWanted = ({ record }: RunDirectory): boolean =>
+      !(onlyNew || also) || record.cycle !== cycle || statusOf(record) !== 'abandoned';
+    const touched = runs.filter((run) => !free.includes(run) && isWanted(run));
     const ours: RunDirectory[] = [];
     for (const run of touched) if (await this.#isOurs(run)) ours.push(run);
     const foreign = touched.find((run) => isIn(run, runDir) && !ours.includes(run));
@@ -105,25 +238,39 @@ export class RunFinder {
     return chosen ?? free[0];
   }
 
-  /** The recorded run, or a new one. Two terminals that begin the same file at once begin one run: the second finds it. */
-  async findOrBegin(): Promise<RunDirectory> {
+  /**
+   * The recorded run, or a new one. Two terminals that begin the same file at once begin one run: the second finds it.
+   * `release` lets others begin runs: within a cycle, once this one is held and so is seen by them.
+   */
+  async findOrBegin({ run: known }: Choice): Promise<{ readonly run: RunDirectory; readonly release: () => void }> {
+    if (known && this.#choice.cycle === undefined) return { run: known, release: () => undefined };
     const root = this.#preparedRoot();
     const lockedIn = root ?? this.#choice.runDir ?? '';
     makeDirectory(lockedIn);
-    return withLock(path.join(lockedIn, 'begin.lock'), this.#context.system, async () => {
-      const found = await this.find();
-      if (found) return found;
-      if (root !== undefined) {
-        removeUnborn(root);
-        await this.#warnOfOutdated(root);
-        this.#warnOfEmptyState(root);
-      }
-      const directory = (id: string): string => this.#choice.runDir ?? path.join(lockedIn, id);
-      const run = beginRun(directory, { ...this.#wanted, tenant: this.#tenant });
-      if (root !== undefined) indexRun(root, run);
-      this.#free.add(run);
-      return run;
-    });
+    const release = await takeLock(path.join(lockedIn, BEGIN_LOCK), this.#context.system);
+    try {
+      const choice = await this.choose();
+      if (choice.isNothingNew) throw submittedMeanwhile();
+      return { run: choice.run ?? (await this.#begin(choice, root, lockedIn)), release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #begin({ file }: Choice, root: string | undefined, lockedIn: string): Promise<RunDirectory> {
+    if (root !== undefined) {
+      removeUnborn(root);
+      if (this.#choice.cycle === undefined) await this.#warnOfOutdated(root);
+      this.#warnOfEmptyState(root);
+    }
+    const directory = (id: string): string => this.#choice.runDir ?? path.join(lockedIn, id);
+    const sourceSha256 = file === this.#file ? undefined : this.#file.check.sha256;
+    const wanted = { ...this.#wanted, check: file.check, copy: file.path, sourceSha256, tenant: this.#tenant };
+    const run = beginRun(directory, wanted);
+    if (root !== undefined) indexRun(root, run);
+    this.#free.add(run);
+    return run;
   }
 
   /**
@@ -133,7 +280,7 @@ export class RunFinder {
   update(run: RunDirectory, out: string): void {
     const { record } = run;
     if (this.#free.has(run)) this.#takeOver(record);
-    const { cycle, path: file, copy, baseUrl } = this.#wanted;
+    const { cycle, path: file, copy, check, baseUrl } = this.#wanted;
     applyToRun(record, {
       kind: 'submitted',
       out: path.resolve(out),
@@ -142,9 +289,11 @@ export class RunFinder {
       cycle,
       noUnrecordedJobs: this.#choice.noUnrecordedJobs,
       otherJobs: this.#choice.otherJob,
+      repeats: this.#repeats,
     });
     // A run that was just begun has it already. One that is completed needs none.
-    if (fs.existsSync(copy) && statusOf(record) !== 'completed') run.replaceRequest(copy);
+    const isOwn = isExactly(record, check) && fs.existsSync(copy);
+    if (isOwn && statusOf(record) !== 'completed') run.replaceRequest(copy);
     run.save();
     const root = this.#preparedRoot();
     if (root !== undefined) indexRun(root, run);
@@ -186,21 +335,25 @@ export class RunFinder {
 
   /** Whether the run belongs to the tenant of the key in use. @throws SvcError `config` where that is unknown */
   async #isOurs(run: RunDirectory): Promise<boolean> {
-    const { record } = run;
-    if (!this.#isSameKind(record)) return false;
+    const relation = await this.#relationTo(run.record);
+    if (relation === 'unknown') throw unknownTenantError(run, this.#againWords());
+    return relation === 'same';
+  }
+
+  async #relationTo(record: RunRecord): Promise<TenantRelation> {
+    if (!this.#isSameKind(record)) return 'other';
     // A dry run needs no key: it takes the run of another profile for one of the same tenant.
-    if (this.#choice.dryRun) return true;
+    if (this.#choice.dryRun) return 'same';
     const client = await this.#context.client();
     this.#proof ??= new TenantProof(client, this.#choice.tenant);
     const relation = await this.#proof.relationOf(record);
     this.#now = client.now();
     if (relation === 'other') this.#tenant ??= await this.#proof.tenant();
-    if (relation !== 'unknown') return relation === 'same';
+    if (relation !== 'unknown') return relation;
     const { profile, baseUrl } = this.#wanted;
     const isHere = record.profile === profile && record.base_url === baseUrl;
     // Such a run may be resumed: before it creates another job, the tenant is checked once more.
-    if (isHere && statusOf(record) !== 'completed') return true;
-    throw unknownTenantError(run, this.#againWords());
+    return isHere && statusOf(record) !== 'completed' ? 'same' : 'unknown';
   }
 
   /** The runs root made ready for a new run; undefined where that is not possible and `--run-dir` is given. */
@@ -236,6 +389,13 @@ export class RunFinder {
       `the state directory ${path.dirname(root)} was empty: if this file was submitted before, it is now submitted and paid for again. Keep this directory from one CI job to the next (SVC_STATE_DIR names it)`,
     );
   }
+}
+
+function submittedMeanwhile(): SvcError {
+  return new SvcError('conflict', 'another process submitted the new rows of this file meanwhile', {
+    hint: 'Run the same command again.',
+    retryable: true,
+  });
 }
 
 function isIn(run: RunDirectory, directory: string | undefined): boolean {

@@ -484,6 +484,11 @@ export function isMissing({ missing_since: since }: Part): boolean {
   return since !== undefined;
 }
 
+/** Whether the rows of a part may be paid for: all of its file was sent, and its job neither failed nor went without it. */
+export function mayBePaid(part: Pick<Part, 'state' | 'sent'>): boolean {
+  return part.state !== 'failed' && sentOf(part) !== 'some';
+}
+
 /** Whether a part never had a job. */
 export function isUnsent({ state, earlier_jobs: earlier = [] }: Pick<Part, 'state' | 'earlier_jobs'>): boolean {
   return (state === 'planned' || state === 'creating') && earlier.length === 0;

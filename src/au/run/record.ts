@@ -26,7 +26,11 @@ export interface RunRecord {
     readonly bytes: number;
     readonly sha256: string;
     readonly header_bytes: number;
+    /** Of the file that was given, where only its new rows are submitted: the copy is then not of the whole file. */
+    readonly source_sha256?: string | undefined;
   };
+  /** Runs of its cycle whose rows it may submit again, as the operator said. */
+  readonly repeats?: readonly string[] | undefined;
   /** Where the merged results go: an absolute path. */
   readonly out?: string | undefined;
   readonly parts: readonly Part[];

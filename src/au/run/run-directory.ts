@@ -4,7 +4,7 @@ import { isSvcError, SvcError, systemCodeOf, writeFailure } from '../../base/err
 import { makeDirectory } from '../../base/files/directory.ts';
 import { removeOrphanedTemporaries, writeFileAtomicSync } from '../../base/files/draft.ts';
 import { draftOf, moveFlushed } from '../../base/files/durable.ts';
-import { type LockHost, withLock } from '../../base/files/lock.ts';
+import { isLocked, type LockHost, withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Part } from './part.ts';
 import { recordText, type RunRecord } from './record.ts';
@@ -67,6 +67,7 @@ export class RunDirectory {
     const { input, cycle } = this.#record;
     const words = ['au', 'submit', input.path === undefined ? '-' : input.name];
     if (cycle !== undefined) words.push('--cycle', cycle);
+    if (input.source_sha256 !== undefined) words.push('--only-new');
     if (!this.#isUsual()) words.push('--run-dir', this.path);
     return words;
   }
@@ -83,9 +84,7 @@ export class RunDirectory {
 
   /** The run's copy of its request file; runs of earlier versions have none, and pruned ones no longer. */
   get requestFile(): string | undefined {
-    // A process that was killed right after it wrote the record has not renamed the copy.
-    const files = [REQUEST, UNBORN_REQUEST].map((name) => path.join(this.path, name));
-    return files.find((file) => fs.existsSync(file));
+    return requestFileIn(this.path);
   }
 
   /** Replaces the copy of the request file with another checked one, since the old one may be damaged. Needs the lock of the run. */
@@ -132,6 +131,18 @@ export class RunDirectory {
     };
     return withLock(lockFile(this.path), host, holding, { waitMs: 0, what: `run ${this.#record.id}` });
   }
+
+  /** Whether a process that may be alive holds the run. */
+  isHeld(host: Pick<LockHost, 'pid' | 'isAlive'>): boolean {
+    return isLocked(lockFile(this.path), host);
+  }
+}
+
+/** The copy of a request file in the directory of a run, whether its record can be read or not. */
+export function requestFileIn(directory: string): string | undefined {
+  // A process that was killed right after it wrote the record has not renamed the copy.
+  const files = [REQUEST, UNBORN_REQUEST].map((name) => path.join(directory, name));
+  return files.find((file) => fs.existsSync(file));
 }
 
 async function readRecord(directory: string): Promise<RunRecord | undefined> {

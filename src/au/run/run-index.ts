@@ -14,6 +14,9 @@ import { entriesIn, type FoundRuns, listRuns, newestFirst, openRuns, RECORD, Run
 /** Below the directory of the runs: a small file for each run that is recorded elsewhere (`--run-dir`). */
 const INDEX = 'elsewhere';
 
+/** Beside the runs: the lock for whoever begins one, or compares rows within a cycle. */
+export const BEGIN_LOCK = 'begin.lock';
+
 /** Records where a run is, so that its file is recognized by all who have the same runs root. */
 export function indexRun(root: string, { path: directory, record: { id: run } }: RunDirectory): void {
   const absolute = path.resolve(directory);
@@ -82,6 +85,8 @@ export interface NewRun {
   readonly check: RequestFileCheck;
   /** The copy of the file that was checked, which the run takes as its own. */
   readonly copy: string;
+  /** The hash of the file that was given, where only its new rows are submitted. */
+  readonly sourceSha256?: string | undefined;
   /** What the operator calls this refresh of the file. */
   readonly cycle?: string | undefined;
   /** The tenant that the key belongs to, where that is known before the first job. */
@@ -117,6 +122,23 @@ async function listedRuns(root: string, wants: (name: string) => boolean): Promi
   return { runs, unreadable: unreadable.filter(({ run, directory }) => wants(run ?? path.basename(directory))) };
 }
 
+/** Every run of a cycle, the newest first, at services or in the embedded sandbox; and the records that cannot be read. */
+export async function runsOfCycle(root: string, { cycle, base_url: baseUrl }: CycleAt): Promise<FoundRuns> {
+  const found = await Promise.all([listRuns(root), indexedRuns(root, () => true)]);
+  const byId = new Map(found.flatMap(({ runs }) => runs).map((run) => [run.record.id, run]));
+  const runs = [...byId.values()].filter(
+    ({ record }) => record.cycle === cycle && (record.base_url === 'sandbox') === (baseUrl === 'sandbox'),
+  );
+  const unreadable = found.flatMap((each) => each.unreadable).filter(({ run }) => !byId.has(run ?? ''));
+  return { runs: newestFirst(runs), unreadable };
+}
+
+/** A cycle, and where its runs are. */
+export interface CycleAt {
+  readonly cycle: string;
+  readonly base_url: string;
+}
+
 /** The newest open run of what was in this file before, if there is one. */
 export async function findOutdated(root: string, file: NewRun): Promise<RunDirectory | undefined> {
   const { runs } = await listRuns(root);
@@ -146,7 +168,7 @@ export async function laterRun(
   const unreadable = found
     .flatMap((each) => each.unreadable)
     .map(({ directory, run }) => run ?? path.basename(directory));
-  const damaged = unreadable.find((name) => untouched.input.sha256.startsWith(hashIn(name) ?? ''));
+  const damaged = unreadable.find((name) => sourceOf(untouched.input).startsWith(hashIn(name) ?? ''));
   return damaged === undefined ? undefined : { id: damaged };
 }
 
@@ -155,21 +177,32 @@ function isLater(record: RunRecord, untouched: RunRecord): boolean {
   if (id === untouched.id || begun < untouched.created_at) return false;
   // What was tried in the embedded sandbox says nothing about the service.
   if ((record.base_url === 'sandbox') !== (untouched.base_url === 'sandbox')) return false;
-  const { path: file, sha256, bytes } = untouched.input;
-  const isSameFile = input.sha256 === sha256 && input.bytes === bytes;
+  const { path: file } = untouched.input;
+  const isSameFile = sourceOf(input) === sourceOf(untouched.input);
   return isSameFile || (file !== undefined && input.path !== undefined && isSamePath(input.path, file));
 }
 
-/** Whether a run is of this very file. */
+/** Whether a run is of this very file, or of the rows of it that were new. */
 export function isOf({ input }: RunRecord, { check }: Pick<NewRun, 'check'>): boolean {
-  return input.sha256 === check.sha256 && input.bytes === check.bytes;
+  return input.source_sha256 === check.sha256 || isExactly({ input }, check);
+}
+
+/** Whether a run submits the whole of this very file. */
+export function isExactly({ input }: Pick<RunRecord, 'input'>, { sha256, bytes }: NewRun['check']): boolean {
+  return input.sha256 === sha256 && input.bytes === bytes;
+}
+
+/** The hash of the file that was given. */
+function sourceOf({ source_sha256: source, sha256 }: RunRecord['input']): string {
+  return source ?? sha256;
 }
 
 /** Starts a run: on disk, with every part planned, before the first request. */
 export function beginRun(directory: (id: string) => string, file: NewRun): RunDirectory {
   const { check } = file;
   const day = new Date(file.now).toISOString().slice(0, 10).replaceAll('-', '');
-  const id = `run-${day}-${check.sha256.slice(0, 8)}-${randomBytes(2).toString('hex')}`;
+  const source = file.sourceSha256 ?? check.sha256;
+  const id = `run-${day}-${source.slice(0, 8)}-${randomBytes(2).toString('hex')}`;
   const record: RunRecord = {
     version: 1,
     id,
@@ -185,6 +218,7 @@ export function beginRun(directory: (id: string) => string, file: NewRun): RunDi
       bytes: check.bytes,
       sha256: check.sha256,
       header_bytes: check.headerBytes,
+      ...(file.sourceSha256 === undefined ? {} : { source_sha256: file.sourceSha256 }),
     },
     parts: plannedParts(check),
   };

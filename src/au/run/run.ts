@@ -53,6 +53,8 @@ interface Submission {
   readonly cycle: string | undefined;
   readonly noUnrecordedJobs: boolean;
   readonly otherJobs: readonly string[];
+  /** Runs of the cycle whose rows may be submitted again. */
+  readonly repeats: readonly string[];
 }
 
 export type RunEvent = { readonly [K in keyof Events]: { readonly kind: K } & Events[K] }[keyof Events];
@@ -138,10 +140,12 @@ function adopt(record: RunRecord, { profile, baseUrl, name, tenant, cycle }: Eve
     tenant_id: tenant,
     also_at: undefined,
     abandoned_at: undefined,
+    repeats: undefined,
   };
 }
 
-function submit(record: RunRecord, { out, baseUrl, path, cycle, noUnrecordedJobs, otherJobs }: Submission): RunRecord {
+function submit(record: RunRecord, submission: Submission): RunRecord {
+  const { out, baseUrl, path, cycle, noUnrecordedJobs, otherJobs, repeats } = submission;
   const known = [record.base_url, ...(record.also_at ?? [])];
   return {
     ...record,
@@ -150,6 +154,7 @@ function submit(record: RunRecord, { out, baseUrl, path, cycle, noUnrecordedJobs
     input: path === undefined ? record.input : { ...record.input, path },
     no_unrecorded_jobs: noUnrecordedJobs || undefined,
     other_jobs: otherJobs.length === 0 ? record.other_jobs : [...new Set([...(record.other_jobs ?? []), ...otherJobs])],
+    repeats: repeats.length === 0 ? record.repeats : [...new Set([...(record.repeats ?? []), ...repeats])],
     also_at: known.includes(baseUrl) ? record.also_at : [...(record.also_at ?? []), baseUrl],
   };
 }

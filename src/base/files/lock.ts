@@ -31,12 +31,24 @@ export async function withLock<T>(
   work: () => Promise<T> | T,
   options: LockOptions = {},
 ): Promise<T> {
-  const token = await acquire(file, host, options);
+  const release = await takeLock(file, host, options);
   try {
     return await work();
   } finally {
-    releaseLock(file, token);
+    release();
   }
+}
+
+/** Takes a lock as `withLock` does. Returns what gives it back, which does nothing the second time. */
+export async function takeLock(file: string, host: LockHost, options: LockOptions = {}): Promise<() => void> {
+  const token = await acquire(file, host, options);
+  return () => releaseLock(file, token);
+}
+
+/** Whether a process has a lock that may be alive, this one included. */
+export function isLocked(file: string, host: Pick<LockHost, 'pid' | 'isAlive'>): boolean {
+  const owner = readOwner(file);
+  return owner === undefined ? fs.existsSync(file) : !isDead(owner, host);
 }
 
 async function acquire(file: string, host: LockHost, options: LockOptions): Promise<string> {
@@ -172,7 +184,7 @@ function linkOrCopy(draft: string, file: string): boolean {
   }
 }
 
-function isDead(owner: LockOwner, host: LockHost): boolean {
+function isDead(owner: LockOwner, host: Pick<LockHost, 'pid' | 'isAlive'>): boolean {
   if (owner.place !== thisHost() || !isOfThisBoot(owner)) return false;
   if (owner.pid === host.pid) return !held.has(owner.token);
   return !host.isAlive(owner.pid) || hasEnded(owner);

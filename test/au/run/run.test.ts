@@ -53,6 +53,7 @@ const SUBMITTED = {
   cycle: '2026-01',
   noUnrecordedJobs: true,
   otherJobs: ['job-8'],
+  repeats: ['run-8'],
 } as const;
 
 const EVENTS: Readonly<Record<string, RunEvent>> = {
@@ -156,6 +157,7 @@ describe('a run, in every state, after every event', () => {
       cycle: '2026-01',
       no_unrecorded_jobs: true,
       other_jobs: ['job-8'],
+      repeats: ['run-8'],
       also_at: ['https://c.example', 'https://b.example'],
     });
     expect(once.input.path).toBe('/other/t.csv');

@@ -1,0 +1,231 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { noteNext } from '../../cli/app/hint.ts';
+import { countText, formatDuration, formatNumber } from '../../cli/output/time.ts';
+import { type CycleRows, nameOf, type SharedRows } from './cycle-rows.ts';
+import { statusOf } from './record.ts';
+import type { RunDirectory } from './run-directory.ts';
+
+/** What is to be sent in a cycle, for errors and notices. */
+export interface Sending {
+  readonly cycle: string;
+  /** The request file as the operator called it. */
+  readonly name: string;
+  /** The command that sends it, as the words behind `svc`. */
+  readonly words: readonly string[];
+  /** The run that is resumed, where it is one that sent something. */
+  readonly resumed?: RunDirectory | undefined;
+  readonly now: number;
+}
+
+const NOTHING = 'nothing was submitted';
+
+/**
+ * Fails where it is not clear which rows are new: then not even the others can be submitted.
+ * @throws SvcError `config` for a damaged record or an unknown tenant, `conflict` for a run that is being sent or that
+ *   has no copy of its file
+ */
+export function requireComparable(rows: CycleRows, sending: Sending): void {
+  const { damaged, incomparable, shared } = rows;
+  if (damaged) throw damagedError(damaged, sending);
+  const unknown = shared.find(({ relation }) => relation === 'unknown');
+  if (unknown) throw unknownTenantError(unknown, sending);
+  const held = shared.find(({ unsent }) => unsent > 0);
+  if (held) throw heldError(held, sending);
+  if (incomparable) throw incomparableError(incomparable, sending);
+}
+
+/** @throws SvcError `conflict` where runs of the cycle have some of the rows */
+export function requireNew(rows: CycleRows, sending: Sending): void {
+  if (rows.shared.length === 0) return;
+  throw sending.resumed === undefined ? sharedError(rows, sending) : resumedError(rows, sending, sending.resumed);
+}
+
+function sharedError(rows: CycleRows, sending: Sending): SvcError {
+  const { counts, shared } = rows;
+  const { cycle, name, words } = sending;
+  const { rows: all, left, changed, unchangedErrors } = counts;
+  const had = all - left;
+  const changes = changed === 0 ? '' : ` (${formatNumber(changed)} with another expiration)`;
+  const also = `--also submits all ${formatNumber(all)}, of which ${billed(had)} again.`;
+  const rest = left === 0 ? '' : `--only-new submits the other ${countText(left, 'row')}. `;
+  return new SvcError(
+    'conflict',
+    `${formatNumber(had)} of the ${countText(all, 'row')} of ${name}${changes} were submitted in cycle ${cycle} before: ${runsText(shared, sending)}; ${NOTHING}`,
+    {
+      hint: `${unchangedErrors > 0 ? `${errorsText(unchangedErrors)}. ` : ''}${rest}${also}`,
+      next: left === 0 ? ['au', 'status', shared[0]?.run.name ?? ''] : [...words, '--only-new'],
+      alternatives: [[...words, '--also']],
+      facts: { cycle, rows: all, new_rows: left, ...sharedFacts(rows) },
+    },
+  );
+}
+
+/** What a run has still to send was sent by another run meanwhile. */
+function resumedError(rows: CycleRows, sending: Sending, run: RunDirectory): SvcError {
+  const { shared, counts } = rows;
+  const had = counts.rows - counts.left;
+  const { id } = run.record;
+  const words = run.submitWords.filter((word) => word !== '--only-new');
+  return new SvcError(
+    'conflict',
+    `${formatNumber(had)} of the ${countText(counts.rows, 'row')} that ${id} has yet to upload were submitted in cycle ${sending.cycle} meanwhile: ${runsText(shared, sending)}; nothing was uploaded`,
+    {
+      hint: `To submit only those that are new, abandon ${id} and submit its file with --only-new. --also uploads all that is left, of which ${billed(had)} again.`,
+      next: ['au', 'abandon', run.name],
+      alternatives: [
+        [...words, '--only-new'],
+        [...words, '--also'],
+      ],
+      facts: { run: id, cycle: sending.cycle, ...sharedFacts(rows) },
+    },
+  );
+}
+
+function damagedError(damaged: NonNullable<CycleRows['damaged']>, { cycle, words }: Sending): SvcError {
+  const { directory, error } = damaged;
+  return new SvcError('config', `${error.message}. It may have rows of this file in cycle ${cycle}: ${NOTHING}`, {
+    hint: `${error.hint ?? ''} To move the record aside, abandon the run. ${ALL_BILLED}`.trimStart(),
+    next: ['au', 'abandon', directory],
+    alternatives: [[...words, '--also']],
+    facts: { directory, cycle },
+  });
+}
+
+function unknownTenantError({ run, rows }: SharedRows, { cycle, words }: Sending): SvcError {
+  const { id, profile, tenant_id: tenant } = run.record;
+  return new SvcError(
+    'config',
+    `${countText(rows, 'row')} of this file may have been submitted in cycle ${cycle} as ${id} (profile ${profile}), and svc cannot tell whether this key belongs to the same tenant; ${NOTHING}`,
+    {
+      hint: `Pass --tenant with the id of this key's tenant. ${ALL_BILLED}`,
+      next: [...words, '--tenant', '<id>'],
+      alternatives: [[...words, '--also']],
+      facts: { run: id, cycle, tenant_id: tenant },
+    },
+  );
+}
+
+function heldError({ run, unsent }: SharedRows, { cycle }: Sending): SvcError {
+  const { id } = run.record;
+  return new SvcError(
+    'conflict',
+    `another process is submitting ${id} in cycle ${cycle}, with ${countText(unsent, 'row')} of this file; ${NOTHING}`,
+    { hint: 'Run the same command again when that process has ended.', retryable: true, facts: { run: id, cycle } },
+  );
+}
+
+function incomparableError(run: RunDirectory, sending: Sending): SvcError {
+  const { cycle, words } = sending;
+  return new SvcError(
+    'conflict',
+    `${runText(run, sending)} of cycle ${cycle} cannot be compared with this file, since there is no copy of its request file; ${NOTHING}`,
+    {
+      hint: `It may have the same rows. ${ALL_BILLED}`,
+      next: [...words, '--also'],
+      alternatives: [[...words, '--again']],
+      facts: { run: run.record.id, cycle },
+    },
+  );
+}
+
+const ALL_BILLED = '--also submits all rows, and those that were submitted before are billed again.';
+
+function sharedFacts({ shared, counts }: CycleRows): Readonly<Record<string, unknown>> {
+  return {
+    shared_rows: counts.rows - counts.left,
+    changed_rows: counts.changed,
+    unchanged_errors: counts.unchangedErrors,
+    runs: shared.map(({ run, rows }) => ({ run: run.record.id, rows })),
+  };
+}
+
+/** Says once, before anything is sent, what other runs of the cycle have to do with the file. */
+export function noteCycle(
+  context: Context,
+  rows: CycleRows,
+  sending: Sending,
+  choice: 'new' | 'only new' | 'all',
+): void {
+  const { others, shared, counts } = rows;
+  const { cycle, name } = sending;
+  if (others.length === 0) return;
+  if (shared.length === 0) {
+    const named = others.map((run) => runText(run, sending));
+    return context.notices.note(`cycle ${cycle} also has ${listText(named)}; no row is in both`);
+  }
+  const had = counts.rows - counts.left;
+  const where = `of the ${countText(counts.rows, 'row')} of ${name} were submitted in cycle ${cycle} before: ${runsText(shared, sending)}`;
+  if (choice === 'all') return context.notices.warn(`${formatNumber(had)} ${where}; ${billed(had)} again`);
+  context.notices.note(`${formatNumber(had)} ${where}; they are left out`);
+  for (const { run, inDoubt } of shared.filter((each) => each.inDoubt > 0)) {
+    const doubt = `it is not known whether the service has ${countText(inDoubt, 'row')} of ${run.record.id}`;
+    context.notices.warn(`${doubt}, which are left out`);
+    noteNext(context, 'to find out', ['au', 'status', run.name]);
+  }
+  if (counts.unchangedErrors > 0) {
+    const them = counts.unchangedErrors === 1 ? 'it' : 'them';
+    context.notices.note(`${errorsText(counts.unchangedErrors)}; --also submits ${them}`);
+  }
+}
+
+/**
+ * Says that every row was submitted before.
+ * @throws SvcError `outcome_unknown` where the service may not have all of them, `conflict` where they were to be waited
+ *   for and are not all done
+ */
+export function reportNothingNew(context: Context, { shared }: CycleRows, sending: Sending, wait: boolean): void {
+  const { cycle, name } = sending;
+  const doubtful = shared.find(({ inDoubt }) => inDoubt > 0);
+  if (doubtful) {
+    const { record, name: run } = doubtful.run;
+    throw new SvcError(
+      'outcome_unknown',
+      `no row of ${name} is new in cycle ${cycle}, but it is not known whether the service has ${countText(doubtful.inDoubt, 'row')} of ${record.id}; ${NOTHING}`,
+      { hint: 'Find out what became of that run:', next: ['au', 'status', run], facts: { run: record.id, cycle } },
+    );
+  }
+  const open = shared.find(({ run }) => statusOf(run.record) !== 'completed');
+  if (open && wait)
+    throw new SvcError(
+      'conflict',
+      `no row of ${name} is new in cycle ${cycle}, and ${open.run.record.id}, which has rows of it, is not completed; ${NOTHING}`,
+      { hint: 'Wait for that run:', next: ['au', 'wait', open.run.name], facts: { run: open.run.record.id, cycle } },
+    );
+  context.notices.note(`nothing new: no row of ${name} is new in cycle ${cycle}; ${NOTHING}`);
+}
+
+function billed(rows: number): string {
+  return rows === 1 ? '1 is billed' : `${formatNumber(rows)} are billed`;
+}
+
+function errorsText(count: number): string {
+  return `${countText(count, 'row')} ended in an error and ${count === 1 ? 'has' : 'have'} not changed`;
+}
+
+function runsText(shared: readonly SharedRows[], sending: Sending): string {
+  return listText(shared.map(({ run, rows }) => `${formatNumber(rows)} in ${runText(run, sending)}`));
+}
+
+/** A run with its file and its time. */
+function runText({ record }: RunDirectory, { now }: Sending): string {
+  const ago = formatDuration(Math.max(0, now - Date.parse(record.created_at)));
+  return `${record.id} (${record.input.name}, ${countText(record.input.rows, 'row')}, ${ago} ago)`;
+}
+
+const NAMED = 3;
+
+function listText(names: readonly string[]): string {
+  if (names.length > NAMED)
+    return `${names.slice(0, NAMED).join(', ')} and ${countText(names.length - NAMED, 'other run')}`;
+  if (names.length < 2) return names.join('');
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+/** The names of all runs whose rows are sent again when the operator says so. */
+export function repeatedRuns({ shared, incomparable, damaged }: CycleRows): string[] {
+  const names = shared.map(({ run }) => run.record.id);
+  if (incomparable) names.push(incomparable.record.id);
+  if (damaged) names.push(nameOf(damaged));
+  return names;
+}

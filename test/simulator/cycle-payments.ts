@@ -1,0 +1,95 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { uploadsTaken } from '../au/support.ts';
+import type { Circumstances } from './history.ts';
+import type { Ended } from './process.ts';
+import { jobsOf, recordsIn } from './records.ts';
+import type { World } from './world.ts';
+
+/** A row that a tenant's service took, in a cycle. */
+interface Taken {
+  readonly row: string;
+  readonly isError: boolean;
+}
+
+/** Each tenant pays once for each token and merchant in each cycle, unless the operator wants more. */
+export class CyclePayments {
+  readonly #world: World;
+  /** How often the operator allowed each row of a cycle to be paid for once more. */
+  readonly #allowed = new Map<string, number>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Notes a command before it is run. Returns the rows of the file that it submits. */
+  note(argv: readonly string[]): readonly string[] {
+    const rows = argv[1] === 'submit' ? rowsOf(join(this.#world.home, argv[2] ?? '')) : [];
+    if (!argv.includes('--also') && !argv.includes('--again')) return rows;
+    for (const row of rows) {
+      const key = `${cycleOf(argv)} ${keyOf(row)}`;
+      this.#allowed.set(key, (this.#allowed.get(key) ?? 0) + 1);
+    }
+    return rows;
+  }
+
+  /** Checks what the tenants have to pay for after a command, and that a file of which nothing is new was sent. */
+  check(argv: readonly string[], rows: readonly string[], { code, stderr }: Ended, keys: Circumstances['keys']): void {
+    for (const directory of [this.#world.ours, this.#world.theirs])
+      for (const [key, taken] of this.#takenAt(directory)) {
+        const repeated = taken.filter((row, index) =>
+          taken.slice(0, index).some((before) => !isCorrected(before, row)),
+        );
+        if (repeated.length > (this.#allowed.get(key) ?? 0))
+          throw new Error(`row ${key} was taken ${taken.length} times`);
+      }
+    if (code !== 0 || argv[1] !== 'submit' || !argv.includes('--only-new')) return;
+    // Rows that may have been sent are left out, and that is said.
+    if (/already submitted|it is not known whether/.test(stderr)) return;
+    const sent = this.#takenAt(keys === 'theirs' ? this.#world.theirs : this.#world.ours);
+    const missing = rows.find((row) => !sent.has(`${cycleOf(argv)} ${keyOf(row)}`));
+    if (missing !== undefined) throw new Error(`row ${missing} was never sent, and the file counts as submitted`);
+  }
+
+  /** The rows that a tenant pays for, by cycle, token and merchant. Failed jobs cost nothing. */
+  #takenAt(directory: string): Map<string, Taken[]> {
+    const cycles = new Map<string, string>();
+    for (const { parts, cycle = '' } of recordsIn(this.#world.home).records)
+      for (const job of parts.flatMap(jobsOf)) cycles.set(job, cycle);
+    const taken = new Map<string, Taken[]>();
+    for (const job of uploadsTaken(directory)) {
+      const cycle = cycles.get(job);
+      if (cycle === undefined || this.#world.adversary.failed.has(job)) continue;
+      const errors = errorsOf(join(directory, 'files', `result-${job}.csv`));
+      for (const row of rowsOf(join(directory, 'files', `request-${job}.csv`))) {
+        const key = `${cycle} ${keyOf(row)}`;
+        const isError = errors.has(row.split(',')[0] ?? '');
+        taken.set(key, [...(taken.get(key) ?? []), { row, isError }]);
+      }
+    }
+    return taken;
+  }
+}
+
+/** Whether a row that ended in an error was sent again with another expiration. */
+function isCorrected(before: Taken, { row }: Taken): boolean {
+  return before.isError && before.row !== row;
+}
+
+function cycleOf(argv: readonly string[]): string {
+  return argv[argv.indexOf('--cycle') + 1] ?? '';
+}
+
+function keyOf(row: string): string {
+  const [token, , , merchant] = row.split(',');
+  return `${token} ${merchant}`;
+}
+
+function rowsOf(file: string): string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(1).filter(Boolean) : [];
+}
+
+/** The tokens whose result is an error. */
+function errorsOf(file: string): Set<string> {
+  return new Set(rowsOf(file).flatMap((row) => (row.includes(',ERR_') ? [row.split(',')[0] ?? ''] : [])));
+}

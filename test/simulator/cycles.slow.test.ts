@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { liveThrough, soak } from './live-through.ts';
+import { enterWorlds } from './worlds.ts';
+
+// So that files of a few rows have several parts.
+vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
+  ...(await original<object>()),
+  MAX_REQUEST_FILE_ROWS: 4,
+}));
+
+const HISTORIES = 200;
+
+let leave: () => void;
+
+beforeAll(async () => {
+  leave = await enterWorlds();
+});
+
+afterAll(() => leave());
+
+describe('in simulated worlds the files of a cycle overlap', () => {
+  it(
+    `R79: each tenant pays once for a row in a cycle, unless the operator wants more, in ${HISTORIES} histories`,
+    { timeout: 600_000 },
+    async ({ expect }) => {
+      await expect(liveThrough('cycles', HISTORIES)).resolves.toBeUndefined();
+    },
+  );
+
+  it.runIf(process.env['SOAK'])('for as long as a soak lasts', { timeout: 0 }, async ({ expect }) => {
+    await expect(soak('cycles')).resolves.toBeUndefined();
+  });
+});

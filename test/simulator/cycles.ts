@@ -1,0 +1,87 @@
+import type { Circumstances, Step } from './history.ts';
+import type { Chance } from './random.ts';
+
+const CREATE = 'POST /account-updater/jobs';
+const PUT = 'PUT /store/requests/*';
+
+export const CYCLE = '2026-01';
+
+/** The rows that request files are made of, by number. */
+const ROWS = 12;
+
+/** How a file of the cycle is submitted; more often what is named twice. */
+const CHOICES = [
+  '',
+  '',
+  ' --only-new',
+  ' --only-new',
+  ' --also',
+  ' --again',
+  ' --timeout 3s',
+  ' --wait --timeout 20m',
+  ' --only-new --wait --timeout 2h --force',
+];
+
+/** What else happens to the runs of a cycle. */
+const OTHERS = [
+  'au sync',
+  'au sync',
+  'au resume RUN',
+  'au resume RUN --retry-failed',
+  'au abandon RUN --yes',
+  'au submit tokens.csv --cycle 2026-02',
+];
+
+/** Files of one cycle that share rows: overlapping, reordered, split and changed, by two tenants and several processes. */
+export function cycleSteps(chance: Chance): Step[] {
+  const first = [write(chance, 'tokens.csv'), ...takenOver(chance)];
+  return [...first, ...Array.from({ length: chance.between(2, 7) }, () => anyStep(chance)).flat()];
+}
+
+/** A submission that may send nothing, so that whoever comes next takes its run over. */
+function takenOver(chance: Chance): Step[] {
+  if (chance.happens(0.7)) return [];
+  return [submission(chance, { at: 'nowhere' }), submission(chance, { keys: 'theirs' })];
+}
+
+function anyStep(chance: Chance): Step[] {
+  if (chance.happens(0.15)) return [{ do: 'pass', minutes: chance.oneOf([1, 61, 61, 24 * 60]) }];
+  if (chance.happens(0.1)) return [{ do: 'hint', number: chance.between(0, 2) }];
+  const how = circumstancesOf(chance);
+  if (chance.happens(0.3)) return [{ do: 'run', type: chance.oneOf(OTHERS), ...how }];
+  const file = chance.oneOf(['tokens.csv', 'other.csv'] as const);
+  const isWritten = chance.happens(0.6);
+  const submitted = submission(chance, how, file);
+  if (!chance.happens(0.25)) return isWritten ? [write(chance, file), submitted] : [submitted];
+  const meanwhile = submission(chance, {}, file === 'tokens.csv' ? 'other.csv' : 'tokens.csv');
+  return [write(chance, file), { ...submitted, inBackground: true }, meanwhile];
+}
+
+function submission(chance: Chance, how: Circumstances, file = 'tokens.csv'): Extract<Step, { readonly do: 'run' }> {
+  return { do: 'run', type: `au submit ${file} --cycle ${CYCLE}${chance.oneOf(CHOICES)}`, ...how };
+}
+
+/** A file with some of the rows: a range of them, in order or not, some with another expiration. */
+function write(chance: Chance, file: 'tokens.csv' | 'other.csv'): Step {
+  const start = chance.between(0, ROWS - 3);
+  const end = chance.between(start + 1, ROWS - 1);
+  const range = Array.from({ length: end - start + 1 }, (_, index) => start + index);
+  const rows = chance.happens(0.3) ? range.toReversed() : range;
+  const changed = chance.happens(0.3) ? rows.filter(() => chance.happens(0.5)) : [];
+  return { do: 'write', file, rows, changed };
+}
+
+function circumstancesOf(chance: Chance): Circumstances {
+  const effect = chance.oneOf(['503', '403', 'reset,applied', 'hang,applied', '500,applied']);
+  const faults = [`${effect}@${chance.oneOf([PUT, PUT, CREATE])}:#${chance.between(1, 2)}-`];
+  const ending = {
+    step: chance.between(1, 12),
+    since: chance.oneOf(['POST', 'PUT'] as const),
+    how: chance.oneOf(['before', 'after'] as const),
+  };
+  return {
+    ...(chance.happens(0.25) ? { faults } : {}),
+    ...(chance.happens(0.25) ? { ending } : {}),
+    ...(chance.happens(0.12) ? { keys: 'theirs' as const } : {}),
+  };
+}
