@@ -197,7 +197,7 @@ describe('unknown members', () => {
     ['cardholder_info.mail', 'email'],
     ['cardholder_info.billing_address.zip', undefined],
     ['purchase_info.installmentCount', 'installment_count'],
-  ])('R57: %s is refused, with what was meant: %s', (path, suggestion) => {
+  ])('R57: the unknown member %s is refused, with what was meant: %s', (path, suggestion) => {
     const violations = checkBody(changed(fullBody(), path, 'x'), 'customer');
     expect(violations).toEqual([{ path, rule: 'is not a field of the interface', suggestion }]);
   });

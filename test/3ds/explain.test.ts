@@ -84,7 +84,7 @@ describe('meanings', () => {
     ['acs', ['whitelist status source: acs']],
     ['N', ['authentication status: failed', 'acs_challenge_mandated: no', 'method completion: not-completed']],
     ['zzz', []],
-  ])('%s has all of its meanings', (word, found) => {
+  ])('the code %s has all of its meanings', (word, found) => {
     expect(kinds(word)).toEqual(found);
   });
 

@@ -80,7 +80,7 @@ describe('which authentication types go with which session type', () => {
     (['customer', 'merchant'] as const).map((session) => ({ type, session, fits: allowed.includes(session) })),
   );
 
-  it.each(cases)('R57: $type in a $session session: $fits', ({ type, session, fits }) => {
+  it.each(cases)('R57: the type $type fits a $session session: $fits', ({ type, session, fits }) => {
     expect(broken(fullBody('payment', type), session)).toEqual(fits ? [] : ['authentication_type']);
   });
 
@@ -102,14 +102,14 @@ describe('what is needed when', () => {
     [needed, free].flatMap((side) => side.map((combination) => ({ path, combination, isNeeded: side === needed }))),
   );
 
-  it.each(cases)('R57: $path for $combination: $isNeeded', ({ path, combination, isNeeded }) => {
+  it.each(cases)('R57: the field $path is needed for $combination: $isNeeded', ({ path, combination, isNeeded }) => {
     const [category, type, session] = combination;
     const body = fullBody(category, type);
     expect(broken(body, session)).toEqual([]);
     expect(broken(changed(body, path, undefined), session)).toEqual(isNeeded ? [path] : []);
   });
 
-  it.each(ALWAYS_NEEDED)('R57: %s always', (path) => {
+  it.each(ALWAYS_NEEDED)('R57: the field %s is always needed', (path) => {
     for (const [category, type, session] of [PAYS, PAYS_ALONE, RECURS, ADDS])
       expect(broken(changed(fullBody(category, type), path, undefined), session)).toEqual([path]);
   });

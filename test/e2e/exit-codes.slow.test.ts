@@ -45,17 +45,17 @@ function errorOf({ stderr }: Finished): unknown {
 }
 
 describe('exit codes', () => {
-  it('R55: 0: done', async () => {
+  it('R55: exit code 0: done', async () => {
     expect(await atSandbox(['tenant', 'show'])).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('R55: 2: usage', async () => {
+  it('R55: exit code 2: usage', async () => {
     const run = await atSandbox(['logs', '--limit', 'many']);
     expect(run.code).toBe(2);
     expect(errorOf(run)).toMatchObject({ code: 'usage', exit_code: 2 });
   });
 
-  it('R55: 3: no base URL, no key', async () => {
+  it('R55: exit code 3: no base URL, no key', async () => {
     expect(errorOf(await home.svc(['tenant']))).toMatchObject({
       code: 'config',
       exit_code: 3,
@@ -66,7 +66,7 @@ describe('exit codes', () => {
     expect(errorOf(noKey)).toMatchObject({ code: 'key_missing', next: expect.stringContaining('login') });
   });
 
-  it('R55: 4: a key that is not known, of the other kind, or without the permission', async () => {
+  it('R55: exit code 4: a key that is not known, of the other kind, or without the permission', async () => {
     const unknown = await atSandbox(['tenant'], { SVC_MANAGEMENT_API_KEY: 'no-such-key' });
     const otherKind = await atSandbox(['tenant'], { SVC_MANAGEMENT_API_KEY: 'sandbox-private-key' });
     const without = await atSandbox(['tenant'], { SVC_MANAGEMENT_API_KEY: 'sandbox-management-key-logs-only' });
@@ -79,7 +79,7 @@ describe('exit codes', () => {
     });
   });
 
-  it('names a profile only where something of it is used', async () => {
+  it('an error names a profile only where something of it is used', async () => {
     const wrong = { SVC_MANAGEMENT_API_KEY: 'no-such-key' };
     const without = [
       await home.svc(['tenant']),
@@ -101,13 +101,13 @@ describe('exit codes', () => {
     );
   });
 
-  it('R55: 5: a job that is not there', async () => {
+  it('R55: exit code 5: a job that is not there', async () => {
     const run = await atSandbox(['au', 'status', 'no-such-job']);
     expect(run.code).toBe(5);
     expect(errorOf(run)).toMatchObject({ code: 'job_expired', status: 404 });
   });
 
-  it('R55: 6: rejected by the service', async () => {
+  it('R55: exit code 6: rejected by the service', async () => {
     const run = await atScripted({ status: 422, body: '{"title":"No","errors":{"size":["is odd"]}}' }, ['tenant']);
     expect(run.code).toBe(6);
     expect(errorOf(run)).toMatchObject({
@@ -117,7 +117,7 @@ describe('exit codes', () => {
     });
   });
 
-  it('R55: 7: rate limited for longer than --max-wait', async () => {
+  it('R55: exit code 7: rate limited for longer than --max-wait', async () => {
     // The pause binds whoever has this key, and the other tests have another one.
     const run = await atScripted(
       { status: 429, headers: { 'retry-after': '60' }, body: '' },
@@ -128,7 +128,7 @@ describe('exit codes', () => {
     expect(errorOf(run)).toMatchObject({ code: 'rate_limited', hint: expect.stringContaining('--max-wait') });
   });
 
-  it('R55: 8: nobody there, or an answer without sense', async () => {
+  it('R55: exit code 8: nobody there, or an answer without sense', async () => {
     const html = await atScripted(
       { status: 200, headers: { 'content-type': 'text/html' }, body: '<html><title>Welcome</title></html>' },
       ['tenant'],
@@ -142,7 +142,7 @@ describe('exit codes', () => {
     expect(errorOf(refused)).toMatchObject({ retryable: true, message: expect.stringContaining('refused') });
   });
 
-  it('R55: 9: a creation without a clear answer', async () => {
+  it('R55: exit code 9: a creation without a clear answer', async () => {
     const run = await atScripted({ status: 502, body: '' }, ['au', 'create']);
     expect(run.code).toBe(9);
     expect(errorOf(run)).toMatchObject({
@@ -152,7 +152,7 @@ describe('exit codes', () => {
     });
   });
 
-  it('R55: 11: still pending when the time is up, with the command that continues', async () => {
+  it('R55: exit code 11: still pending when the time is up, with the command that continues', async () => {
     const created = JSON.parse((await atSandbox(['au', 'create'])).stdout) as { id: string };
     const run = await atSandbox(['au', 'wait', created.id, '--timeout', '3s']);
     expect(run.code).toBe(11);

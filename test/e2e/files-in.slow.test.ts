@@ -94,7 +94,7 @@ describe('a store that answers before it has read the file', () => {
     [403, '<Error><Code>AccessDenied</Code><Message>no</Message></Error>', /AccessDenied/],
     [413, '<Error><Code>EntityTooLarge</Code></Error>', /EntityTooLarge/],
   ])(
-    'R38: with %i is reported in its words, not as a broken pipe',
+    'R38: a store that answers before it has read the file with %i is reported in its words, not as a broken pipe',
     async (status, body, words) => {
       const intercept = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void): void => {
         if (incoming.method !== 'PUT') return proceed();

@@ -49,7 +49,7 @@ const SUBMIT = 'au submit tokens.csv --wait --timeout 2s';
 
 describe('a file is paid once', () => {
   it.each(CASES)(
-    'R58: where the store $store and the job $job',
+    'R58: a file is paid once where the store $store and the job $job',
     async ({ faults, isKept }) => {
       const desk = await faultyDesk(faults);
       for (const line of [SUBMIT, 'au sync', SUBMIT]) {
@@ -71,7 +71,7 @@ describe('a file is paid once', () => {
     60_000,
   );
 
-  it('R58: though neither the job nor the list shows it after a fortnight without a sync', async () => {
+  it('R58: a file is paid once though neither the job nor the list shows it after a fortnight without a sync', async () => {
     const clock = new FakeClock({ start: Date.now() });
     const empty = '200,content-type=application/json,body={"data":[]}';
     const desk = await faultyDesk([`404@${JOB}`, `${empty}@${LIST}`], clock);

@@ -66,7 +66,7 @@ describe('a request file on standard input', () => {
     expect(spooled()).toEqual([]);
   });
 
-  it('R40: with a card number in it is refused: nothing is created, and the number shows nowhere', async () => {
+  it('R40: a request file on standard input with a card number in it is refused: nothing is created, and the number shows nowhere', async () => {
     const input = 'token,expiration_year,expiration_month,merchant_id\ntok,26,12,\n4111 1111-1111 1111,26,12,\n';
     const { code, stdout, stderr } = await home.svc(['--sandbox', '--debug', 'au', 'submit', '-'], { input });
     expect({ code, stdout }).toEqual({ code: 13, stdout: '' });

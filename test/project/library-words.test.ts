@@ -16,7 +16,7 @@ const NOT_WORDS = new Set(['au/results/report-page.ts']);
 const root = fileURLToPath(new URL('../../src/', import.meta.url));
 
 describe('the texts of the library', () => {
-  it.each(LIBRARY)('in %s name no command and no option', (folder) => {
+  it.each(LIBRARY)('the texts of the library in %s name no command and no option', (folder) => {
     const files = readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => path.posix.join(folder, file))

@@ -29,7 +29,7 @@ describe('the man page', () => {
     expect(text).toMatch(/^[\n\x20-\x7e]*$/);
   });
 
-  it.skipIf(!has('groff'))('is formatted without a warning', () => {
+  it.skipIf(!has('groff'))('the man page is formatted without a warning', () => {
     for (const width of ['80n', '40n']) {
       const options = ['-man', '-Tutf8', '-P-cbou', '-ww', `-rLL=${width}`];
       const { status, stdout, stderr } = spawnSync('groff', [...options, file], { encoding: 'utf8' });
@@ -42,7 +42,7 @@ describe('the man page', () => {
     }
   });
 
-  it.skipIf(!has('mandoc'))('is accepted by mandoc', () => {
+  it.skipIf(!has('mandoc'))('the man page is accepted by mandoc', () => {
     const { error, stdout } = spawnSync('mandoc', ['-Tlint', '-Wwarning', file], { encoding: 'utf8' });
     // A page that is generated again has no date, so that it stays the same.
     const warnings = stdout.split('\n').filter((line) => line !== '' && !line.includes('missing date'));

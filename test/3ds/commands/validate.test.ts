@@ -159,7 +159,7 @@ describe('a body that cannot be read', () => {
     ['a comment that does not end', '{"a": 1 /* b }', /line 1, column 9/],
     ['YAML', 'authentication_category: payment', /line 1, column 1/],
     ['10 MB', Buffer.alloc(10_000_000, ' '), /longer than 1000000 bytes/],
-  ])('%s ends in exit 13, from a file and from a pipe', async (_, content, words) => {
+  ])('a body that cannot be read (%s) ends in exit 13, from a file and from a pipe', async (_, content, words) => {
     const file = place.file('odd.json', content);
     for (const run of [
       await place.svc(['3ds', 'validate', file]),
@@ -171,7 +171,7 @@ describe('a body that cannot be read', () => {
     }
   });
 
-  it.each(['null', '[]', '"text"', '7'])('R57: %s is no body', async (text) => {
+  it.each(['null', '[]', '"text"', '7'])('R57: the JSON value %s is no body', async (text) => {
     const { code, stderr } = await place.svc(['3ds', 'validate', '-'], { input: text });
     expect({ code, path: (errorOf(stderr)['violations'] as [{ path: string }])[0].path }).toEqual({
       code: 13,
@@ -238,7 +238,7 @@ describe('--set', () => {
     ['message_extensions.__proto__.id=x', /unknown field/],
     ['nothing', /a name, =, and a value/],
     ['=1', /a name, =, and a value/],
-  ])('%s is a usage error', async (set, words) => {
+  ])('the option --set %s is a usage error', async (set, words) => {
     const { code, stderr } = await validate([set]);
     expect(code).toBe(2);
     expect(stderr).toMatch(words);

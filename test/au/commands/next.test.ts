@@ -121,7 +121,7 @@ describe('svc au next', () => {
     expect(readdirSync(cwd).toSorted()).toEqual(['q.csv', 'r.csv']);
   });
 
-  it('R39: what it writes passes the gate, whatever the results say', async () => {
+  it('R39: the request that svc au next writes passes the check, whatever the results say', async () => {
     const { next, check, put, read } = place();
     const codes = ['UPD_PAN', 'UPD_LATER', 'WRN_CLOSED_ACCOUNT', 'WRN_OPT_OUT', 'ERR_INVALID_PAN', 'X', ''];
     const date = fc.constantFrom('', '27', '2031', '5', '12', '13', '00', 'xx', '027');

@@ -26,7 +26,7 @@ function export100(): string {
 }
 
 describe('svc au prepare --rejects', () => {
-  it('writes the rows that are refused with line, reason and all their cells, and nothing else', async () => {
+  it('svc au prepare --rejects writes the rows that are refused with line, reason and all their cells, and nothing else', async () => {
     const { cwd, prepare, read } = place(export100());
     const result = await prepare(...REJECTS);
     expect(result.code).toBe(13);
@@ -50,7 +50,7 @@ describe('svc au prepare --rejects', () => {
     ['2.9%', 13],
     ['3', 0],
     ['2', 13],
-  ])('goes on without 3 of 100 rows or not with --max-rejects %s', async (limit, code) => {
+  ])('svc au prepare --rejects continues without 3 of 100 rows or not with --max-rejects %s', async (limit, code) => {
     const { cwd, prepare, read } = place(export100());
     const result = await prepare(...REJECTS, '--max-rejects', limit);
     expect(result.code).toBe(code);
@@ -58,7 +58,7 @@ describe('svc au prepare --rejects', () => {
     expect(read('rejected.csv').split('\n')).toHaveLength(5);
   });
 
-  it('says what was left out, and the request has the other rows', async () => {
+  it('svc au prepare --rejects says what was left out, and the request has the other rows', async () => {
     const { prepare, read } = place(export100());
     const { stdout, stderr } = await prepare(...REJECTS, '--max-rejects', '5%');
     expect(JSON.parse(stdout)).toMatchObject({ rows: 97, rejected: 3, rejects_file: 'rejected.csv' });
@@ -69,7 +69,7 @@ describe('svc au prepare --rejects', () => {
     expect(read('tokens.csv')).not.toContain('t45');
   });
 
-  it('writes a file that can be mended and prepared in turn', async () => {
+  it('svc au prepare --rejects writes a file that can be mended and prepared in turn', async () => {
     const { cwd, prepare, read } = place(export100());
     await prepare(...REJECTS, '--max-rejects', '3');
     writeFileSync(join(cwd, 'rejected.csv'), read('rejected.csv').replaceAll('soon', '06/2031'));
@@ -84,7 +84,7 @@ describe('svc au prepare --rejects', () => {
     ['a card number', `token,note\na,b\nc,${CARD}\nd,e\n`, '3,'],
     ['an open quote', 'token,note\na,b\nc,"d\n', '3,'],
     ['no row without a problem', 'token,exp\na,x\nb,y\n', '2,'],
-  ])('does not go on at %s, however many rows may be left out', async (_, text, line) => {
+  ])('svc au prepare --rejects does not go on at %s, however many rows may be left out', async (_, text, line) => {
     const { cwd, prepare, read } = place(text);
     const { code } = await prepare(...REJECTS, '--max-rejects', '100%');
     expect(code).toBe(13);
@@ -92,7 +92,7 @@ describe('svc au prepare --rejects', () => {
     expect(read('rejected.csv').split('\n')[1]).toMatch(new RegExp(`^${line}`));
   });
 
-  it('R40 writes a card number of a refused row nowhere, in one cell or across cells', async () => {
+  it('R40: svc au prepare --rejects writes a card number of a refused row nowhere, in one cell or across cells', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(cardNumber(), disguised()), fc.integer({ min: 1, max: 12 }), async (card, cut) => {
         const rows = [`a,x,${card}`, `b,"${card}"`, `c,x,${card.slice(0, cut)},${card.slice(cut)}`, 'd,x,y'];
@@ -116,7 +116,7 @@ describe('svc au prepare --rejects', () => {
     [['--rejects', '-'], '--rejects takes a file'],
     [['--rejects', 'export.csv', '--force'], '--rejects names a file that the command uses for something else'],
     [['--rejects', 'x.csv', '--out', './x.csv'], '--rejects names a file that the command uses for something else'],
-  ])('refuses %j before it reads the export', async (words, message) => {
+  ])('svc au prepare --rejects refuses %j before it reads the export', async (words, message) => {
     const { cwd, prepare, read } = place(export100());
     const { code, stderr } = await prepare(...words);
     expect(code).toBe(2);
@@ -125,7 +125,7 @@ describe('svc au prepare --rejects', () => {
     expect(readdirSync(cwd).filter((name) => name.includes('csv'))).toEqual(['export.csv']);
   });
 
-  it('does not replace a file unasked, and has only its header where no row is refused', async () => {
+  it('svc au prepare --rejects does not replace a file unasked, and has only its header where no row is refused', async () => {
     const { prepare, read } = place('token,exp\na,05/2031\n');
     expect((await prepare(...REJECTS)).code).toBe(0);
     expect(read('rejected.csv')).toBe('line,reason,token,exp\n');

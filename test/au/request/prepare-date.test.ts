@@ -30,7 +30,7 @@ describe('an expiration in one cell', () => {
     ['March 31, 2029', '2903'],
     ['Sept. 2029', '2909'],
     ['05/05/2027', '2705'],
-  ])('%s is read without an order', (cell, date) => {
+  ])('the date %s is read without an order', (cell, date) => {
     const { year, month } = Object(readExpiration(cell)) as Record<string, string>;
     expect(`${year}${month}`).toBe(date);
   });
@@ -44,7 +44,7 @@ describe('an expiration in one cell', () => {
     ['29-Mar', ['ym']],
     ['46538', ['serial']],
     ['46538.5', ['serial']],
-  ])('%s is ambiguous, and each order that it names decides', (cell, orders) => {
+  ])('the date %s is ambiguous, and each order that it names decides', (cell, orders) => {
     expect(readExpiration(cell)).toEqual({ orders });
     for (const order of orders) expect(readExpiration(cell, order as 'my')).toHaveProperty('year');
   });
@@ -60,7 +60,7 @@ describe('an expiration in one cell', () => {
     '00/27',
     '05/1927',
     '4111111111111111',
-  ])('%s is no expiration', (cell) => {
+  ])('the date %s is no expiration', (cell) => {
     expect(readExpiration(cell)).toBeUndefined();
   });
 

@@ -79,7 +79,7 @@ describe('the step of a result code', () => {
     expect(await svc(line)).toMatchObject({ code });
   });
 
-  it('R13: in a config file that says what cannot be is named with its place', async () => {
+  it('R13: the step of a result code in a config file that says what cannot be is named with its place', async () => {
     await svc('profile set action.WRN_OPT_OUT exclude');
     const file = home.file('.config/svc/config.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('"exclude"', '"drop"'));

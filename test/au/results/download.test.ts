@@ -47,7 +47,7 @@ describe('what speaks against a result file', () => {
     ['md5', '<html></html>\n', ['columns']],
     ['none', '<html></html>', ['columns', 'end']],
     ['none', `${HEADER}\n"t,UPD_PAN\n`, ['columns']],
-  ] as const)('R59: where %s proves its length, of %j, is %j', async (proof, text, rules) => {
+  ] as const)('R59: a flaw of a result file where %s proves its length, of %j, is %j', async (proof, text, rules) => {
     expect((await flawsOf(file(text), proof, {})).map(({ rule }) => rule)).toEqual(rules);
   });
 

@@ -254,7 +254,7 @@ describe('a run directory', () => {
     },
   );
 
-  it('R55 and R72: held by another terminal is pending (exit code 11), naming the holder, and can be looked at', async () => {
+  it('R55 and R72: a run directory held by another terminal is pending (exit code 11), naming the holder, and can be looked at', async () => {
     const slow = await startSandbox({ directory: join(directory, 'slow'), processingMs: 60_000 });
     const env = { ...ENV(), SVC_BASE_URL: slow.url };
     const first = home.start(['au', 'submit', 'tokens.csv', '--wait'], { env });

@@ -247,7 +247,7 @@ describe('a record that cannot be read', () => {
     expect(machine.uploads()).toBe(0);
   });
 
-  it('R58: in a directory that was renamed keeps every file back until it is abandoned', async () => {
+  it('R58: a record that cannot be read in a directory that was renamed keeps every file back until it is abandoned', async () => {
     const { machine, run } = await submittedOnce();
     const renamed = machine.path('state/runs/old-run');
     renameSync(machine.path(`state/runs/${run}`), renamed);

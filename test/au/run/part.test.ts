@@ -340,7 +340,7 @@ describe('a recorded part', () => {
     ]);
   });
 
-  it('R58: with a job has that job, whatever its state says', () => {
+  it('R58: a recorded part with a job has that job, whatever its state says', () => {
     expect([read('planned'), read('creating')]).toEqual(['created', 'created']);
     expect(read('planned', { sent: 'stored' })).toBe('uploaded, stored');
   });

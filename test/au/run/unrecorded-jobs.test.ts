@@ -63,19 +63,22 @@ function otherFile(machine: Machine, name: string, row: string): void {
 }
 
 describe('a state directory that is older than what was submitted', () => {
-  it.each(['before', 'planned'] as const)('R74: restored to %s warns once, and names the jobs', async (moment) => {
-    const machine = await openMachine();
-    const job = await restoredTo(machine, moment);
-    const { code, stdout, stderr } = await machine.svc(SUBMIT);
-    expect(code, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ unrecorded_jobs: [job] });
-    expect(stderr.split('\n').filter((line) => line.startsWith('warning:'))).toHaveLength(1);
-    expect(stderr).toContain(job);
-    expect(machine.uploads()).toBe(2);
-  });
+  it.each(['before', 'planned'] as const)(
+    'R74: a state directory that is older than what was submitted restored to %s warns once, and names the jobs',
+    async (moment) => {
+      const machine = await openMachine();
+      const job = await restoredTo(machine, moment);
+      const { code, stdout, stderr } = await machine.svc(SUBMIT);
+      expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ unrecorded_jobs: [job] });
+      expect(stderr.split('\n').filter((line) => line.startsWith('warning:'))).toHaveLength(1);
+      expect(stderr).toContain(job);
+      expect(machine.uploads()).toBe(2);
+    },
+  );
 
   it.each(['before', 'planned'] as const)(
-    'R74: restored to %s uploads nothing with --no-unrecorded-jobs',
+    'R74: a state directory that is older than what was submitted restored to %s uploads nothing with --no-unrecorded-jobs',
     async (moment) => {
       const machine = await openMachine();
       const job = await restoredTo(machine, moment);
@@ -98,7 +101,7 @@ describe('a state directory that is older than what was submitted', () => {
     },
   );
 
-  it('R74: restored to creating uploads nothing until the operator says whose the job is', async () => {
+  it('R74: a state directory that is older than what was submitted restored to creating uploads nothing until the operator says whose the job is', async () => {
     const machine = await openMachine();
     const job = await restoredTo(machine, 'creating');
     for (const line of [SUBMIT, SUBMIT, `${SUBMIT} --again`, `${SUBMIT} --cycle 2026-11`]) {
@@ -123,7 +126,7 @@ describe('a state directory that is older than what was submitted', () => {
     expect(machine.uploads()).toBe(2);
   });
 
-  it('R74: restored to uploading continues with the job that has the file', async () => {
+  it('R74: a state directory that is older than what was submitted restored to uploading continues with the job that has the file', async () => {
     const machine = await openMachine();
     const job = await restoredTo(machine, 'uploading');
     const { code, stdout, stderr } = await machine.svc(`${ALONE} --wait --out results.csv`);
@@ -177,7 +180,7 @@ async function threeMonths(machine: Machine, keys: readonly [string, string], op
 }
 
 describe('two systems that submit in the same minute of three months', () => {
-  it('R74: with one key are warned of each other, and stop nobody', async () => {
+  it('R74: two systems that submit in the same minute of three months with one key are warned of each other, and stop nobody', async () => {
     const machine = await openMachine();
     const results = await threeMonths(machine, ['sandbox-private-key', 'sandbox-private-key'], '');
     for (const { code, stderr, unrecorded } of results.slice(1)) {
@@ -188,7 +191,7 @@ describe('two systems that submit in the same minute of three months', () => {
     expect(machine.uploads()).toBe(6);
   });
 
-  it('R74: with a key each do not notice each other, and may both say that they are alone with it', async () => {
+  it('R74: two systems that submit in the same minute of three months with a key each do not notice each other, and may both say that they are alone with it', async () => {
     const machine = await openMachine();
     const keys = ['sandbox-private-key', 'sandbox-private-key-account-updater-only'] as const;
     for (const { code, stderr, unrecorded } of await threeMonths(machine, keys, '--no-unrecorded-jobs')) {

@@ -277,7 +277,7 @@ describe('a response that said pending', () => {
     }
   });
 
-  it('R72: with the command of --exec, which the resumed wait runs too', async () => {
+  it('R72: a response that said pending with the command of --exec, which the resumed wait runs too', async () => {
     const { desk, run } = await openRun();
     const { code, stderr } = await desk.svc(`au wait ${run} --exec mail-results --timeout 3s`);
     expect(code, stderr).toBe(11);

@@ -180,7 +180,7 @@ describe('a job that fails', () => {
 });
 
 describe('a job that is gone', () => {
-  it('R37: before its upload gets a successor, and that is said', async () => {
+  it('R37: a job that is gone before its upload gets a successor, and that is said', async () => {
     bench = await openBench();
     const run = await plan(2);
     const [part] = run.record.parts;
@@ -192,7 +192,7 @@ describe('a job that is gone', () => {
     expect(uploads()).toBe(2);
   });
 
-  it('R43 and R58: with its results, completed, is polled on, then in doubt, and the other parts are downloaded', async () => {
+  it('R43 and R58: a job that is gone with its results, completed, is polled on, then in doubt, and the other parts are downloaded', async () => {
     bench = await openBench();
     const run = await plan(2);
     await upload(run);
@@ -211,7 +211,7 @@ describe('a job that is gone', () => {
     expect(run.record.parts.map(({ state }) => state)).toEqual(['unknown', 'downloaded']);
   });
 
-  it('R58: after the store acknowledged its file, is never replaced, even a fortnight later', async () => {
+  it('R58: a job that is gone after the store acknowledged its file, is never replaced, even a fortnight later', async () => {
     bench = await openBench();
     const run = await plan(1);
     await upload(run);
@@ -244,7 +244,7 @@ describe('a job that is gone', () => {
     expect([part?.state, uploads()]).toEqual(['unknown', 1]);
   });
 
-  it('R58: for a moment, as a lagging replica has it, ends nothing', async () => {
+  it('R58: a job that is gone for a moment, as a lagging replica has it, ends nothing', async () => {
     bench = await openBench();
     const run = await plan(2);
     await upload(run);

@@ -26,7 +26,7 @@ const WRITERS = {
 };
 
 describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
-  it('R11: replaces the file whole and private', async () => {
+  it('R11: an atomic write replaces the file whole and private', async () => {
     const file = existing();
     await write(file, 'new é');
     expect(fs.readFileSync(file, 'utf8')).toBe('new é');
@@ -36,14 +36,14 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
     expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
   });
 
-  it('R11: leaves no temporary file when the new one cannot take its place', async () => {
+  it('R11: an atomic write leaves no temporary file when the new one cannot take its place', async () => {
     const directory = path.join(temporaryDirectory(), 'taken');
     fs.mkdirSync(path.join(directory, 'inside'), { recursive: true });
     await expect(write(directory, 'new')).rejects.toMatchObject({ code: 'local', exitCode: 1 });
     expect(fs.readdirSync(path.dirname(directory))).toEqual(['taken']);
   });
 
-  it('says so when the directory is missing', async () => {
+  it('an atomic write names a missing directory', async () => {
     const file = path.join(temporaryDirectory(), 'missing', 'a.json');
     await expect(write(file, 'new')).rejects.toMatchObject({
       code: 'local',

@@ -229,7 +229,7 @@ describe('card numbers with a date attached, in cells', () => {
     ['one more digit', '411111111111111112291'],
     ['one digit', '41111111111111112'],
     ['a check digit that is wrong', '41111111111111121229', 'no_card_number'],
-  ])('with %s it is not refused', (_, cell, content = 'attached_digits') => {
+  ])('a run of digits with %s is not refused', (_, cell, content = 'attached_digits') => {
     expect(inspectCell(cell)).toBe(content);
   });
 

@@ -45,17 +45,20 @@ async function help(argv: readonly string[], columns = 80): Promise<string> {
 }
 
 describe('help', () => {
-  it.each(lines.map((argv) => argv.join(' ')))('on "%s" begins with examples and fits 80 columns', async (typed) => {
-    const text = await help(typed.split(' ').filter(Boolean));
-    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    const titles = text
-      .split('\n\n')
-      .slice(1)
-      .map((part) => part.split('\n')[0]);
-    expect(titles[0]).toBe('Examples');
-    expect(text.endsWith('\n')).toBe(true);
-    expect(text).not.toMatch(/ \n|\n\n\n/);
-  });
+  it.each(lines.map((argv) => argv.join(' ')))(
+    'help on "%s" begins with examples and fits 80 columns',
+    async (typed) => {
+      const text = await help(typed.split(' ').filter(Boolean));
+      expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+      const titles = text
+        .split('\n\n')
+        .slice(1)
+        .map((part) => part.split('\n')[0]);
+      expect(titles[0]).toBe('Examples');
+      expect(text.endsWith('\n')).toBe(true);
+      expect(text).not.toMatch(/ \n|\n\n\n/);
+    },
+  );
 
   it('help fits 40 columns, but for words that are longer', async () => {
     for (const argv of lines) {
@@ -127,7 +130,7 @@ function unquoted(meaning: string): string {
 }
 
 describe('help topics', () => {
-  it('R55: explain every exit code that a failure can have, in the words of the table in README', async () => {
+  it('R55: help topics explain every exit code that a failure can have, in the words of the table in README', async () => {
     const explained = await exitCodeMeanings();
     expect(Object.values(EXIT_CODES).filter((code) => !explained.has(code))).toEqual([]);
     const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
@@ -219,7 +222,7 @@ describe('a mistyped word', () => {
     [['logs', '-o', 'jsno'], 'json'],
     [['au', 'submit', 'x', '--fail-on', 'er'], 'err'],
     [['3ds', 'template', 'payment-transactoin'], 'payment-transaction'],
-  ])('%j is answered with the one that was meant', async (argv, meant) => {
+  ])('an unknown option %j is answered with the one that was meant', async (argv, meant) => {
     await expect(parse(argv, PROGRAM)).rejects.toMatchObject({ code: 'usage', hint: `Did you mean '${meant}'?` });
   });
 

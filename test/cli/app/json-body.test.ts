@@ -30,7 +30,7 @@ describe('values put into a body', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it.each(['a.b=x', 'list.5=x', 'list.x=y', 'none.x=y'])('%s does not fit the body', (typed) => {
+  it.each(['a.b=x', 'list.5=x', 'list.x=y', 'none.x=y'])('the assignment %s does not fit the body', (typed) => {
     const body = { a: 'text', list: [1], none: null };
     expect(() => assigned(body, [textAssignment(typed)])).toThrowError(
       expect.objectContaining({ code: 'refused_input' }),

@@ -54,7 +54,7 @@ describe('a preview', () => {
   );
 
   it.each(commands.filter(({ command }) => command.request === undefined).map(({ words }) => words))(
-    'R62: with --curl is refused by %s, which has no request to show',
+    'R62: a preview with --curl is refused by %s, which has no request to show',
     async (words) => {
       const run = await svcHere([...words.split(' '), '--curl']);
       expect(run).toMatchObject({ code: 2, stdout: '' });

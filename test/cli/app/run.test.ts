@@ -156,7 +156,7 @@ describe('help', () => {
 
 describe('-h', () => {
   it.each([[], ['logs'], ['logs', 'list'], ['au', 'submit']])(
-    'on %j is shorter than --help and says where the rest is',
+    '-h on %j is shorter than --help and says where the rest is',
     async (...argv) => {
       const short = await help(...argv, '-h');
       const long = await help(...argv, '--help');

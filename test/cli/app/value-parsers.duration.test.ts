@@ -11,7 +11,7 @@ describe('a duration', () => {
     ['1w2d', 777_600_000],
     ['250ms', 250],
     ['0s', 0],
-  ])('%s is %d ms', (text, ms) => {
+  ])('the duration %s is %d ms', (text, ms) => {
     expect(duration(text)).toBe(ms);
   });
 

@@ -90,7 +90,7 @@ describe('a key', () => {
     expect(value).toBe(CANARY);
   });
 
-  it('stored as a member that this version does not know is none', async () => {
+  it('a key stored as a member that this version does not know is none', async () => {
     const profile = { keys: { private: { key_command: 'pass', base_url: HOME_URL } } };
     expect((await failureOf('private', { profile })).code).toBe('key_missing');
   });
@@ -119,7 +119,7 @@ describe('a key', () => {
     ['.', '', 'is a directory'],
     ['key', CANARY.repeat(5000), 'is too large to be a key'],
     ['/dev/zero', '', 'is too large to be a key'],
-  ])('R05: in a file that cannot serve names the file, not its content: %s', async (name, file, words) => {
+  ])('R05: a key in a file that cannot serve names the file, not its content: %s', async (name, file, words) => {
     const error = await failureOf('private', { env: { SVC_PRIVATE_API_KEY_FILE: name }, file });
     expect(error).toMatchObject({
       code: 'config',
@@ -218,7 +218,7 @@ describe('where a key may go', () => {
       }
   });
 
-  it('has the keys of the sandbox for the sandbox', () => {
+  it('the sandbox gets its own fixed keys', () => {
     expect(SANDBOX_KEYS).toEqual({ management: MANAGEMENT_KEY, private: PRIVATE_KEY });
   });
 

@@ -15,7 +15,7 @@ describe('a base URL', () => {
     ['http://127.0.0.1:1/', 'http://127.0.0.1:1'],
     ['http://127.9.8.7', 'http://127.9.8.7'],
     ['http://[::1]:80/x', 'http://[::1]/x'],
-  ])('%j is %s', (text, normal) => {
+  ])('the base URL %j is read as %s', (text, normal) => {
     expect(baseUrlText(parseBaseUrl(text, FLAG))).toBe(normal);
   });
 
@@ -38,7 +38,7 @@ describe('a base URL', () => {
     ['https://api.example.com/?', 'must not contain a query'],
     ['https://api.example.com/#canary', 'must not contain a fragment'],
     ['https://api.example.com/#', 'must not contain a fragment'],
-  ])('R04: %j is none, and is not echoed', (text, words) => {
+  ])('R04: %j is no base URL, and is not echoed', (text, words) => {
     for (const origin of [FLAG, VARIABLE]) {
       const error = failure(() => parseBaseUrl(text, origin));
       if (!isSvcError(error)) throw new Error('no SvcError');

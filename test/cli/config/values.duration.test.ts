@@ -10,12 +10,12 @@ describe('a duration', () => {
     ['1d2h3m4s5ms', 93_784_005],
     ['250ms', 250],
     ['0s', 0],
-  ])('%s is %i ms', (text, ms) => {
+  ])('the duration %s is %i ms', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
   });
 
   it.each(['', '5', '1.5h', '-5s', '5 s', '30m1h', '1h1h', '5S', '2026-11-20', 'h', '99999999999999d', '٣s'])(
-    '%j is none',
+    '%j is no duration',
     (text) => {
       expect(parseDuration(text)).toBeUndefined();
     },

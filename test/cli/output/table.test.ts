@@ -131,7 +131,7 @@ describe('a table on a terminal', () => {
     expect(linesOf(text)[0]).toMatch(/^ID +OPERATION +MESSAGE$/);
   });
 
-  it('at last shows blocks, with everything in them', async () => {
+  it('a table on a terminal at last shows blocks, with everything in them', async () => {
     const renderer = table({ width: 40 });
     const text = await listText(renderer, [ROW], [ROW]);
     expect(renderer.dropped).toEqual([]);

@@ -7,7 +7,7 @@ const BASE = new URL('https://vault.example/v1/');
 
 describe('a typed path', () => {
   it.each(['/logs', '/a/b-c_d~e', '/tokens/a%20b', '/tokens/%C3%A9', '/tokens/é', '/x/a..b/...', '/a:b/c@d'])(
-    '%s is taken',
+    'the typed path %s is accepted',
     (typed) => {
       expect(readEndpointPath(typed).path).toBe(typed);
     },
@@ -36,7 +36,7 @@ describe('a typed path', () => {
     ['an encoded line break', '/logs/%0d%0ax'],
     ['a broken encoding', '/logs/%zz'],
     ['a cut encoding', '/logs/%e2%82'],
-  ])('with %s is refused, and not repeated', (_, typed) => {
+  ])('a typed path with %s is refused, and not repeated', (_, typed) => {
     expect(() => readEndpointPath(typed)).toThrowError(expect.objectContaining({ code: 'usage' }));
   });
 

@@ -98,7 +98,7 @@ describe('an abort', () => {
     expect(server.ledger).toHaveLength(1);
   });
 
-  it('R20: because the time is up, of a request that was sent, leaves its outcome unknown', async () => {
+  it('R20: an abort because the time is up, of a request that was sent, leaves its outcome unknown', async () => {
     const server = await serve([silence('request')]);
     const abort = new AbortController();
     const core = makeCore(server.url, { limits: PATIENT, signal: abort.signal });

@@ -89,7 +89,7 @@ describe('an answer with', () => {
     await expect(makeCore(server.url).call({ ...READ, shape: SHAPE })).resolves.toEqual({ id: 'x' });
   });
 
-  it('R22: bytes after its end do not become the next answer', async () => {
+  it('R22: bytes after the end of a response do not become the next answer', async () => {
     const bytes = `HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n${BODY}`;
     const evil = bytes.replace('"x"', '"y"');
     const server = await serve([raw(bytes + evil, true), json({ id: 'z' })]);

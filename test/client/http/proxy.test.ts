@@ -156,7 +156,7 @@ describe('a proxy', () => {
     `socks5://user:${PASSWORD}@127.0.0.1:1080`,
     `ftp://${PASSWORD}.test`,
     `http://proxy.test:${PASSWORD}`,
-  ])('R24: with an unusable address (%#) is a matter of configuration, and not shown', async (value) => {
+  ])('R24: a proxy with an unusable address (%#) is a matter of configuration, and not shown', async (value) => {
     const error = await failureOf(makeCore(API, { environment: { HTTPS_PROXY: value } }).call(READ));
     expect(error).toMatchObject({ code: 'config', exitCode: 3 });
     expect(error.message).toBe('the proxy address in HTTPS_PROXY is not a usable URL');

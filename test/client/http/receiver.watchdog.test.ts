@@ -74,7 +74,7 @@ describe('the watchdog', () => {
     endless.stop();
   });
 
-  it('R19: once stopped arms nothing, whatever is still told of the exchange', () => {
+  it('R19: the watchdog once stopped arms nothing, whatever is still told of the exchange', () => {
     for (const stage of ['connect', 'send', 'body'] as const) {
       const over = new Watchdog(LIMITS, (failure) => expired.push(failure));
       if (stage !== 'connect') over.sending();

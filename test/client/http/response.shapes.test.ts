@@ -80,7 +80,7 @@ describe('an answer', () => {
     );
   });
 
-  it('R23: with a needed field of another type is exit 8 and names the field', () => {
+  it('R23: an answer with a needed field of another type is exit 8 and names the field', () => {
     fc.assert(
       fc.property(fc.constantFrom('id', 'status', 'count'), fc.constantFrom(null, [], {}, true), (name, value) => {
         expect(failure({ ...GOOD, [name]: value }).message).toContain(`${name}: `);

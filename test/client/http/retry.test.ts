@@ -30,7 +30,7 @@ describe('the set of retries', () => {
       expect(mayRetry({ status }, 'always'), String(status)).toBe(RETRIED.includes(status));
   });
 
-  it.each(FAILED_ONCE)('R15: after a failure of the kind %s a read is repeated: %s', (kind, repeated) => {
+  it.each(FAILED_ONCE)('R15: a read after a failure of the kind %s is repeated: %s', (kind, repeated) => {
     for (const stage of ['connect', 'send', 'body'] as const)
       expect(mayRetry(failure(kind, stage), 'always')).toBe(repeated);
   });

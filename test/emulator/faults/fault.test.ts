@@ -87,7 +87,7 @@ describe('a path pattern', () => {
     ['* /account-updater/**', 'PUT', '/account-updater/jobs/x', true],
     ['* **', 'DELETE', '//x', true],
     ['GET /a.c', 'GET', '/abc', false],
-  ])('%s of %s %s: %s', (pattern, method, target, expected) => {
+  ])('the pattern %s matches %s %s: %s', (pattern, method, target, expected) => {
     expect(matchesCall(readCallPattern(pattern)!, method, target)).toBe(expected);
   });
 });

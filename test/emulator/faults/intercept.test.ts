@@ -95,7 +95,7 @@ describe('faults on the wire', () => {
     }
   });
 
-  it('cut the body short, and end in order', async () => {
+  it('faults on the wire cut the body short, and end in order', async () => {
     for (const bytes of [0, 12]) {
       const { text, end } = await wire(await faulty(`truncate=${bytes}@* **`));
       expect([bodyOf(text).length, end]).toEqual([bytes, 'end']);

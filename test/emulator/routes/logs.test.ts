@@ -145,7 +145,7 @@ describe('logs', () => {
     expect(withoutReads(await walk(on, 100))).toEqual([]);
   });
 
-  it('also goes by page number, until an empty page', async () => {
+  it('the list of logs also goes by page number, until an empty page', async () => {
     const on = await sandbox({ logCount: 45 });
     const all = await walk(on, 100);
     for (const size of [1, 7, 20]) {

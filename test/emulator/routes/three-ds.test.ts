@@ -79,7 +79,7 @@ describe('a session', () => {
     expect({ device: kept, device_info }).toEqual(browser);
   });
 
-  it('with a decoupled challenge lives as long as its limit allows', async () => {
+  it('a session with a decoupled challenge lives as long as its limit allows', async () => {
     const on = await threeDsSandbox();
     const { id } = await on.start('Successful Challenge Authentication', 'merchant');
     await on.authenticated(id, { ...MERCHANT_PAYMENT, decoupled_challenge_max_time: 180 });

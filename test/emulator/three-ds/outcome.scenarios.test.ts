@@ -68,36 +68,39 @@ describe('the scenarios of the test cards', () => {
     },
   );
 
-  it.each(CHALLENGED)('with a challenge: %s', async (scenario, kind, status, code, reason) => {
-    const on = await threeDsSandbox();
-    const { id } = await on.start(scenario);
-    const first = await on.authenticated(id);
-    expect(first.authentication_status).toBe('challenge');
-    for (const name of ['eci', 'authentication_value', 'acs_challenge_url']) expect(first).not.toHaveProperty(name);
-    const open = await on.result(id);
-    expect(open).toMatchObject({
-      authentication_status: 'challenge',
-      authentication_challenge_type: kind,
-      challenge_attempts: '0',
-      acs_challenge_mandated: scenario.includes('Mandated') ? 'Y' : 'N',
-      message_extensions: [],
-    });
-    expect((await on.read(id)).authentication.authentication_status_code).toBe('C');
-    const right = kind === 'dynamic' ? { answer: 'code', code: '123456' } : { answer: 'approve' };
-    expect((await postForm(open.acs_challenge_url ?? '', right)).status).toBe(303);
-    const done = await on.result(id);
-    expect(done).toMatchObject({
-      authentication_status: status,
-      authentication_challenge_type: kind,
-      challenge_attempts: '1',
-      acs_transaction_id: first.acs_transaction_id,
-      eci: { successful: '05', attempted: '06' }[status] ?? '07',
-    });
-    expect(done.authentication_value !== undefined).toBe(status === 'successful' || status === 'attempted');
-    const { authentication } = await on.read(id);
-    expect(authentication.authentication_status_code).toBe(code);
-    expect(authentication.authentication_status_reason).toBe(reason);
-  });
+  it.each(CHALLENGED)(
+    'the scenarios of the test cards with a challenge: %s',
+    async (scenario, kind, status, code, reason) => {
+      const on = await threeDsSandbox();
+      const { id } = await on.start(scenario);
+      const first = await on.authenticated(id);
+      expect(first.authentication_status).toBe('challenge');
+      for (const name of ['eci', 'authentication_value', 'acs_challenge_url']) expect(first).not.toHaveProperty(name);
+      const open = await on.result(id);
+      expect(open).toMatchObject({
+        authentication_status: 'challenge',
+        authentication_challenge_type: kind,
+        challenge_attempts: '0',
+        acs_challenge_mandated: scenario.includes('Mandated') ? 'Y' : 'N',
+        message_extensions: [],
+      });
+      expect((await on.read(id)).authentication.authentication_status_code).toBe('C');
+      const right = kind === 'dynamic' ? { answer: 'code', code: '123456' } : { answer: 'approve' };
+      expect((await postForm(open.acs_challenge_url ?? '', right)).status).toBe(303);
+      const done = await on.result(id);
+      expect(done).toMatchObject({
+        authentication_status: status,
+        authentication_challenge_type: kind,
+        challenge_attempts: '1',
+        acs_transaction_id: first.acs_transaction_id,
+        eci: { successful: '05', attempted: '06' }[status] ?? '07',
+      });
+      expect(done.authentication_value !== undefined).toBe(status === 'successful' || status === 'attempted');
+      const { authentication } = await on.read(id);
+      expect(authentication.authentication_status_code).toBe(code);
+      expect(authentication.authentication_status_reason).toBe(reason);
+    },
+  );
 
   it.each(ERRORS)('the scenarios of the test cards that end in an error: %s', async (scenario, status, words) => {
     const on = await threeDsSandbox();

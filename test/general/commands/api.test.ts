@@ -159,7 +159,7 @@ describe('svc api', () => {
     expect(errorIn(result)).toMatchObject({ status: 422, fields: { type: ['is wrong'] } });
   });
 
-  it('with --include shows status and headers on stderr, without secrets', async () => {
+  it('svc api with --include shows status and headers on stderr, without secrets', async () => {
     const headers = { 'x-request-id': 'r-1', 'set-cookie': ['a=cookie-secret-1', 'b=cookie-secret-2'], 'x-echo': KEY };
     const { code, stdout, stderr } = await api(['GET', '/logs', '--include'], [json({}, 200, headers)]);
     expect([code, stdout]).toEqual([0, '{}\n']);

@@ -18,7 +18,7 @@ describe('a bash line', () => {
     ['svc logs 2>errors <in --al', ['svc', 'logs'], '--al'],
     ['svc logs -n 2 ', ['svc', 'logs', '-n', '2'], ''],
     ['', [], ''],
-  ])('%j is cut into %j and %j', (line, words, raw) => {
+  ])('the line %j is cut into %j and %j', (line, words, raw) => {
     expect(readLine(line)).toEqual({ words, raw, redirected: false });
   });
 
@@ -26,7 +26,7 @@ describe('a bash line', () => {
     ['svc logs > ou', 'ou'],
     ['svc logs 2>', ''],
     ['svc logs >> "a ', '"a '],
-  ])('%j is about to name a file', (line, raw) => {
+  ])('the line %j is about to name a file', (line, raw) => {
     expect(readLine(line)).toMatchObject({ words: ['svc', 'logs'], raw, redirected: true });
   });
 
@@ -43,7 +43,7 @@ describe('a bash line', () => {
 });
 
 describe('quoting', () => {
-  it.each(['' as const, '"' as const, "'" as const])('with %j open comes back as it was', (open) => {
+  it.each(['' as const, '"' as const, "'" as const])('quoting with %j open comes back as it was', (open) => {
     assert(
       property(string({ unit: 'grapheme', minLength: 1 }), (text) => {
         const typed = quoted(text, open);

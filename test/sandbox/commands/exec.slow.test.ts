@@ -184,7 +184,7 @@ describe('an expectation', () => {
     ['=', [1]],
     ['>', [2]],
     ['<', [0]],
-  ] as const)('with %s 1 is met by %j', (operator, met) => {
+  ] as const)('an expectation with %s 1 is met by %j', (operator, met) => {
     const seen = [0, 1, 2].filter(
       (count) =>
         unmet({ expect: [{ call: 'x', operator, count: 1 }], maxRate: undefined }, [], () => count).length === 0,

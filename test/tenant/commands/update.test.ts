@@ -65,7 +65,7 @@ describe('svc tenant update', () => {
     expect(stderr).toContain('\u001b[31m  - "Acme QA"\u001b[39m\n\u001b[32m  + "B"\u001b[39m');
   });
 
-  it('with --dry-run prints the tenant as it would be and writes nothing', async () => {
+  it('svc tenant update with --dry-run prints the tenant as it would be and writes nothing', async () => {
     const { code, stdout, server } = await update(['--name', 'B', '--dry-run']);
     expect(code).toBe(0);
     expect(methods(server)).toBe('GET');
