@@ -104,7 +104,7 @@ export async function firstWarning(context: Context, record: RunRecord): Promise
     const { codes } = await countedResults(record, actionsOf(context, []));
     return warningOf(context, record, codes);
   } catch (error) {
-    // Bytes that the operator vouched for need not be a table.
+    // Results that the operator accepted unproven may not be a table.
     if (isSvcError(error, 'checksum_mismatch')) return undefined;
     throw error;
   }

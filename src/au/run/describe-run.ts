@@ -9,7 +9,7 @@ import type { RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { partRows, shownStatus, warningOf } from './run-view.ts';
 
-/** Describes a run for the step summary; `error` is the failure that ended the work on it, if any. */
+/** Describes a run for the summary of a CI step; `error` is the failure that ended the work on it, if any. */
 export async function describeRun(context: Context, run: RunDirectory, error?: unknown): Promise<Summary> {
   const { record } = run;
   // Results that were moved away, or that the operator vouched for, may not be countable.
@@ -17,7 +17,7 @@ export async function describeRun(context: Context, run: RunDirectory, error?: u
   const results = await counting?.catch(() => undefined);
   const summary = await runSummary(record, results, results && warningOf(context, record, results.codes));
   if (shownStatus(record) !== 'pending') return summary;
-  // After a failure, nobody said that it is pending.
+  // After a failure, no response of this command said that the run is pending.
   if (error !== undefined && !isSvcError(error, 'pending')) return { ...summary, title: summaryTitle('not completed') };
   return { ...summary, commands: [nextCommand(['au', 'wait', run.name], context.globals, context.system)] };
 }

@@ -6,7 +6,7 @@ import type { WakeUp } from '../../client/api/poll.ts';
 /** Where a wait listens for the events of its jobs. */
 export interface EventsAddress {
   readonly port: number;
-  /** A name beside those of loopback that senders may use. */
+  /** A host name that senders may use, in addition to those of this machine. */
   readonly host: string | undefined;
 }
 
@@ -23,17 +23,17 @@ export const eventsParameter = value(
   },
 );
 
-/** The address as it is typed. */
+/** Parses the address as it was typed. */
 export function eventsWords(events: EventsAddress | undefined): string | undefined {
   if (events === undefined) return undefined;
   const { host, port } = events;
   return host === undefined ? String(port) : `${host}:${port}`;
 }
 
-/** Gives, for a run or for a job alone, what wakes a wait up when one of its jobs has ended. */
+/** Returns, for a run or a single job, what wakes a wait up when one of its jobs has ended. */
 type JobWakeUp = (of: { readonly parts: readonly { readonly job?: string | undefined }[] }) => WakeUp;
 
-/** Listens on loopback for events of jobs, which only say when to poll. @throws SvcError `local` if it cannot listen */
+/** Listens on loopback for events of jobs; an event only starts the next poll early. @throws SvcError `local` if it cannot listen */
 export async function listenForJobs(context: Context, { host, port }: EventsAddress): Promise<JobWakeUp> {
   const { notices, clock } = context;
   const { JobHints } = await import('./job-hints.ts');

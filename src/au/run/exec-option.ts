@@ -9,7 +9,7 @@ import { runRow } from './run-view.ts';
 import { ExecFailed } from './verdict.ts';
 import { applyToRun } from './run.ts';
 
-/** `--exec`: a command of the operator's for each run that completes. */
+/** `--exec`: a command that the operator wants run for each completed run. */
 export const execParameter = value(
   '--exec <command>',
   'a shell command to run once for each run that completes, which it gets as JSON on standard input; it is run again by the next sync or wait if it fails',
@@ -26,7 +26,7 @@ export async function runExec(context: Context, run: RunDirectory, command: stri
   if (record.exec !== 'due' || record.results === undefined) return undefined;
   const { system, signal, notices } = context;
   const results = await countedResults(record, actionsOf(context, [])).catch((error: unknown) => {
-    // Bytes that the operator vouched for need not be a table.
+    // Results that the operator accepted unproven may not be a table.
     if (isSvcError(error, 'checksum_mismatch')) return { file: record.results?.file };
     throw error;
   });

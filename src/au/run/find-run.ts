@@ -39,7 +39,7 @@ import {
 } from './run-index.ts';
 import { TenantProof, type TenantRelation } from './tenant-proof.ts';
 
-/** Which run of a file is meant, by the options of `au submit`. */
+/** The options of `au submit` that choose the run of a file. */
 interface RunChoice {
   readonly again: boolean;
   readonly runDir: string | undefined;
@@ -67,18 +67,18 @@ export interface Choice {
   readonly isNothingNew?: boolean;
 }
 
-/** Finds or begins the run of a request file, known by its hash, tenant and cycle: not by profile, URL or location. */
+/** Finds or begins the run of a request file. Its hash, tenant and cycle identify it; profile, URL and location do not. */
 export class RunFinder {
   readonly #context: Context;
   readonly #choice: RunChoice;
   readonly #file: RequestFile;
   readonly #wanted: NewRun;
-  /** Where runs are recorded, and those in a `--run-dir` are indexed. */
+  /** The directory where runs are recorded, and where those in a `--run-dir` are indexed. */
   readonly #root: string | undefined;
   #proof: TenantProof | undefined;
   #tenant: string | undefined;
   #now: number | undefined;
-  /** Runs that had sent nothing when they were found: until one is locked, another process may begin its jobs. */
+  /** Runs that had sent nothing when they were found. Until one is locked, another process may create its jobs. */
   readonly #free = new WeakSet<RunDirectory>();
   /** How the rows of the file stand to its cycle: kept, since a second look reads only what was sent meanwhile. */
   #rows: CycleRows | undefined;
@@ -220,7 +220,7 @@ export class RunFinder {
     return this.#isSameKind(record) && isUntouched(record) && isExactly(record, check);
   }
 
-  /** Runs that sent something decide, as far as they are of this tenant; where none is resumed, a free run is used. */
+  /** Chooses among the runs of this tenant that sent something; where none is resumed, a run that sent nothing is used. */
   async #choose(runs: readonly RunDirectory[], free: readonly RunDirectory[]): Promise<RunDirectory | undefined> {
     const { runDir, cycle, adopt, onlyNew, also } = this.#choice;
     const isWanted = ({ record }: RunDirectory): boolean =>
@@ -274,7 +274,7 @@ export class RunFinder {
   }
 
   /**
-   * Records this command's options, and where the run is recorded. For whoever holds it.
+   * Records this command's options, and where the run is recorded. The caller must hold the run.
    * @throws SvcError `conflict` where another process began a run that was free when it was found
    */
   update(run: RunDirectory, out: string): void {
@@ -291,7 +291,7 @@ export class RunFinder {
       otherJobs: this.#choice.otherJob,
       repeats: this.#repeats,
     });
-    // A run that was just begun has it already. One that is completed needs none.
+    // A new run has its copy already, and a completed one needs none.
     const isOwn = isExactly(record, check) && fs.existsSync(copy);
     if (isOwn && statusOf(record) !== 'completed') run.replaceRequest(copy);
     run.save();
@@ -299,14 +299,14 @@ export class RunFinder {
     if (root !== undefined) indexRun(root, run);
   }
 
-  /** Makes a run that sent nothing a run of this command. */
+  /** Takes over a run that sent nothing. */
   #takeOver(record: RunRecord): void {
     const { profile, baseUrl, name, cycle } = this.#wanted;
     if (!isUntouched(record)) return this.#requireSameSubmission(record);
     applyToRun(record, { kind: 'adopted', profile, baseUrl, name, tenant: this.#tenant, cycle });
   }
 
-  /** A run that another process began since it was found is resumed only where that process had the same in mind. */
+  /** Resumes a run that another process began meanwhile only where that process was given the same profile, URL and cycle. */
   #requireSameSubmission({ id, profile, base_url: baseUrl, cycle }: RunRecord): void {
     const wanted = this.#wanted;
     const isSame =
@@ -322,12 +322,12 @@ export class RunFinder {
     });
   }
 
-  /** What was tried in the embedded sandbox and what is at a service have nothing to do with each other. */
+  /** Keeps runs of the embedded sandbox apart from those of a service. */
   #isSameKind({ base_url: baseUrl }: RunRecord): boolean {
     return (baseUrl === 'sandbox') === (this.#wanted.baseUrl === 'sandbox');
   }
 
-  /** The command that starts another run of this file, which is billed again. */
+  /** The command that starts another run of this file, for which the service bills again. */
   #againWords(): string[] {
     const { path: file, name, cycle } = this.#wanted;
     return ['au', 'submit', file === undefined ? '-' : name, ...(cycle ? ['--cycle', cycle] : []), '--again'];
@@ -342,7 +342,7 @@ export class RunFinder {
 
   async #relationTo(record: RunRecord): Promise<TenantRelation> {
     if (!this.#isSameKind(record)) return 'other';
-    // A dry run needs no key: it takes the run of another profile for one of the same tenant.
+    // A dry run has no key to ask with, so it assumes that the run is of the same tenant.
     if (this.#choice.dryRun) return 'same';
     const client = await this.#context.client();
     this.#proof ??= new TenantProof(client, this.#choice.tenant);
@@ -352,11 +352,11 @@ export class RunFinder {
     if (relation !== 'unknown') return relation;
     const { profile, baseUrl } = this.#wanted;
     const isHere = record.profile === profile && record.base_url === baseUrl;
-    // Such a run may be resumed: before it creates another job, the tenant is checked once more.
+    // The run may be resumed: the tenant is checked again before another job is created.
     return isHere && statusOf(record) !== 'completed' ? 'same' : 'unknown';
   }
 
-  /** The runs root made ready for a new run; undefined where that is not possible and `--run-dir` is given. */
+  /** Makes the directory of the runs ready for a new one. Undefined where it cannot be written and `--run-dir` is given. */
   #preparedRoot(): string | undefined {
     const root = this.#root;
     if (this.#choice.runDir === undefined || root === undefined) return root;
@@ -380,7 +380,7 @@ export class RunFinder {
       );
   }
 
-  /** In CI the record of what was paid for is lost with the machine, unless it is saved and restored. */
+  /** Warns in CI, where the record of what was paid for is lost with the machine unless the directory is saved and restored. */
   #warnOfEmptyState(root: string): void {
     if (!isOn(this.#context.system.env['CI'])) return;
     if (runNames(root).length > 0 || fs.existsSync(path.join(root, 'elsewhere'))) return;
@@ -427,7 +427,7 @@ function foreignError({ path: runDir, record }: RunDirectory): SvcError {
   );
 }
 
-/** What the last command of a hint does, where that is `--again`. */
+/** Explains the last command of a hint where that is `--again`. */
 const BILLED_AGAIN = 'The last of these commands submits the file as another run, which is billed again.';
 
 function unknownTenantError({ record, name }: RunDirectory, again: readonly string[]): SvcError {
@@ -448,12 +448,12 @@ function unknownTenantError({ record, name }: RunDirectory, again: readonly stri
   );
 }
 
-/** Without a cycle: how long after its end a run's file submitted again counts as a retry. */
+/** How long after the end of a run without a cycle its file counts as submitted by mistake, or for its results. */
 const RETRY_MS = 7 * 86_400_000;
-/** How long a run without a cycle may be the one of a cycle that is named for the first time. */
+/** How long after its end a run without a cycle may be the run of a cycle that is named for the first time. */
 const CYCLE_MS = 35 * 86_400_000;
 
-/** The newest run of a file without a cycle. @throws SvcError `conflict` where it would be paid for again unasked */
+/** Returns the newest run of a file without a cycle. @throws SvcError `conflict` where it would be paid for again unasked */
 function latestRun([newest]: readonly RunDirectory[], now: number): RunDirectory | undefined {
   if (!newest || statusOf(newest.record) !== 'completed' || now - endOf(newest.record) <= RETRY_MS) return newest;
   const { id, created_at: submitted } = newest.record;
@@ -470,12 +470,12 @@ function latestRun([newest]: readonly RunDirectory[], now: number): RunDirectory
   );
 }
 
-/** The run of a cycle among those of a file, the newest first. Undefined: a run may begin. */
+/** Finds the run of a cycle among the runs of a file, the newest first. Undefined where a new one may begin. */
 function runOfCycle(runs: readonly RunDirectory[], cycle: string, adopt: string | undefined, now: number) {
   const run = runs.find(({ record }) => record.cycle === cycle);
   if (adopt !== undefined) return adoptedRun(runs, run, cycle, adopt);
   if (run) return run;
-  // Once a file has cycles, runs before them belong to none of those to come.
+  // A run that is older than one with a cycle belongs to no later cycle.
   const named = runs.findIndex((each) => each.record.cycle !== undefined);
   const candidates = named === -1 ? runs : runs.slice(0, named);
   const open = candidates.find((each) => statusOf(each.record) !== 'completed' || now - endOf(each.record) <= CYCLE_MS);
@@ -509,7 +509,7 @@ function adoptedRun(runs: readonly RunDirectory[], ofCycle: RunDirectory | undef
   });
 }
 
-/** An abandoned run is not resumed unasked: its rows may have been paid for. */
+/** Refuses an abandoned run: the operator has to take that back first, since its rows may have been paid for. */
 function requireKept(run: RunDirectory): void {
   const { record, name } = run;
   if (statusOf(record) !== 'abandoned') return;

@@ -11,7 +11,7 @@ const ENDED = /^account-updater\.job\.(completed|failed)$/;
 const JOBS_KEPT = 1000;
 const LONGEST_ID = 200;
 
-/** Receives events about jobs that ended. A hint says when to poll a job, never what its status is. */
+/** Receives events about jobs that ended. An event says when to poll a job; only the poll says what its status is. */
 export class JobHints {
   readonly #events = new KnownIds();
   readonly #options: JobHintOptions;

@@ -15,7 +15,7 @@ export async function jobRequest(context: Context, argument: string): Promise<Pr
   throw new SvcError('usage', `--curl has nothing to show: ${argument} has no job yet`, { hint: 'Omit --curl.' });
 }
 
-/** Explains a job that the service does not find by what is recorded of it here. */
+/** Adds what this machine has recorded of a job to the error that the service does not find it. */
 export async function explainMissing<T>(context: Context, id: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -30,7 +30,7 @@ export async function explainMissing<T>(context: Context, id: string, work: Prom
   }
 }
 
-/** How Account Updater jobs are shown. Both addresses are secrets. */
+/** The view of Account Updater jobs. Their upload and download addresses are secrets. */
 export const jobView: View<AccountUpdaterJob> = {
   name: 'job',
   fields: fieldPaths('id tenant_id status created_by created_at expires_at upload_url errors download_url'),

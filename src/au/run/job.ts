@@ -19,7 +19,7 @@ type PollEvent =
     }
   | { readonly kind: 'unreachable'; readonly reason: string; readonly nextMs: number };
 
-/** The steps of a job's life on this side. `job` is the id of a job, or of a run where several are waited for. */
+/** What happens to a job, seen from here. `job` is its id, or the id of the run where several are waited for. */
 export type RunEvent =
   | { readonly kind: 'created'; readonly job: AccountUpdaterJob }
   | {
@@ -37,7 +37,7 @@ export type RunEvent =
   | { readonly kind: 'unproven'; readonly job: string; readonly flaws: readonly Flaw[]; readonly nextMs: number }
   /** A pending job that a creation without a clear response may have left. */
   | { readonly kind: 'orphan'; readonly job: string }
-  /** Jobs of this key that no record names: another system's, or of a newer copy of the state directory. */
+  /** Jobs of this key without a record here: another system created them, or a newer copy of the state directory did. */
   | { readonly kind: 'unrecorded'; readonly jobs: readonly string[] }
   /** The service does not know a job that may have its file: polling continues, since that proves nothing. */
   | { readonly kind: 'missing'; readonly job: string }
@@ -52,7 +52,7 @@ export interface RunOptions {
   readonly random?: (() => number) | undefined;
 }
 
-/** How long a job must be missing, poll after poll, before that counts: a replica may lag. */
+/** How long every poll must find a job missing before that means anything, since a replica may lag. */
 
 /** Reads a job. @throws SvcError `job_expired` when the service does not know it */
 export async function readJob(client: Client, id: string): Promise<AccountUpdaterJob> {
@@ -76,7 +76,7 @@ export async function findJob(client: Client, id: string): Promise<AccountUpdate
   }
 }
 
-/** The newest jobs first, page by page. A 404 on the list is never the end of anything: it says nothing of a job. */
+/** Lists the jobs page by page, the newest first. A 404 of the list itself says nothing about any job. */
 export async function* jobPages(client: Client): AsyncGenerator<readonly AccountUpdaterJob[]> {
   try {
     for await (const { items } of client.accountUpdater.list({ pageSize: 100 }).pages()) yield items;
@@ -107,7 +107,7 @@ export function failedError(job: AccountUpdaterJob): SvcError {
   });
 }
 
-/** A job that the service does not know, and what explains that: when its upload address expires, where it is known. */
+/** The error for a job that the service does not know, with the time when its upload address expires, where that is known. */
 export function missingError(id: string, known?: { readonly expiresAt: number; readonly now: number }): SvcError {
   const details = { status: 404, facts: { job: id } };
   const tenant = 'that the key belongs to the tenant that owns the job';

@@ -6,8 +6,8 @@ import type { RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /**
- * The file that the parts of a run are cut from: the run's copy. A run of an earlier version has none; its file is taken
- * where it is unchanged.
+ * Returns the file that the parts of a run are cut from: the run's copy or, for a run of an earlier version, which has
+ * none, the file itself where it is unchanged.
  * @throws SvcError `checksum_mismatch` when it has changed, `conflict` when it came through a pipe
  */
 export async function requestToUpload({ record, name, submitWords, requestFile }: RunDirectory): Promise<string> {
@@ -43,7 +43,7 @@ export async function partSource(part: Part, record: RunRecord, file: string): P
   return fileSource(file, {
     sha256,
     start: isWhole ? 0 : start,
-    // The last part is read to the present end of the file, so that one that grew is noticed.
+    // The last part is read to the present end of the file, so that a file that grew is noticed.
     end: end === input.bytes ? undefined : end,
     prefix: isWhole ? undefined : await headerOf(file, input.header_bytes),
   });

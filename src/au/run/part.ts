@@ -20,18 +20,18 @@ interface Slice {
   readonly sha256: string;
 }
 
-/** The members that outlive a job. */
+/** The members that stay when a part gets another job. */
 interface Past {
-  /** When the first request for a job was sent, until it is clear that no other job came of one; the service's time. */
+  /** When a job was first requested, in the service's time; kept until no request can have left another job. */
   readonly creating_since?: string | undefined;
-  /** Jobs that it went to before, the latest last. */
+  /** The jobs that the part had before, the latest last. */
   readonly earlier_jobs?: readonly EarlierJob[] | undefined;
 }
 
-/** The members that are about the present job: no other job may have them. */
+/** The members about the present job, which another job never inherits. */
 interface JobMembers {
   readonly job: string;
-  /** Written before each step is taken. */
+  /** How much of the file was sent: recorded before each step. */
   readonly sent: Sent;
   /** When the upload began, in the service's time. */
   readonly sent_at: string | undefined;
@@ -54,11 +54,11 @@ interface JobMembers {
 /** How far a part's file got: not whole, whole (the store may have it), or surely stored. */
 export type Sent = 'some' | 'all' | 'stored';
 
-/** A job that a part had before: deleted, as one without a file is after an hour, or failed. */
+/** A job that a part had before. A job ends when it fails, or is deleted because it got no file within an hour. */
 export interface EarlierJob {
   readonly job: string;
   readonly ended: 'gone' | 'failed';
-  /** When its upload began, of a job that is gone although all of its file was sent. */
+  /** When its upload began; only for a job that is gone although all of its file was sent. */
   readonly sent_at?: string | undefined;
 }
 
@@ -82,7 +82,7 @@ export interface PartResults extends PartFile {
   readonly compared?: boolean | undefined;
 }
 
-/** A part in one state: with the required and the optional members of its job that belong to it, and with no others. */
+/** A part in one state: `Own` are the members of its job that this state requires, `May` those that it allows. */
 type In<S extends string, Own extends Some<keyof JobMembers> = object, May extends keyof JobMembers = never> = Slice &
   Past & { readonly state: S } & Own &
   Some<May> & { readonly [K in Exclude<keyof JobMembers, keyof Own | May>]?: undefined };
@@ -92,7 +92,7 @@ type Some<K extends keyof JobMembers> = { readonly [Name in K]?: JobMembers[Name
 type Found = 'expires_at' | 'missing_since' | 'seen';
 type Ended = Found | 'sent_at' | 'done_at' | 'results' | 'unproven';
 
-/** Every state with what is known in it. An `…ing` state is recorded before the act: after a crash it says what to check. */
+/** Every state and its members. A state that ends in `…ing` is recorded before the act, so that a crash shows what to check. */
 interface Parts {
   readonly planned: In<'planned'>;
   readonly creating: In<'creating'>;
@@ -117,7 +117,7 @@ export type PartState = keyof Parts;
 /** One upload of a run: a slice of the input file below the header, and the job that it goes to. */
 export type Part = Parts[PartState];
 
-/** The service's time and this machine's. One false `Date` header, or one wrong clock, is no proof that time passed. */
+/** The service's time and this machine's. Both must agree that time passed, since a `Date` header or a clock may be wrong. */
 export interface Clocks {
   readonly service: number;
   readonly here: number;
@@ -245,16 +245,16 @@ const LIFE: Life = {
   },
 };
 
-/** A part whose job is asked for. */
+/** A part whose job is polled. */
 type Asked = Exclude<Part, { readonly state: 'planned' | 'creating' | 'downloaded' }>;
 
-/** The same in every state that has a job whose results are not here. */
+/** Returns one step for every state that has a job whose results are not here. */
 function atAnyJob<E>(step: (part: Asked, event: E) => Part) {
   return { created: step, uploading: step, uploaded: step, unknown: step, completed: step, failed: step };
 }
 
 /**
- * What an event makes of a part.
+ * Returns what an event makes of a part.
  * @throws SvcError `bug` for what cannot follow, such as another upload of what may be stored
  */
 export function next(part: Part, event: PartEvent): Part {
@@ -282,7 +282,7 @@ function refuse({ number, state }: Part, kind: keyof Events): never {
   throw new SvcError('bug', `part ${number} is ${state}: "${kind}" cannot follow`);
 }
 
-/** Puts what an event makes of a part into the record; its caller saves that. The one place where a part changes. */
+/** Puts what an event makes of a part into the record, which the caller saves. Parts change nowhere else. */
 export function apply(part: Part, event: PartEvent): void {
   const after = next(part, event);
   for (const name of Object.keys(part)) if (!(name in after)) Reflect.deleteProperty(part, name);
@@ -294,7 +294,7 @@ function begin(part: Parts['planned' | 'creating'], { at }: Events['creating']):
 }
 
 function forget(part: Parts['created']): Part {
-  // A job that an upload was begun for may be needed to find out what became of it.
+  // Once an upload was begun, its job is needed to find out what became of the file.
   if (part.sent_at !== undefined || part.sent !== undefined) return refuse(part, 'forgotten');
   return { ...part, ...NO_JOB, state: part.creating_since === undefined ? 'planned' : 'creating' };
 }
@@ -355,7 +355,7 @@ function lose(before: Asked, { clocks, absent }: Events['not found']): Part {
 }
 
 /**
- * Whether only the list of its tenant's jobs is left to prove that an upload was never processed: the store never
+ * Tells whether the list of its tenant's jobs alone can still prove that an upload was never processed: the store never
  * acknowledged it, its address has expired by both clocks, and its job has been missing for a while.
  */
 export function mayBeUnprocessed(part: Part, clocks: Clocks): boolean {
@@ -380,14 +380,14 @@ export function doubtEnd(part: Part): number | undefined {
   return Math.max(expires, missing + MISSING_MS);
 }
 
-/** How long a job must be missing, poll after poll, before that says anything: a replica may lag. */
+/** How long every poll must find a job missing before that means anything, since a replica may lag. */
 export const MISSING_MS = 5 * 60_000;
 
 function isLongMissing({ missing_since: since = '' }: Part, { service, here }: Clocks): boolean {
   return Math.min(service, here) - Date.parse(since) >= MISSING_MS;
 }
 
-/** Lets a part have another job: its own is deleted without a file, or failed. */
+/** Frees a part for another job, because its own was deleted without a file or failed. */
 function detached(part: Asked, ended: EarlierJob['ended']): Parts['planned'] {
   const { job, sent_at, earlier_jobs: earlier = [] } = part;
   const mayHaveFile = ended === 'gone' && sentOf(part) !== 'some' && sent_at !== undefined;
@@ -427,8 +427,8 @@ export type RecordedPart = Slice &
   Past & { readonly state: PartState; readonly sent?: string | undefined } & Some<Exclude<keyof JobMembers, 'sent'>>;
 
 /**
- * A recorded part with what belongs to its state, and with all that no version knows. What an older version did not
- * record is assumed for the worse: another upload of what may be stored is paid for twice.
+ * Returns a recorded part with the members that belong to its state, and with those that this version does not know.
+ * Where an older version did not record something, the worse case is assumed: a second upload would be paid for twice.
  */
 export function partOf(recorded: RecordedPart): Part {
   return withoutUndefined(normalized(recorded));
@@ -468,7 +468,7 @@ function uploadOf(recorded: RecordedPart, job: string): Part {
   return { ...part, state: 'created', sent: recorded.sent === undefined ? undefined : sent };
 }
 
-/** Older records do not say how far the file of a part got, and later ones may say it in other words. */
+/** Returns how far the file of a part got. Older records do not say it, and later ones may say it in other words. */
 function recordedSent({ state, sent, sent_at: sentAt }: RecordedPart): Sent {
   if (sent !== undefined) return sent === 'some' || sent === 'all' ? sent : 'stored';
   return state === 'uploading' || sentAt !== undefined ? 'all' : 'some';

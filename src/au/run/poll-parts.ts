@@ -11,7 +11,7 @@ import { isOwnTenant } from './tenant-proof.ts';
 export interface RunWork extends RunOptions {
   readonly client: Client;
   readonly record: RunRecord;
-  /** Puts the record on disk; called before and after every act that must not happen twice. */
+  /** Saves the record; called before and after every act that must not happen twice. */
   readonly save: () => void;
   /** Proves that a part's job is gone where reads alone do not show whose the key is; only for what may create a job. */
   readonly proveGone?: (() => Promise<boolean>) | undefined;
@@ -68,7 +68,7 @@ async function recordMissing(work: RunWork, part: Part): Promise<void> {
   if (hadFile && part.state === 'planned') work.onEvent?.({ kind: 'gone', job });
 }
 
-/** Whether the list of the run's own tenant, back to before the upload, is without the part's job. */
+/** Tells whether the list of the run's own tenant, read back to before the upload, lacks the part's job. */
 async function isAbsentFromList(work: RunWork, part: Part): Promise<boolean> {
   // A job takes its file within an hour of its creation.
   const since = Date.parse(part.sent_at ?? '') - 2 * UPLOAD_LIFE_MS;
@@ -97,7 +97,7 @@ async function findJobs(client: Client, parts: readonly Part[]): Promise<Map<str
   return found;
 }
 
-/** Takes from `wanted` what the list shows. Pages without any of ours must not cost more than single reads would. */
+/** Takes from `wanted` the jobs that the list shows. It stops where single reads would cost fewer requests. */
 async function findInList(client: Client, wanted: Set<string>): Promise<Map<string, AccountUpdaterJob>> {
   const found = new Map<string, AccountUpdaterJob>();
   let fruitless = 0;
@@ -107,7 +107,7 @@ async function findInList(client: Client, wanted: Set<string>): Promise<Map<stri
     if (wanted.size === 0) break;
     if (wanted.size < before) continue;
     fruitless += 1;
-    // Newest first: once ours were met, a page without any lies behind them all.
+    // The newest come first: a page without any, after pages with some, is older than all of them.
     if (found.size > 0 || fruitless > wanted.size / 4) break;
   }
   return found;

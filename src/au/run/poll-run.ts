@@ -10,10 +10,10 @@ import { pollJobs, recordPoll, workOn } from './poll-parts.ts';
 import { isOfPresentJob } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 
-/** Failures that concern one part's results; after any other there is no use in trying the next. */
+/** Failures that concern the results of one part. After any other failure the next part would fail too. */
 const OF_ONE_PART = ['not_found', 'rejected', 'forbidden', 'truncated', 'checksum_mismatch', 'bad_response'] as const;
 
-/** What one poll of a run came to. */
+/** The outcome of one poll of a run. */
 export interface RunPoll {
   /** How many parts are still under way. */
   readonly left: number;
@@ -58,7 +58,7 @@ async function collectPart(client: Client, run: RunDirectory, part: Part, option
   const request = await uploadedRows(part, run);
   const compared = request !== undefined;
   try {
-    // A download that was whole but not recorded is repeated: the file alone does not prove that it is whole.
+    // A download that was not recorded is repeated: the file alone does not prove that it is whole.
     const { bytes, sha256, proof } = await downloadResults(client, part.job ?? '', target, {
       ...options,
       overwrite: true,
@@ -96,7 +96,7 @@ function markPartFailed(run: RunDirectory, part: Part, { message }: SvcError, op
   options.onEvent?.({ kind: 'failed', job: part.job ?? '', errors: [message] });
 }
 
-/** Goes back to the results that are kept, where there are any. */
+/** Returns to the results that are kept, where there are any. */
 async function restore(run: RunDirectory, part: Part): Promise<boolean> {
   if (!isOfPresentJob(part, part.results) || !(await isIntact(run, part))) return false;
   apply(part, { kind: 'intact' });

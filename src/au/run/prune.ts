@@ -20,7 +20,7 @@ export interface OldRun {
 /** For how long the copy of a request stays: the files of a cycle are compared with it. */
 const REQUEST_MS = 35 * 86_400_000;
 
-/** What of a run is to be pruned, if it ended before `before`; undefined where it is to be left alone. */
+/** Returns what to prune of a run that ended before `before`; undefined where it must be left alone. */
 export function oldRun(run: RunDirectory, before: number, now: number): OldRun | undefined {
   const { record, requestFile } = run;
   const ended = endOf(record);
@@ -45,7 +45,7 @@ export async function pruneRun({ run }: OldRun, before: number, host: LockHost, 
     const { record } = run;
     applyToRun(record, { kind: 'pruned', at: now });
     for (const part of record.parts) apply(part, { kind: 'pruned' });
-    // First the record: a run that lost its results only is one to download again.
+    // The record is saved first: a run whose files alone are gone would download them again.
     run.save();
     for (const name of old.files) remove(path.join(run.path, name));
     return true;

@@ -7,14 +7,14 @@ export interface RunRecord {
   readonly version: 1;
   readonly id: string;
   readonly created_at: string;
-  /** Of whoever submitted the file, or took over the run while nothing was sent. */
+  /** The profile of the last submission before anything was sent. */
   readonly profile: string;
   readonly base_url: string;
   /** Other base URLs at which its tenant was recognized. */
   readonly also_at?: readonly string[] | undefined;
   /** The tenant of its jobs, once the first was created or the key was proven to belong to it. */
   readonly tenant_id?: string | undefined;
-  /** What the operator calls this refresh of the file, such as `2026-12`: a file has one run for each. */
+  /** The operator's name for this refresh of the file, such as `2026-12`: a file has one run for each cycle. */
   readonly cycle?: string | undefined;
   /** The request file. */
   readonly input: {
@@ -34,15 +34,15 @@ export interface RunRecord {
   /** Where the merged results go: an absolute path. */
   readonly out?: string | undefined;
   readonly parts: readonly Part[];
-  /** Merged results that are about to get their name, or to be replaced: the file is known as the run's own. */
+  /** Merged results that are about to get their name or to be replaced, so that the file is known as the run's own. */
   readonly writing?: ResultsFile | undefined;
   /** The merged results, once they are written. */
   readonly results?: ResultsFile | undefined;
   /** `due` from the completion of the run until the command of `--exec` has succeeded. */
   readonly exec?: 'due' | undefined;
-  /** Jobs that no record named when it began to upload: another system's, or of a newer copy of the state directory. */
+  /** Jobs without a record when the upload began: of another system, or of a newer copy of the state directory. */
   readonly unrecorded_jobs?: readonly string[] | undefined;
-  /** Nothing is uploaded while there are such jobs, since this system alone uses its key. */
+  /** Set where no other system uses the key: then nothing is uploaded while there are jobs without a record. */
   readonly no_unrecorded_jobs?: boolean | undefined;
   /** Jobs of this key that the operator said are of another system. */
   readonly other_jobs?: readonly string[] | undefined;
@@ -54,7 +54,7 @@ export interface RunRecord {
 
 export type RunStatus = 'open' | 'failed' | 'completed' | 'abandoned';
 
-/** `failed` only when nothing else is left to do; `completed` when every part's results are here. */
+/** Returns `failed` only when nothing else is left to do, and `completed` when the results of every part are here. */
 export function statusOf({ parts, abandoned_at }: Pick<RunRecord, 'parts' | 'abandoned_at'>): RunStatus {
   if (parts.every(({ state }) => state === 'downloaded')) return 'completed';
   if (abandoned_at !== undefined) return 'abandoned';
@@ -91,7 +91,7 @@ export function isUntouched({ parts }: Pick<RunRecord, 'parts'>): boolean {
   return parts.every(isUnsent);
 }
 
-/** Whether it is unknown of some part whether the service has its file. */
+/** Tells whether the service may have the file of some part, and nothing says so. */
 export function hasUnknown({ parts }: { readonly parts: readonly Pick<Part, 'state'>[] }): boolean {
   return parts.some(({ state }) => state === 'unknown');
 }

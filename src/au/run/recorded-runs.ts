@@ -14,7 +14,7 @@ export function runsRoot({ system }: Pick<Context, 'system'>): string {
   return path.join(requireDirectory(system, 'state'), 'runs');
 }
 
-/** The same where there may be no home directory. */
+/** Like `runsRoot`, but returns undefined where there is no home directory. */
 export function knownRunsRoot({ system }: Pick<Context, 'system'>): string | undefined {
   const state = directoryOf(system, 'state');
   return state === undefined ? undefined : path.join(state, 'runs');
@@ -30,7 +30,7 @@ export async function recordedRuns(context: Warned): Promise<FoundRuns> {
   return { runs: runs.filter(isFirst).filter(({ record }) => record.pruned_at === undefined), unreadable };
 }
 
-/** The same with pruned runs. Each record that cannot be read is left out, with a warning. */
+/** Like `recordedRuns`, with pruned runs. Each record that cannot be read is left out, with a warning. */
 export async function everyRun(context: Warned): Promise<FoundRuns> {
   const root = knownRunsRoot(context);
   const found = root === undefined ? [] : await Promise.all([listRuns(root), indexedRuns(root, () => true)]);
@@ -56,7 +56,7 @@ export async function namedRun(
 
 /** @throws SvcError `config` for a run that sent something to another service */
 export function requireHere(context: Pick<Context, 'settings'>, run: RunDirectory): void {
-  // Nobody owns a run that sent nothing, so that no service has anything of it.
+  // No service has anything of a run that sent nothing.
   if (isUntouched(run.record)) return;
   const here = serviceOf(context);
   if (run.record.base_url === here || run.record.also_at?.includes(here)) return;
@@ -71,7 +71,7 @@ function placeHint({ settings }: Pick<Context, 'settings'>, { profile, base_url:
   return address === 'sandbox' ? 'Add --sandbox.' : `Give its address: --base-url ${address}`;
 }
 
-/** The same, wherever its jobs are: for what needs no service. */
+/** Like `namedRun`, for commands that need no service: the run may be of any address. */
 export async function recordedRun(
   context: Pick<Context, 'system'>,
   argument: string,

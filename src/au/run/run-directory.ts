@@ -52,7 +52,7 @@ export class RunDirectory {
     return record && new RunDirectory(directory, record);
   }
 
-  /** What is known of the run. Another object once the run is held: whoever held it before may have changed it. */
+  /** The record of the run. `hold` reads it again, since another process may have changed it. */
   get record(): RunRecord {
     return this.#record;
   }

@@ -28,7 +28,7 @@ function retryWords(resumeWords: readonly string[]): readonly string[] {
   return resumeWords.includes('resume') ? [...resumeWords, '--retry-failed'] : resumeWords;
 }
 
-/** The service may have the file of a part, and nothing says so. */
+/** The error for parts whose file the service may have, although no response says so. */
 export function unknownOutcomeError({ record, name, submitWords }: NamedRun): SvcError {
   const unknown = record.parts.filter(({ state }) => state === 'unknown');
   const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
@@ -65,7 +65,7 @@ function reasonOf(part: Part): string {
   return `${stored}, and the job has not been found since ${part.missing_since}`;
 }
 
-/** Parts have no job with a file, or none any more: submitting the file again uploads them. */
+/** The error for parts without a job that has their file. Submitting the file again uploads them. */
 export function unfinishedError({ record, name, resumeWords }: NamedRun): SvcError {
   const { id, parts } = record;
   if (isUntouched(record) && statusOf(record) !== 'abandoned')
@@ -90,7 +90,7 @@ export function unfinishedError({ record, name, resumeWords }: NamedRun): SvcErr
   });
 }
 
-/** A job that should be there is not found, which is no proof of anything yet. */
+/** The error for a job that is not found although it has its file. That proves nothing yet. */
 export function missingRunError({ record, name }: NamedRun): SvcError {
   const missing = record.parts.filter((part) => part.state === 'uploaded' && isMissing(part));
   const jobs = missing.map(({ job }) => job);
@@ -106,7 +106,7 @@ export function missingRunError({ record, name }: NamedRun): SvcError {
   );
 }
 
-/** A response of this command said that jobs are under way. `again` is the command that goes on with it. */
+/** The error for jobs that a response of this command called pending. `again` is the command that goes on waiting. */
 export function pendingRunError({ record, name }: NamedRun, again?: readonly string[]): SvcError {
   return new SvcError('pending', `run ${record.id} is not completed: ${progressOf(record)}`, {
     next: again ?? ['au', statusOf(record) === 'abandoned' ? 'download' : 'wait', name],

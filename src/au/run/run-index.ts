@@ -11,7 +11,7 @@ import type { RequestFileCheck } from '../request/request-file.ts';
 import { plannedParts, type RunRecord, statusOf } from './record.ts';
 import { entriesIn, type FoundRuns, listRuns, newestFirst, openRuns, RECORD, RunDirectory } from './run-directory.ts';
 
-/** Below the directory of the runs: a small file for each run that is recorded elsewhere (`--run-dir`). */
+/** The folder with a small file for each run that is recorded elsewhere (`--run-dir`). */
 const INDEX = 'elsewhere';
 
 /** Beside the runs: the lock for whoever begins one, or compares rows within a cycle. */
@@ -26,7 +26,7 @@ export function indexRun(root: string, { path: directory, record: { id: run } }:
   writeFileAtomicSync(entryFile(root, run), `${JSON.stringify(entry)}\n`);
 }
 
-/** The runs recorded elsewhere; `wants` says of a run's id whether its record is to be read. */
+/** Opens the runs recorded elsewhere whose ids `wants` accepts. */
 export async function indexedRuns(root: string, wants: (id: string) => boolean): Promise<FoundRuns> {
   const wanted = indexedIds(root).filter(wants);
   const found = await Promise.all(wanted.map((run) => openIndexed(root, run)));
@@ -116,7 +116,7 @@ export async function findRuns(
   return { runs: newestFirst([...byId.values()]), unreadable };
 }
 
-/** Every run below the root, since one may have been renamed. Only where a record cannot be read does the name decide. */
+/** Opens every run, since a directory may have been renamed. Where a record cannot be read, the name of its directory decides. */
 async function listedRuns(root: string, wants: (name: string) => boolean): Promise<FoundRuns> {
   const { runs, unreadable } = await listRuns(root);
   return { runs, unreadable: unreadable.filter(({ run, directory }) => wants(run ?? path.basename(directory))) };
@@ -139,7 +139,7 @@ export interface CycleAt {
   readonly base_url: string;
 }
 
-/** The newest open run of what was in this file before, if there is one. */
+/** Finds the newest open run of an earlier content of this file. */
 export async function findOutdated(root: string, file: NewRun): Promise<RunDirectory | undefined> {
   const { runs } = await listRuns(root);
   return runs.find(

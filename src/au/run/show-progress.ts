@@ -14,7 +14,7 @@ export function showRun(context: Context, record?: RunRecord): (event: RunEvent)
   return (event) => progress.show(event);
 }
 
-/** Live lines on a terminal, plain ones elsewhere. */
+/** Shows jobs as live lines on a terminal, and as plain lines elsewhere. */
 class RunProgress {
   readonly #context: Context;
   readonly #record: RunRecord | undefined;
@@ -79,7 +79,7 @@ class RunProgress {
     }
   }
 
-  /** Removes what is still shown: the work ended, well or not. */
+  /** Removes the lines that are still shown when the work has ended. */
   stop(): void {
     for (const shown of [...this.#transfers.values(), ...this.#waits.values()]) shown.fail();
     this.#transfers.clear();

@@ -117,7 +117,7 @@ function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
   return [...parts.flatMap(({ job }) => job ?? []), ...earlier.toReversed()];
 }
 
-/** What a read gives, or undefined where this key may not read it or it is not found: neither proves anything. */
+/** Returns what a read gives, or undefined where this key may not read it or it is not found: neither proves anything. */
 async function ifAllowed<T>(read: Promise<T>, ...refusals: ErrorCode[]): Promise<T | undefined> {
   try {
     return await read;
@@ -132,7 +132,7 @@ const tenants = new WeakMap<Client, string>();
 
 /**
  * Checks by reads alone that the key is not another tenant's: then a job that is not found says nothing.
- * @returns whether it is proven to be the run's own; false where nothing tells
+ * @returns whether the key is proven to be of the run's tenant; false where nothing shows it
  * @throws SvcError `config` when it is another's
  */
 export async function isOwnTenant({ client, record }: RunAndClient): Promise<boolean> {
@@ -165,7 +165,7 @@ function hadFile(part: Part): boolean {
   return sentOf(part) === 'stored' || part.earlier_jobs?.some(({ ended }) => ended === 'failed') === true;
 }
 
-/** The same for the job that was created: without a file it is deleted after an hour and costs nothing. */
+/** Checks that a job that was just created is of the run's tenant. Without a file it is deleted after an hour and costs nothing. */
 export function recordTenant({ client, record }: RunAndClient, { tenant_id: tenant }: AccountUpdaterJob): void {
   if (!tenant) return;
   tenants.set(client, tenant);

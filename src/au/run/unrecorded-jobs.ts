@@ -93,7 +93,7 @@ export class RecordedJobs {
     work.onEvent?.({ kind: 'unrecorded', jobs });
   }
 
-  /** The newest page once it shows a job that was just created: a list that lags proves nothing. */
+  /** Reads the newest page until it shows a job that was just created, since a list that lags proves nothing. */
   async #listWith(work: RunWork, { id }: AccountUpdaterJob): Promise<readonly AccountUpdaterJob[]> {
     const isListed = (jobs: readonly AccountUpdaterJob[]): boolean => jobs.some((each) => each.id === id);
     const { seen: listed } = await pollUntil(work.client, {

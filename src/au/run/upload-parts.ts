@@ -22,7 +22,7 @@ const AT_ONCE = 3;
 /** How many jobs are created for one part before it counts as a failure. */
 const MAX_JOBS = 3;
 
-/** A run that is worked on: its record, and the way to save it. */
+/** A run that is held: its record, and the way to save it. */
 export type OpenRun = Pick<RunDirectory, 'record' | 'save' | 'name' | 'submitWords' | 'resumeWords'>;
 
 interface PartWork extends RunWork {
@@ -72,7 +72,7 @@ export async function uploadParts(
   if (hasUnknown(record)) throw unknownOutcomeError(run);
 }
 
-/** What is uploaded is the run's own copy, which nobody else is to change. */
+/** The error for a damaged copy of a request file. The run uploads that copy, which no one else should change. */
 function damagedRequest({ record, submitWords }: OpenRun, { message, facts }: SvcError): SvcError {
   return new SvcError(
     'checksum_mismatch',
@@ -101,7 +101,7 @@ export async function retryFailed(client: Client, run: OpenRun): Promise<void> {
   }
 }
 
-/** Finds out of every part whose upload was cut off whether its job has the file, so that its results can be had. */
+/** Finds out for every part whose upload was cut off whether its job has the file, so that its results can be downloaded. */
 export async function settleUploads(client: Client, run: OpenRun): Promise<void> {
   for (const part of run.record.parts)
     if (part.state === 'uploading') await settleUpload({ ...workOn(client, run), part }, 0);
@@ -301,7 +301,7 @@ async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promis
   );
 }
 
-/** What the list shows of some jobs, once it shows a new one too or that has taken too long. */
+/** Reads the list until it shows a new job, or for as long as a replica may lag, and returns what it shows of some jobs. */
 async function listWith({ client, random }: PartWork, newJob: string, jobs: readonly string[], since: number) {
   const ids = new Set([newJob, ...jobs]);
   const { seen } = await pollUntil(client, {
@@ -313,7 +313,7 @@ async function listWith({ client, random }: PartWork, newJob: string, jobs: read
   return seen;
 }
 
-/** What the list shows of some jobs, back to the time `since`. */
+/** Returns what the list shows of some jobs, back to the time `since`. */
 async function listOf(client: Client, ids: ReadonlySet<string>, since: number) {
   const found = new Map<string, AccountUpdaterJob>();
   for await (const jobs of jobPages(client)) {

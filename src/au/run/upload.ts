@@ -10,7 +10,7 @@ import type { Sent } from './part.ts';
 
 const MAX_TRIES = 4;
 
-/** The store's clear refusals: it has nothing of the file. */
+/** Failures by which the store clearly refused the file, so that it has none of it. */
 const REFUSED = ['forbidden', 'rejected', 'rate_limited', 'not_found', 'bad_response'] as const;
 
 /** How long a job is polled for a file that may be in the store. */
