@@ -1,4 +1,5 @@
-// What the check of a request file costs beside csv-parse and beside only reading the file.
+// What the check of a request file costs, alone and with the copy that a run keeps, beside csv-parse and beside only
+// reading the file.
 //   node bench/csv-check.mjs [megabytes] [runs] [uuid|words|quoted]
 // Node 20 runs no TypeScript, so the check is bundled into a temporary directory first. Each measurement is a process
 // of its own, so that its memory is its own too; runs are interleaved and the median counts.
@@ -21,6 +22,16 @@ const MEASURED = {
     const check = await checkRequestFile((await fileSource(process.argv[2])).open());
     if (!check.ok) throw new Error(JSON.stringify(check.problems));
     bytes = check.bytes;`,
+  // As a run does with its request file: what is checked is what is uploaded.
+  'copy and check': `const { checkRequestFile, fileSource, moveFlushed } = await import(process.argv[3]);
+    const { constants, copyFileSync } = await import('node:fs');
+    source.destroy();
+    const copy = process.argv[2] + '.copy';
+    copyFileSync(process.argv[2], copy, constants.COPYFILE_FICLONE);
+    const check = await checkRequestFile((await fileSource(copy)).open());
+    if (!check.ok) throw new Error(JSON.stringify(check.problems));
+    moveFlushed(copy, process.argv[2] + '.kept');
+    bytes = check.bytes;`,
   'csv-parse': `const { parse } = await import(process.argv[4]);
     for await (const cells of source.pipe(parse())) if (cells.length !== 4) throw new Error('columns');
     bytes = (await import('node:fs')).statSync(process.argv[2]).size;`,
@@ -39,7 +50,7 @@ try {
 async function bundle() {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const entry = join(directory, 'entry.ts');
-  const names = ['au/request/check-request-file', 'client/transfer/source'];
+  const names = ['au/request/check-request-file', 'client/transfer/source', 'base/files/durable'];
   writeFileSync(
     entry,
     names.map((name) => `export * from ${JSON.stringify(join(root, `src/${name}.ts`))};`).join('\n'),
@@ -101,6 +112,12 @@ function show(results) {
     unit: 'times as fast',
     goal: 10,
     isFloor: true,
+  });
+  rows.push({
+    name: 'copy and check over check',
+    figure: speedOf('check') / speedOf('copy and check'),
+    unit: 'times as long',
+    goal: 1.5,
   });
   report(`check of ${megabytes} MB (${kind}), median of ${runs} runs`, rows);
 }

@@ -28,6 +28,7 @@ export function checkExitCode(world: World, setting: Setting): void {
   if (ended.code === 4 || ended.code === 7 || ended.code === 8) checkTrouble(world, setting);
   if (ended.code !== 0) return;
   if (argv[1] === 'submit') checkSubmitted(world, setting);
+  if (argv[1] === 'resume') checkUploaded(world, setting, argv[2] ?? '');
   if (argv[1] === 'prepare' && argv[2]?.endsWith('.results.csv')) throw failure(setting, 'but that is a result file');
   if (argv[1] === 'sync') checkNothingOpen(world, setting);
   if (argv[1] === 'wait' || argv[1] === 'download') checkResults(world, setting, argv[2] ?? '');
@@ -53,11 +54,19 @@ function checkTrouble(world: World, setting: Setting): void {
 
 /** A file that counts as submitted is at the service, part by part. */
 function checkSubmitted(world: World, setting: Setting): void {
-  const { argv, sha256, ended } = setting;
+  const { sha256, ended } = setting;
   if (ended.stderr.includes('nothing was submitted')) return;
   // Notices name other runs too.
   const said = ended.stdout;
   const run = recordsIn(world.home).records.find(({ input, id }) => input.sha256 === sha256 && said.includes(id));
+  if (run !== undefined) checkUploaded(world, setting, run.id);
+}
+
+/** A run that was submitted or resumed has its parts at the service, and its results after a wait. */
+function checkUploaded(world: World, setting: Setting, name: string): void {
+  const { argv, ended } = setting;
+  if (ended.stderr.includes('nothing was submitted')) return;
+  const run = recordsIn(world.home, knownDirectories(world.home)).records.find(({ id }) => id === name);
   if (run === undefined) return;
   if (needsFile(run)) throw failure(setting, `but parts of ${run.id} have yet to be uploaded`);
   if (argv.includes('--wait')) checkResults(world, setting, run.id);

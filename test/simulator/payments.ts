@@ -34,6 +34,7 @@ export class Payments {
   /** Notes a command before it is run. */
   note(argv: readonly string[], hasCompany: boolean): void {
     if (argv[1] === 'abandon') this.#abandoned += 1;
+    if (argv[1] === 'resume' && argv.includes('--other-job')) this.#noteOtherJob(argv[2] ?? '');
     if (argv[1] !== 'submit' || argv.includes('--dry-run')) return;
     const text = textOf(join(this.#world.home, argv[2] ?? ''));
     if (text === undefined) return;
@@ -44,6 +45,13 @@ export class Payments {
     // Whoever says that a job is of another system takes its rows for others.
     if (isAgain || argv.includes('--other-job')) known.again += 1;
     known.cycles.add(argv.includes('--cycle') ? (argv[argv.indexOf('--cycle') + 1] ?? '') : '');
+  }
+
+  /** Whoever says that a job is of another system takes its rows for others. */
+  #noteOtherJob(run: string): void {
+    const record = recordsIn(this.#world.home).records.find(({ id }) => id === run);
+    const known = this.#submitted.get(record?.input.sha256 ?? '');
+    if (known) known.again += 1;
   }
 
   restored(): void {

@@ -23,6 +23,8 @@ export interface Findings {
   readonly upload?: SvcError | undefined;
   /** Why the results of a part could not be downloaded. */
   readonly results?: SvcError | undefined;
+  /** Why the last polls found nothing, where earlier ones had responses. */
+  readonly outage?: SvcError | undefined;
   /** The time limit of the command, where that ended a wait whose polls had responses. */
   readonly timeUp?: SvcError | undefined;
 }
@@ -48,7 +50,10 @@ export function verdictOf(run: NamedRun, found: Findings, { isPartial, again }: 
         hasUnknown(record) ? unknownOutcomeError(run) : undefined,
         needsFile(record) ? (found.upload ?? unfinishedError(run)) : undefined,
       ];
-  const reason = worstOf([found.results, ...ofParts, underWayError(run, again)]);
+  const isDone = isPartial || record.parts.every(({ state }) => state === 'downloaded');
+  // Results that are completed, and could not be downloaded before the time was up.
+  const otherwise = isDone ? undefined : (found.outage ?? found.timeUp);
+  const reason = worstOf([found.results, ...ofParts, underWayError(run, again)]) ?? otherwise;
   return found.timeUp !== undefined && reason?.code === 'pending' ? after(found.timeUp, reason) : reason;
 }
 

@@ -80,7 +80,7 @@ export async function waitForRun(client: Client, run: RunDirectory, options: Wai
     if (found.results !== undefined && found.left === 0) throw found.results;
     return found;
   };
-  const { seen, timeUp } = await pollUntil(client, {
+  const { seen, outage, timeUp } = await pollUntil(client, {
     poll,
     isDone: ({ left }) => left === 0,
     limitMs: () => limitMs,
@@ -89,7 +89,7 @@ export async function waitForRun(client: Client, run: RunDirectory, options: Wai
     onPoll: pollReporter(client, record.id, onEvent, () => ({ status: progressOf(record) })),
   });
   if (seen.left !== 0) doubtMissing(run);
-  const reason = verdictOf(run, { results: seen.results, timeUp }, { again });
+  const reason = verdictOf(run, { results: seen.results, outage, timeUp }, { again });
   if (reason !== undefined) throw reason;
   onEvent?.({ kind: 'completed', job: record.id });
 }

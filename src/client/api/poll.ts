@@ -8,6 +8,8 @@ export type PollResult<T> = { readonly seen: T } | { readonly reason: string; re
 /** How polling ended: with what the service said last. */
 export interface PollEnd<T> {
   readonly seen: T;
+  /** Why the polls since then found nothing. */
+  readonly outage: SvcError | undefined;
   /** The error of the command's time limit, where that ended it. */
   readonly timeUp: SvcError | undefined;
 }
@@ -38,11 +40,12 @@ export async function pollUntil<T>(
   { poll, isDone, limitMs, wakeUp, random = Math.random, onPoll }: PollOptions<T>,
 ): Promise<PollEnd<T>> {
   const started = clock.now();
-  let last: Pick<PollEnd<T>, 'seen'> | undefined;
+  let last: Omit<PollEnd<T>, 'timeUp'> | undefined;
   try {
     for (let polls = 0; ; polls += 1) {
       const result = await resultOf(poll());
-      if ('seen' in result) last = { seen: result.seen };
+      if ('seen' in result) last = { seen: result.seen, outage: undefined };
+      else if (last !== undefined) last = { seen: last.seen, outage: result.error };
       if (last !== undefined && 'seen' in result && isDone(last.seen)) return { ...last, timeUp: undefined };
       const waitedMs = clock.now() - started;
       const nextMs = Math.min(nextPollDelay(polls, waitedMs, random), limitMs(last?.seen) - waitedMs);

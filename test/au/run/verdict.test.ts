@@ -67,6 +67,7 @@ const [PENDING, FAILED, UNKNOWN, UNSENT, COMPLETED] = [
   part('planned', undefined, { number: 4, earlier_jobs: [{ job: 'job-0', ended: 'gone' }] }),
   part('completed', 'stored', { number: 5 }),
 ] as const;
+const DOWNLOADED = part('downloaded', 'stored', { results: { file: 'results-0001.csv', bytes: 1, sha256: 'a' } });
 const MISSING = part('uploaded', 'stored', { missing_since: '2026-01-05T12:00:00.000Z' });
 
 function failure(code: ErrorCode): SvcError {
@@ -98,6 +99,14 @@ describe('what keeps a run from its results', () => {
       'checksum_mismatch',
     );
     expect(verdictOf(runOf(COMPLETED, FAILED), { results: failure('checksum_mismatch') })?.code).toBe('job_failed');
+  });
+
+  it('R72 the verdict on a run is why the last polls failed, else that the time is up, where results were not downloaded and nothing is worse', () => {
+    const timeUp = failure('timeout');
+    expect(verdictOf(runOf(COMPLETED), { outage: failure('server'), timeUp })?.code).toBe('server');
+    expect(verdictOf(runOf(COMPLETED), { timeUp })?.code).toBe('timeout');
+    expect(verdictOf(runOf(COMPLETED, FAILED), { outage: failure('server') })?.code).toBe('job_failed');
+    expect(verdictOf(runOf(DOWNLOADED), { outage: failure('server'), timeUp })).toBeUndefined();
   });
 
   it('the verdict on a run is only what is under way where the results that there are will do', () => {

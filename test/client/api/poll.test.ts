@@ -68,6 +68,10 @@ describe('polling until something is done', () => {
   it('R72: polling gives what was said before the command reached its time limit', async () => {
     const timeUp = new SvcError('timeout', 'the time limit was reached');
     const outage = new SvcError('network', 'refused');
-    expect(await pollUntil(...polling(['open', outage, timeUp], new FakeClock()))).toEqual({ seen: 'open', timeUp });
+    expect(await pollUntil(...polling(['open', outage, timeUp], new FakeClock()))).toEqual({
+      seen: 'open',
+      outage,
+      timeUp,
+    });
   });
 });
