@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 
-/** An output stream as the process has it: a terminal, a pipe or a file. */
+/** An output stream of the process: a terminal, a pipe or a file. */
 export interface OutputStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -10,18 +10,18 @@ export interface OutputStream {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-/** The input stream as the process has it. */
+/** The input stream of the process. */
 export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown };
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether a variable that switches something on, such as CI, does: not where it is empty, 0 or false. */
+/** Whether a switch such as the variable CI is on: it is set, and not empty, 0 or false. */
 export function isOn(value: string | undefined): boolean {
   return value !== undefined && !['', '0', 'false'].includes(value);
 }
 
-/** Everything that the tool takes from its process. `src/process.ts` makes the real one, tests make their own. */
+/** Everything that the tool needs from its process. `src/process.ts` provides the real one, tests their own. */
 export interface System {
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
@@ -37,28 +37,28 @@ export interface System {
   readonly clock: Clock;
   /** Aborts with an `SvcError` (`hangup`, `interrupted`, `terminated`) when a signal asks the process to end. */
   readonly signal: AbortSignal;
-  /** Sets V8 up for requests and long work. What is over soon does without, which saves it 2 ms. */
+  /** Configures V8 for requests and long work. Short commands skip this and save 2 ms. */
   prepareForWork?(): void;
-  /** Until `over` settles another program has the terminal: a second Ctrl-C is meant for it, and ends nothing here. */
+  /** Gives the terminal to another program until `over` settles: a second Ctrl-C is meant for that program. */
   yieldTerminal?(over: Promise<unknown>): void;
-  /** Tells whether a process of this machine is alive (for locks). */
+  /** Whether a process of this machine is alive, for locks. */
   isAlive(pid: number): boolean;
 }
 
-/** Time as the tool sees it: real in the process, moved by hand in tests. All values in milliseconds. */
+/** The clock: real in the process, moved by hand in tests. All values are in milliseconds. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Whether the process has had hardly a pause since this was last asked. */
+  /** Whether the event loop was busy almost all the time since the last call. */
   isBusy?(): boolean;
 }
 
-/** Longest single pause that a service or a store may ask for, unless the operator says otherwise. */
+/** The longest single pause that a service or store may request, unless the operator allows more. */
 export const DEFAULT_MAX_WAIT_MS = 90_000;
 
-// A timer over 24.8 days fires at once, so a long sleep is taken in slices.
+// A timer over 24.8 days fires at once, so a longer sleep consists of several timers.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The machine's clock. */
@@ -75,7 +75,7 @@ function isBusy(): boolean {
 async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) {
     const over = setTimeout(Math.min(left, LONGEST_TIMER_MS), undefined, { signal });
-    // Only the signal ends it early, and not with its reason.
+    // Only the signal ends the sleep early, and Node rejects with another error than the signal's reason.
     await over.catch(() => signal?.throwIfAborted());
   }
 }

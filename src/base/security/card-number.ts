@@ -8,13 +8,13 @@
  */
 export type Strictness = 'text' | 'cell';
 
-/** One number found: where it is, and what may be shown in its stead. */
+/** A card number found in a text: its position, and the masked form that may be shown. */
 interface CardNumberMatch extends Span {
   /** The first six and the last four digits, with bullets between. */
   readonly masked: string;
 }
 
-// What a renderer found to contain none goes through the redactor next, which need not look again.
+// A renderer checks a text before the redactor does; remembering the last clean text saves the second check.
 let clean = '';
 
 /** Whether `text` contains a card number. Clean text costs one pass. */
@@ -26,8 +26,8 @@ export function containsCardNumber(text: string, strictness: Strictness = 'text'
 }
 
 /**
- * What the digits of a cell are: a card number; digits that begin or end with one, as a third of all random ids of 20
- * to 24 digits do; or neither.
+ * Classifies the digits of a cell: a card number, digits that begin or end with one (as a third of all random ids of 20 to
+ * 24 digits do), or neither.
  */
 export function inspectCell(text: string): 'card_number' | 'attached_digits' | 'no_card_number' {
   const runs = runsIn(text);
@@ -38,7 +38,7 @@ export function inspectCell(text: string): 'card_number' | 'attached_digits' | '
   return isAttached ? 'attached_digits' : 'no_card_number';
 }
 
-/** `text` with the middle of every card number replaced by bullets. */
+/** Replaces the middle of every card number by bullets. */
 export function maskCardNumbers(text: string): string {
   if (text === clean) return text;
   let masked = '';
@@ -53,13 +53,13 @@ export function maskCardNumbers(text: string): string {
 const FEWEST = 13;
 const MOST = 19;
 const LONGEST_WORD = 64;
-/** The longest separator between two groups of digits, in characters that are seen. */
+/** The longest separator between two groups of digits, in visible characters. */
 const WIDEST_GAP = 3;
 
 const UUID = /(?<![0-9a-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-z])/gi;
 const UUID_LENGTH = 36;
 
-/** All runs of digits in a text that are long enough to contain a number. */
+/** Finds all runs of digits that are long enough for a card number. */
 function runsIn(text: string): Group[][] {
   const runs: Group[][] = [];
   let chain = nextChain(text, 0, FEWEST);
@@ -69,7 +69,7 @@ function runsIn(text: string): Group[][] {
   return runs;
 }
 
-/** The groups in runs that belong together: parted at gaps too wide for a card, and without those inside a UUID. */
+/** Divides groups into runs: a gap too wide for a card ends a run, and groups inside a UUID are left out. */
 function runsOf(text: string, groups: readonly Group[]): Group[][] {
   const uuids = uuidsAround(text, groups);
   const runs: Group[][] = [[]];
@@ -89,7 +89,7 @@ function uuidsAround(text: string, groups: readonly Group[]): Span[] {
   return Array.from(nearby.matchAll(UUID), ({ index }) => ({ start: from + index, end: from + index + UUID_LENGTH }));
 }
 
-/** The card numbers of one run: the longest at each position, left to right. */
+/** Finds the card numbers of one run, from left to right, the longest at each position. */
 function search(text: string, run: readonly Group[], strictness: Strictness): CardNumberMatch[] {
   const found: CardNumberMatch[] = [];
   for (let first = 0; first < run.length; first += 1) {
@@ -103,7 +103,7 @@ function search(text: string, run: readonly Group[], strictness: Strictness): Ca
   return found;
 }
 
-/** How many groups from `first` on make the longest card number; 0 for none. */
+/** Counts the groups of the longest card number that begins at `first`; 0 for none. */
 function longest(text: string, run: readonly Group[], first: number, strictness: Strictness): number {
   let digits = '';
   let length = 0;
@@ -118,7 +118,7 @@ function longest(text: string, run: readonly Group[], first: number, strictness:
 }
 
 /**
- * Whether a group of digits, or all of the run but digests, is card numbers, or one with a date, and nothing else but
+ * Whether a group of digits, or the whole run without digests, consists of card numbers, or of one and a date, apart from
  * leading zeros.
  */
 function hidesCardNumber(text: string, run: readonly Group[]): boolean {
@@ -143,8 +143,8 @@ const DATE_BEHIND = new RegExp(`^(?:${MONTH}(?:20)?${YEAR}|(?:20)?${YEAR}${MONTH
 const DATE_BEFORE = new RegExp(`^20${YEAR}${MONTH}(?:${DAY})?$`);
 
 /**
- * Whether the digits are a card number and a date of the years 2020 to 2049. Any further digit would make card numbers
- * of a third of all long ids; of those of 20 to 24 digits, one in a thousand looks like this.
+ * Whether the digits are a card number and a date from 2020 to 2049. Accepting any further digits would classify a third
+ * of all long ids as card numbers; with a date, it is one in a thousand ids of 20 to 24 digits.
  */
 function isDatedCardNumber(digits: string): boolean {
   const isBehind = [4, 6].some(
@@ -163,7 +163,7 @@ function beginsOrEndsWithCard(padded: string): boolean {
 }
 
 function isAllCardNumbers(digits: string): boolean {
-  // Positions at which card numbers without a rest between them end.
+  // Positions up to which the digits consist of adjoining card numbers.
   const ends = new Set([0]);
   for (const start of ends) {
     for (let length = FEWEST; length <= MOST; length += 1)
@@ -184,7 +184,7 @@ function standsAsCard(
   return isUsualGrouping(groups) && (strictness === 'cell' || areUsualGaps(groups));
 }
 
-/** Whether the digits are part of a hexadecimal id or digest: one in some thousand of those contains such a run. */
+/** Whether the digits are part of a hexadecimal id or digest, of which one in some thousand contains such a run. */
 function inDigest(text: string, { start, end }: Span): boolean {
   const before = /[0-9a-z]*$/i.exec(text.slice(Math.max(0, start - LONGEST_WORD), start));
   const after = /^[0-9a-z]*/i.exec(text.slice(end, end + LONGEST_WORD));
@@ -227,7 +227,7 @@ function isCardNumber(digits: string): boolean {
   return ((lengths >> digits.length) & 1) === 1 && hasCheckDigit(digits);
 }
 
-/** By the first four digits: a bit for each length of card numbers that begin so, and bit 0 where these are known. */
+/** Indexed by the first four digits: a bit for each length in use; bit 0 marks known prefixes. */
 const issuedLengths = new Uint32Array(10_000);
 
 function lengthsFor(digits: string): number {
@@ -290,9 +290,8 @@ const DIGIT = 16;
 const characterTypes = new Uint8Array(0x2_0000);
 
 /**
- * The next stretch of `text` from `from` on that contains at least `fewest` digits, with no letter or line end
- * between them; undefined where there is none. All clean text runs through here, so it is searched from
- * behind: a letter at the end of `fewest` characters rules them all out at once.
+ * Finds the next span from `from` with at least `fewest` digits and no letter or line end between them. All clean text
+ * passes through this function, so it looks at the last of `fewest` characters first: a letter there excludes them all.
  */
 function nextChain(text: string, from: number, fewest: number): Span | undefined {
   for (let start = from; start + fewest <= text.length;) {
@@ -349,19 +348,19 @@ function classifyAscii(character: string): number {
 
 const DECIMAL = String.raw`\p{Nd}`;
 
-// Literals with properties of Unicode would cost every start a millisecond, as V8 reads them with their file.
+// A literal with Unicode properties would cost every start a millisecond, since V8 parses it with its file.
 function is(text: string, form: string): boolean {
   return new RegExp(form, 'u').test(text);
 }
 
-/** Decimal digits stand in Unicode in tens, from zero up, without gaps between tens that touch. */
+/** Returns the value of a digit. Unicode lists the decimal digits of each script in order, from zero. */
 function digitValue(point: number): number {
   let first = point;
   while (is(String.fromCodePoint(first - 1), DECIMAL)) first -= 1;
   return (point - first) % 10;
 }
 
-/** The groups of digits in a stretch. Invisible characters do not separate them. */
+/** Splits a span into groups of digits. Invisible characters do not separate them. */
 function digitGroups(text: string, chain: Span): Group[] {
   const groups: Group[] = [];
   let open: Group | undefined;

@@ -10,20 +10,20 @@ import type { Environment } from '../system.ts';
 export interface CommandOptions {
   readonly env: Environment;
   readonly cwd: string;
-  /** Variables for this command alone; one that is undefined is not inherited either. */
+  /** Variables for this command alone; an undefined one is not inherited. */
   readonly added?: Environment | undefined;
 }
 
 /**
- * Every process that the tool starts is started here (a test of the layers says so), so that no child gets a key of
- * ours. This one is a line for the shell, written by the operator; it keeps the rest of the environment.
+ * Starts a shell command of the operator, with the environment but without keys. All processes start in this file, as a
+ * test checks, so that no child inherits a key.
  */
 export function startCommand(line: string, { env, cwd, added }: CommandOptions): ChildProcessWithoutNullStreams {
   const environment = { ...withoutOwnKeys(env), ...added };
   return spawn(line, { shell: true, cwd, env: environment, stdio: 'pipe' });
 }
 
-/** Starts a program of the operator's on the terminal or pipes that this process has. */
+/** Starts a program of the operator with the streams of this process. */
 export function startProgram(
   [program = '', ...words]: readonly string[],
   env: Environment,
@@ -32,7 +32,7 @@ export function startProgram(
   return spawn(program, words, { stdio: 'inherit', env: { ...withoutOwnKeys(env), ...added } });
 }
 
-/** Starts a pager: a line for the shell, with the text on its standard input. */
+/** Starts a pager, a shell command that reads the text on standard input. */
 export function startPager(
   line: string,
   { env, platform }: { readonly env: Environment; readonly platform: NodeJS.Platform },
@@ -40,12 +40,12 @@ export function startPager(
   return spawn(line, {
     shell: platform === 'win32' ? true : '/bin/sh',
     stdio: ['pipe', 'inherit', 'inherit'],
-    // As git has it: quit where it fits one screen, show colors, leave the text on the screen.
+    // The same settings as git's: quit if the text fits one screen, show colors, leave the text on the screen.
     env: { LESS: 'FRX', LV: '-c', ...viewerEnvironment(env) },
   });
 }
 
-/** Starts what opens an address in a browser. No shell: the address comes from the service. */
+/** Opens an address in a browser, without a shell, since the address comes from the service. */
 export function startBrowser(
   [program = '', ...words]: readonly string[],
   address: string,
@@ -60,7 +60,7 @@ function withoutOwnKeys(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !OWN_KEYS.test(name)));
 }
 
-/** What it takes to show text or a page; whatever else is in the environment is not a viewer's business. */
+/** The only variables that a pager or browser gets. */
 const VIEWER_VARIABLES = [
   'PATH|HOME|LANG|LC_\\w+|TMPDIR',
   'TERM|TERMINFO|TERMINFO_DIRS|COLORTERM|LESS|LESSCHARSET|LESSSECURE',
@@ -75,10 +75,10 @@ function viewerEnvironment(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => FOR_VIEWERS.test(name) && !OWN_KEYS.test(name)));
 }
 
-// Not by a library: a line without an end would be gathered without an end.
+// node:readline would collect an endless line in memory without bound.
 const LONGEST_LINE = 2000;
 
-/** Tells each line that a program writes, cut where it is longer than 2,000 characters. */
+/** Calls `onLine` for each line that a program writes, cut to 2,000 characters. */
 export function forEachLine(stream: Readable, onLine: (line: string) => void): void {
   let rest = '';
   stream
@@ -94,7 +94,7 @@ export function forEachLine(stream: Readable, onLine: (line: string) => void): v
     });
 }
 
-/** How a program ended; `problem` says why it was ended early, or could not be started. */
+/** The end of a program; `problem` says why it was stopped early or could not start. */
 export interface ChildEnd {
   readonly code?: number | undefined;
   readonly signal?: string | undefined;
@@ -102,14 +102,14 @@ export interface ChildEnd {
 }
 
 interface ChildLimits {
-  /** Longest run in milliseconds; without it there is none. */
+  /** Time limit in milliseconds; none by default. */
   readonly limitMs?: number | undefined;
   readonly graceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs a command of the operator's with this on its standard input, and passes on what it writes line by line. Never
+ * Runs a command of the operator with `input` on its standard input, and passes on its output line by line. Never
  * rejects.
  */
 export function runLine(
@@ -118,7 +118,7 @@ export function runLine(
   { onLine, ...options }: CommandOptions & ChildLimits & { onLine: (line: string) => void },
 ): Promise<ChildEnd> {
   const child = startCommand(line, options);
-  // A command need not read its input.
+  // A command may end without reading its input.
   child.stdin.on('error', () => undefined).end(input);
   for (const stream of [child.stdout, child.stderr]) forEachLine(stream, onLine);
   return childEnd(child, { graceMs: 1000, ...options });

@@ -1,16 +1,16 @@
 import { maskCardNumbers } from './card-number.ts';
 
-/** Takes secrets out of text that is about to be shown or stored. Chunks are whole lines. */
+/** Removes secrets from text before it is shown or stored. Callers pass whole lines. */
 export interface Redactor {
-  /** Hides this value from now on, however it is encoded. Values under eight characters are too common to hide. */
+  /** Hides a value in all further text, in every encoding. Values under eight characters are too common to hide. */
   readonly addSecret: (value: string) => void;
-  /** `text` without secrets; idempotent, and linear in time for any text. */
+  /** Returns the text without secrets. It is idempotent, and linear in time for any text. */
   readonly redact: (text: string) => string;
 }
 
 /**
- * A redactor that knows no secrets yet, only the patterns of secrets. With `showUrls` (`--show-urls`) the queries of
- * signed addresses stay readable; keys, passwords and card numbers are hidden all the same.
+ * Creates a redactor that knows only the patterns of secrets. With `showUrls` (`--show-urls`) the queries of signed
+ * addresses stay readable; keys, passwords and card numbers remain hidden.
  */
 export function createRedactor({ showUrls }: { readonly showUrls?: boolean | undefined } = {}): Redactor {
   const known = new Set<string>();
@@ -32,7 +32,7 @@ export function createRedactor({ showUrls }: { readonly showUrls?: boolean | und
 const HIDDEN = '[hidden]';
 const SHORTEST_SECRET = 8;
 
-/** The ways in which a value turns up in text: as it is, in a URL, in JSON, within base64. */
+/** Returns the forms of a value in text: plain, in a URL, in JSON, and within base64. */
 function formsOf(value: string): string[] {
   const encoded = encodeURIComponent(Buffer.from(value).toString());
   const json = JSON.stringify(value).slice(1, -1);
@@ -41,7 +41,7 @@ function formsOf(value: string): string[] {
   return [...forms, ...base64Cores(value)].filter((form) => form.length >= SHORTEST_SECRET);
 }
 
-/** The part of the base64 text that depends on the value alone, for each offset within what was encoded. */
+/** Returns the part of a base64 text that depends on the value alone, for each alignment of the value. */
 function base64Cores(value: string): string[] {
   return [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]);
@@ -54,8 +54,8 @@ function base64Cores(value: string): string[] {
   });
 }
 
-// A value stands after the name as in a trace or a shell command, or quoted as in JSON (perhaps escaped once more).
-// Raw header lists put the name and the value side by side.
+// A value follows its name as in a trace or a shell command, or quoted as in JSON (possibly escaped twice). Raw header
+// lists contain the name and the value as neighbors.
 const HEADER = new RegExp(
   String.raw`((?<![a-z])(?:` +
     String.raw`(?:svc-api-key|(?:proxy-)?authorization|x-amz-security-token|(?:set-)?cookie)` +
@@ -73,7 +73,8 @@ function hideHeaders(text: string): string {
   return HEADER_NAME.test(text) ? text.replace(HEADER, `$1${HIDDEN}`) : text;
 }
 
-// A password may contain what an address may not: then all up to the last @ goes, unless a port stands there. Bounded, to stay linear.
+// A password may contain signs that are invalid in an address: then everything up to the last @ is hidden, unless a port
+// precedes it. The length is bounded, so that the pattern stays linear.
 const USER =
   /(:(?:\/\/|\\\/\\\/))(?:[^\s/?#"'<>`\\@:]{0,256}:(?!\d{1,5}[/?#])[^\s"'<>`]{0,512}|[^\s/?#"'<>`\\]{0,512})@/g;
 
@@ -81,7 +82,8 @@ function hidePasswords(text: string): string {
   return text.includes('@') ? text.replace(USER, `$1${HIDDEN}@`) : text;
 }
 
-// A query runs up to a space, a quote or a backslash; but \u0026 and \/ are & and / in JSON. The mark may be encoded too.
+// A query ends at a space, a quote or a backslash, except \u0026 and \/, which are & and / in JSON. Its question mark may
+// be percent-encoded.
 const QUERY = /(\?|%3f)((?:[^\s"'<>`\\]|\\(?=u00|\/))+)/gi;
 const SIGNED_NAME =
   /signature|(?:access|auth|security|session|upload|download)[-_]?token|credential|expires|accesskeyid|googleaccessid|^x-(?:amz|goog)-|^(?:sig|se|sp|sv|sr|st|key-pair-id|policy)$/i;
@@ -101,7 +103,7 @@ function isSigned(query: string): boolean {
     .some((parameter) => parameter.includes('=') && SIGNED_NAME.test(parameter.slice(0, parameter.indexOf('='))));
 }
 
-/** The ASCII signs of percent encoding, read; an address inside an address is encoded twice. */
+/** Decodes percent-encoded ASCII, twice: an address inside an address is encoded twice. */
 function decoded(query: string): string {
   return query.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

@@ -1,15 +1,14 @@
 const NOT_SHOWN = '(not shown: it may be a secret)';
 
 /**
- * A word of the command line as an error may repeat it: in quotes where it cannot be a secret, which may have been
- * pasted into the wrong place. That is a word of few letters, hyphens, dots and underscores, or one within two edits
- * of a known word.
+ * Formats a word of the command line for an error: in quotes if it cannot be a secret pasted into the wrong place. Safe
+ * words consist of a few letters, hyphens, dots and underscores, or are within two edits of a known word.
  */
 export function typedWord(word: string, known: Iterable<string> = []): string {
   return isShowable(word, known) ? `"${word}"` : NOT_SHOWN;
 }
 
-/** The same of an option; of `--option=value` only the name. */
+/** Formats an option for an error like `typedWord`; of `--option=value` only the name. */
 export function typedOption(text: string, known: Iterable<string> = []): string {
   const [name = ''] = text.split('=', 1);
   return typedWord(name, known);
@@ -18,11 +17,11 @@ export function typedOption(text: string, known: Iterable<string> = []): string 
 /** Whether a typed word cannot be a secret. */
 export function isShowable(word: string, known: Iterable<string> = []): boolean {
   if (/^[a-z._-]{1,20}$/i.test(word)) return true;
-  // Short as a known word is, and printable as it is: two edits add no more than two signs.
+  // A word within two edits of a known one differs from it by two characters at most, so it cannot contain a secret.
   return /^[\x21-\x7e]+$/.test(word) && Array.from(known).some((name) => editDistance(word, name) <= 2);
 }
 
-/** The candidate most like a mistyped word, or undefined when none is near enough to be meant. */
+/** Finds the candidate most similar to a mistyped word; undefined when none is similar enough. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.min(3, Math.ceil(word.length / 3)) + 1;
@@ -36,7 +35,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Insertions, deletions, replacements and swapped neighbors, each counted one; infinite where lengths differ by more than 3. */
+/** Counts insertions, deletions, replacements and swapped neighbors; infinite if the lengths differ by more than 3. */
 function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 3) return Infinity;
   let beforeLast: number[] = [];

@@ -6,32 +6,32 @@ import { isObject, objectOrUndefined } from '../../schema/json-value.ts';
 import type { TenantFacts } from '../../schema/tenant.ts';
 import { directoryOf, type PathsHost } from './paths.ts';
 
-// What one command learns from the service and later ones use: entity types, the tenants of keys, names of applications.
-// Each is a file of the cache directory; without a readable one nothing is known, and no command fails for that.
+// Facts that one command learns from the service for later ones: entity types, the tenants of keys, names of
+// applications. Each kind is a file in the cache directory. A missing or unreadable file is no error.
 
-/** Entity types that the interface names; the service can have more. */
+/** Entity types that the interface names; the service may have more. */
 export const ENTITY_TYPES = ['application', 'bank', 'card', 'proxy', 'tenant', 'token'] as const;
 
 export const ENTITY_TYPES_FILE_NAME = 'entity-types.json';
 
-/** Entity types that a service last listed; those of the interface where it never did. */
+/** Returns the entity types that a service last listed, or those of the interface. */
 export function entityTypesOf(system: PathsHost, service: string): string[] {
   const listed = listedTypes(system)[service]?.map(([type]) => type) ?? [];
   return listed.length > 0 ? listed : [...ENTITY_TYPES];
 }
 
-/** Entity types by value, with their names: those of the interface, and those that any service last listed. */
+/** Returns names by entity type, from the interface and from the last lists of all services. */
 export function knownEntityTypes(system: PathsHost): Map<string, string> {
   return new Map([...ENTITY_TYPES.map((type) => [type, ''] as const), ...Object.values(listedTypes(system)).flat()]);
 }
 
-/** Keeps the entity types of a service, such as its base URL. @returns whether they could be kept */
+/** Stores the entity types of a service, which its base URL identifies. @returns whether they could be stored */
 export function rememberEntityTypes(system: PathsHost, service: string, types: readonly Named[]): boolean {
   const services = { ...listedTypes(system), [service]: types };
   return writeCache(system, ENTITY_TYPES_FILE_NAME, { version: 1, services });
 }
 
-/** A value or an id, and its name. */
+/** A value or an id, with its name. */
 type Named = readonly [value: string, name: string];
 
 function listedTypes(system: PathsHost): Record<string, readonly Named[]> {
@@ -47,20 +47,20 @@ function isNamed(value: unknown): value is Named {
 
 const TENANTS = 'tenants.json';
 
-/** The tenant of a profile's key at this base URL when it was last checked, if ever. */
+/** Returns the tenant of a profile's key at this base URL, as of its last check, if any. */
 export function knownTenant(system: PathsHost, profile: string, baseUrl: string): TenantFacts | undefined {
   const known = readCache(system, TENANTS)[profile];
   return isObject(known) && known['base_url'] === baseUrl ? tenantFacts(known) : undefined;
 }
 
-/** Keeps the tenant of a profile, where it can be kept. */
+/** Stores the tenant of a profile; a failure is ignored. */
 export function rememberTenant(system: PathsHost, profile: string, baseUrl: string, tenant: TenantFacts): void {
   const { id, name, type } = tenant;
   const known = { base_url: baseUrl, id, name, type };
   writeCache(system, TENANTS, { ...readCache(system, TENANTS), [profile]: known });
 }
 
-/** Which tenant a value describes, if it is one. */
+/** Reads a tenant from a value; undefined if it is none. */
 export function tenantFacts(value: unknown): TenantFacts | undefined {
   if (!isObject(value)) return undefined;
   const { id, name, type } = value;
@@ -71,7 +71,7 @@ export function tenantFacts(value: unknown): TenantFacts | undefined {
 /** Names of applications by their ids. */
 export type ApplicationNames = ReadonlyMap<string, string>;
 
-/** Whose applications they are: a tenant at a service, which its base URL tells apart from others. */
+/** The owner of applications: a tenant at a service, which its base URL identifies. */
 interface Owner {
   readonly service: string;
   readonly tenantId: string;
@@ -80,13 +80,13 @@ interface Owner {
 const APPLICATIONS = 'applications.json';
 const APPLICATIONS_KEPT_MS = 86_400_000;
 
-/** The names of a tenant's applications, where they were read within a day; none where reading them was refused. */
+/** Returns the names of a tenant's applications, if they were read within a day; none if reading them was refused. */
 export function knownApplications(system: PathsHost, owner: Owner, now: number): ApplicationNames | undefined {
   const known = freshApplications(system, now)[keyOf(owner)];
   return known && new Map(known.names);
 }
 
-/** The names of the applications of all tenants that were read within a day: at one service, or at any. */
+/** Returns the names of all tenants' applications that were read within a day, at one service or at all. */
 export function knownApplicationsOf(system: PathsHost, service: string | undefined, now: number): ApplicationNames {
   const tenants = Object.entries(freshApplications(system, now)).filter(
     ([key]) => service === undefined || key.startsWith(`${service} `),
@@ -94,14 +94,14 @@ export function knownApplicationsOf(system: PathsHost, service: string | undefin
   return new Map(tenants.flatMap(([, { names }]) => names));
 }
 
-/** Keeps them for a day, where they can be kept. */
+/** Stores the names of a tenant's applications for a day; a failure is ignored. */
 export function rememberApplications(system: PathsHost, owner: Owner, names: ApplicationNames, now: number): void {
   const tenants = { ...freshApplications(system, now), [keyOf(owner)]: { at: now, names: [...names] } };
   writeCache(system, APPLICATIONS, { version: 1, tenants });
 }
 
 interface Applications {
-  /** When they were read, in epoch milliseconds. */
+  /** The time of reading, in epoch milliseconds. */
   readonly at: number;
   readonly names: readonly Named[];
 }

@@ -5,9 +5,10 @@ import { writeFileAtomicSync } from '../../base/files/draft.ts';
 import { type Config, configText, parseConfig } from './config-file.ts';
 
 /**
- * The config file as a conf store. Loaded only to write: conf costs more start-up time than a whole command.
- * conf's own writer overlooks short writes (a full disk destroys the file) and makes files that others can read, so
- * `store`, through which conf makes every change, is written atomically and privately here (R08, R11).
+ * The config file as a conf store, loaded only for writing, since conf costs more start-up time than a whole command.
+ * conf's own writer ignores short writes, so that a full disk destroys the file, and its files are readable by others.
+ * Therefore this class overrides `store`, through which conf makes every change, to write atomically and privately
+ * (R08, R11).
  */
 export class ConfStore extends Conf<Config> {
   constructor(file: string) {

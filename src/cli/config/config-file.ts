@@ -24,8 +24,8 @@ import {
 } from './values.ts';
 
 /**
- * A key in a profile, or the shell command that prints it, and the only base URL that it may go to (R02). With neither
- * there is no key; where both stand, the value counts.
+ * A key in a profile, or the shell command that prints it, and the only base URL to which it may be sent (R02). If both
+ * are present, the value counts.
  */
 export interface StoredKey {
   value?: string;
@@ -40,7 +40,7 @@ export interface Profile {
   base_url?: string;
   output?: OutputFormat;
   time?: TimeStyle;
-  /** What to do with the rows of a result code, where the operator chose. */
+  /** The operator's choices for the rows of result codes. */
   actions?: Record<string, ResultStep>;
   keys?: Partial<Record<KeyType, StoredKey>>;
 }
@@ -68,7 +68,7 @@ export function parseConfig(content: string, file: string): Config {
     const node = readJson(content);
     refuseNewer(node, file);
     CONFIG(node, 'the file');
-    // The check makes sure of its shape.
+    // The check above ensures the type.
     return plainValue(node) as Config;
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
@@ -107,7 +107,7 @@ const PROFILE = object({
 const PROFILES = mapOf(profileNameProblem, PROFILE);
 const CONFIG = object({ version: oneOf([1]), current: text, profiles: PROFILES }, ['version', 'profiles']);
 
-/** Throws a `JsonFault` where a node, called `name`, is not as it should be. */
+/** Throws a `JsonFault` if a node, called `name`, is invalid. */
 export type Check = (node: JsonNode, name: string) => void;
 
 function text(node: JsonNode, name: string): void {
@@ -123,7 +123,7 @@ function oneOf(values: readonly unknown[]): Check {
   };
 }
 
-/** An object with these members; others are let through unread. */
+/** Checks an object with these members; other members pass unchecked. */
 function object(members: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
   return (node, name) => {
     if (node.kind !== 'object') throw new JsonFault(node.at, `${name} should be an object in braces`);
@@ -136,7 +136,7 @@ function object(members: Readonly<Record<string, Check>>, required: readonly str
   };
 }
 
-/** An object whose members are all alike; `nameProblem` says what is wrong with a member's name, if anything. */
+/** Checks an object whose members are all of one kind; `nameProblem` describes what is wrong with a member's name. */
 function mapOf(nameProblem: (name: string) => string | undefined, check: Check): Check {
   return (node, name) => {
     if (node.kind !== 'object') throw new JsonFault(node.at, `${name} should be an object in braces`);
@@ -148,7 +148,7 @@ function mapOf(nameProblem: (name: string) => string | undefined, check: Check):
   };
 }
 
-/** A config and its file, which is undefined where there is no home directory for one. */
+/** A config and its file, which is undefined without a home directory. */
 export interface ConfigFile {
   readonly file: string | undefined;
   readonly exists: boolean;
@@ -159,23 +159,23 @@ export interface ConfigFile {
 const LARGEST_BYTES = 1_000_000;
 
 /**
- * Reads the config file; without one the config is empty (R10). Closes the file and its directory to others and says so
- * in `notices` (R08). @throws SvcError `config` for a file that is damaged (R13), unreadable or cannot be made private
+ * Reads the config file; without one the config is empty (R10). Closes the file and its directory to others, and reports
+ * that in `notices` (R08). @throws SvcError `config` if the file is damaged (R13), unreadable or cannot be made private
  */
 export function readConfig(system: PathsHost): ConfigFile {
   const directory = directoryOf(system, 'config');
   if (directory === undefined) return absent(undefined);
   return readOrAbsent(path.join(directory, CONFIG_FILE_NAME), (code) => {
-    // A home that is not ours to enter, as in a container that runs as another user, has no settings for us.
+    // A home that this user may not enter, as in a container that runs as another user, contains no settings.
     if (code === 'EACCES') return !system.env['SVC_CONFIG_DIR'] && !isExecutable(directory);
     return code === 'ENOENT' || code === 'ENOTDIR';
   });
 }
 
 /**
- * Changes the config file: reads it again under a lock, lets `change` alter what was read, and replaces the file
- * whole (R11, R12). Makes file and directory where there are none. Throws what `readConfig` throws, and `local` when
- * the file cannot be written; the old one then stays as it was.
+ * Changes the config file: rereads it under a lock, applies `change`, and replaces the file as a whole (R11, R12).
+ * Creates the file and its directory if missing. Throws what `readConfig` throws, and `local` when the file cannot be
+ * written; the old file then stays.
  */
 export async function updateConfig(
   system: PathsHost & LockHost,
@@ -203,7 +203,7 @@ export async function updateConfig(
   );
 }
 
-// A file that we would refuse to read must not be written in the first place.
+// A config file that svc would refuse to read must never be written.
 function checkChanged(config: Config, file: string): void {
   try {
     parseConfig(configText(config), file);

@@ -1,18 +1,18 @@
 import { createScanner, type Node, type ParseError, parseTree } from 'jsonc-parser';
 
-/** A JSON value that knows where it stands in its text, so that a fault can be shown by line and column. */
+/** A JSON value with its position in the text, so that a fault can be reported by line and column. */
 export type JsonNode =
   | { readonly kind: 'object'; readonly at: number; readonly members: ReadonlyMap<string, JsonMember> }
   | { readonly kind: 'array'; readonly at: number; readonly items: readonly JsonNode[] }
   | { readonly kind: 'scalar'; readonly at: number; readonly value: string | number | boolean | null };
 
-/** A member of an object; `at` is where its name stands. */
+/** A member of an object; `at` is the offset of its name. */
 export interface JsonMember {
   readonly at: number;
   readonly node: JsonNode;
 }
 
-/** What is wrong with a JSON text and where (an offset in it). The message never contains any of the text. */
+/** A fault in a JSON text, with its offset. The message never quotes the text. */
 export class JsonFault extends Error {
   override readonly name = 'JsonFault';
   readonly at: number;
@@ -23,12 +23,12 @@ export class JsonFault extends Error {
   }
 }
 
-// Deeper than any config. The parser recurses, so a hostile file would otherwise use up the stack.
+// Deeper than any config. The parser recurses, so deeper nesting could exhaust the stack.
 const DEEPEST = 32;
 
 /**
  * Reads strict JSON, or JSON with comments.
- * @throws JsonFault for the first fault; a member given twice is one, since one of the two would be lost
+ * @throws JsonFault for the first fault. A repeated member is a fault, since one of its values would be lost.
  */
 export function readJson(text: string, comments: 'no comments' | 'comments' = 'no comments'): JsonNode {
   refuseDeepNesting(text);
@@ -46,7 +46,7 @@ export function plainValue(node: JsonNode): unknown {
   return Object.fromEntries([...node.members].map(([name, member]) => [name, plainValue(member.node)]));
 }
 
-/** Line and column of an offset, both from 1. */
+/** Returns line and column of an offset, both counted from 1. */
 export function positionOf(text: string, at: number): { line: number; column: number } {
   const before = text.slice(0, at).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
@@ -62,12 +62,12 @@ function refuseDeepNesting(text: string): void {
   }
 }
 
-// The package declares its numbers as const enums, which a module compiled by itself cannot import.
+// The package declares these numbers as const enums, which a module compiled in isolation cannot import.
 const OPENING: ReadonlySet<number> = new Set([1, 3]);
 const CLOSING: ReadonlySet<number> = new Set([2, 4]);
 const END_OF_TEXT = 17;
 
-/** What each error code of the parser says was expected. */
+/** The expected token for each error code of the parser. */
 const EXPECTED: ReadonlyMap<number, string> = new Map([
   [1, 'a value'],
   [3, 'a name in double quotes'],
@@ -79,7 +79,7 @@ const EXPECTED: ReadonlyMap<number, string> = new Map([
   [9, 'the end'],
 ]);
 
-/** What each error code of the parser says is wrong in a token. */
+/** The fault within a token for each error code of the parser. */
 const INVALID: ReadonlyMap<number, string> = new Map([
   [2, 'a number is not valid'],
   [10, 'comments are not allowed'],

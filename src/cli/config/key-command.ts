@@ -6,12 +6,12 @@ import { commandName, type KeyCommandHost, UNNAMED } from './keys.ts';
 
 const LIMIT_MS = 60_000;
 const HOLD_MS = 700;
-// Far longer than any key: a command that was named by mistake is not read whole.
+// Far longer than any key, so that the output of a wrong command is not read to its end.
 const LONGEST_OUTPUT = 65_536;
 
 /**
- * Runs a shell command of the operator's and gives the first line that it prints. Its environment contains no key of
- * ours, its standard input is empty; what it prints never shows, in no error either.
+ * Runs a shell command of the operator and returns the first line of its output. The command gets no other key in its
+ * environment and an empty standard input; its output never appears in an error.
  * @throws SvcError `config` naming the command's first word and how it ended; the signal's reason when it aborts
  */
 export async function keyFromCommand(
@@ -20,7 +20,7 @@ export async function keyFromCommand(
   { env, cwd, signal, ...host }: KeyCommandHost & { readonly env: Environment; readonly cwd: string },
 ): Promise<string> {
   signal?.throwIfAborted();
-  // It may be a key, pasted by mistake: the shell repeats it.
+  // The command may be a key pasted by mistake, which the shell would repeat in its error.
   if (!/\s/.test(command.trim()) && commandName(command) === UNNAMED) host.onSecret?.(command.trim());
   const child = startCommand(command, { env, cwd });
   child.stdin.on('error', () => undefined).end();
@@ -43,7 +43,7 @@ export async function keyFromCommand(
   return firstLine(printed);
 }
 
-// A script that traces its steps writes the key to stderr before it prints it, and only a known key can be hidden.
+// A script with tracing writes the key to stderr before stdout, so its lines wait until the key is known and hidden.
 function held(onLine: (line: string) => void): { onLine: (line: string) => void; flush: () => void } {
   let lines: string[] = [];
   let timer: NodeJS.Timeout | undefined;

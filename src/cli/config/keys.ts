@@ -10,37 +10,37 @@ import { baseUrlText, DEFAULT_ORIGIN, fromProfile, type Origin, parseBaseUrl, ty
 
 export const KEY_TYPES = ['management', 'private'] as const satisfies readonly KeyType[];
 
-/** What the embedded sandbox takes for a key. No secrets: it lets in nobody but this machine. */
+/** The keys of the embedded sandbox. They are no secrets, since only this machine can reach it. */
 export const SANDBOX_KEYS: Readonly<Record<KeyType, string>> = {
   management: 'sandbox-management-key',
   private: 'sandbox-private-key',
 };
 
-/** The variables that may contain a key of this kind, first come first. Each also exists with `_FILE` at its end. */
+/** The variables for a key of each kind, in order of precedence. Each also exists with the suffix `_FILE`. */
 export const KEY_VARIABLES: Readonly<Record<KeyType, readonly string[]>> = {
   management: ['SVC_MANAGEMENT_API_KEY', 'SVC_API_KEY'],
   private: ['SVC_PRIVATE_API_KEY', 'SVC_API_KEY'],
 };
 
-/** What running a key command asks of the command that needs the key. */
+/** The environment for running a key command, provided by the command that needs the key. */
 export interface KeyCommandHost {
   /** Ends the command when it aborts. */
   readonly signal?: AbortSignal | undefined;
   /** Gets each line that the command writes on stderr, within a second. */
   readonly onLine?: ((line: string) => void) | undefined;
-  /** Gets what may be the key as soon as any of it came, so that it is hidden in lines that come later. */
+  /** Receives a possible key as soon as it is printed, so that later lines can be redacted. */
   readonly onSecret?: ((text: string) => void) | undefined;
-  /** Longest run in milliseconds; by default a minute, since a person may have to unlock something. */
+  /** Time limit in milliseconds; a minute by default, since a person may have to unlock something. */
   readonly limitMs?: number | undefined;
 }
 
 type KeyHost = Pick<System, 'env' | 'cwd' | 'clock'>;
 
 /**
- * The key of this kind and where it came from: the environment, else the profile, whose command is run now if it has
- * one. Never a key of the other kind. The sandbox has its own and looks at neither. Throws `SvcError`: `key_missing`;
- * `key_refused` when the profile's key was stored for another base URL than the one in effect (R02); `config` for a
- * key that cannot be read or used.
+ * Finds the key of this kind, with its origin: the environment, else the profile, whose key command is run now. It never
+ * returns a key of the other kind. The sandbox has its own keys and uses neither source. Throws `SvcError`:
+ * `key_missing`; `key_refused` if the profile's key was stored for another base URL (R02); `config` for a key that cannot
+ * be read or used.
  */
 export async function resolveKey(
   system: KeyHost,
@@ -56,7 +56,7 @@ export async function resolveKey(
   return storedKey(system, settings, kind, host);
 }
 
-/** Keys known without reading a file or running a command, kept out of all output. The sandbox's are no secret. */
+/** Returns the keys that are known without reading a file or running a command, for redaction. */
 export function keysAtHand({ env }: Pick<System, 'env'>, stored?: Profile): string[] {
   const named = Object.values(KEY_VARIABLES)
     .flat()
@@ -69,7 +69,7 @@ export function keysAtHand({ env }: Pick<System, 'env'>, stored?: Profile): stri
 /** The settings that decide where a key comes from. */
 export type KeySettings = Pick<Settings, 'sandbox' | 'stored' | 'profile'>;
 
-/** Where the key of this kind would come from, without reading it or running anything; undefined: there is none. */
+/** Returns the origin of the key of this kind without reading it; undefined if there is none. */
 export function keyOrigin({ env }: Pick<System, 'env'>, settings: KeySettings, kind: KeyType): Origin | undefined {
   if (settings.sandbox) return DEFAULT_ORIGIN;
   const set = KEY_VARIABLES[kind]
@@ -80,7 +80,7 @@ export function keyOrigin({ env }: Pick<System, 'env'>, settings: KeySettings, k
   return isKept(stored) ? originOf(stored, settings.profile.value) : undefined;
 }
 
-/** Whether the keys in use are those that every sandbox takes, and no service. */
+/** Whether the keys in use are the published keys of the sandbox. */
 export function hasSandboxKeys({ env }: Pick<System, 'env'>, settings: KeySettings): boolean {
   return KEY_TYPES.every((kind) => {
     const origin = keyOrigin({ env }, settings, kind);
@@ -90,7 +90,7 @@ export function hasSandboxKeys({ env }: Pick<System, 'env'>, settings: KeySettin
   });
 }
 
-/** The files that the environment names for keys: each path with its variable. */
+/** Returns the key files that the environment names, each path with its variable. */
 export function keyFiles({ env, cwd }: Pick<System, 'env' | 'cwd'>): (readonly [file: string, variable: string])[] {
   const variables = new Set(Object.values(KEY_VARIABLES).flat());
   return Array.from(variables, (variable) => `${variable}_FILE`).flatMap((variable) => {
@@ -99,14 +99,14 @@ export function keyFiles({ env, cwd }: Pick<System, 'env' | 'cwd'>): (readonly [
   });
 }
 
-/** The variable that curl takes the key from: the one that is set, else the one of this kind. */
+/** Returns the variable from which a curl command reads the key: the one that is set, else the main one. */
 export function keyVariable({ env }: Pick<System, 'env'>, kind: KeyType): string {
   const own = KEY_VARIABLES[kind][0] ?? '';
   const either = 'SVC_API_KEY';
   return !env[own] && env[either] ? either : own;
 }
 
-/** How a profile has a key: `stored`, or by a command, of which the first word is shown; undefined: it has none. */
+/** Describes how a profile has a key: `stored`, or the first word of its command; undefined if it has none. */
 export function storedAs(stored: StoredKey | undefined): string | undefined {
   if (!isKept(stored)) return undefined;
   return stored.value !== undefined ? 'stored' : commandName(stored.command ?? '');
@@ -144,7 +144,7 @@ async function storedKey(
   const target = baseUrlText(settings.requireBaseUrl());
   if (home !== target) throw notForThere(kind, profile, home, target);
   if (stored.value !== undefined) return checked(stored.value, origin);
-  // Running a command costs more to load than most commands need.
+  // Loaded on demand: most commands need no key command.
   const { keyFromCommand } = await import('./key-command.ts');
   return checked(await keyFromCommand(stored.command ?? '', kind, { env, cwd, ...host }), origin);
 }
@@ -184,7 +184,7 @@ function notForThere(kind: KeyType, profile: string, home: string, target: strin
 // Far longer than any key, so that a file given by mistake is not read whole.
 const LARGEST_BYTES = 16_384;
 
-/** The text of the key file that `variable` names, or of a pipe. Errors name the file, never its content. */
+/** Reads the key file or pipe that `variable` names. Errors name the file, never its content. */
 async function readKeyFile(file: string, cwd: string, variable: string, waiting: Waiting): Promise<string> {
   const bytes = await readFileOrPipe(path.resolve(cwd, file), LARGEST_BYTES + 1, waiting).catch((error: unknown) => {
     waiting.signal?.throwIfAborted();
@@ -206,7 +206,7 @@ function badFile(file: string, variable: string, problem: string, cause?: unknow
 
 const LONGEST = 4096;
 
-/** The key in `text`, trimmed; `from` names its source. @throws SvcError `config` for no key, showing none of it */
+/** Returns the key in `text`, trimmed; `from` names its source. @throws SvcError `config`, which never quotes the text */
 export function checkKeyText(text: string, from: string): string {
   const key = text.trim();
   const problem = problemOf(key);
@@ -223,10 +223,10 @@ function problemOf(key: string): string | undefined {
   return /^[!-~]+$/.test(key) ? undefined : 'contains a character that no key contains';
 }
 
-/** The name of a key command that may be a key, pasted by mistake. */
+/** The name shown for a key command that may be a key pasted by mistake. */
 export const UNNAMED = 'a command';
 
-/** The name of a key command where it is shown: `command pass`. Its other words may contain secrets. */
+/** Returns the name shown for a key command, such as `command pass`. Its other words may contain secrets. */
 export function commandName(command: string): string {
   const [word = ''] = command.trim().split(/\s+/);
   const isPath = /^[\w./\\:~-]{1,80}$/.test(word);

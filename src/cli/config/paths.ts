@@ -4,20 +4,20 @@ import type { System } from '../../base/system.ts';
 
 export const CONFIG_FILE_NAME = 'config.json';
 
-/** What finding a directory needs of its process. */
+/** The facts about the process that determine directories. */
 export type PathsHost = Pick<System, 'env' | 'platform' | 'home' | 'cwd'>;
 
-/** What a directory holds: profiles and keys; runs and the sandbox; what can be fetched again. */
+/** The kinds of directories: profiles and keys; runs and the sandbox; data that can be fetched again. */
 export type DirectoryKind = 'config' | 'state' | 'cache';
 
-/** What svc keeps in each directory. Other names there are the operator's, who may have chosen a directory of their own. */
+/** The names that svc uses in each directory. Others belong to the operator, who may have chosen a shared directory. */
 export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
   config: /^\.?config\.json(?:\..*)?$/,
   state: /^(?:archives|pacing|runs|sandbox|spool|tails)$/,
   cache: /^\.?(?:applications|entity-types|tenants)\.json(?:\..*)?$/,
 };
 
-/** What svc keeps in each directory of the state: the operator may have named a file, an archive or a run there. */
+/** The names that svc uses in each directory below the state directory; others belong to the operator. */
 export const KEPT_BELOW: Readonly<Record<string, RegExp>> = {
   archives: /^[0-9a-f]{16}(?:\..*)?$/,
   pacing: /^(?:secret|[^.].*\.(?:json|log))(?:\..*)?$/,
@@ -27,7 +27,7 @@ export const KEPT_BELOW: Readonly<Record<string, RegExp>> = {
   tails: /^\.?\d{8}T\d{6}-[0-9a-f]{8}\.json/,
 };
 
-/** The directory of this kind, for a writer. @throws SvcError `config` when there is no home directory for it */
+/** Returns the directory of this kind, for writing. @throws SvcError `config` without a home directory */
 export function requireDirectory(system: PathsHost, kind: DirectoryKind): string {
   const found = directoryOf(system, kind);
   if (found !== undefined) return found;
@@ -51,7 +51,7 @@ const WINDOWS = {
   cache: ['LOCALAPPDATA', 'AppData/Local', 'svc/Cache'],
 } as const;
 
-/** The directory of this kind, which its variable names, or the system's own. Undefined without a home. */
+/** Returns the directory of this kind: from its variable, or by the system's convention. Undefined without a home. */
 export function directoryOf({ platform, env, home, cwd }: PathsHost, kind: DirectoryKind): string | undefined {
   const path = platform === 'win32' ? nodePath.win32 : nodePath.posix;
   const chosen = env[VARIABLES[kind]];

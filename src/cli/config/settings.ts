@@ -21,10 +21,10 @@ import {
   type TimeStyle,
 } from './values.ts';
 
-/** The global options that settings depend on. Undefined: not given. `timeout` and `maxWait` in milliseconds. */
+/** The global options that affect settings, undefined if not given. `timeout` and `maxWait` are in milliseconds. */
 export interface SettingFlags {
   readonly profile?: string | undefined;
-  /** The option that names it, where that is not `--profile`. */
+  /** The option that names the profile, if it is not `--profile`. */
   readonly profileOption?: string;
   readonly sandbox?: boolean | undefined;
   readonly baseUrl?: string | undefined;
@@ -34,29 +34,29 @@ export interface SettingFlags {
   readonly maxWait?: number | undefined;
 }
 
-/** Everything that a command takes from flags, environment and profile, each with where it came from. */
+/** The settings from flags, environment and profile, each with its origin. */
 export interface Settings {
   /** Name of the profile in use. */
   readonly profile: Setting<string>;
-  /** Whether that is the built-in sandbox. */
+  /** Whether the profile is the built-in sandbox. */
   readonly sandbox: boolean;
   /** The profile as it is stored; undefined for the sandbox and for a name with nothing stored. */
   readonly stored: Profile | undefined;
-  /** Undefined: none is configured. In the sandbox: the embedded one is meant, wherever it listens. */
+  /** The base URL; undefined if none is configured, or for the embedded sandbox. */
   readonly baseUrl: Setting<URL> | undefined;
-  /** Undefined value: depends on whether stdout is a terminal, and on the command. */
+  /** The output format; an undefined value depends on the command and on whether stdout is a terminal. */
   readonly output: Setting<OutputFormat | undefined>;
-  /** Undefined value: depends on whether stdout is a terminal. */
+  /** The style of times; an undefined value depends on whether stdout is a terminal. */
   readonly time: Setting<TimeStyle | undefined>;
-  /** Bound on the whole command in milliseconds; undefined value: none was asked for. */
+  /** Time limit of the command in milliseconds; an undefined value means none. */
   readonly timeoutMs: Setting<number | undefined>;
   /** Longest single pause that a rate limit may ask for, in milliseconds. */
   readonly maxWaitMs: Setting<number>;
-  /** The config file, where there is a place for one; undefined too when it was not looked at. */
+  /** The config file; undefined without a place for one, or when it was not read. */
   readonly configFile: string | undefined;
-  /** Lines for stderr about what was repaired while reading. */
+  /** Notices for stderr about repaired permissions. */
   readonly notices: readonly string[];
-  /** The base URL, or `SvcError` `config` saying how to give one. */
+  /** Returns the base URL, or throws `SvcError` `config` with the ways to set one. */
   requireBaseUrl(): URL;
 }
 
@@ -95,11 +95,11 @@ export async function resolveSettings(system: PathsHost, flags: SettingFlags, ne
 }
 
 /**
- * The same for commands that must always run: what is wrong with the config file or a variable is ignored, first the
- * file with its profiles, then every variable of ours. @throws SvcError `usage` for a bad flag
+ * Resolves settings for commands that must always run. It ignores an invalid config file, then all variables of svc.
+ * @throws SvcError `usage` for a bad flag
  */
 export async function resolveUsableSettings(system: PathsHost, flags: SettingFlags): Promise<Settings> {
-  // Without a home and a directory for it there is no config file.
+  // Removing these variables and the home directory leaves no config file to read.
   const withoutFile = reduced(system, /^(?:SVC_CONFIG_DIR|SVC_PROFILE|XDG_CONFIG_HOME|APPDATA)$/);
   const withoutOurs = reduced(system, /^(?:SVC_.*|XDG_CONFIG_HOME|APPDATA)$/);
   for (const usable of [system, withoutFile]) {
@@ -126,7 +126,7 @@ function typed(name: string, value: number | undefined): Setting<number> | undef
 
 type Parse<T> = (text: string, origin: Origin) => T;
 
-// Real data must not go where the sandbox is meant, nor sandbox data to the real service.
+// Mixing the sandbox profile with another address could send real data to a sandbox, or test data to the service.
 function sandboxBaseUrl(text: string, origin: Origin): URL {
   const url = parseBaseUrl(text, origin);
   if (isLoopback(url)) return url;
@@ -153,7 +153,7 @@ function badValue({ kind, name }: Origin, problem: string): SvcError {
   return new SvcError(kind === 'flag' ? 'usage' : 'config', `the value of ${name} ${problem}`);
 }
 
-/** `profile`: its name, where it is stored. */
+/** `profile` is the name of the profile if it is stored. */
 function noBaseUrl(profile: string | undefined): SvcError {
   const where = profile === undefined ? '' : ` for profile ${profile}`;
   return new SvcError('config', `no base URL is set${where}`, {
@@ -167,7 +167,7 @@ interface ChosenProfile extends Pick<Settings, 'sandbox' | 'stored' | 'configFil
   readonly name: Setting<string>;
 }
 
-/** Chooses the profile by flag, variable, the config's current one, or `default`; for the sandbox no file is read. */
+/** Chooses the profile: flag, variable, the config's current one, or `default`. The sandbox needs no config file. */
 function chooseProfile(system: PathsHost, flags: SettingFlags, mayBeNew: boolean): ChosenProfile {
   const named = namedProfile(system, flags);
   if (named?.value === SANDBOX_PROFILE) return sandboxProfile(named);

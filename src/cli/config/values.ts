@@ -2,7 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
 import { displayHost, isSafeAddress, readAddress } from '../../schema/address.ts';
 
-/** Forms in which data is written, the one for people first. */
+/** Output formats, the one for people first. */
 export const OUTPUT_FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;
 
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -14,13 +14,13 @@ export type TimeStyle = (typeof TIME_STYLES)[number];
 /** The steps that an operator can choose for the rows of a result code. */
 export const RESULT_STEPS = ['replace', 'keep', 'exclude', 'fix'] as const;
 
-/** What to do with the token of a result row in the next request. */
+/** The step for the token of a result row in the next request. */
 export type ResultStep = (typeof RESULT_STEPS)[number];
 
-/** The same as settings and options write it: WRN_OPT_OUT=exclude. */
+/** A choice of a step as settings and options write it: WRN_OPT_OUT=exclude. */
 export type ChosenStep = readonly [code: string, step: ResultStep];
 
-/** What is wrong with the name of a result code, if anything. Codes that are not known here are fine. */
+/** Describes what is wrong with the name of a result code; undefined if nothing is. Unknown codes are accepted. */
 export function resultCodeProblem(code: string): string | undefined {
   return /^[A-Za-z0-9_]{1,64}$/.test(code)
     ? undefined
@@ -64,7 +64,7 @@ export function profileNameProblem(name: string): string | undefined {
   if (name.length > 64) return 'is longer than 64 characters';
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
     return 'should be letters, digits, dots, dashes and underscores, and begin with a letter or digit';
-  // `constructor`, `toString` and the like: every object seems to have a member of that name.
+  // Every object seems to have members such as `constructor` and `toString`.
   return name in {} ? 'is one of those that JavaScript keeps' : undefined;
 }
 
@@ -95,7 +95,7 @@ export function parseBaseUrl(text: string, origin: Origin): URL {
   return url;
 }
 
-/** A base URL as text, without a slash at its end: the form in which it is stored, compared and shown. */
+/** Formats a base URL without a slash at its end, as it is stored, compared and shown. */
 export function baseUrlText(url: URL): string {
   return displayHost(url) + url.pathname.replace(/\/+$/, '');
 }
@@ -106,7 +106,7 @@ function problemOf(url: URL | undefined): string | undefined {
   return addressProblem(url);
 }
 
-/** Why nothing can be sent to an address, as the end of a sentence: https only, on this machine also http; no password. */
+/** Describes why an address is refused, as the end of a sentence. It must be https, or http on this machine, without password. */
 export function addressProblem(url: URL | undefined): string | undefined {
   if (url === undefined) return 'is not a valid URL (expected https://…)';
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is neither https nor http';
@@ -114,7 +114,7 @@ export function addressProblem(url: URL | undefined): string | undefined {
   return url.username === '' && url.password === '' ? undefined : 'must not contain a user name or password';
 }
 
-/** Where a setting came from: `--output`, `SVC_OUTPUT`, `profile prod` or `default`. */
+/** The origin of a setting: `--output`, `SVC_OUTPUT`, `profile prod` or `default`. */
 export interface Origin {
   readonly kind: 'flag' | 'environment' | 'profile' | 'default';
   readonly name: string;
@@ -131,7 +131,7 @@ export function fromProfile(profile: string): Origin {
   return { kind: 'profile', name: `profile ${profile}` };
 }
 
-/** The places where one setting may be given, in order of precedence. */
+/** The sources of one setting, in order of precedence. */
 export interface Sources {
   /** The option's name and what was typed for it. */
   readonly flag?: readonly [name: string, value: string | undefined];

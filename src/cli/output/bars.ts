@@ -5,11 +5,11 @@ const ASCII_LEVELS = ['_', '.', ':', '-', '=', '+', '*', '#'] as const;
 interface DrawOptions {
   /** Whether the terminal shows block characters; else ASCII is used. Default true. */
   readonly unicode?: boolean | undefined;
-  /** Whether nothing may be drawn at all: the words beside a drawing have to do. Default false. */
+  /** Whether nothing is drawn, since the words beside a drawing suffice. Default false. */
   readonly plain?: boolean | undefined;
 }
 
-/** A bar for `value` out of `most`, at most `width` columns; a value above zero always shows. Nothing where it is to be plain. */
+/** Draws a bar for `value` out of `most`, at most `width` columns wide. A value above zero is always visible. */
 export function drawBar(
   value: number,
   most: number,
@@ -23,7 +23,7 @@ export function drawBar(
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
 }
 
-/** A gauge of exactly `width` columns, filled to `share` (0 to 1). */
+/** Draws a gauge of exactly `width` columns, filled to `share` (0 to 1). */
 export function drawGauge(share: number, width: number, { unicode = true, plain = false }: DrawOptions = {}): string {
   if (plain) return '';
   const filled = Math.floor(Math.max(0, Math.min(1, share)) * width);
@@ -31,7 +31,7 @@ export function drawGauge(share: number, width: number, { unicode = true, plain 
   return unicode ? '█'.repeat(filled) + '░'.repeat(rest) : '#'.repeat(filled) + '.'.repeat(rest);
 }
 
-/** One character a value, from the lowest level (zero) to the highest (the largest value). */
+/** Draws one character for each value, from the lowest level (zero) to the highest (the largest value). */
 export function drawSparkline(values: readonly number[], { unicode = true, plain = false }: DrawOptions = {}): string {
   if (plain) return '';
   const levels = unicode ? LEVELS : ASCII_LEVELS;

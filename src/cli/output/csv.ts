@@ -5,16 +5,16 @@ import { cleanText } from './text.ts';
 import { chooseFields, leafPaths, projection, type Renderer, type RenderOptions, valueAt } from './view.ts';
 
 /**
- * RFC 4180 with LF: a header, then a row each; a nested value is its JSON text, an absent one is empty. One object has
- * a column for every value, new ones too.
- * Cells that begin like a formula are left alone unless `excelSafe` is set: a prefix alters the data for every
- * reader that is not a spreadsheet.
+ * Writes RFC 4180 with LF: a header, then rows. A nested value is its JSON text, an absent one is empty. A single object
+ * has a column for every value, including unknown ones.
+ * Cells that begin like a formula are unchanged unless `excelSafe` is set, since a prefix alters the data for every reader
+ * but a spreadsheet.
  */
 export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const { view, width, excelSafe = false } = options;
   const paths = chooseFields(view, options.fields) ?? view.fields.filter((field) => !/(?:^|\.)\*$/.test(field));
   const project = projection(view, undefined, options.showUrls ?? false);
-  // Only a terminal has a width: there a cell is cleaned; elsewhere its bytes are the service's.
+  // Only a terminal has a width. There a cell is made safe; elsewhere its bytes stay as the service sent them.
   const cell = (text: string): string => (width === undefined ? text : cleanText(text, 'keep'));
   const header = (columns: readonly string[]): string => csvRow(columns.map(cell));
   const cells = (value: T, columns: readonly string[]): (string | number)[] => {
@@ -29,7 +29,7 @@ export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
     return excelSafe ? excelSafeRows(columns, all) : csvRows(all);
   };
   const leftOut = new LeftOut(paths);
-  // Who chose the fields knows which ones are missing.
+  // An operator who chose the fields knows that others are missing.
   const isNoted = options.onLeftOut !== undefined && options.fields === undefined;
   return {
     begin: () => header(paths),
@@ -48,10 +48,10 @@ export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   };
 }
 
-/** The most paths that are collected, since a service that uses data as names could send any number. */
+/** The most paths that are collected: a service that uses data as names could send any number. */
 const MOST_LEFT_OUT = 100;
 
-/** Collects the paths of values that have no column in a list, whose header is written before its rows are known. */
+/** Collects the paths of values without a column: the header of a list is written before its rows are known. */
 class LeftOut {
   readonly paths: string[] = [];
   readonly #known: readonly string[];
@@ -70,7 +70,7 @@ class LeftOut {
   }
 }
 
-/** Paths of what one object has beside the known fields. In a list the header comes before them. */
+/** Returns the paths of values that one object has beside the known fields. */
 function newPaths(paths: readonly string[], known: readonly string[]): string[] {
   return paths.filter((path) => !known.some((field) => covers(field, path) || covers(path, field)));
 }
@@ -84,21 +84,21 @@ function plain(value: unknown): string {
   return typeof value === 'string' ? value : jsonLine(value);
 }
 
-/** What a cell can contain; a number is never taken for a formula. */
+/** The value of a cell; a number is never taken for a formula. */
 type Cell = string | number;
 
-/** One line of CSV with its line end. */
+/** Writes one line of CSV with its line end. */
 export function csvRow(cells: readonly string[]): string {
   return csvRows([cells]);
 }
 
-/** Lines of CSV, as many cells in each. A row with a single empty cell is written as `""`, since a blank line is no row. */
+/** Writes lines of CSV. A row with a single empty cell becomes `""`, since a blank line is no row. */
 export function csvRows(rows: readonly (readonly Cell[])[]): string {
   return stringified(rows, false);
 }
 
 /**
- * The same for a spreadsheet: a quote goes before what it would run as a formula. Tokens keep their value.
+ * Writes lines of CSV for a spreadsheet: a quote precedes any text that would run as a formula. Tokens must not change.
  * @throws SvcError `refused_input` when a token would have to be changed
  */
 export function excelSafeRows(names: readonly string[], rows: readonly (readonly Cell[])[]): string {

@@ -1,4 +1,4 @@
-/** jq as two texts, put together by embed-jq.config.ts. */
+/** jq as two texts, made by embed-jq.config.ts. */
 declare module '#jq' {
   /** The text of a worker thread that replies with jq's output. */
   export const program: string;

@@ -4,7 +4,7 @@ import { cleanText, wrapWords } from './text.ts';
 import { formatNumber } from './time.ts';
 import { type Palette, plainPalette } from './view.ts';
 
-/** How an error is reported. */
+/** The style of an error report. */
 export interface ReportStyle {
   /** One JSON object on one line, for a program, instead of lines for a person. */
   readonly machine: boolean;
@@ -15,15 +15,15 @@ export interface ReportStyle {
   /** The profile that failed, where there are several. */
   readonly profile?: string | undefined;
   readonly palette?: Palette | undefined;
-  /** Columns of the terminal that it is printed on; elsewhere a line is not broken. */
+  /** Columns of the terminal; without it lines are not wrapped. */
   readonly columns?: number | undefined;
-  /** Advice on an option that would help, which only a command line has; it follows the hint. */
+  /** Returns advice on an option, which follows the hint; the library has no options. */
   readonly adviceFor?: ((error: SvcError) => string | undefined) | undefined;
-  /** Writes the next command out, with the service that this one named. */
+  /** Writes out the next command, with the service that this command named. */
   readonly writeCommand?: ((words: readonly string[]) => string) | undefined;
 }
 
-/** The report of a failure for stderr, clean for a terminal, with its newline. The output redacts it. */
+/** Formats a failure for stderr, safe for a terminal, with a newline. The output redacts it. */
 export function reportError(error: unknown, style: ReportStyle): string {
   return style.machine ? forProgram(error, style) : forPerson(error, style);
 }
@@ -45,11 +45,11 @@ function forProgram(error: unknown, style: ReportStyle): string {
     profile: style.profile,
   };
   const stacks = style.debug ? { stack: stacksOf(error) } : {};
-  // The fixed members come first and no fact can replace one.
+  // The fixed members are listed twice, so that they come first and no fact can replace one.
   try {
     return `${jsonLine({ ...report, ...known.facts, ...report, ...stacks })}\n`;
   } catch {
-    // A fact that JSON cannot contain must not hide the error.
+    // A fact that cannot be written as JSON must not hide the error.
     return `${jsonLine({ ...report, ...stacks })}\n`;
   }
 }
@@ -95,7 +95,7 @@ function asSvcError(error: unknown): SvcError {
   return new SvcError('bug', `unexpected failure: ${errorText(error)}`, { hint: 'This is a bug: please report it.' });
 }
 
-/** `EMFILE` or `ENFILE` where an error, or one of its causes, is that no more files may be opened. */
+/** Returns `EMFILE` or `ENFILE` if an error or one of its causes is a lack of file descriptors. */
 function exhaustedCodeOf(error: unknown): string | undefined {
   const codes = causesOf(error).map((each) =>
     each instanceof SvcError ? each.facts?.['system_code'] : systemCodeOf(each),
@@ -104,7 +104,7 @@ function exhaustedCodeOf(error: unknown): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
-/** Replaces the hint of what failed, which would lead elsewhere. */
+/** Returns the error for a lack of file descriptors; the hint of the original error would mislead. */
 function tooManyFilesError(error: unknown, code: string): SvcError {
   const failed = error instanceof SvcError ? error : undefined;
   const subject = failed === undefined ? 'a file or connection could not be opened' : failed.message;
@@ -129,7 +129,7 @@ function errorText(thrown: unknown): string {
 
 const LEAD = 'error: '.length;
 
-// Further lines are set in, so that text from elsewhere cannot pass for a line of ours.
+// Further lines are indented, so that foreign text cannot imitate a line of svc.
 function fitted(text: string, columns: number, indent = '  '): string {
   const lines = cleanText(text, 'keep').split('\n');
   const fitting = lines.flatMap((line) => (line.length + LEAD <= columns ? [line] : wrapWords(line, columns - LEAD)));
@@ -178,7 +178,7 @@ function stacksOf(error: unknown): string[] {
   return causesOf(error).map((each) => each.stack ?? String(each));
 }
 
-/** An error, its cause, the cause of that and so on; a ring of causes ends where it began. */
+/** Returns an error and its chain of causes; a circular chain ends where it began. */
 function causesOf(error: unknown): Error[] {
   const errors = new Set<Error>();
   for (let at = error; at instanceof Error && !errors.has(at); at = at.cause) errors.add(at);

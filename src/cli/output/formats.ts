@@ -4,12 +4,12 @@ import { containsCardNumber, maskCardNumbers } from '../../base/security/card-nu
 import { escapeInJson } from './text.ts';
 import { chooseFields, projection, type Renderer, type RenderOptions } from './view.ts';
 
-/** Any value as JSON on one line, safe for a terminal, without a newline at the end. */
+/** Writes a value as JSON on one line, safe for a terminal, without a final newline. */
 export function jsonLine(value: unknown): string {
   return safeJson(exactText(value));
 }
 
-/** Gives what is shown of a row as JSON on one line: the very text that it was parsed from, where that is known. */
+/** Returns a function that writes a row as JSON on one line, from its original text if that was kept. */
 export function rowText<T>({ view, fields, showUrls = false }: RenderOptions<T>): (row: T) => string {
   const paths = chooseFields(view, fields);
   const project = projection(view, paths, showUrls);
@@ -22,7 +22,7 @@ export function rowText<T>({ view, fields, showUrls = false }: RenderOptions<T>)
   };
 }
 
-/** One array, streamed, an item a line; a single object indented by two. */
+/** Writes a list as a streamed array with one item per line, and a single object indented by two. */
 export function jsonRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const text = rowText(options);
   let count = 0;
@@ -48,15 +48,16 @@ export function jsonLinesRenderer<T>(options: RenderOptions<T>): Renderer<T> {
 const TOKEN = new RegExp(`${STRING}|-?\\d[\\d.eE+-]*`, 'g');
 
 /**
- * JSON that is safe to show and still JSON: card numbers masked, where a number becomes a text, and control and invisible characters as their escapes. All other tokens stay as they are.
+ * Makes JSON safe to show: it masks card numbers (a number becomes a string) and escapes control and invisible characters.
+ * All other tokens stay unchanged.
  */
 export function safeJson(json: string): string {
-  // A card number may hide behind escapes, which only the decoded string shows.
+  // Escapes may hide a card number, which only the decoded string shows.
   const isSuspicious = json.includes('\\') || containsCardNumber(json);
   return escapeInJson(isSuspicious ? json.replace(TOKEN, maskToken) : json);
 }
 
-/** Whether a text of JSON contains what looks like a card number. */
+/** Whether a JSON text seems to contain a card number. */
 export function holdsCardNumber(json: string): boolean {
   return json.includes('\\') ? safeJson(json) !== escapeInJson(json) : containsCardNumber(json);
 }

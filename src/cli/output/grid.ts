@@ -21,7 +21,7 @@ import {
   valueAt,
 } from './view.ts';
 
-/** One value of a table, ready to be shown: clean text, its width in columns, and its tone. */
+/** One value of a table, ready for output: safe text, its width in columns, and its tone. */
 export interface Cell {
   readonly text: string;
   readonly width: number;
@@ -34,7 +34,7 @@ export interface CellStyle {
   readonly palette: Palette;
 }
 
-/** Cells side by side, numbers to the right, text cut to its column, no spaces at the end. */
+/** Draws cells side by side, numbers to the right, text cut to its column, without trailing spaces. */
 export function drawRow(cells: readonly Cell[], widths: readonly number[], pen: CellStyle): string {
   const parts = cells.map((cell, at) => {
     const column = widths[at] ?? cell.width;
@@ -48,7 +48,7 @@ export function drawRow(cells: readonly Cell[], widths: readonly number[], pen: 
   return `${parts.join(' '.repeat(GAP))}\n`;
 }
 
-/** A `label: value` line for each cell, or aligned ones. What does not fit goes below, in pieces unless it is an id. */
+/** Draws a `label: value` line for each cell. A value that does not fit goes below its label; only an id is not broken. */
 export function drawFields(
   labels: readonly string[],
   cells: readonly Cell[],
@@ -68,7 +68,7 @@ export function drawFields(
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-/** For a screen reader: a `label: value` line for each value that is there. */
+/** Draws a `label: value` line for each present value, for a screen reader. */
 export function drawPlain(labels: readonly string[], cells: readonly Cell[], palette: Palette): string {
   const lines = cells.flatMap(({ text, tone }, at) =>
     text === NOTHING ? [] : [`${paint(`${labels[at] ?? ''}:`, 'strong', palette)} ${paint(text, tone, palette)}`],
@@ -76,22 +76,22 @@ export function drawPlain(labels: readonly string[], cells: readonly Cell[], pal
   return `${lines.join('\n') || '(empty)'}\n`;
 }
 
-// Below its label, indented; an identifier is not broken, so that it can be copied.
+// The value goes below its label, indented. An identifier is not broken, so that it can be copied.
 function linesBelow(cell: Cell, width: number, pen: CellStyle): string[] {
   const pieces = cell.kind === 'id' ? [cell.text] : pen.ruler.wrap(cell.text, Math.max(2, width - GAP));
   return pieces.map((piece) => ' '.repeat(GAP) + paint(piece.trimEnd(), cell.tone, pen.palette));
 }
 
-/** Columns of space between two columns of a table. */
+/** Width of the space between two columns of a table. */
 const GAP = 2;
 
-/** What a column wants: all of `natural` where it may not be cut, else no less than `least`. */
+/** The width of a column: all of `natural` if it may not be cut, else at least `least`. */
 export interface ColumnConstraint {
   readonly natural: number;
   readonly least: number;
 }
 
-/** Widths of tracks that fit in `width` with gaps, or undefined. The widest give first, and end up equally wide. */
+/** Fits columns into `width` with gaps, or returns undefined. The widest shrink first, to a common width. */
 export function fitWidths(tracks: readonly ColumnConstraint[], width: number): number[] | undefined {
   const room = width - GAP * (tracks.length - 1);
   if (sum(tracks.map(({ least }) => least)) > room) return undefined;
@@ -104,7 +104,7 @@ function capped(tracks: readonly ColumnConstraint[], cap: number): number[] {
   return tracks.map(({ natural, least }) => Math.max(least, Math.min(natural, cap)));
 }
 
-// Lowering the cap by one may free more columns than were needed; the first to want one gets it back.
+// Lowering the common width by one may free more room than needed, which goes back to the first columns.
 function handOut(tracks: readonly ColumnConstraint[], widths: readonly number[], room: number): number[] {
   let spare = room - sum(widths);
   return tracks.map(({ natural }, at) => {
@@ -122,13 +122,13 @@ function sum(numbers: readonly number[]): number {
 /** Shown for a value that is absent, null or blank. */
 const NOTHING = '-';
 
-/** Rows as measured cells, and the ruler that measured them. */
+/** Rows as measured cells, and the ruler that was used. */
 export interface Measured {
   readonly lines: readonly (readonly Cell[])[];
   readonly ruler: TextWidth;
 }
 
-/** The cells of a batch for these columns. The ruler for wide characters is loaded only if one is met. */
+/** Measures the cells of a batch. The ruler for wide characters is loaded only when needed. */
 export async function measureCells<T>(batch: readonly T[], columns: readonly Column<T>[], options: RenderOptions<T>) {
   const project = projection(options.view, undefined, options.showUrls ?? false);
   const { time = 'utc', redact = same, marks = false } = options;
@@ -153,7 +153,7 @@ export async function measureCells<T>(batch: readonly T[], columns: readonly Col
   return { lines, ruler };
 }
 
-/** A value as one line of a table: times and numbers by the column's kind, cleaned, without spaces at its end. */
+/** Formats a value as one line of a table by the column's kind, made safe, without trailing spaces. */
 function cellText(value: unknown, kind: ColumnType, time: TimeStyle, now: number): string {
   const text = cleanText(formatted(value, kind, time, now)).trimEnd();
   return text === '' ? NOTHING : text;
@@ -168,7 +168,7 @@ function formatted(value: unknown, kind: ColumnType, time: TimeStyle, now: numbe
   return isObject(value) && Object.keys(value).length === 0 ? '' : jsonLine(value);
 }
 
-/** One object as aligned `field  value` lines: the chosen fields, or the known ones that it has and then new ones. */
+/** Draws one object as aligned `field  value` lines: the chosen fields, or its known fields and then new ones. */
 export async function drawRecord<T>(value: T, chosen: readonly string[] | undefined, options: RenderOptions<T>) {
   const paths = chosen ?? pathsOf(value, options);
   const columns = paths

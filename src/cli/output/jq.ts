@@ -3,17 +3,17 @@ import { brotliDecompressSync } from 'node:zlib';
 import { SvcError } from '../../base/errors.ts';
 import { nearest } from '../../base/security/typed-word.ts';
 
-/** What came of some entries. */
+/** The outcome of an expression for some entries. */
 export interface Outcome {
-  /** JSON texts on one line each, in order. */
+  /** Output values as JSON, one per line, in order. */
   readonly outputs: readonly string[];
-  /** What went wrong, an entry at a time. */
+  /** Errors, one per entry. */
   readonly errors: readonly string[];
-  /** What `debug` and `stderr` wrote. */
+  /** Output of the jq functions `debug` and `stderr`. */
   readonly notes: string;
 }
 
-// Entries are given to jq some at a time, and each is to be seen by itself.
+// jq gets several entries at once, and the expression must see each by itself.
 const PRELUDE = [
   'def input: error("input cannot be used: each entry is seen by itself")',
   'def inputs: empty',
@@ -24,7 +24,7 @@ const PRELUDE = [
   'def input_line_number: 0',
 ];
 
-/** A jq expression that is known to compile, ready to run. */
+/** A compiled jq expression. */
 export class Query {
   readonly #engine: JqEngine;
   readonly #filter: string;
@@ -34,12 +34,12 @@ export class Query {
     this.#filter = filter;
   }
 
-  /** Throws `usage` for an expression that jq cannot take; what was typed is not repeated. */
+  /** Compiles an expression. Throws `usage` for an invalid one, without repeating it. */
   static async open(expression: string, signal: AbortSignal): Promise<Query> {
     const engine = await JqEngine.open(signal);
     const filter = `${PRELUDE.join('; ')}; try (\n${expression}\n| [.]) catch {error: .}`;
     try {
-      // By itself first, so that what jq says is about what was typed.
+      // The expression alone comes first, so that jq's error concerns the typed text.
       for (const text of [expression, filter]) {
         const result = await engine.run('', text);
         if ('failure' in result) throw compileError(result.failure, await builtinsOf(engine));
@@ -51,7 +51,7 @@ export class Query {
     }
   }
 
-  /** Runs it for each of some JSON texts on one line. An entry that fails keeps what it gave before. */
+  /** Runs the expression on each entry, a JSON text on one line. An entry that fails keeps its earlier outputs. */
   async run(entries: readonly string[]): Promise<Outcome> {
     const result = await this.#engine.run(entries.join('\n'), this.#filter);
     if ('failure' in result)
@@ -82,13 +82,13 @@ function errorText(line: string): string {
   return typeof error === 'string' ? error : `error ${JSON.stringify(error)}`;
 }
 
-/** What jq said to one run of a filter. */
+/** The result of one run of jq. */
 type EngineResult =
   | { readonly output: string; readonly notes: string }
-  /** Its words on stderr; exit code 3 is a filter that does not compile, 0 an end that jq did not mean. */
+  /** The text on stderr; exit code 3 means that the filter does not compile, 0 that jq ended unexpectedly. */
   | { readonly failure: string; readonly exitCode: number };
 
-/** jq in a thread of its own: a filter that never ends must not keep Ctrl-C from being heard. */
+/** jq in a worker thread, so that an endless filter cannot block Ctrl-C. */
 class JqEngine {
   readonly #worker: Worker;
   readonly #signal: AbortSignal;
@@ -129,7 +129,7 @@ class JqEngine {
     return (await this.#next()) as EngineResult;
   }
 
-  /** Ends the thread, whatever it does. */
+  /** Terminates the thread. */
   async close(): Promise<void> {
     this.#signal.removeEventListener('abort', this.#end);
     await this.#worker.terminate();
@@ -157,8 +157,8 @@ function broken(cause?: Error): SvcError {
 }
 
 /**
- * jq's words about an expression, without what was typed: a key in the wrong place must not be repeated. Only names
- * that jq itself has are suggested. `builtins` as jq lists them: `map/1`.
+ * Rewrites jq's compile error without the typed text, which could be a key in the wrong place. It suggests only names
+ * that jq defines. `builtins` contains these as `map/1`.
  */
 function compileError(stderr: string, builtins: readonly string[]): SvcError {
   const { problem, hint } = explained(stderr.replace(/^jq: error: /, '').split('\n')[0] ?? '', builtins);
@@ -191,7 +191,7 @@ function unknownFunction(name: string, arity: number, builtins: readonly string[
     : { problem, hint: `Did you mean '${meant}'?` };
 }
 
-// Types of words in jq's grammar, which contain nothing of what was typed.
+// Tokens of jq's grammar, which are safe to repeat.
 const WORDS: Readonly<Record<string, string>> = {
   IDENT: 'a name',
   FIELD: 'a field',

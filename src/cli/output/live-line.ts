@@ -1,9 +1,9 @@
 import type { WriteStream } from 'node:tty';
 import { isNarrow } from './text.ts';
 
-/** What a live line shows: words behind a spinner or, where a share is known, a bar between label and numbers. */
+/** The content of a live line: text behind a spinner or, if a share is known, a bar between label and numbers. */
 export interface LiveText {
-  /** The words behind a spinner, or those before the bar. */
+  /** The text behind the spinner, or before the bar. */
   readonly text: string;
   readonly bar?: { readonly share: number; readonly columns: number; readonly numbers: string } | undefined;
 }
@@ -29,12 +29,12 @@ export class LiveLine {
     this.#unicode = unicode;
   }
 
-  /** Columns that the line can take. The last of the terminal stays free: a full line makes some terminals wrap. */
+  /** The columns of the line. The last column of the terminal stays free, since a full line makes some terminals wrap. */
   get columns(): number {
     return (this.#stream.columns || 80) - 1;
   }
 
-  /** Shows `shown` (clean, one line) in place of what was shown, cut to the terminal. The cursor hides. */
+  /** Replaces the line by this content, cut to the terminal. The cursor is hidden. */
   async show({ text, bar }: LiveText, stop: AbortSignal): Promise<void> {
     const kind = bar === undefined ? 'spinner' : 'bar';
     if (kind !== this.#kind) {
@@ -51,14 +51,14 @@ export class LiveLine {
     this.#painter?.update({ text: this.#fitted(text), bar });
   }
 
-  /** Takes the line away and gives the cursor back. Safe to call at any time and more than once. */
+  /** Removes the line and shows the cursor. Safe to call at any time and repeatedly. */
   end(): void {
     if (this.#hidden === 0) this.#painter?.stop();
     this.#kind = undefined;
     this.#painter = undefined;
   }
 
-  /** Takes the line away while other text is written or a question is open. Each call needs a {@link redraw}. */
+  /** Removes the line while other text is written or a question is open. Each call needs a {@link redraw}. */
   hide(): void {
     this.#hidden += 1;
     if (this.#hidden === 1) this.#painter?.stop();
@@ -81,7 +81,7 @@ async function createSpinner(stream: WriteStream, unicode: boolean): Promise<Pai
     stream,
     spinner: unicode ? 'dots' : 'line',
     color: false,
-    // Whether anything is shown was decided by us; and Ctrl-C must stay a signal.
+    // svc decides itself whether to draw, and raw input would stop Ctrl-C from being a signal.
     isEnabled: true,
     discardStdin: false,
   });
@@ -110,7 +110,7 @@ async function createBar(stream: WriteStream, unicode: boolean): Promise<Painter
     fps: 10,
     hideCursor: true,
     clearOnComplete: true,
-    // An interrupt ends the command in its own way, which also ends the bar.
+    // The command handles interrupts itself and then ends the bar.
     gracefulExit: false,
   });
   return {
@@ -123,8 +123,8 @@ async function createBar(stream: WriteStream, unicode: boolean): Promise<Painter
   };
 }
 
-// Exact widths take 50 ms to load. Counting two columns for all but ASCII and our own drawing characters can only
-// cut too early, and so never wraps.
+// The module for exact widths takes 50 ms to load. Counting two columns for all but ASCII and our drawing characters may
+// cut too early, but never wraps.
 function cutRoughly(text: string, columns: number): string {
   if (isNarrow(text)) return text.slice(0, columns);
   let used = 0;

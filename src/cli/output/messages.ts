@@ -2,12 +2,12 @@ import type { Output } from './output.ts';
 import { cleanText, wrapWords } from './text.ts';
 import { MARKS, paint, type Palette, plainPalette, type Tone } from './view.ts';
 
-/** How much is said on stderr. */
+/** The verbosity of stderr. */
 export type NoticeLevel = 'quiet' | 'normal' | 'debug';
 
 const RANK = { quiet: 0, normal: 1, debug: 2 } as const;
 
-/** Messages on stderr, by level. Every text is cleaned; callers do not wait for it to be written. */
+/** Messages on stderr, by level. Every text is made safe; callers do not wait until it is written. */
 export class Messages {
   readonly level: NoticeLevel;
   readonly #out: Output;
@@ -28,57 +28,57 @@ export class Messages {
     this.#marks = unicode && out.isTerminal;
   }
 
-  /** The same, but each text begins with what it is about. */
+  /** Returns messages whose texts begin with this subject. */
   of(subject: string): Messages {
     return new Messages(this.#out, this.level, this.#palette, this.#unicode, `${subject}: `);
   }
 
-  /** Data was written: on a terminal an empty line sets the next notice apart from it. */
+  /** Separates the next notice from data on a terminal by an empty line. */
   setApart(): void {
     this.#isApart = false;
   }
 
-  /** What happened or happens next. Not with `--quiet`. */
+  /** Reports what happened or happens next. Silent with `--quiet`. */
   note(text: string): void {
     if (this.shows('normal')) this.#print(text, { tone: 'quiet' });
   }
 
-  /** Something succeeded: a terminal shows ✓ before it. Not with `--quiet`. */
+  /** Reports a success, on a terminal with ✓. Silent with `--quiet`. */
   success(text: string): void {
     this.#result(text, 'good');
   }
 
-  /** Something failed and the command continues or reports it as a result: a terminal shows ✗ before it. Not with `--quiet`. */
+  /** Reports a failure that does not end the command, on a terminal with ✗. Silent with `--quiet`. */
   failure(text: string): void {
     this.#result(text, 'bad');
   }
 
-  /** A command to copy, on a line of its own: a terminal that broke it would break the command. */
+  /** Writes a command to copy on a separate line, which is never wrapped. */
   command(text: string, level: NoticeLevel = 'normal'): void {
     if (this.shows(level)) this.#send(`  ${cleanText(text)}\n`);
   }
 
-  /** Something to check. Shown with `--quiet` too. */
+  /** Warns of something to check. Shown with `--quiet` too. */
   warn(text: string): void {
     this.#print(text, { mark: 'warning: ', markTone: 'warn' });
   }
 
-  /** For finding faults, with `--debug`. */
+  /** Writes details for debugging, with `--debug`. */
   debug(text: string): void {
     if (this.shows('debug')) this.#print(text, { tone: 'quiet' });
   }
 
-  /** A finished report of the error reporter, already clean and with its newline, at every level. */
+  /** Writes a finished error report, already safe and with its newline, at every level. */
   report(text: string): void {
     this.#send(text);
   }
 
-  /** Whether texts of this level are shown: ask before building a costly one. */
+  /** Whether texts of this level are shown, to skip building a costly one. */
   shows(level: NoticeLevel): boolean {
     return RANK[this.level] >= RANK[level];
   }
 
-  /** Resolves when stderr has taken everything said so far, or failed to. */
+  /** Resolves when stderr has accepted all earlier messages, or failed to. */
   async settled(): Promise<void> {
     await this.#last;
   }
@@ -87,7 +87,7 @@ export class Messages {
     if (this.shows('normal')) this.#print(text, this.#marks ? { mark: MARKS[tone], markTone: tone } : {});
   }
 
-  // A notice is one line, so that text from elsewhere (an event's id, say) cannot pass for another notice.
+  // A notice is one line, so that foreign text, such as an event's id, cannot imitate another notice.
   #print(text: string, { mark = '', markTone, tone }: { mark?: string; markTone?: Tone; tone?: Tone }): void {
     const clean = this.#fitted(cleanText(this.#subject + text), mark.length);
     const gap = this.#isApart || !this.#out.isTerminal ? '' : '\n';
@@ -95,7 +95,7 @@ export class Messages {
     this.#send(`${gap}${paint(mark, markTone, this.#palette)}${paint(clean, tone, this.#palette)}\n`);
   }
 
-  // A terminal would break a line within a word; elsewhere a line is a line.
+  // A terminal would break a line within a word, so svc wraps it; a pipe gets one line.
   #fitted(text: string, taken: number): string {
     const width = this.#out.isTerminal ? this.#out.width - taken : Infinity;
     if (text.length <= width) return text;
@@ -104,7 +104,7 @@ export class Messages {
     return lines.join('\n');
   }
 
-  // When stderr fails there is nowhere left to say so. Writes end in the order in which they began.
+  // A failure of stderr cannot be reported anywhere. Writes end in the order in which they began.
   #send(text: string): void {
     this.#last = this.#out.write(text).catch(() => {});
   }

@@ -15,19 +15,19 @@ export class ReaderGone extends Error {
 }
 
 interface OutputOptions {
-  /** What the stream is called in an error: "standard output". */
+  /** Name of the stream in an error: "standard output". */
   readonly name: string;
-  /** Removes secrets. Every text goes through it, and there is no other way out. */
+  /** Removes secrets. Every text passes through it. */
   readonly redact: (text: string) => string;
-  /** Gives what is to be over before anything is written: a pager on the same screen. */
+  /** Returns a promise to await before writing, such as the end of a pager on the same screen. */
   readonly after?: (() => Promise<unknown> | undefined) | undefined;
-  /** Turns the pager off that the stream leads to, if any and if it does not show yet. */
+  /** Bypasses the stream's pager, if it has not started yet. */
   readonly bypassPager?: (() => void) | undefined;
   /** Called around each write to a terminal, so that a live line makes room. */
   readonly around?: { hide(): void; redraw(): void } | undefined;
 }
 
-/** The one place where text leaves the process: redacted, waited for, and checked. */
+/** The only way for text out of the process: it redacts, awaits and checks each write. */
 export class Output {
   readonly #stream: OutputStream;
   readonly #options: OutputOptions;
@@ -37,7 +37,7 @@ export class Output {
   constructor(stream: OutputStream, options: OutputOptions) {
     this.#stream = stream;
     this.#options = options;
-    // An error may come between two writes; the next write reports it, and the process does not crash.
+    // An error may occur between two writes. This listener prevents a crash, and the next write reports the error.
     stream.on('error', (error: Error) => this.#fail(error));
   }
 
@@ -45,35 +45,35 @@ export class Output {
     return this.#stream.isTTY === true;
   }
 
-  /** Columns of the terminal now; 80 where that is not known. */
+  /** The current columns of the terminal; 80 if unknown. */
   get width(): number {
     const { columns } = this.#stream;
     return columns !== undefined && columns > 0 ? columns : DEFAULT_WIDTH;
   }
 
-  /** Aborts with a {@link ReaderGone} as soon as the reader is known to have gone, so that requests can stop. */
+  /** Aborts with a {@link ReaderGone} when the reader has gone, so that requests can stop. */
   get readerGone(): AbortSignal {
     this.#gone ??= new AbortController();
     if (this.#failure instanceof ReaderGone) this.#gone.abort(this.#failure);
     return this.#gone.signal;
   }
 
-  /** Nothing more goes through a pager: what is written is no table. */
+  /** Bypasses the pager for output that is no table. */
   bypassPager(): void {
     this.#options.bypassPager?.();
   }
 
-  /** What `write` does to a text first; for text that is to be cut before it is written. */
+  /** Redacts a text as `write` does, for text that is cut before it is written. */
   redact(text: string): string {
     return this.#options.redact(text);
   }
 
-  /** Resolves when the stream has taken the text. Throws {@link ReaderGone}, or `output` for any other failure. */
+  /** Writes a text and resolves when the stream has accepted it. Throws {@link ReaderGone}, or `output` for other failures. */
   write(text: string): Promise<void> {
     return this.#write(this.redact(text));
   }
 
-  /** Writes bytes of a file that the operator asked for, as they are. Fails as `write` does. */
+  /** Writes the bytes of a requested file unchanged. Fails as `write` does. */
   writeBytes(bytes: Uint8Array): Promise<void> {
     return this.#write(bytes);
   }
@@ -95,7 +95,7 @@ export class Output {
     }
   }
 
-  // The first failure counts: a stream that was destroyed by it says only that it is destroyed.
+  // The first failure counts: later ones only say that the stream is destroyed.
   #fail(error: unknown): Error {
     this.#failure ??= CLOSED_PIPE.has(systemCodeOf(error)) ? new ReaderGone() : writeError(this.#options.name, error);
     if (this.#failure instanceof ReaderGone) this.#gone?.abort(this.#failure);
@@ -112,9 +112,9 @@ export function standardStream(fd: 1 | 2, openStream: () => OutputStream): Outpu
 }
 
 /**
- * Writes to a file or pipe at once. Node's stream loads `net`, 4 ms of a short command, and of a write to a file it
- * ignores how much was written: on a disk that is nearly full the rest is lost without an error. It takes over where a
- * pipe is full, since it can wait.
+ * Writes directly to a file or pipe. Node's stream would load `net`, which takes 4 ms of a short command, and it ignores
+ * short writes, so that a nearly full disk loses data without an error. Node's stream takes over when a pipe is full,
+ * since it can wait.
  */
 class DirectStream implements OutputStream {
   readonly #file: number;
@@ -147,14 +147,14 @@ class DirectStream implements OutputStream {
   }
 }
 
-/** What can be written without waiting: a file, or a pipe opened again, since its own flags are also those of others. */
+/** Opens a descriptor for writes that do not wait: a file, or a pipe reopened, since its flags are shared with others. */
 function directFile(fd: number): number | undefined {
   try {
     const found = fstatSync(fd);
     if (found.isFile()) return fd;
     return found.isFIFO() ? openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK) : undefined;
   } catch {
-    // A socket, another system, a pipe of another user, or one without a reader.
+    // A socket, a pipe of another user or without a reader, or any pipe on another system cannot be reopened.
     return undefined;
   }
 }
@@ -184,7 +184,7 @@ export async function printList<T>(out: Output, renderer: Renderer<T>, batches: 
       count += batch.length;
     }
   } catch (error) {
-    // Whether this last write works no longer matters: the first failure is reported.
+    // The first failure is reported, so a failure of this last write does not matter.
     if (begun) await out.write((await renderer.end?.(true)) ?? '').catch(() => {});
     throw error;
   }
@@ -196,7 +196,7 @@ export async function printRecord<T>(out: Output, renderer: Renderer<T>, value: 
   await out.write(await renderer.record(value));
 }
 
-/** Writes a text of our own that contains no data, such as help, and resolves to the exit code. */
+/** Writes a fixed text such as help, without redaction, and resolves to the exit code. */
 export async function writePlain(system: Pick<System, 'stdout' | 'stderr'>, text: string): Promise<number> {
   try {
     await new Output(system.stdout, { name: 'standard output', redact: identity }).write(text);
