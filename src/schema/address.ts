@@ -1,4 +1,4 @@
-// What can be said of an address without a request.
+// Checks of addresses that need no request.
 
 const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
 const LOOPBACK = new RegExp(String.raw`^(?:localhost|\[::1\]|127(?:\.${OCTET}){3})$`, 'i');
@@ -8,7 +8,7 @@ export function isLoopbackHost(host: string): boolean {
   return LOOPBACK.test(host === '::1' ? '[::1]' : host);
 }
 
-/** The headers that show where a request comes from, as Node has them. */
+/** The headers that show the origin of a request, in Node's form. */
 export interface RequestHeaders {
   readonly host?: string | undefined;
   readonly origin?: string | undefined;
@@ -16,14 +16,14 @@ export interface RequestHeaders {
 }
 
 /**
- * Whether a request was sent to this machine under a name of its own or one that is allowed. A page in a browser can
- * give any name of its own this machine's address, and then read the response; the Host header shows that.
+ * Whether the Host header names this machine or an allowed host. A web page could point its own host name to this
+ * machine's address and then read responses, which the Host header reveals.
  */
 export function isForThisMachine({ host = '' }: RequestHeaders, allowed: readonly string[] = []): boolean {
   return isOwnName(host.replace(/:\d{1,5}$/, ''), allowed);
 }
 
-/** Whether a page of another site sent the request, which any page in a browser on this machine can do. */
+/** Whether a page of another site sent the request, as any web page in a browser on this machine could. */
 export function isCrossSite(headers: RequestHeaders, allowed: readonly string[] = []): boolean {
   const { origin, 'sec-fetch-site': site } = headers;
   if (site === 'cross-site') return true;
@@ -39,22 +39,22 @@ export function isLoopback(url: URL): boolean {
   return isLoopbackHost(url.hostname);
 }
 
-/** Whether the address may be spoken to: https anywhere, plain http on this machine only (R04). */
+/** Whether requests to the address are allowed: https anywhere, plain http on this machine only (R04). */
 export function isSafeAddress(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 }
 
-/** Scheme, host and port: what may be shown of an address. */
+/** Returns scheme, host and port, the parts of an address that may be shown. */
 export function displayHost(url: URL): string {
   return `${url.protocol}//${url.host}`;
 }
 
-/** Reads an address without ever echoing it, as Node's own error would; undefined when it is none. */
+/** Parses an address; undefined if invalid. Node's own error would repeat it. */
 export function readAddress(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** A percent-encoded text, decoded; undefined where a % begins no encoded character. */
+/** Decodes a percent-encoded text; undefined if it is malformed. */
 export function decodedUri(text: string): string | undefined {
   try {
     return decodeURIComponent(text);

@@ -5,8 +5,7 @@ import type { Shape } from './response.ts';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Named shapes as JSON Schemas that refer to one another by `address`. What a shape checks with code of its own is
- * left out.
+ * Converts named shapes to JSON Schemas that refer to one another by `address`. Checks written in code are left out.
  */
 export function jsonSchemas(
   shapes: Readonly<Record<string, Shape>>,
@@ -18,7 +17,7 @@ export function jsonSchemas(
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutNames(schema)]));
 }
 
-// A document that contains the schemas gives them their addresses, and says the draft once.
+// The containing document gives the schemas their addresses and names the draft once.
 function withoutNames(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== '$schema' && name !== '$id'));
 }

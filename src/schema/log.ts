@@ -22,10 +22,10 @@ export type Log = z.infer<typeof logSchema>;
 export const logPageSchema = cursorPageSchema(logSchema);
 export type LogPage = z.infer<typeof logPageSchema>;
 
-/** The same with entries of any form: none is to stop the others. */
+/** A page of logs with entries of any form, so that a malformed entry does not stop the others. */
 export const looseLogPageSchema = cursorPageSchema(z.unknown());
 
-/** A type of entity that a log can be about. `value` is what a log's `entity_type` contains. */
+/** A type of entity in logs. `value` occurs as `entity_type` of a log. */
 export const entityTypeSchema = z.looseObject({ display_name: text, value: z.string() });
 export type EntityType = z.infer<typeof entityTypeSchema>;
 

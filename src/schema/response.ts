@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-// The words of problems; without them each is "Invalid input".
+// Without a locale every message of zod is "Invalid input".
 z.config(z.locales.en());
 
 /** Text that may be missing. */
@@ -33,10 +33,10 @@ export function offsetPageSchema<Item extends z.ZodMiniType>(item: Item) {
   });
 }
 
-/** What `cursorPageSchema` reads. */
+/** The type that `cursorPageSchema` reads. */
 export type CursorPage<Item> = z.output<ReturnType<typeof cursorPageSchema<z.ZodMiniType<Item>>>>;
 
-/** An error body (RFC 9457). The interface shows none, so nothing in it is relied on. */
+/** An error body (RFC 9457). The interface documents none, so every member is optional. */
 export const problemSchema = z.looseObject({
   title: text,
   detail: text,
@@ -48,5 +48,5 @@ export const problemSchema = z.looseObject({
 /** Any shape of this folder, for tables that name the shape of a body. */
 export type Shape = z.ZodMiniType;
 
-/** What a shape gives when it has checked a value. */
+/** The type of a value checked by a shape. */
 export type Checked<S extends Shape> = z.output<S>;

@@ -9,7 +9,7 @@ export type TenantType = 'production' | 'test';
 /** The longest tenant name that the service takes, in characters. */
 export const MAX_TENANT_NAME_LENGTH = 200;
 
-/** Settings that contain the text `true` or `false`. */
+/** Settings whose value is the text `true` or `false`. */
 export const BOOLEAN_TENANT_SETTINGS = ['fingerprint_tokens', 'disable_ephemeral_proxy', 'deduplicate_tokens'] as const;
 
 /** Known values of the setting `token_deduplication_behavior`. */
@@ -58,7 +58,7 @@ export const tenantUpdateSchema = z.strictObject({
   ),
 });
 
-/** The same as it is made of a tenant. It replaces the tenant, so it contains all that is to stay. */
+/** The body of an update, made from a tenant. It replaces the tenant, so it contains everything to keep. */
 export interface TenantBody {
   readonly name: string;
   readonly settings?: Readonly<Record<string, unknown>> | undefined;

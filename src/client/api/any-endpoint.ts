@@ -16,20 +16,20 @@ export type AnyRequest = Pick<
 
 /** Endpoints that no resource describes, with the same key, retries, pacing and errors. */
 export class AnyEndpoint extends Endpoints {
-  /** Sends a request. Only GET is repeated freely; others when they surely had no effect. */
+  /** Sends a request. A GET may be repeated freely, others only if they certainly had no effect. */
   send(request: AnyRequest): Promise<AnyResponse> {
     return this.core.callAny(request);
   }
 
   /**
-   * The items of a list, page by page, by cursors or page numbers, as each response shows; a bare array is one page.
+   * Lists items page by page, by cursor or page number, whichever the responses use. A bare array is one page.
    * @throws SvcError `bad_response` for a response that is no list
    */
   pages(
     request: Omit<AnyRequest, 'method' | 'body'>,
     onResponse: (response: AnyResponse) => void = () => undefined,
   ): Pages<unknown> {
-    // The cursor of the pages carries its parameter with it: `start=…` or `page=…`.
+    // The cursor includes the name of its parameter: `start=…` or `page=…`.
     return new Pages(async (cursor) => {
       const query = { ...request.query, ...(cursor === undefined ? {} : queryFrom(cursor)) };
       const response = await this.core.callAny({ ...request, method: 'GET', query });
@@ -44,7 +44,7 @@ export class AnyEndpoint extends Endpoints {
   }
 }
 
-/** The items of a list response, each with the text that it was sent as; undefined for anything else. */
+/** Returns the items of a list response, each with its original text; undefined for anything else. */
 export function itemsIn({ json, text }: JsonBody): readonly unknown[] | undefined {
   const data = Array.isArray(json) ? json : objectOrUndefined(json)?.['data'];
   if (!Array.isArray(data)) return undefined;
@@ -63,7 +63,7 @@ function pageIn(body: JsonBody, query: Query): Page<unknown> | undefined {
   if (typeof next === 'string' && next !== '') return { items, next: `start=${next}` };
   if (typeof number !== 'number' && typeof total !== 'number') return { items, next: undefined };
   const current = typeof number === 'number' ? number : Number(query['page'] ?? 1);
-  // Without a total the end is the first empty page.
+  // Without a total, the list ends with the first empty page.
   const more = typeof total === 'number' ? current < total : items.length > 0;
   return { items, next: more ? `page=${current + 1}` : undefined };
 }
@@ -74,8 +74,8 @@ function queryFrom(cursor: string): Query {
 }
 
 /**
- * Reads a typed path such as `/logs?size=5`. It can lead to nothing but endpoints below the base URL. The path begins
- * with a slash and is percent-encoded as it was typed.
+ * Reads a typed path such as `/logs?size=5`, which must begin with a slash and stay below the base URL. The result is
+ * percent-encoded as typed.
  * @throws SvcError `usage`, which never repeats what was typed
  */
 export function readEndpointPath(typed: string): { path: string; query: URLSearchParams } {
@@ -104,18 +104,18 @@ const KEY_TYPE_PATTERNS: Readonly<Record<string, KeyType>> = {
   'account-updater': 'private',
 };
 
-/** The type of key that the endpoints under this path take, where that is known. */
+/** Returns the type of key for the endpoints under this path, if known. */
 export function keyTypeOf(path: string): KeyType | undefined {
   const first = pathSegments(path)[1] ?? '';
   return Object.hasOwn(KEY_TYPE_PATTERNS, first) ? KEY_TYPE_PATTERNS[first] : undefined;
 }
 
-/** Whether two paths name the same endpoint, however they are encoded. */
+/** Whether two paths name the same endpoint, regardless of encoding. */
 export function isSamePath(path: string, other: string): boolean {
   return named(path) === named(other);
 }
 
-/** Query parameters by name; a name that is given several times has a list. */
+/** Groups query parameters by name; a repeated name gets a list. */
 export function queryOf(pairs: Iterable<readonly [name: string, value: string]>): Query {
   const lists = new Map<string, string[]>();
   for (const [name, value] of pairs) lists.set(name, [...(lists.get(name) ?? []), value]);
@@ -126,7 +126,7 @@ function named(path: string): string {
   return pathSegments(path).filter(Boolean).join('/').toLowerCase();
 }
 
-/** The parts between slashes, decoded. An encoded slash or backslash parts too: some servers read it so. */
+/** Splits a path into decoded segments. An encoded slash or backslash separates too, as some servers treat it. */
 function pathSegments(path: string): string[] {
   const decoded = decodedUri(path);
   if (decoded === undefined)
@@ -138,7 +138,7 @@ function wrong(message: string): SvcError {
   return new SvcError('usage', message);
 }
 
-/** A permission to read, and a request that needs just that and changes nothing. */
+/** A permission to read, with a request that needs only this permission and changes nothing. */
 export interface ReadPermission {
   readonly name: string;
   readonly kind: KeyType;
@@ -156,19 +156,19 @@ export const READ_PERMISSIONS: readonly ReadPermission[] = [
   { name: 'account-updater:job:read', kind: 'private', path: '/account-updater/jobs', query: { size: 1 } },
 ];
 
-/** What a key may do: it is `allowed`, `forbidden` (403), `refused` as a key (401), or `unclear`. */
+/** The status of a permission: `allowed`, `forbidden` (403), `refused` for an invalid key (401), or `unclear`. */
 export type PermissionStatus = 'allowed' | 'forbidden' | 'refused' | 'unclear';
 
 export interface Tried {
   readonly permission: ReadPermission;
   readonly status: PermissionStatus;
-  /** The response, where it allowed the read and sent JSON. */
+  /** The body of a successful response with JSON. */
   readonly answer?: unknown;
   /** The error instead of a response. */
   readonly error?: SvcError | undefined;
 }
 
-/** Tries one permission with the client's key of its kind, at most twice. Throws only what is no `SvcError`. */
+/** Tries one permission with the client's key, at most twice. Throws only errors that are no `SvcError`. */
 export async function tryPermission(
   { any }: { readonly any: AnyEndpoint },
   permission: ReadPermission,

@@ -13,48 +13,48 @@ import { AnyEndpoint } from './any-endpoint.ts';
 import { Logs } from './logs.ts';
 import { AccountUpdater, Tenant, ThreeDs } from './resources.ts';
 
-/** How to reach the service. Only `baseUrl` and the keys of the endpoints that are used must be given. */
+/** The options of a client. Only `baseUrl` and the keys for the endpoints in use are required. */
 export interface ClientOptions {
   /** https, or http on this machine. */
   readonly baseUrl: string | URL;
-  /** For logs and the tenant. */
+  /** The key for logs and the tenant. */
   readonly managementKey?: string | undefined;
-  /** For 3-D Secure and the Account Updater. */
+  /** The key for 3-D Secure and the Account Updater. */
   readonly privateKey?: string | undefined;
-  /** Finds a key when it is first needed, in place of the two above. */
+  /** Finds a key on first use; replaces the two options above. */
   readonly key?: ((kind: KeyType) => Promise<ApiKey>) | undefined;
   /** Ends every request and pause when it aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** Longest single pause that a rate limit may ask for, in milliseconds; 90 s by default. */
+  /** The longest single pause that a rate limit may cause, in milliseconds; 90 s by default. */
   readonly maxWaitMs?: number | undefined;
-  /** False sends as fast as the caller asks; by default the known rate limits are kept. */
+  /** Whether to respect the known rate limits; true by default. */
   readonly pacing?: boolean | undefined;
-  /** Where requests are counted, for processes that share a key; by default each process counts for itself. */
+  /** A ledger shared by processes with the same key; by default each process counts for itself. */
   readonly rateLedger?: RateLedger | undefined;
-  /** Send nothing but reads: any other call fails before it reaches the network. */
+  /** Whether all calls but reads fail before they reach the network. */
   readonly readOnly?: boolean | undefined;
-  /** Runs before each request that is no read, the uploads of files too. */
+  /** Called before each request that is no read, including uploads. */
   readonly beforeChange?: (() => Promise<void>) | undefined;
-  /** Where proxy variables are read from; none by default. */
+  /** The environment for proxy variables; none by default. */
   readonly environment?: Environment | undefined;
   readonly limits?: TimeLimits | undefined;
   readonly clock?: Clock | undefined;
   readonly trace?: Trace | undefined;
-  /** Gets what must not be shown: all that the queries of pre-signed addresses contain. */
+  /** Receives secrets from the queries of pre-signed addresses, for redaction. */
   readonly onSecret?: ((value: string) => void) | undefined;
 }
 
-/** The typed client of the service. Close it when done: it keeps connections open. */
+/** The typed client of the service. It keeps connections open until it is closed. */
 export class Client {
   /** The connections, for files that go to and from pre-signed addresses. */
   readonly transport: Transport;
   readonly clock: Clock;
-  /** Ends all work of this client when it aborts. */
+  /** Ends all work of this client when aborted. */
   readonly signal: AbortSignal;
-  /** Longest single pause that a rate limit may ask for, in milliseconds; 90 s when not given. */
+  /** The longest single pause that a rate limit may cause, in milliseconds; 90 s if undefined. */
   readonly maxWaitMs: number | undefined;
   readonly baseUrl: URL;
-  /** Hides a value in all that is shown from now on. */
+  /** Redacts a value in all further output. */
   readonly addSecret: (value: string) => void;
   readonly logs: Logs;
   readonly tenant: Tenant;
@@ -100,12 +100,12 @@ export class Client {
     return this.#core.call(request);
   }
 
-  /** The service's time in milliseconds since the epoch, as its responses show it. */
+  /** Returns the service's time in milliseconds since the epoch, learned from its responses. */
   now(): number {
     return this.#core.serviceClock.now();
   }
 
-  /** Ends all connections, and what still waits for its turn. */
+  /** Closes all connections and ends waiting requests. */
   close(): Promise<void> {
     this.#closing.abort(new SvcError('local', 'the client was closed'));
     return this.transport.close();

@@ -8,7 +8,7 @@ import { Endpoints } from '../http/core.ts';
 import { type ApiRequest, path } from '../http/request.ts';
 import { cursorPages, type ListRequest, type PageOptions, type Pages } from './pages.ts';
 
-/** What the service itself can filter logs by. Times are ISO 8601. */
+/** The filters of logs that the service applies. Times are ISO 8601. */
 export interface LogFilter {
   readonly entityType?: string | undefined;
   readonly entityId?: string | undefined;
@@ -20,7 +20,7 @@ export interface LogFilter {
 
 /** Audit logs: `GET /logs` and `GET /logs/entity-types`, permission log:read. */
 export class Logs extends Endpoints {
-  /** Entries of the tenant's log, as far back as its retention reaches. No malformed entry stops the others. */
+  /** Lists the tenant's log entries within their retention. A malformed entry does not stop the others. */
   list(filter: LogFilter = {}, options: PageOptions = {}): Pages<Log> {
     return cursorPages(this.core, options, listLogsRequest(filter), logsFrom);
   }
@@ -70,7 +70,7 @@ export type Malformation = 'too deep' | 'not an object' | 'other types';
 
 const malformations = new WeakMap<Log, Malformation>();
 
-/** The members of an item that have the documented types; without a time, `created_at` is empty. */
+/** Takes the members of an item with the documented types; without a time, `created_at` is empty. */
 function logFrom(item: unknown, source: JsonSource): Log {
   if (isObject(item) && isLog(item) && source.depth <= MAX_DEPTH) return keepSource(item, source);
   source.isPlain = false;
@@ -80,32 +80,32 @@ function logFrom(item: unknown, source: JsonSource): Log {
   return hasTexts(item) ? keepSource(log, source) : odd(log, source, 'other types');
 }
 
-/** The entry that a line of JSON without whitespace contains. @throws SyntaxError */
+/** Parses an entry from a line of JSON without whitespace. @throws SyntaxError */
 export function logFromLine(line: string): Log {
   const item: unknown = JSON.parse(line);
   const isShallow = isObject(item) && Object.values(item).every(isFlat);
   return logFrom(item, isShallow ? { text: line, depth: 1 } : sourceFrom(line));
 }
 
-/** The text that an entry was sent as. */
+/** Returns the text of an entry as the service sent it. */
 export function logText(log: Log): string {
   return sourceOf(log)?.text ?? JSON.stringify(log);
 }
 
-/** Whether the members of an entry say less than its text does. */
+/** Whether the members of an entry lose something of its text. */
 export function isLossy(log: Log): boolean {
   const source = sourceOf(log);
   if (source === undefined || isPlain(log, source)) return false;
   return malformationOf(log) !== undefined || readExact(source.text).isLossy;
 }
 
-/** Whether every JSON reader accepts the text of an entry, and as an object. */
+/** Whether every JSON reader accepts the text of an entry as an object. */
 export function isReadable(log: Log): boolean {
   const malformation = malformationOf(log);
   if (malformation === 'too deep' || malformation === 'not an object') return false;
   const source = sourceOf(log);
   const text = logText(log);
-  // Half characters are the only thing that such a text can contain and some readers reject.
+  // Lone surrogates are the only part of such a text that some readers reject.
   const hasHalves = text.includes('\\') && text.includes(String.raw`\ud`);
   const isUsual = (source === undefined || isPlain(log, source)) && !hasHalves;
   return isUsual || readExact(text).isReadable;

@@ -4,7 +4,7 @@ import type { CursorPage } from '../../schema/response.ts';
 import type { HttpCore } from '../http/core.ts';
 import type { ApiRequest, Shape } from '../http/request.ts';
 
-/** One page as a list endpoint gives it. `next` is absent on the last one. */
+/** One page of a list. `next` is absent on the last one. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next: string | undefined;
@@ -13,12 +13,12 @@ export interface Page<T> {
 /** Reads one page; no cursor means the first. */
 export type ReadPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
 
-/** Pages in a row that may be empty: some services look for matches one time range after the other. */
+/** The most empty pages in a row: some services search one time range after the other. */
 const MAX_EMPTY = 1_000;
 
 /**
- * All items of a list, read a page at a time and only when requested. Iterating again starts again. Page numbers are
- * written as cursors.
+ * The items of a list, read one page at a time and only on demand. Iterating again starts over. Page numbers are treated
+ * as cursors.
  * @throws SvcError `truncated` when the service repeats a cursor, or sends empty pages one after the other
  */
 export class Pages<T> implements AsyncIterable<T> {
@@ -46,9 +46,9 @@ export class Pages<T> implements AsyncIterable<T> {
       seen.add(cursor);
       const page = await (ahead ?? this.#read(cursor));
       ahead = this.#isAhead && page.next !== undefined && !seen.has(page.next) ? this.#read(page.next) : undefined;
-      // Reported when its turn comes, if it does.
+      // A failure is reported when this page is consumed, if ever.
       ahead?.catch(() => undefined);
-      // It is sent, which takes undici a turn of the loop, before this page is worked on.
+      // undici needs a turn of the event loop to send the request before work on this page blocks the loop.
       if (ahead) await setImmediate().then(() => setImmediate());
       yield page;
       if (page.next === undefined) return;
@@ -66,29 +66,29 @@ function endless(problem: string): SvcError {
   });
 }
 
-/** Whether a list broke off because its cursor expired. The first page sends none: there a refusal means what it says. */
+/** Whether a list ended because its cursor expired. The first page has no cursor, so its refusal has another reason. */
 export function isExpiredCursor(error: unknown, pages: number): boolean {
   if (pages === 0) return false;
   if (isSvcError(error, 'truncated')) return true;
   return isSvcError(error) && [400, 404, 410, 422].includes(error.status ?? 0);
 }
 
-/** Where to begin and how much to ask for at once. */
+/** The start of a list and the size of its pages. */
 export interface PageOptions {
   /** A cursor from an earlier page. */
   readonly start?: string | undefined;
-  /** Items a page, 1 to 100; the service's own default is 20. */
+  /** Items per page, 1 to 100; the service's default is 20. */
   readonly pageSize?: number | undefined;
-  /** Requests each page while the one before is worked on: for a list that is read to its end. */
+  /** Whether to request each page while the previous one is processed, for lists that are read to their end. */
   readonly isAhead?: boolean | undefined;
 }
 
-/** The request of a list, whichever page of it. */
+/** The request of a list, for any page. */
 export type ListRequest<T> = Omit<ApiRequest<unknown>, 'method' | 'shape'> & {
   readonly shape: () => Promise<Shape<CursorPage<T>>>;
 };
 
-/** A list in the cursor style; `read` makes the items from what the shape gives and the text of the page. */
+/** Lists pages by cursor; `read` makes the items from the parsed data and the text of a page. */
 export function cursorPages<T, Item>(
   core: HttpCore,
   options: PageOptions,

@@ -2,7 +2,7 @@ import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
 import type { Client } from './client.ts';
 
-/** What a poll found, or why it found nothing. */
+/** The result of a poll, or the reason for its failure. */
 export type PollResult<T> = { readonly seen: T } | { readonly reason: string; readonly error: SvcError };
 
 /** How polling ended: with what the service said last. */
@@ -14,15 +14,15 @@ export interface PollEnd<T> {
   readonly timeUp: SvcError | undefined;
 }
 
-/** Resolves when there is reason to poll at once, or when the signal aborts. Called again for each pause. */
+/** Resolves when polling should happen at once, or when the signal aborts. Called for each pause. */
 export type WakeUp = (signal: AbortSignal) => Promise<void>;
 
 export interface PollOptions<T> {
   readonly poll: () => Promise<T>;
   readonly isDone: (seen: T) => boolean;
-  /** The longest wait in milliseconds, by what was seen last; undefined as long as all polls failed. */
+  /** Returns the longest wait in milliseconds for the last result, which is undefined while all polls failed. */
   readonly limitMs: (seen: T | undefined) => number;
-  /** Cuts a pause short. It is a hint and no more: what counts is what the poll finds. */
+  /** Shortens a pause. It is only a hint: the poll decides. */
   readonly wakeUp?: WakeUp | undefined;
   /** A number from 0 to 1, for jitter. */
   readonly random?: (() => number) | undefined;
@@ -71,7 +71,7 @@ async function resultOf<T>(poll: Promise<T>): Promise<PollResult<T>> {
   }
 }
 
-/** Waits this many milliseconds, or until it is woken up. @throws the signal's reason when it aborts */
+/** Waits this many milliseconds or until woken up. @throws the signal's reason when it aborts */
 export async function pause(clock: Clock, ms: number, signal: AbortSignal, wakeUp: WakeUp | undefined): Promise<void> {
   if (wakeUp === undefined) return clock.sleep(ms, signal);
   const over = new AbortController();

@@ -32,13 +32,13 @@ import {
 } from './retry.ts';
 import type { Transport } from './transport.ts';
 
-/** A key and where it came from, for messages. */
+/** A key and its origin, for messages. */
 export interface ApiKey {
   readonly value: string;
   readonly origin: string;
 }
 
-/** What the core is made of. */
+/** The parts of the core. */
 export interface CoreOptions {
   readonly baseUrl: URL;
   readonly key: (kind: KeyType) => Promise<ApiKey>;
@@ -58,7 +58,7 @@ const KEY_HEADER = 'svc-api-key';
 const MAX_BODY = 64 * 1024 * 1024;
 const MAX_ERROR_BODY = 64 * 1024;
 
-/** The one way to the service's endpoints: key, time limits, retries, pacing, and errors in plain words. */
+/** The only way to the service's endpoints. It adds key, time limits, retries, pacing and errors in plain words. */
 export class HttpCore {
   readonly serviceClock: ServiceClock;
   readonly #options: CoreOptions;
@@ -66,7 +66,7 @@ export class HttpCore {
 
   constructor(options: CoreOptions) {
     this.#options = options;
-    // Many requests may wait on it at once; that is no leak.
+    // Many requests may listen to this signal; without this, Node warns of a leak.
     if (options.signal) setMaxListeners(0, options.signal);
     this.serviceClock = new ServiceClock(options.clock);
   }
@@ -79,14 +79,14 @@ export class HttpCore {
     return (await this.callWithText(request)).value;
   }
 
-  /** The same, with the text that the value came in. */
+  /** Like `call`, but also returns the text of the response. */
   async callWithText<T>(request: ApiRequest<T>): Promise<{ value: T; text: string }> {
     const succeeding = this.#succeed(request);
-    // While the request is on its way.
+    // The shape loads while the request is under way.
     const loading = new Promise(setImmediate).then(() =>
       typeof request.shape === 'function' ? request.shape() : request.shape,
     );
-    // A request that fails never reads it.
+    // A failed request never uses the shape, so its failure must not be unhandled.
     loading.catch(() => undefined);
     const { facts, response } = await succeeding;
     return { value: readResponse(facts, await loading, response), text: response.text };
@@ -135,7 +135,7 @@ export class HttpCore {
     if (outcome.status < 300) return { value: outcome };
     const error = failedError(facts, outcome);
     const askedMs = this.#askedPause(facts, outcome);
-    // Other requests with this key would be refused as well, also where this one is given up.
+    // Other requests with this key would be refused too, even if this one is given up.
     if (outcome.status === 429) this.#options.pacer.hold(pacedBy(facts.request, outgoing), askedMs ?? 0);
     if (mayRetry(outcome, repeatableOf(facts.request))) return { error, askedMs };
     throw error;
@@ -147,7 +147,7 @@ export class HttpCore {
     return this.#options.pacer.blockMs(request);
   }
 
-  /** Sends once, paced and traced. Rejects only with what the signal gave, or for a proxy that cannot be used. */
+  /** Sends once, paced and traced. Rejects only with the signal's reason, or for an unusable proxy. */
   async #send(
     facts: CallFacts,
     outgoing: ExchangeRequest,
@@ -196,7 +196,7 @@ export class HttpCore {
       status,
       text: isError ? hide(text) : text,
       complete,
-      // Something on the way may echo what it was sent, the key too.
+      // A server on the way may echo the request, including the key.
       header: (name) => {
         const value = response.header(name);
         return value === undefined ? undefined : hide(value);
@@ -206,7 +206,7 @@ export class HttpCore {
   }
 }
 
-/** Endpoints of the service that belong together. */
+/** A group of related endpoints. */
 export class Endpoints {
   protected readonly core: HttpCore;
 
@@ -219,7 +219,7 @@ function pacedBy({ key, path }: ApiRequest<unknown>, { headers }: ExchangeReques
   return { key, path, secret: headers[KEY_HEADER] };
 }
 
-/** Takes the key out of a text. */
+/** Returns a function that removes the key from a text. */
 function hiderOf(key: string): (text: string) => string {
   return (text) => (key === '' ? text : text.replaceAll(key, '(the key)'));
 }

@@ -2,10 +2,10 @@ import { type ErrorCode, type ErrorDetails, SvcError } from '../../base/errors.t
 import { displayHost } from '../../schema/address.ts';
 import { type ApiRequest, repeatableOf } from './request.ts';
 
-/** Where an exchange stood when it failed. */
+/** The stage at which an exchange failed. */
 export type Stage = 'connect' | 'send' | 'body';
 
-/** What went wrong, as far as this side can see. */
+/** The kind of failure, as far as the client can tell. */
 export type FailureType =
   | 'timeout'
   | 'refused'
@@ -17,7 +17,7 @@ export type FailureType =
   | 'malformed'
   | 'unreachable';
 
-/** No usable response came. `sent` tells whether any byte of the request may have reached the other side. */
+/** The failure of an exchange without a usable response. `sent` says whether the server may have received any byte. */
 export class TransportFailure extends Error {
   override readonly name = 'TransportFailure';
   readonly kind: FailureType;
@@ -36,8 +36,8 @@ export class TransportFailure extends Error {
 }
 
 /**
- * Turns whatever the HTTP library threw into a failure with plain words.
- * The original error is dropped on purpose: it can carry addresses, headers and received bytes.
+ * Turns any error of the HTTP library into a failure in plain words. The original error is dropped on purpose: it may
+ * contain addresses, headers and received bytes.
  */
 export function toTransportFailure(error: unknown, stage: Stage): TransportFailure {
   if (error instanceof TransportFailure) return error;
@@ -101,34 +101,34 @@ function failureTypeOf(code: string | undefined): FailureType {
   return /CERT|TLS|SSL/.test(code) ? 'tls' : 'unreachable';
 }
 
-/** Errors of undici's parser have no code, and unsolicited responses have that of a broken connection. */
+/** Whether an error means a malformed response: undici gives its parser's errors no code, or that of a broken connection. */
 function isMalformed(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message);
 }
 
-/** What is known of a call, for the message when it fails. */
+/** The facts of a call, for the message when it fails. */
 export interface CallFacts {
   readonly request: ApiRequest<unknown>;
   readonly url: URL;
-  /** Where the key came from, such as `profile prod`. */
+  /** The origin of the key, such as `profile prod`. */
   readonly keyOrigin: string;
-  /** Takes the key out of a text that came from elsewhere. */
+  /** Removes the key from foreign text. */
   readonly hide: (text: string) => string;
 }
 
-/** What a response that is no success says. */
+/** The content of an error response. */
 export interface Problem {
   /** One line for people: title, detail and field messages. */
   readonly summary: string | undefined;
-  /** Messages by field, as a validation problem has them; under the empty name those of no field. */
+  /** Messages of a validation problem by field; the empty name has those without a field. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
   readonly requestId: string | undefined;
-  /** Whether the body is a JSON object that says something, as the service's own errors are: no page of a gateway. */
+  /** Whether the body is an error of the service itself, not a page of a gateway. */
   readonly isProblem: boolean;
 }
 
-/** No valid response came. What may have had an effect is left unclear. */
+/** Returns the error for a missing response. The outcome of a request that may have had an effect is unclear. */
 export function noResponseError(facts: CallFacts, failure: TransportFailure): SvcError {
   if (failure.sent && mayHaveEffect(facts)) return unclearError(facts, failure.message);
   return new SvcError('network', `no response from ${displayHost(facts.url)}: ${failure.message}`, {
@@ -138,7 +138,7 @@ export function noResponseError(facts: CallFacts, failure: TransportFailure): Sv
   });
 }
 
-/** A response came and says no. */
+/** Returns the error for a refusal. */
 export function refusalError(facts: CallFacts, status: number, problem: Problem): SvcError {
   const { requestId, fields, summary } = problem;
   const said = summary === undefined ? '' : `: ${summary}`;
@@ -157,7 +157,7 @@ export function refusalError(facts: CallFacts, status: number, problem: Problem)
   });
 }
 
-/** A redirect: never followed, because the key would follow it (R01). */
+/** Returns the error for a redirect, which is never followed, because the key would follow it (R01). */
 export function redirectError(
   { url }: CallFacts,
   status: number,
@@ -173,7 +173,7 @@ export function redirectError(
   });
 }
 
-/** A response of success that cannot be used. What may have had an effect is left unclear. */
+/** Returns the error for an unusable success. The outcome of a request that may have had an effect is unclear. */
 export function unreadableError(facts: CallFacts, what: string, details: Received): SvcError {
   const { method, path } = facts.request;
   const words = facts.hide(what);
@@ -186,7 +186,7 @@ export function unreadableError(facts: CallFacts, what: string, details: Receive
   );
 }
 
-/** What to throw when the signal ends a request that was sent: it may have taken effect, and must say so (R20). */
+/** Returns the error when the signal ends a sent request: the request may have taken effect, which the error says (R20). */
 export function abortedError(facts: CallFacts, reason: unknown): unknown {
   if (!mayHaveEffect(facts) || !(reason instanceof SvcError)) return reason;
   const unclear = unclearError(facts, reason.message);
@@ -197,7 +197,7 @@ export function abortedError(facts: CallFacts, reason: unknown): unknown {
 
 type Received = Pick<ErrorDetails, 'status' | 'requestId'>;
 
-/** The request may have taken effect, and there is no way to know (R20). */
+/** Returns the error for a request that may or may not have taken effect (R20). */
 function unclearError({ request }: CallFacts, what: string, details: Received = {}): SvcError {
   return new SvcError('outcome_unknown', `outcome unknown: ${subjectOf(request)} may have taken effect, ${what}`, {
     hint: 'Check the current state before you run it again.',
@@ -237,7 +237,7 @@ function refusalOf(
     return {
       code: 'forbidden',
       words: `the ${key} key from ${keyOrigin} is not allowed to do this (403)${needs}`,
-      // A key of the other type gets this answer too, and must not be given rights that it should not have.
+      // A key of the other type gets this response too, and must not be given more rights than it should have.
       hint: `If it is a ${key} key, it lacks the permission ${permission ?? 'for this endpoint'}. Check its type before you change its permissions:`,
       next: ['whoami'],
     };
@@ -265,11 +265,11 @@ function usualAdvice(status: number): typeof LIMITED | typeof FAILED | typeof RE
   return status === 408 || status >= 500 ? FAILED : REJECTED;
 }
 
-/** Paths that every service has: where one is missing, the address is wrong and not an id. */
+/** Paths that every service has: if one is missing, the base URL is wrong, not an id. */
 const WITHOUT_ID =
   /^\/(?:logs(?:\/entity-types)?|tenants\/self(?:\/reports\/usage)?|account-updater\/jobs|3ds\/sessions|applications)$/;
 
-// A variable goes before the profile: a key that is stored now would not be used.
+// A variable precedes the profile, so a newly stored key would not be used.
 function keyAdvice(keyOrigin: string, what: string): Advice {
   const variable = /^SVC_\w+/.exec(keyOrigin)?.[0];
   const change = variable === undefined ? 'or store a new one' : `change ${variable}, or unset it and store a key`;
@@ -302,5 +302,5 @@ function networkAdvice({ kind, stage }: TransportFailure): Advice {
   return { hint: 'It is safe to run the command again.' };
 }
 
-/** What to do about a certificate that is not accepted. */
+/** The hint for a certificate that is not accepted. */
 const TRUST_HINT = 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.';

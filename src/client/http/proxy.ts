@@ -6,7 +6,7 @@ import type { Environment } from '../../base/system.ts';
 import { decodedUri, isLoopback, readAddress } from '../../schema/address.ts';
 import { type FailureType, toTransportFailure, TransportFailure } from './failure.ts';
 
-/** A proxy that the environment names. Its address may contain a password: never show it. */
+/** A proxy named by the environment. Its address may contain a password and is never shown. */
 export interface Proxy {
   readonly url: URL;
   /** The variable that names it, for messages. */
@@ -60,13 +60,13 @@ type Done = (result: Socket | TransportFailure) => void;
 /** Requests a tunnel to a target (host and port). `done` is called once; destroying what is returned gives up. */
 export type OpenTunnel = (target: string, done: Done) => ClientRequest;
 
-/** Loads what opens tunnels through a proxy. Failures never contain the proxy's address, which may contain a password. */
+/** Loads the function that opens tunnels through a proxy. Failures never contain the proxy's address. */
 export async function loadTunnel({ url, variable }: Proxy): Promise<OpenTunnel> {
   const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
   return (target, done) => {
     const connecting = request(optionsOf(url, target));
     connecting.once('connect', ({ statusCode = 0 }, socket: Socket, early: Buffer) => {
-      // Whoever takes the tunnel listens too late for an error that comes at once.
+      // The caller adds its listener too late for an immediate error.
       socket.on('error', () => undefined);
       if (statusCode >= 200 && statusCode < 300) {
         if (early.length > 0) socket.unshift(early);
@@ -87,13 +87,13 @@ function optionsOf(url: URL, target: string): RequestOptions {
   const user = [url.username, url.password].map((part) => decodedUri(part) ?? part).join(':');
   return {
     host,
-    // It would be taken from the host header, which names the target and not the proxy.
+    // By default Node takes the server name from the host header, which names the target rather than the proxy.
     servername: isIP(host) === 0 ? host : '',
     port: url.port || (url.protocol === 'https:' ? 443 : 80),
     method: 'CONNECT',
     path: target,
     agent: false,
-    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says (R64).
+    // Overrides NODE_TLS_REJECT_UNAUTHORIZED (R64).
     rejectUnauthorized: true,
     headers: {
       host: target,

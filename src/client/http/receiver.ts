@@ -4,15 +4,15 @@ import { type Stage, TransportFailure } from './failure.ts';
 
 interface Head {
   readonly status: number;
-  /** By lower-case name; one that was sent several times has several values. */
+  /** Headers by lower-case name; a repeated header has several values. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What a receiver needs to know of its exchange. */
+/** The facts of an exchange that its receiver needs. */
 export interface ReceiverOptions {
   readonly signal: AbortSignal;
   readonly watchdog: Pick<Watchdog, 'sending' | 'answered' | 'received' | 'stop'>;
-  /** Called at the moment from which the request may have reached the other side. */
+  /** Called at the moment from which the server may have received the request. */
   readonly onSent?: (() => void) | undefined;
   /** The error that broke the connection, if any did. */
   readonly brokenBy?: (() => Error | undefined) | undefined;
@@ -23,7 +23,7 @@ interface End {
   readonly error?: unknown;
 }
 
-/** The most that waits in memory for a reader that is not there yet. */
+/** The most bytes kept in memory until the reader begins. */
 const MAX_WAITING = 64 * 1024 * 1024;
 
 /**
@@ -68,7 +68,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Drops what has not come yet, and its connection. */
+  /** Discards the rest of the response and its connection. */
   drop(): void {
     const dropped = new Error('dropped');
     if (this.#end === undefined) this.#giveUp(dropped);
@@ -104,7 +104,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    // undici takes a broken connection for the end of a body that has no length.
+    // undici mistakes a broken connection for the end of a body without a length.
     const broken = this.#options.brokenBy?.();
     this.#finish(broken === undefined ? {} : { error: broken });
   }
@@ -129,7 +129,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** The rest is of no use. */
+  /** Ends the exchange with an error; the rest of the body is not needed. */
   #giveUp(error: unknown): void {
     this.#waiting = [];
     this.#finish({ error });
@@ -148,7 +148,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     this.#settle();
   }
 
-  /** Reports the end to the reader, once it has every piece. */
+  /** Reports the end to the reader after every piece was delivered. */
   #settle(): void {
     if (this.#end === undefined || this.#reader === undefined || this.#isSettled) return;
     this.#isSettled = true;
@@ -178,7 +178,7 @@ function asError(reason: unknown): Error {
 
 function ignore(): void {}
 
-/** Watches one exchange: one timer for the stage that it is in, one for the whole body. */
+/** Limits the time of one exchange, with a timer for the current stage and one for the whole body. */
 export class Watchdog {
   stage: Stage = 'connect';
   readonly #limits: TimeLimits;
@@ -193,18 +193,18 @@ export class Watchdog {
     this.#arm(limits.connect);
   }
 
-  /** The request goes out now. */
+  /** Called when the request is being sent. */
   sending(): void {
     if (!this.#over) this.stage = 'send';
     this.#arm(this.#limits.headers);
   }
 
-  /** A piece of the request's body went out. */
+  /** Called when a piece of the request's body was sent. */
   progress(): void {
     if (this.stage === 'send') this.#arm(Math.max(this.#limits.idle, this.#limits.headers));
   }
 
-  /** The headers came; the body follows. */
+  /** Called when the headers arrived. */
   answered(): void {
     this.stage = 'body';
     this.#arm(this.#limits.idle);
@@ -213,12 +213,12 @@ export class Watchdog {
       this.#bodyTimer = setTimeout(() => this.#expire('its response was not complete within', body), body);
   }
 
-  /** A piece of the body came and was taken. */
+  /** Called when a piece of the body arrived. */
   received(): void {
     this.#arm(this.#limits.idle);
   }
 
-  /** The exchange is over. Later events of undici arm no timer, which would keep the process alive. */
+  /** Ends the watch. Later events of undici start no timer, which would keep the process alive. */
   stop(): void {
     this.#over = true;
     clearTimeout(this.#timer);
@@ -243,7 +243,7 @@ export interface ReadBody {
   readonly bytes: Buffer;
   /** False when there was more than the limit, or the body broke off. */
   readonly complete: boolean;
-  /** What broke it off. */
+  /** The failure that cut the body off. */
   readonly failure?: TransportFailure | undefined;
 }
 
@@ -253,8 +253,8 @@ export type Receive = (take: (piece: Uint8Array) => void) => Promise<void>;
 const TOO_LONG = new Error('the body is longer than its limit');
 
 /**
- * Reads no further than `limit` bytes; what is left of the body is dropped with its connection. A body that breaks off
- * or falls silent gives what came until then.
+ * Reads at most `limit` bytes; the rest of the body is discarded with its connection. A body that breaks off or stalls
+ * gives what arrived until then.
  */
 export async function readPartial(receive: Receive, limit: number): Promise<ReadBody> {
   const pieces: Uint8Array[] = [];

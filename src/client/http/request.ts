@@ -2,7 +2,7 @@ import { type ErrorDetails, SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 
-/** Whether a request may be sent again: `always` (it only reads), or only when it surely had no effect. */
+/** Whether a request may be sent again: `always` (it only reads), or only if it certainly had no effect. */
 export type Repeatable = 'always' | 'unsent';
 
 /** A shape that a response must have. Any zod schema is one. */
@@ -20,24 +20,24 @@ export type Query = Readonly<Record<string, string | number | readonly string[] 
 /** One call of an endpoint, as its resource describes it. */
 export interface ApiRequest<T> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Made by `path`, so that every part is encoded. */
+  /** The path, made by `path` so that every part is encoded. */
   readonly path: string;
   /** A list sends the parameter once for each of its values. */
   readonly query?: Query | undefined;
-  /** Sent as JSON. */
+  /** The body, sent as JSON. */
   readonly body?: unknown;
   readonly key: KeyType;
   /** The permission that the key needs, for the message when it is refused. */
   readonly permission?: string | undefined;
-  /** The response's shape, or how to load it while the response is on its way. Without one the body is not read. */
+  /** The response's shape, or a function that loads it during the request. Without a shape the body is not read. */
   readonly shape?: Shape<T> | (() => Promise<Shape<T>>) | undefined;
-  /** The caller reads the items of this list one by one: they may be nested as deep as they like. */
+  /** Whether items of this list may be nested to any depth, since the caller reads them one by one. */
   readonly itemsOfAnyDepth?: boolean | undefined;
-  /** Sent at most this many times, however clear it is that it had no effect; five by default. */
+  /** The most attempts, even if the request certainly had no effect; five by default. */
   readonly attempts?: number | undefined;
   /** How to find out what happened when no clear response came. */
   readonly whenUnclear?: Pick<ErrorDetails, 'hint' | 'next'> | undefined;
-  /** What is requested, for messages: «job 3f…». */
+  /** The requested thing, for messages: `job 3f…`. */
   readonly subject?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export function path(parts: TemplateStringsArray, ...values: readonly string[]):
   return parts.reduce((text, part, index) => text + encodePart(values[index - 1] ?? '') + part);
 }
 
-/** Joins base URL, path and query. The base may contain a path of its own. */
+/** Joins base URL, path and query. The base URL may include a path. */
 export function buildUrl(base: URL, requestPath: string, query: ApiRequest<unknown>['query'] = {}): URL {
   const url = new URL(base);
   url.pathname = base.pathname.replace(/\/+$/, '') + requestPath;
@@ -66,12 +66,12 @@ export function repeatableOf({ method }: ApiRequest<unknown>): Repeatable {
 }
 
 function encodePart(value: string): string {
-  // URL parsing resolves dot parts even when they are percent-encoded: they would name another endpoint.
+  // URL parsing resolves dot segments even when percent-encoded, which would lead to another endpoint.
   if (value === '' || /^\.{1,2}$/.test(value)) throw new SvcError('usage', 'an id must not be empty or made of dots');
   return encodeURIComponent(value);
 }
 
-/** The service's time, learned from the `Date` header of its responses (R25). */
+/** The service's clock, learned from the `Date` header of its responses (R25). */
 export class ServiceClock {
   readonly #clock: Clock;
   #offset = 0;
@@ -90,7 +90,7 @@ export class ServiceClock {
     return this.#clock.now() + this.#offset;
   }
 
-  /** Learns from a `Date` header. It has whole seconds: a difference below one says nothing. */
+  /** Learns from a `Date` header. The header has whole seconds, so a smaller difference is ignored. */
   learn(header: string | undefined): void {
     const at = header === undefined ? Number.NaN : Date.parse(header);
     if (Number.isNaN(at)) return;

@@ -5,7 +5,7 @@ import { objectOrUndefined } from '../../schema/json-value.ts';
 import { type CallFacts, type Problem, unreadableError } from './failure.ts';
 import type { Shape } from './request.ts';
 
-/** A response that was read whole, or up to a limit. */
+/** A response that was read completely, or up to a limit. */
 export interface ReadResponse {
   readonly status: number;
   readonly text: string;
@@ -16,9 +16,9 @@ export interface ReadResponse {
   readonly headers: () => [name: string, value: string][];
 }
 
-/** Reads a successful response in its shape, or says what about it is malformed. */
+/** Reads a successful response in its shape, or throws an error that says what is malformed. */
 export function readResponse<T>(facts: CallFacts, shape: Shape<T> | undefined, response: ReadResponse): T {
-  // Without a shape the caller asked for none: T is undefined there.
+  // A caller without a shape expects nothing, so T is undefined.
   if (!shape) return undefined as T;
   const value = parseJson(response);
   if (value && facts.request.itemsOfAnyDepth !== true) checkDepth(facts, response);
@@ -27,7 +27,7 @@ export function readResponse<T>(facts: CallFacts, shape: Shape<T> | undefined, r
   throw unreadable(facts, response, result ? describeIssue(result.error.issues) : describeBody(response));
 }
 
-/** A hundred thousand wrong values are too many for the shape, which gathers them on the stack. */
+/** Checks a value against a shape. A hundred thousand issues overflow the stack, on which zod collects them. */
 function checked<T>(shape: Shape<T>, json: unknown): ReturnType<Shape<T>['safeParse']> {
   try {
     return shape.safeParse(json);
@@ -37,9 +37,9 @@ function checked<T>(shape: Shape<T>, json: unknown): ReturnType<Shape<T>['safePa
   }
 }
 
-/** Refuses a response that is nested so deep that whatever goes through it might fail. Its text must be JSON. */
+/** Refuses a response whose deep nesting could overflow the stack of later code. Its text must be JSON. */
 function checkDepth(facts: CallFacts, response: ReadResponse): void {
-  // A short text cannot contain so many brackets.
+  // A short text cannot contain that many brackets.
   if (response.text.length <= 2 * MAX_DEPTH || sourceFrom(response.text).depth <= MAX_DEPTH) return;
   throw unreadable(facts, response, `it is nested more than ${MAX_DEPTH} levels deep`);
 }
@@ -48,7 +48,7 @@ function unreadable(facts: CallFacts, response: ReadResponse, what: string): Svc
   return unreadableError(facts, what, { status: response.status, requestId: requestIdOf(response) });
 }
 
-/** The JSON of a body in `json`, or undefined where it is none or was not read whole. */
+/** Parses a body; undefined if it is no JSON or was not read completely. */
 function parseJson({ text, complete }: Pick<ReadResponse, 'text' | 'complete'>): { json: unknown } | undefined {
   if (!complete) return undefined;
   try {
@@ -58,7 +58,7 @@ function parseJson({ text, complete }: Pick<ReadResponse, 'text' | 'complete'>):
   }
 }
 
-/** What a body that is not JSON seems to be. */
+/** Describes a body that is not JSON. */
 function describeBody(response: ReadResponse): string {
   if (!response.complete) return 'a body that is far too long';
   return describeText(response.text, response.header('content-type')) ?? 'an empty body';
@@ -67,13 +67,13 @@ function describeBody(response: ReadResponse): string {
 function describeIssue(issues: readonly { path: readonly PropertyKey[]; message: string }[]): string {
   const words = issues.slice(0, 5).map(({ path, message }) => {
     const place = path.length === 0 ? 'the whole body' : plainLine(path.map(String).join('.'));
-    // Of a field that is not there the shape says only that it is not what it should be.
+    // zod describes a missing field only as having the wrong type.
     return message.endsWith(', received undefined') ? `${place} is missing` : `${place}: ${message}`;
   });
   return words.join('; ');
 }
 
-/** The id under which the service knows this request, for a support case. */
+/** Returns the service's id of this request, for a support case. */
 export function requestIdOf({ header }: Pick<ReadResponse, 'header'>): string | undefined {
   const id = header('x-request-id') ?? header('x-trace-id') ?? header('trace-id') ?? header('x-correlation-id');
   return validId(id);
@@ -98,7 +98,7 @@ export interface AnyResponse {
   readonly body: JsonBody | undefined;
 }
 
-/** Reads a response that may be any JSON, or empty. Throws what a shaped response would for all else. */
+/** Reads a response with any JSON or an empty body. Throws for all else, as for a shaped response. */
 export function readAnyResponse(facts: CallFacts, response: ReadResponse): AnyResponse {
   const isEmpty = response.complete && response.text.trim() === '';
   const body = isEmpty ? undefined : parseJson(response);
@@ -122,7 +122,7 @@ export function readProblem(body: string, contentType: string | undefined): Prob
     const summary = json === null ? undefined : describeText(typeof json === 'string' ? json : body, contentType);
     return { summary, fields: {}, requestId: undefined, isProblem: false };
   }
-  // The innermost first: it says most, and the end may be cut.
+  // The innermost error comes first: it is the most specific, and the end may be cut.
   const levels = levelsOf(record).toReversed();
   const fields = readFields(levels.find((level) => level['errors'] !== undefined)?.['errors']);
   const lines = linesOf(levels.flatMap((level) => [...SAYING.map((name) => level[name]), level['error']]));
@@ -142,7 +142,7 @@ export function readProblem(body: string, contentType: string | undefined): Prob
 
 const MAX_LEVELS = 3;
 
-/** An error body and what is nested under its `error`. */
+/** Returns an error body and the bodies nested under its `error`. */
 function levelsOf(record: Record<string, unknown>): Record<string, unknown>[] {
   const levels = [record];
   let inner = objectOrUndefined(record['error']);
@@ -188,15 +188,15 @@ function readId(record: Record<string, unknown>): string | undefined {
 const MAX_LENGTH = 300;
 
 /**
- * Makes one line for people of text that came from elsewhere: no control, format or bidirectional characters, no
- * card number, no query of an address (it may be a signature), at most 300 characters.
+ * Reduces foreign text to one safe line: no control, format or bidirectional characters, no card number, no query of an
+ * address (it may be a signature), at most 300 characters.
  */
 export function plainLine(text: string): string {
   const line = text.replace(new RegExp(String.raw`[\s\p{C}]+`, 'gu'), ' ').trim();
   return cut(maskCardNumbers(hideQueries(line)));
 }
 
-/** What a body that is no JSON object says of itself, or undefined where it says nothing. */
+/** Describes a body that is no JSON object; undefined if it says nothing. */
 function describeText(body: string, contentType: string | undefined): string | undefined {
   if (/html/i.test(contentType ?? '') || /^\s*<(!doctype|html)/i.test(body)) return describePage(body);
   if (looksBinary(body)) return 'a body that is not text';
@@ -205,7 +205,7 @@ function describeText(body: string, contentType: string | undefined): string | u
   return line === '' ? undefined : line;
 }
 
-/** Cuts to 300 UTF-16 units, never amid a character. */
+/** Cuts to 300 UTF-16 units, never within a character. */
 export function cut(text: string): string {
   if (text.length <= MAX_LENGTH) return text;
   return `${text.slice(0, MAX_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;

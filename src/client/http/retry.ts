@@ -3,21 +3,21 @@ import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../base/system.ts';
 import type { FailureType, TransportFailure } from './failure.ts';
 import type { Repeatable } from './request.ts';
 
-/** At most this many times is one request sent. */
+/** The most attempts of one request. */
 export const MAX_ATTEMPTS = 5;
 
-/** How attempts are repeated, and how long is waited between them. */
+/** Options for repeating attempts. */
 export interface RetryOptions {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly signal?: AbortSignal | undefined;
   readonly random?: (() => number) | undefined;
-  /** Longest single pause that the other side may ask for, in milliseconds; 90 s by default. */
+  /** The longest single pause that a server may request, in milliseconds; 90 s by default. */
   readonly maxWaitMs?: number | undefined;
 }
 
-/** What each caller adds to the options. */
+/** The options and what each caller adds. */
 export interface RetryPolicy extends RetryOptions {
-  /** At most this many attempts in a row fail; five by default. */
+  /** The most failed attempts in a row; five by default. */
   readonly attempts?: number | undefined;
   /** Ends the waiting when it aborts: the last failure's error is thrown. */
   readonly giveUp?: AbortSignal | undefined;
@@ -31,17 +31,17 @@ export interface RetryPolicy extends RetryOptions {
 export interface RetryableFailure {
   /** Thrown when there is no further attempt. */
   readonly error: Error;
-  /** Milliseconds that the other side asks to wait. */
+  /** The pause that the server requested, in milliseconds. */
   readonly askedMs?: number | undefined;
-  /** The next attempt follows at once: what was wrong with this one is known. */
+  /** Whether the next attempt follows at once, since the cause of the failure is known. */
   readonly atOnce?: boolean | undefined;
-  /** It got further than those before it, which count no longer. */
+  /** Whether the attempt made progress, so that earlier failures no longer count. */
   readonly advanced?: boolean | undefined;
 }
 
 /**
- * Makes attempts until one gives a value. Between them it waits as long as the other side asks, and on top of that
- * anywhere between nothing and a bound that doubles (full jitter).
+ * Makes attempts until one succeeds. Between them it waits as long as the server requests, plus a random time up to a
+ * bound that doubles (full jitter).
  * @throws what an attempt throws; the error of the last failure; SvcError `rate_limited` for a pause that is longer
  *   than allowed; the signal's reason
  */
@@ -66,7 +66,7 @@ export async function withRetry<T>(
   }
 }
 
-/** Waits; when the command's time is up meanwhile, the error says what the request was waiting for. */
+/** Waits. If the command's time is up meanwhile, the error says what the request was waiting for. */
 async function pause(ms: number, waitingFor: Error, { clock, signal, giveUp }: RetryPolicy): Promise<void> {
   const signals = [signal, giveUp].filter((one) => one !== undefined);
   try {
@@ -80,7 +80,7 @@ async function pause(ms: number, waitingFor: Error, { clock, signal, giveUp }: R
 
 const LONGEST_NAMED_S = 86_400;
 
-/** The error for a pause that is longer than the operator allows (R17). One of more than a day is not worth naming. */
+/** Returns the error for a pause longer than the operator allows (R17). More than a day is not named exactly. */
 function tooLongError(error: Error, askedMs: number, maxWaitMs: number): SvcError {
   const seconds = Math.ceil(askedMs / 1000);
   const isNamed = seconds <= LONGEST_NAMED_S;
@@ -99,7 +99,7 @@ const CAP_MS = 20_000;
 const STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 const FAILURES: ReadonlySet<FailureType> = new Set(['timeout', 'refused', 'reset', 'dns', 'proxy', 'unreachable']);
 
-/** What one attempt ended in. */
+/** The outcome of one attempt. */
 export type Outcome = { readonly status: number } | { readonly failure: TransportFailure };
 
 /** Whether the request may be sent again after this outcome (R15, R20). */
@@ -109,7 +109,7 @@ export function mayRetry(outcome: Outcome, repeatable: Repeatable): boolean {
   return repeatable === 'always' || !outcome.failure.sent;
 }
 
-/** Full jitter: anywhere between nothing and a bound that doubles with each attempt, up to 20 s (R16). */
+/** Returns a random pause up to a bound that doubles with each attempt, up to 20 s (full jitter, R16). */
 export function backoffMs(attempt: number, random: () => number): number {
   return Math.floor(random() * Math.min(CAP_MS, BASE_MS * 2 ** attempt));
 }
@@ -121,14 +121,14 @@ export function backoffMs(attempt: number, random: () => number): number {
 export class RetryQuota {
   #left = 20;
 
-  /** Takes the price of one retry; false when nothing is left. */
+  /** Pays for one retry; false if the budget is used up. */
   take(): boolean {
     if (this.#left < 2) return false;
     this.#left -= 2;
     return true;
   }
 
-  /** A request succeeded. */
+  /** Refills the budget after a success. */
   refill(): void {
     this.#left = Math.min(20, this.#left + 1);
   }
@@ -141,7 +141,7 @@ export class RetryQuota {
  * @returns milliseconds to wait, or undefined
  */
 export function retryAfterMs(header: string | undefined, serviceNow: number): number | undefined {
-  // A date has a comma of its own, after the name of its day.
+  // A date contains a comma after the name of its day.
   const parts = header?.match(/(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,\s[^,]+|[^,]+/gi) ?? [];
   const pauses = parts.map((part) => pauseOf(part.trim(), serviceNow)).filter((ms) => ms !== undefined);
   return pauses.length === 0 ? undefined : Math.max(...pauses);
@@ -150,13 +150,13 @@ export function retryAfterMs(header: string | undefined, serviceNow: number): nu
 function pauseOf(text: string, serviceNow: number): number | undefined {
   if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), Number.MAX_SAFE_INTEGER);
   if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
-  // The oldest of the three forms of a date names no zone: it is GMT like the others.
+  // The oldest of the three date formats names no zone; it is GMT like the others.
   const at = Date.parse(/:\d\d \d{4}$/.test(text) ? `${text} GMT` : text);
-  // A date has whole seconds: wait to the end of that second rather than undercut it.
+  // A date has whole seconds, so the pause lasts to the end of that second.
   return Number.isNaN(at) || at <= serviceNow ? undefined : at + 999 - serviceNow;
 }
 
-/** How long each stage of one exchange may take, in milliseconds. */
+/** The time limits for the stages of one exchange, in milliseconds. */
 export interface TimeLimits {
   /** DNS, connection, TLS and a proxy's tunnel together. */
   readonly connect: number;
@@ -171,5 +171,5 @@ export interface TimeLimits {
 /** Limits for the service's own endpoints. */
 export const API_LIMITS: TimeLimits = { connect: 10_000, headers: 30_000, idle: 30_000, body: 60_000 };
 
-/** Limits for files: as long as bytes keep coming, no bound on the whole. */
+/** Limits for files: no limit on the whole body while bytes keep arriving. */
 export const FILE_LIMITS: TimeLimits = { connect: 10_000, headers: 60_000, idle: 30_000, body: Infinity };

@@ -20,17 +20,17 @@ import { continues, type Flaw, isEncoded, type Proof, receive, type Received, ve
 import type { OnProgress } from './source.ts';
 import { AddressExpired, readErrorOf, redirectedByStore, refusedByStore, storeUnreachable } from './store.ts';
 
-/** What a download into a file needs. The name is the operator's, never the service's (R48). */
+/** The options of a download into a file. The operator chooses its name, never the service (R48). */
 export interface DownloadOptions extends FetchOptions {
-  /** The process, for the lock that keeps two downloads of one target apart; without it none is taken. */
+  /** The process, for the lock that prevents two downloads of one target; without it there is no lock. */
   readonly host?: Pick<LockHost, 'pid' | 'isAlive'> | undefined;
   readonly target: string;
   readonly overwrite: boolean;
-  /** Finds what is wrong with a file that came to its end, beyond what its response shows. */
+  /** Checks a complete file for flaws that the response does not show. */
   readonly inspect?: ((file: string, proof: Proof) => Promise<readonly Flaw[]>) | undefined;
-  /** Told of a file that is not proven, before it is downloaded again. */
+  /** Called for an unproven file before it is downloaded again. */
   readonly onUnproven?: ((flaws: readonly Flaw[], nextMs: number) => void) | undefined;
-  /** Takes bytes that came the same each time although one rule speaks against them. */
+  /** Whether to accept bytes that were the same each time although they break one rule. */
   readonly acceptUnproven?: boolean | undefined;
 }
 
@@ -57,7 +57,7 @@ export async function downloadFile(options: DownloadOptions): Promise<DownloadRe
     return { ...received, path: options.target };
   };
   if (!host) return work();
-  // Taking the lock also shows that the directory can be written, before any request to the store.
+  // Taking the lock also proves that the directory is writable, before any request to the store.
   const holder: LockHost = { pid: host.pid, isAlive: (pid) => host.isAlive(pid), clock, signal };
   return withLock(`${path}.svc-part.lock`, holder, work, { waitMs: 0, what: options.target });
 }
@@ -74,7 +74,7 @@ async function fetchFile(target: string, options: DownloadOptions): Promise<Rece
   }
 }
 
-/** Downloads until nothing speaks against the file, or it has failed often enough. */
+/** Downloads until the file has no flaw, or the attempts are used up. */
 async function fetchProven(part: PartFile, target: string, options: DownloadOptions): Promise<Received> {
   const { clock, signal, inspect, onUnproven, acceptUnproven = false } = options;
   const tries: Received[] = [];
@@ -86,7 +86,7 @@ async function fetchProven(part: PartFile, target: string, options: DownloadOpti
     tries.push({ ...received, flaws });
     if (pauseMs === 0) break;
     onUnproven?.(flaws, pauseMs);
-    // It cannot be the beginning of a complete file.
+    // A flawed file cannot be the beginning of a complete one.
     part.discard();
     await clock.sleep(pauseMs, signal);
   }
@@ -101,7 +101,7 @@ async function fetchProven(part: PartFile, target: string, options: DownloadOpti
   );
 }
 
-/** The last of several downloads, if all gave the same bytes and one and the same rule alone speaks against them. */
+/** Returns the last of several downloads, if all had the same bytes and broke the same single rule. */
 function sameEachTime(tries: readonly Received[]): Received | undefined {
   const rules = new Set(tries.flatMap(({ flaws }) => flaws.map(({ rule }) => rule)));
   const contents = new Set(tries.map(({ sha256 }) => sha256));
@@ -128,7 +128,7 @@ function withKept(error: unknown, { length, path }: PartFile): unknown {
   });
 }
 
-/** Bytes that came the same each time, and that one rule alone speaks against: kept for the operator to judge. */
+/** Bytes that were the same each time and break one rule, kept for the operator to judge. */
 export interface Unproven {
   readonly file: string;
   readonly bytes: number;
@@ -136,7 +136,7 @@ export interface Unproven {
   readonly sha256: string;
 }
 
-/** A file came to its end, several times, and is not proven to be the whole object. It was not put in place. */
+/** The error for a file that was downloaded several times and is not proven to be complete. It is not put in place. */
 export class UnprovenDownload extends SvcError {
   readonly kept: Unproven | undefined;
 
@@ -153,11 +153,11 @@ export class UnprovenDownload extends SvcError {
   }
 }
 
-/** What a download needs. */
+/** The options of a download. */
 export interface FetchOptions extends RetryOptions {
   readonly clock: Clock;
   readonly transport: Transport;
-  /** Gives the address; asked before each attempt, because it expires. */
+  /** Returns the address; called before each attempt, because addresses expire. */
   readonly address: () => Promise<URL>;
   readonly onProgress?: OnProgress | undefined;
   readonly limits?: TimeLimits | undefined;
@@ -175,11 +175,11 @@ async function fetchInto(part: PartFile, options: FetchOptions): Promise<Receive
   return withRetry(async () => {
     const outcome = await attempt(part, options);
     if ('proof' in outcome) return { value: outcome };
-    // Once more with a fresh address; a second refusal in a row is not about its age.
+    // A refusal may mean that the address has expired, so one more attempt has a fresh one.
     const isExpired = outcome.error instanceof AddressExpired;
     if (isExpired && wasExpired) throw outcome.error;
     wasExpired = isExpired;
-    // A bad connection that still makes progress is not a dead one.
+    // Progress on a bad connection resets the count of failures.
     const advanced = part.length >= best + LASTING_PROGRESS;
     best = Math.max(best, part.length);
     return { ...outcome, advanced };
@@ -218,7 +218,7 @@ function headersFor({ version, length }: PartFile): Record<string, string> {
   return version && length > 0 ? { ...plain, range: `bytes=${length}-`, 'if-match': version.etag } : plain;
 }
 
-/** Makes the file ready for a good response's body; a failure for a response that may be better next time. */
+/** Prepares the file for the body of a good response, or returns a failure that may be retried. */
 async function accept(part: PartFile, url: URL, response: HttpResponse, clock: Clock) {
   const { status } = response;
   if (status === 200) {

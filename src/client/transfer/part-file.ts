@@ -12,7 +12,7 @@ const PIECE = 1024 * 1024;
 const read = promisify(fs.read);
 const sync = promisify(fs.fsync);
 
-/** Names one content of an object exactly: enough to resume it later. */
+/** Identifies one content of an object exactly, so that a download can be resumed later. */
 export interface Version {
   /** A strong ETag, quotes included. */
   readonly etag: string;
@@ -21,8 +21,8 @@ export interface Version {
 }
 
 /**
- * The running hashes of what a sink contains, in hex. MD5 takes twice as long as SHA-256: only where an ETag may be one. A
- * thread of its own takes 35 ms to start, and both hashes of 30 MB 53: it saved nothing, for half as much processor time again.
+ * The running hashes of a partial file, in hex. MD5 takes twice as long as SHA-256, so it is computed only if the ETag may
+ * be one. A worker thread saves nothing: it takes 35 ms to start, and both hashes of 30 MB take 53 ms.
  */
 class Digests {
   readonly #sha256 = createHash('sha256');
@@ -48,8 +48,8 @@ class Digests {
 
 /**
  * The partial file beside a target, and a note of which version of the object it begins: a later process can resume
- * it. Both are 0600. Only for the holder of the target's lock. Opening and writing are synchronous, so that no piece
- * of a body has to wait in memory; a disk slower than the network holds the network back.
+ * it. Both have mode 0600. The caller must own the target's lock. Writes are synchronous, so that no piece of a body
+ * waits in memory; a disk slower than the network slows down the transfer.
  */
 export class PartFile {
   length = 0;
@@ -62,7 +62,7 @@ export class PartFile {
     this.path = `${target}.svc-part`;
   }
 
-  /** Opens what an earlier attempt left, if it can be trusted; else starts with nothing. */
+  /** Opens the partial file of an earlier attempt, if it can be trusted; otherwise starts with nothing. */
   static open(target: string): PartFile {
     const part = new PartFile(target);
     removeOrphanedTemporaries(part.#note);
@@ -70,12 +70,12 @@ export class PartFile {
     return part;
   }
 
-  /** Rereads the file: hashes must be of the bytes on the disk. */
+  /** Rereads the file, since the hashes must cover the bytes on the disk. */
   async resume(): Promise<void> {
     this.digests = new Digests(this.version?.etag);
     const fd = this.#fd;
     if (fd === undefined) return;
-    // With the last byte still to come, even a whole partial file is checked against the store.
+    // Leaving out the last byte forces a request, so that even a complete partial file is checked against the store.
     const end = Math.min(this.length, (this.version?.total ?? 0) - 1);
     const buffer = Buffer.allocUnsafe(PIECE);
     this.length = 0;
@@ -88,7 +88,7 @@ export class PartFile {
     this.#guard(() => fs.ftruncateSync(fd, this.length));
   }
 
-  /** `etag` is that of what comes now, also where it names no version that could be resumed. */
+  /** Begins a new content. `etag` is that of the response, even if it identifies no version that could be resumed. */
   begin(version: Version | undefined, etag = version?.etag): void {
     this.discard();
     this.version = version;
@@ -101,7 +101,7 @@ export class PartFile {
     const fd = this.#fd;
     if (fd === undefined) throw new Error('the partial file is not open');
     this.#guard(() => {
-      // A nearly full disk takes a part and says so; only the next write fails.
+      // A nearly full disk writes only a part; only the next write fails.
       for (let done = 0; done < piece.byteLength;)
         done += fs.writeSync(fd, piece, done, piece.byteLength - done, this.length + done);
     });
@@ -123,7 +123,7 @@ export class PartFile {
     this.close();
   }
 
-  /** Gives the closed file another name, under which no download resumes it. */
+  /** Renames the closed file, so that no download resumes it. */
   moveTo(path: string): void {
     this.#guard(() => whileBusy(() => fs.renameSync(this.path, path)));
   }
@@ -133,9 +133,9 @@ export class PartFile {
     fs.rmSync(this.#note, { force: true });
   }
 
-  /** Closes and keeps the file if a later attempt can resume it, else removes it; returns which. */
+  /** Closes the file, and removes it unless a later attempt can resume it. @returns whether it was kept */
   abandon(): boolean {
-    // A full disk may have taken a part of a piece.
+    // A full disk may have written only a part of a piece.
     if (this.#fd !== undefined) this.length = fs.fstatSync(this.#fd).size;
     const isKept = this.version !== undefined && this.length > 0;
     if (isKept) this.close();
@@ -149,7 +149,7 @@ export class PartFile {
     if (fd !== undefined) fs.closeSync(fd);
   }
 
-  /** Removes the partial file first: a note without bytes does no harm. */
+  /** Removes the partial file, then its note: a note without bytes does no harm. */
   discard(): void {
     this.close();
     this.version = undefined;
@@ -181,12 +181,12 @@ export class PartFile {
   }
 }
 
-/** Only a file of our own making: regular, not a link, and without a second name. */
+/** Opens a file only if svc made it: it is regular, no symlink, and has no second name. */
 function openOwn(path: string): number | undefined {
   try {
     const fd = fs.openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stat = fs.fstatSync(fd);
-    // A killed run may have linked it into place already: writing here would then write into the target.
+    // A killed run may already have linked the file to the target, which writing here would change.
     if (stat.isFile() && stat.nlink === 1) return fd;
     fs.closeSync(fd);
   } catch {
@@ -195,7 +195,7 @@ function openOwn(path: string): number | undefined {
   return undefined;
 }
 
-/** The version that was noted; undefined where there is no note, or none that makes sense. */
+/** Reads the noted version; undefined without a valid note. */
 function readResumeNote(file: string): Version | undefined {
   try {
     const { format, etag, total } = JSON.parse(readRegularFileSync(file)) as Version & { format: number };

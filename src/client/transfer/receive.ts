@@ -5,24 +5,24 @@ import type { RetryableFailure } from '../http/retry.ts';
 import type { PartFile, Version } from './part-file.ts';
 import type { OnProgress } from './source.ts';
 
-/** What shows that a body came whole: the MD5 in its ETag, its length, its framing, or nothing. */
+/** The proof that a body is complete: the MD5 in its ETag, its length, its framing, or none. */
 export type Proof = 'md5' | 'length' | 'framing' | 'none';
 
-/** A rule that a file must keep to be taken for the object, and how it breaks it. */
+/** A broken rule: a file must keep all rules to count as the complete object. */
 export interface Flaw {
-  /** Stable, for scripts. */
+  /** The name of the rule, stable for scripts. */
   readonly rule: 'checksum' | 'content_type' | 'columns' | 'row_count' | 'tokens' | 'end';
-  /** What goes after "it", such as "was sent as text/html". */
+  /** The flaw in words that follow "it", such as "was sent as text/html". */
   readonly problem: string;
 }
 
-/** A body that came to its end. */
+/** A body that was received to its end. */
 export interface Received {
   readonly bytes: number;
   /** Hex SHA-256 of the bytes. */
   readonly sha256: string;
   readonly proof: Proof;
-  /** What shows in the response that the bytes are not the object. */
+  /** Flaws that the response shows. */
   readonly flaws: readonly Flaw[];
 }
 
@@ -89,7 +89,7 @@ function cut(url: URL, done: number, total: number): SvcError {
 
 type Headers = Pick<HttpResponse, 'header'>;
 
-/** The version of a whole response; undefined when it has no strong ETag or no length. */
+/** Returns the version of a complete response; undefined without a strong ETag or a length. */
 export function versionOf(response: Headers): Version | undefined {
   const etag = strongEtag(response);
   const total = lengthOf(response);
@@ -116,15 +116,15 @@ function lengthOf({ header }: Headers): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Whether the body is packed, though nothing but the plain bytes was asked for. */
+/** Whether the body is compressed although plain bytes were requested. */
 export function isEncoded({ header }: Headers): boolean {
   const encoding = header('content-encoding')?.trim().toLowerCase() ?? '';
   return encoding !== '' && encoding !== 'identity' && encoding !== 'aws-chunked';
 }
 
 /**
- * The object's MD5 where its ETag is one: a single-part object of an S3-type store. Of an object that is encrypted
- * with a key of its own, or that was stored in an encoding, the ETag is something else.
+ * Returns the object's MD5 if its ETag is one, as for a single-part object of an S3-type store. For an object with its own
+ * encryption key, or one stored in an encoding, the ETag is something else.
  */
 function md5Of({ header }: Headers): string | undefined {
   const md5 = /^"([0-9a-f]{32})"$/i.exec(header('etag') ?? '')?.[1];
@@ -134,7 +134,7 @@ function md5Of({ header }: Headers): string | undefined {
   return isEncrypted || hasOwnKey || hasEncoding ? undefined : md5?.toLowerCase();
 }
 
-/** What a response says that it is, where that cannot be a file of rows: HTML, XML or JSON. */
+/** Returns the content type of a response that cannot be a file of rows: HTML, XML or JSON. */
 function wrongTypeOf({ header }: Headers): string | undefined {
   const type = header('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return /^[\w.-]+\/(?:[\w.-]+\+)?(?:html|xhtml|xml|json)$/.test(type) ? type : undefined;

@@ -8,17 +8,17 @@ import { sha256OfAll } from '../../base/files/draft.ts';
 import type { Target } from '../../base/files/target.ts';
 import type { Clock } from '../../base/system.ts';
 
-/** A file to upload, or a part of one. It can be opened again: each attempt sends a fresh stream (R35). */
+/** A file to upload, or a part of one. It can be reopened, so that each attempt sends a fresh stream (R35). */
 export interface UploadSource {
   /** Exact number of bytes. */
   readonly size: number;
-  /** Hex SHA-256 of what was checked; without one the first attempt's bytes set the measure. */
+  /** Hex SHA-256 of the checked bytes; without it, later attempts must equal the first one. */
   readonly sha256?: string | undefined;
-  /** The bytes in pieces. A piece is lent: once two more have come, its memory may be used again. */
+  /** Yields the bytes in pieces. The memory of a piece is reused after two further pieces. */
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** Which bytes of a file to send: `prefix` (a header row), then `start` up to but not including `end`. */
+/** The bytes to send: `prefix` (a header row), then the file from `start` up to but not including `end`. */
 export interface FilePart {
   readonly sha256?: string | undefined;
   readonly prefix?: Uint8Array | undefined;
@@ -29,7 +29,7 @@ export interface FilePart {
 
 const PIECE = 256 * 1024;
 
-// Not those of fs/promises, which take 3 ms to load and longer for each piece.
+// fs/promises would take 3 ms to load and longer for each piece.
 const read = promisify(fs.read);
 
 /** A source over a regular file, or over a part of it. @throws SvcError `local` when it cannot be read */
@@ -41,7 +41,7 @@ export async function fileSource(path: string, part: FilePart = {}): Promise<Upl
     sha256: part.sha256,
     async *open() {
       if (prefix.byteLength > 0) yield prefix;
-      // A whole file is read to its present end, so that one that grew is noticed.
+      // A file without `end` is read to its current end, so that growth is noticed.
       yield* pieces(path, start, part.end ?? Infinity);
     },
   };
@@ -64,8 +64,8 @@ function readableSize(path: string): number {
 }
 
 /**
- * Reads one piece ahead: the disk works while the network does. Three pieces of memory take turns, since new ones
- * would pile up until they are collected.
+ * Reads one piece ahead, so that disk and network work at the same time. Three buffers take turns, since new ones would
+ * accumulate until a garbage collection.
  */
 async function* pieces(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
   const fd = openRegular(path);
@@ -79,7 +79,7 @@ async function* pieces(path: string, start: number, end: number): AsyncGenerator
       if (piece.byteLength === 0) return;
       at += piece.byteLength;
       next = readPiece(fd, path, memory, at, end);
-      // A reader that stops here never looks at it.
+      // A reader that stops here never awaits the next piece, so its failure must not be unhandled.
       next.catch(() => undefined);
       yield piece;
     }
@@ -93,7 +93,7 @@ function newPiece(start: number, end: number): Uint8Array {
   return Buffer.allocUnsafeSlow(Math.max(0, Math.min(PIECE, end - start)));
 }
 
-/** Fills the piece, as far as the file goes: only the last one is short. */
+/** Fills a piece from the file; only the last one is shorter. */
 async function readPiece(fd: number, path: string, memory: Uint8Array[], start: number, end: number) {
   const piece = memory.shift() ?? newPiece(start, end);
   memory.push(piece);
@@ -113,7 +113,7 @@ async function readPiece(fd: number, path: string, memory: Uint8Array[], start: 
 
 function openRegular(path: string): number {
   try {
-    // Not to hang on a pipe that has no writer.
+    // O_NONBLOCK keeps a pipe without a writer from blocking.
     const fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
     if (fs.fstatSync(fd).isFile()) return fd;
     fs.closeSync(fd);
@@ -139,7 +139,7 @@ function unreadable(path: string, error: unknown): SvcError {
   });
 }
 
-/** How far a transfer is, in bytes. `total` is undefined where the store does not say. */
+/** The progress of a transfer in bytes. `total` is undefined if the store does not announce it. */
 export interface Progress {
   readonly done: number;
   readonly total: number | undefined;
@@ -170,8 +170,8 @@ export async function copyInto({ kind, path }: Target, file: string, host: Host)
 const POLL_MS = 100;
 
 /**
- * Opens a named pipe once somebody reads from it. A plain open would block a thread until then, past every signal,
- * so this one tries again and again.
+ * Opens a named pipe once a reader opens it. A plain open would block a thread until then, ignoring signals, so this
+ * function tries repeatedly.
  */
 async function openPipe(path: string, { clock, signal }: Host): Promise<Writable> {
   for (;;) {

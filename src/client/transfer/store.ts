@@ -4,10 +4,10 @@ import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import type { TransportFailure } from '../http/failure.ts';
 
-/** The service that gave an address; a client is one. */
+/** The source of an address: a client of the service. */
 export interface AddressSource {
   readonly baseUrl: URL;
-  /** Hides a value in all that is shown from now on. */
+  /** Redacts a value in all further output. */
   readonly addSecret: (value: string) => void;
 }
 
@@ -32,7 +32,7 @@ export function requireStoreAddress(text: string, job: string, source: AddressSo
 
 function problemOf(url: URL, baseUrl: URL): string | undefined {
   if (!isSafeAddress(url)) return `has the scheme ${url.protocol.slice(0, 20)} and leaves this machine`;
-  // What listens there is none of the service's; it would get the file, or pass for its results.
+  // A remote service has no store on this machine; a local program could get the file, or fake the results.
   return isLoopback(url) && !isLoopback(baseUrl) ? 'is on this machine, and the service is not' : undefined;
 }
 
@@ -41,10 +41,10 @@ export function isAzureType(url: URL): boolean {
   return url.searchParams.has('sv') && url.searchParams.has('sig');
 }
 
-/** What was being done, for messages. */
+/** The current operation, for messages. */
 export type Doing = 'upload' | 'download';
 
-/** A store's response that is no success. */
+/** An error response of a store. */
 export interface Refusal {
   readonly url: URL;
   readonly doing: Doing;
@@ -53,8 +53,8 @@ export interface Refusal {
 }
 
 /**
- * The store does not accept the address (400, 401 or 403, whatever its body says): most likely it has expired. The
- * job is to be read again: it may give a new address, or be gone. `storeCode` is the store's own word.
+ * The error for an address that the store refuses (400, 401 or 403), most likely because it has expired. The caller must
+ * reread the job, which may have a new address or be gone. `storeCode` is the store's own error code.
  */
 export class AddressExpired extends SvcError {
   readonly storeCode: string | undefined;
@@ -74,7 +74,7 @@ export class AddressExpired extends SvcError {
   }
 }
 
-/** The whole file may have reached the store, and nothing shows whether it did. The job must be read before another PUT (R36). */
+/** The error when the store may or may not have the whole file. The job must be read before another PUT (R36). */
 export class UploadUnclear extends SvcError {
   constructor(url: URL, bytes: number, what: string, status?: number) {
     super('outcome_unknown', `outcome unknown: the store at ${displayHost(url)} may have the file; ${what}`, {
@@ -86,7 +86,7 @@ export class UploadUnclear extends SvcError {
   }
 }
 
-/** The error for a response that is no success and will not be tried again. */
+/** Returns the error for an error response that is not retried. */
 export function refusedByStore(refusal: Refusal): SvcError {
   const { url, doing, status, error } = refusal;
   if (status === 400 || status === 401 || status === 403) return new AddressExpired(refusal);
@@ -95,7 +95,7 @@ export function refusedByStore(refusal: Refusal): SvcError {
   return new SvcError(code, message, { status, requestId: error.requestId, hint: HINTS[code] });
 }
 
-/** A redirect is never followed: the file, or what is taken for it, would go to or come from elsewhere. */
+/** Returns the error for a redirect. Redirects are never followed: the file would go to, or come from, another server. */
 export function redirectedByStore(url: URL, status: number, location: string | undefined): SvcError {
   const target = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
   const host = target === undefined ? 'an unnamed host' : displayHost(target);
@@ -106,7 +106,7 @@ export function redirectedByStore(url: URL, status: number, location: string | u
   );
 }
 
-/** No usable response came. */
+/** Returns the error for a missing or unusable response. */
 export function storeUnreachable(url: URL, doing: Doing, failure: TransportFailure): SvcError {
   return new SvcError('network', `the ${doing} with ${displayHost(url)} failed: ${failure.message}`, {
     hint:
@@ -146,7 +146,7 @@ const HINTS: Record<RefusalCode, string> = {
 const MAX_ERROR_BODY = 64 * 1024;
 const LONGEST_MS = 5_000;
 
-/** Reads what an error response says; a body that breaks off or drips says as much as had come. */
+/** Reads an error response, as far as its body arrives. */
 export async function readErrorOf(response: HttpResponse): Promise<StoreError> {
   const timer = setTimeout(() => response.discard(), LONGEST_MS);
   try {
@@ -157,7 +157,7 @@ export async function readErrorOf(response: HttpResponse): Promise<StoreError> {
   }
 }
 
-/** What may be shown of a store's error body. The rest echoes signatures and what was signed (R07). */
+/** The parts of a store's error body that may be shown. The rest repeats signatures and signed text (R07). */
 export interface StoreError {
   readonly code: string | undefined;
   readonly message: string | undefined;
@@ -179,7 +179,7 @@ export function readStoreError(body: string, header: (name: string) => string | 
   };
 }
 
-/** The status with the store's own words, such as `403 AccessDenied: Request has expired`. */
+/** Describes a store's error, such as `403 AccessDenied: Request has expired`. */
 export function describeStoreError(status: number, error: StoreError): string {
   const code = error.code === undefined ? '' : ` ${error.code}`;
   return `${status}${code}${error.message === undefined ? '' : `: ${error.message}`}`;
@@ -195,7 +195,7 @@ function fromMarkup(body: string): StoreMessage {
   };
 }
 
-/** The text of the first element of this name, whatever its prefix, with its entities decoded; undefined without one. */
+/** Returns the decoded text of the first XML element with this name and any prefix; undefined without one. */
 export function elementText(xml: string, name: string): string | undefined {
   const text = new RegExp(`<(?:\\w{1,32}:)?${name}(?:\\s[^<>]{0,1000})?>([^<]{1,8000})`, 'i').exec(xml)?.[1];
   return text?.trim().replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(lt|gt|quot|apos|amp));/gi, decodedEntity);
@@ -228,7 +228,7 @@ function matching(form: RegExp, text: string | undefined): string | undefined {
   return text !== undefined && form.test(text.trim()) ? text.trim() : undefined;
 }
 
-/** One short line without anything that could be part of an address, a signature or a card number. */
+/** Reduces a message to a short line without parts of addresses, signatures or card numbers. */
 function cleanMessage(text: string | undefined): string | undefined {
   const line = (text ?? '')
     .slice(0, 2_000)

@@ -24,7 +24,7 @@ import {
   UploadUnclear,
 } from './store.ts';
 
-/** What an upload needs. Progress restarts with each attempt. */
+/** The options of an upload. Progress restarts with each attempt. */
 export interface UploadOptions extends RetryOptions {
   readonly clock: Clock;
   readonly transport: Transport;
@@ -32,28 +32,28 @@ export interface UploadOptions extends RetryOptions {
   readonly url: URL;
   readonly source: UploadSource;
   readonly onProgress?: OnProgress | undefined;
-  /** Called before each attempt: no earlier one can have been stored. */
+  /** Called before each attempt, when no earlier one can have been stored. */
   readonly onAttempt?: (() => void) | undefined;
   /** Called before the last piece of an attempt goes out: from then on the store may have the file. */
   readonly onLastPiece?: (() => void) | undefined;
   readonly limits?: TimeLimits | undefined;
 }
 
-/** What was stored. */
+/** The result of an upload. */
 export interface UploadResult {
   readonly bytes: number;
   /** Hex SHA-256 of the bytes that were sent. */
   readonly sha256: string;
-  /** How often the file was sent, the successful time included. */
+  /** The number of attempts, including the successful one. */
   readonly attempts: number;
 }
 
-// The response to a PUT is small, whatever the file: its body is bounded too.
+// The response to a PUT is small for any file, so the time for its body is limited too.
 const UPLOAD_LIMITS: TimeLimits = { ...FILE_LIMITS, body: 30_000 };
 
 /**
- * Puts a file to a pre-signed address: exact length, no key, a fresh stream each attempt. It is sent again only when
- * the store surely does not have it.
+ * Uploads a file to a pre-signed address with its exact length and without a key. It retries only when the store certainly
+ * does not have the file.
  * @throws AddressExpired for 400, 401 and 403; UploadUnclear when the store may have the file; SvcError `checksum_mismatch`
  *   when the source is no longer what was checked; other SvcErrors for refusals, redirects and the network; the
  *   signal's reason when it aborts
@@ -72,7 +72,7 @@ export async function uploadFile(options: UploadOptions): Promise<UploadResult> 
   }, options);
 }
 
-/** One PUT: nothing when it is stored, a failure when it may be tried again. */
+/** Sends one PUT. Returns nothing when the file is stored, or a failure that may be retried. */
 async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<RetryableFailure | undefined> {
   const { url, source } = options;
   try {
@@ -85,7 +85,7 @@ async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<Retr
     });
     return await judge(options, body, response);
   } catch (error) {
-    // The source's own failure, not the broken connection that follows from it.
+    // The failure of the source is the cause, not the broken connection that follows.
     if (body.failure !== undefined) throw body.failure;
     if (!(error instanceof TransportFailure)) throw error;
     if (error.sent && body.complete) throw new UploadUnclear(url, source.size, error.message);
@@ -111,7 +111,7 @@ async function judge({ url, source, clock }: UploadOptions, body: CheckedBody, r
   const error = await readErrorOf(response);
   const refused = refusedByStore({ url, doing: 'upload', status, error });
   const isUnclear = status >= 500 || status === 408;
-  // A store that fails may have kept the whole file all the same: only its job shows that, not another PUT.
+  // A store may have kept the whole file although it reports an error, which only the job shows.
   if (isUnclear && body.complete) throw new UploadUnclear(url, source.size, `it responded ${status}`, status);
   if (isUnclear || isNotTaken(status, error))
     return { error: refused, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
@@ -119,11 +119,11 @@ async function judge({ url, source, clock }: UploadOptions, body: CheckedBody, r
 }
 
 function isNotTaken(status: number, error: StoreError): boolean {
-  // S3's way to say that the body came too slowly.
+  // S3 responds with RequestTimeout to a body that arrived too slowly.
   return status === 429 || (status === 400 && error.code === 'RequestTimeout');
 }
 
-/** What is sent to a pre-signed address besides the file: an exact length, and only the headers that it needs. */
+/** Returns the request for a pre-signed address: an exact length, and only the required headers. */
 export function uploadRequest(
   url: URL,
   size: number,
@@ -133,13 +133,13 @@ export function uploadRequest(
 }
 
 /**
- * The body of one upload attempt. It counts and hashes what passes, and holds the last piece back until all of the
- * source has been read and found to be what was checked: a file that changed never arrives whole (R35).
+ * The body of one upload attempt. It counts and hashes the bytes, and sends the last piece only after the whole source was
+ * read and equals the checked file. A file that changed therefore never arrives completely (R35).
  */
 class CheckedBody implements AsyncIterable<Uint8Array> {
-  /** Why the body ended early, if it was the source's doing. */
+  /** The failure of the source that ended the body early, if any. */
   failure: unknown;
-  /** Whether the last piece was handed on: before that no store can have the whole file. */
+  /** Whether the last piece was sent; before that no store can have the whole file. */
   complete = false;
   /** Hex SHA-256 of the bytes, once complete. */
   sha256 = '';
@@ -157,7 +157,7 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
     return this.#pieces;
   }
 
-  /** Closes the source, however far the body was read. */
+  /** Closes the source at any point of the body. */
   close(): void {
     this.#pieces.return(undefined).catch(() => undefined);
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
 
-/** The body of a delivery: of the event only its id and type are required, all else is kept as sent. */
+/** The body of a delivery. Only the event's id and type are required; all else is kept as sent. */
 export interface Delivery {
   readonly event: { readonly id: string; readonly type: string; readonly [member: string]: unknown };
   readonly delivered_at?: unknown;
@@ -21,7 +21,7 @@ export interface ReceivedEvent {
 /** A delivery, or in plain words why a body is not one. */
 export type ReadDelivery = { readonly delivery: Delivery } | { readonly problem: string };
 
-/** A body nested more deeply could use up the stack of whatever reads it. */
+/** The deepest accepted nesting; more could exhaust the stack of a reader. */
 const DEEPEST = 100;
 
 /** Reads a delivery. Unknown types and members are kept; no problem repeats any of the body. */
@@ -39,7 +39,7 @@ export function readDelivery(bytes: Uint8Array): ReadDelivery {
     : { problem: `event.${missing} is missing or not a string` };
 }
 
-/** The job that an event is about, where it names one. */
+/** Returns the job that an event names, if any. */
 export function jobOf({ event }: Delivery): { id: string | undefined; status: string | undefined } {
   const job = memberOf(event['data'], 'job');
   return { id: textIn(job, 'id'), status: textIn(job, 'status') };
@@ -67,7 +67,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-/** Headers of one hop, or created again for the next one. */
+/** Headers that apply to one hop only, or are created anew for the next. */
 const OF_ONE_HOP =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect|accept-encoding|http2-settings)$/;
 
@@ -77,7 +77,7 @@ const SECRET = /api-?key|authorization|cookie|password|secret|token/;
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** The headers of a request by lower-case name; what was sent several times is joined with commas. */
+/** Returns the headers of a request by lower-case name; repeated ones are joined with commas. */
 export function headersOf(headers: IncomingHttpHeaders): Map<string, string> {
   const entries = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value] as const],
@@ -85,7 +85,7 @@ export function headersOf(headers: IncomingHttpHeaders): Map<string, string> {
   return new Map(entries);
 }
 
-/** The headers as they may be stored: secret values are hidden. */
+/** Returns the headers for storage, with secret values hidden. */
 export function headersToKeep(
   headers: ReadonlyMap<string, string>,
   redact: (text: string) => string,
@@ -94,7 +94,7 @@ export function headersToKeep(
   return Object.fromEntries(kept) as Record<string, string>;
 }
 
-/** The headers that are forwarded with an event: type and signature are, keys and those of the hop are not. */
+/** Returns the headers that are forwarded with an event, such as type and signature, without keys and hop-by-hop ones. */
 export function headersToForward(headers: ReadonlyMap<string, string>): Record<string, string> {
   const forwarded = Array.from(headers).filter(
     ([name, value]) => !OF_ONE_HOP.test(name) && !SECRET.test(name) && NAME.test(name) && VALUE.test(value),
@@ -104,7 +104,7 @@ export function headersToForward(headers: ReadonlyMap<string, string>): Record<s
 
 const LONGEST_PLAIN_ID = 64;
 
-/** The last ids, in bounded memory: the same event can be delivered more than once. */
+/** The most recent ids, in bounded memory, to recognize events that are delivered again. */
 export class KnownIds {
   readonly #limit: number;
   readonly #ids = new Set<string>();
@@ -113,10 +113,10 @@ export class KnownIds {
     this.#limit = limit;
   }
 
-  /** Adds an id. True when it was known. */
+  /** Adds an id. @returns whether it was known */
   add(id: string): boolean {
     const key = keyOf(id);
-    // Deleted and added again, a repeated id stays among the last.
+    // Deleting and adding moves a repeated id to the end, so that it is forgotten last.
     const isKnown = this.#ids.delete(key);
     this.#ids.add(key);
     const [oldest] = this.#ids;
@@ -129,7 +129,7 @@ export class KnownIds {
   }
 }
 
-// An id is whatever the sender makes it, a megabyte too.
+// A sender may use ids of any length, so long ones are hashed.
 function keyOf(id: string): string {
   return id.length <= LONGEST_PLAIN_ID ? id : createHash('sha256').update(id).digest('base64');
 }

@@ -9,10 +9,10 @@ export interface ReceiverOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly host?: string | undefined;
-  /** Names beside those of loopback that a sender may use; `any` where other machines may connect. */
+  /** Host names beside those of loopback that a sender may use; `any` if other machines may connect. */
   readonly allowHosts?: readonly string[] | 'any' | undefined;
   readonly clock: Pick<Clock, 'now'>;
-  /** Stores an event; only then is it acknowledged. When it rejects, the sender is asked to retry. */
+  /** Stores an event before it is acknowledged. If it rejects, the sender is told to retry. */
   readonly accept: (event: ReceivedEvent) => Promise<void>;
   readonly onRefused?: ((refusal: Refusal) => void) | undefined;
   readonly limits?: Partial<typeof RECEIVER_LIMITS> | undefined;
@@ -21,14 +21,14 @@ export interface ReceiverOptions {
 export interface Receiver {
   readonly url: string;
   readonly port: number;
-  /** Stops listening. What is being received is finished first, for a moment. */
+  /** Stops listening, after a moment for requests under way. */
   close(): Promise<void>;
 }
 
-/** What is granted to whoever connects: events are small and their sender is in a hurry. Times in milliseconds. */
+/** Limits for any sender: events are small and arrive quickly. Times are in milliseconds. */
 export const RECEIVER_LIMITS = { body: 1_000_000, headersMs: 10_000, requestMs: 20_000, connections: 500 };
 
-/** The loopback address that is listened on unless another is asked for. */
+/** The default address to listen on. */
 const LOOPBACK = '127.0.0.1';
 
 /**
@@ -41,13 +41,13 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
-    // So often that a late request is refused in words before the connection is closed without any.
+    // Checked often enough that a late request gets a response before its connection is closed.
     connectionsCheckingInterval: Math.min(1000, Math.ceil(limits.headersMs / 4)),
   });
   server.maxConnections = limits.connections;
-  // A sender that never reads its responses would keep its connection. A late request is refused in words before.
+  // Ends connections of senders that never read their responses. A late request gets a response earlier.
   server.timeout = limits.headersMs + limits.requestMs;
-  // A refused connection is reported once: not again because its body broke off.
+  // A refused connection is reported once, not again when its body breaks off.
   const broken = new WeakSet<object>();
   const onRefused = (refusal: Refusal, socket: object): void => {
     if (broken.has(socket)) return;
@@ -107,7 +107,7 @@ function refusalReason({ method, headers }: IncomingMessage, allowHosts: Receive
   if (allowHosts !== 'any' && !isForThisMachine(headers, allowHosts))
     return { status: 403, reason: 'its Host header names another machine' };
   if (method !== 'POST') return { status: 405, reason: 'an event comes by POST' };
-  // Any page in a browser on this machine can post here; a service names no origin.
+  // Any web page in a browser on this machine could post here, but it would send an origin, which a service does not.
   if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined)
     return { status: 403, reason: 'it comes from a page in a browser, not from the service' };
   const coding = headers['content-encoding'] ?? 'identity';
@@ -149,7 +149,7 @@ async function stop(server: Server): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Why a request is refused whose sender disconnected before its end. */
+/** The reason for refusing a request whose sender disconnected early. */
 const BROKEN_OFF = 'it broke off';
 
 /** Reads a body of at most `limit` bytes. One that is declared longer is refused unread. */
@@ -170,7 +170,7 @@ async function readBody(
       else resolve(tooLong);
     });
     incoming.on('end', () => resolve({ bytes: Buffer.concat(chunks) }));
-    // The sender cannot read this any more; the operator can.
+    // The sender has gone, but the operator sees the reason.
     const cutOff = (): void => resolve({ status: 400, reason: BROKEN_OFF });
     incoming.on('error', cutOff).on('close', cutOff);
   });
@@ -203,7 +203,7 @@ function refuse(incoming: IncomingMessage, outgoing: ServerResponse, { status, r
   if (incoming.readableEnded || incoming.destroyed) end();
 }
 
-/** Ends a connection whose request is late or not HTTP. */
+/** Refuses a connection whose request is late or not HTTP. */
 function refuseConnection(
   error: Error,
   socket: { writable: boolean; end(text: string): unknown; destroy(): unknown },

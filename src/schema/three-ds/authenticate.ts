@@ -57,7 +57,7 @@ const merchantInfoSchema = anyOf('the merchant as the card network knows it', {
   risk_info: riskInfoSchema,
 });
 
-/** `requestor_info` of an authenticate request. What id and name contain depends on the card network. */
+/** `requestor_info` of an authenticate request. The form of id and name depends on the card network. */
 const requestorInfoSchema = z
   .strictObject({
     id: filled('the requestor id; how it is made up depends on the card network', '9876543210001'),
@@ -184,7 +184,7 @@ function keysOf<Key extends string>(table: Readonly<Record<Key, unknown>>): Key[
   return Object.keys(table) as Key[];
 }
 
-/** An object of which no member is needed, and no other is known. */
+/** Declares an object whose members are all optional, without unknown members. */
 function anyOf<Shape extends z.core.$ZodShape>(description: string, shape: Shape) {
   return z.partial(z.strictObject(shape)).check(z.meta({ description }));
 }

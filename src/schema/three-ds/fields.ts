@@ -1,18 +1,18 @@
 import * as z from 'zod/mini';
 import { authenticateSchema } from './authenticate.ts';
 
-/** What a field of the authenticate request contains; `free` takes any object. */
+/** The type of a field of the authenticate request; `free` accepts any object. */
 export type FieldType = 'text' | 'flag' | 'number' | 'object' | 'list' | 'free';
 
 /** A field of the authenticate request, as its schema describes it. */
 export interface Field {
-  /** Dotted; empty for the body itself. Items of a list have their number as a part. */
+  /** The dotted path; empty for the body itself. Items of a list have their number as a part. */
   readonly path: string;
   readonly kind: FieldType;
-  /** Needed in every body, or in every object that contains it. */
+  /** Whether the field is required in every body, or in every object that may contain it. */
   readonly required: boolean;
   readonly description: string;
-  /** A right value; undefined for objects and lists. */
+  /** A valid value; undefined for objects and lists. */
   readonly example: unknown;
   readonly choices: readonly string[] | undefined;
   readonly members: ReadonlyMap<string, Field>;
@@ -22,7 +22,7 @@ export interface Field {
 /** The body of an authenticate request, read once from its schema. */
 export const BODY: Field = fieldOf('', authenticateSchema);
 
-/** The field at a dotted path. Everything below a free object is free itself; undefined where no field is. */
+/** Finds the field at a dotted path; undefined if there is none. Everything below a free object is free too. */
 export function fieldAt(path: string): Field | undefined {
   let field: Field | undefined = BODY;
   for (const part of path === '' ? [] : path.split('.')) {

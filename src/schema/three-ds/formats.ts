@@ -1,20 +1,20 @@
 import * as z from 'zod/mini';
 import { text as currencies } from './currencies.csv';
 
-// Fields of a request with what is said of them: `description` reads well behind "must be" and beside a
-// template's value, and `examples` contains one right value. Checks, templates and generated documents use both.
+// Fields of a request with their documentation: `description` fits behind "must be" and beside a template's value, and
+// `examples` contains one valid value. Checks, templates and generated documents use both.
 
-/** Text that must not be empty. */
+/** Declares a text that must not be empty. */
 export function filled(description: string, example: string): z.ZodMiniString {
   return textThat(z.minLength(1), description, example);
 }
 
-/** Any text, also none at all. */
+/** Declares any text, including an empty one. */
 export function text(description: string, example: string): z.ZodMiniString {
   return z.string().check(z.meta({ description, examples: [example] }));
 }
 
-/** A whole number, as text of digits alone. */
+/** Declares a whole number, as a text of digits. */
 export function digits(description: string, example: string): z.ZodMiniString {
   return matching(/^\d+$/, description, example);
 }
@@ -31,7 +31,7 @@ export function day(what: string, example: string): z.ZodMiniString {
   return written(/^\d{8}$/, `${what}, a real date written YYYYMMDD`, example);
 }
 
-/** A real date that one more digit may follow: the interface writes YYYYMMDDD for it, which may be a slip. */
+/** Declares a date with an optional further digit: the interface documents YYYYMMDDD, which may be a typing error. */
 export function looseDay(what: string, example: string): z.ZodMiniString {
   return written(/^\d{8,9}$/, `${what}, a real date written YYYYMMDD (a ninth digit is let pass)`, example, 8);
 }
@@ -52,7 +52,7 @@ export function currency(what: string): z.ZodMiniString {
   return matching(/^\d{3}$/, `${what}, an ISO 4217 numeric code of 3 digits`, '840');
 }
 
-/** true or false, never text. */
+/** Declares true or false, never text. */
 export function flag(description: string): z.ZodMiniBoolean {
   return z.boolean().check(z.meta({ description, examples: [true] }));
 }
@@ -69,7 +69,7 @@ function written(pattern: RegExp, description: string, example: string, length =
   return textThat(z.refine(isRight), description, example);
 }
 
-// 20260230 has eight digits and is no date.
+// A text such as 20260230 has eight digits but is no date.
 function isRealTime(value: string): boolean {
   const [, ...parts] = /^(....)(..)(..)(..)(..)(..)$/.exec(value.padEnd(14, '0')) ?? [];
   const [year, month, date, ...time] = parts;
