@@ -6,7 +6,7 @@ import { flag, optionalArgument, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { csvRow } from '../../cli/output/csv.ts';
+import { csvRow, csvRows } from '../../cli/output/csv.ts';
 import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { fileSource } from '../../client/transfer/source.ts';
@@ -19,6 +19,7 @@ import { cellsOf } from '../request/request-lines.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import { actionParameter, actionsOf } from '../results/action-option.ts';
 import { parseThreshold, type Threshold } from '../results/fail-on.ts';
+import { keepFileOf, keepParameter, KEPT_COLUMNS, type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { reconcile } from '../results/reconcile.ts';
 import { shownCode } from '../results/report-view.ts';
 import { type Actions, explainResultCode, GROUPS, namedCounts, noRows } from '../results/result-codes.ts';
@@ -33,7 +34,7 @@ const nextRequestView: View<NextRequest> = {
     'file',
     'rows',
     ...GROUPS.map((group) => `groups.${group}`),
-    ...fieldPaths('unchanged excluded_before excluded_by_code excluded_by_code.* excluded_file'),
+    ...fieldPaths('unchanged excluded_before excluded_by_code excluded_by_code.* excluded_file keep_file'),
   ],
   columns: [
     { path: 'file', kind: 'text' },
@@ -82,6 +83,7 @@ export const next = defineCommand({
       'leave out the tokens in this CSV file too, and add those that are left out now; to take one back, remove its line',
       text,
     ),
+    keep: keepParameter,
     action: actionParameter,
     failOn: value(
       '--fail-on <err=share>',
@@ -92,16 +94,20 @@ export const next = defineCommand({
   },
   async run(context, { run, action, failOn = MOST_TO_FIX, ...typed }) {
     const { request, results, name, cycle } = await filesToRead(context, run, typed);
-    const { out, excluded, exclusions, force } = typed;
+    const { out, excluded, exclusions, keep, force } = typed;
     const target = out ?? `${name.replace(/\.csv$/i, '')}.next.csv`;
     if (excluded === '-') throw new SvcError('usage', '--excluded takes a file', { hint: 'Give a file name.' });
     if (exclusions === '-') throw new SvcError('usage', '--exclusions takes a file', { hint: 'Give a file name.' });
     const isCsv = (context.globals.output ?? 'csv') === 'csv' && !context.query;
     if (target === '-' && !isCsv)
       throw new SvcError('usage', 'with --out - the output is CSV', { hint: 'Omit --output and --jq.' });
+    if (target === '-' && keep !== undefined)
+      throw new SvcError('usage', '--keep needs a file for --out', {
+        hint: 'The kept columns go into a file beside it.',
+      });
     const print = await recordPrinter(context, nextRequestView);
     const actions = actionsOf(context, action);
-    const files = { request, results, out: target, excluded, exclusions };
+    const files = { request, results, out: target, excluded, exclusions, keep };
     const made = await makeNextRequest(context, { ...files, cycle, actions, force });
     context.notices.note(countsOf(made));
     if (target !== '-') await print(made);
@@ -160,6 +166,8 @@ interface NextInput {
   readonly out: string;
   readonly excluded: string | undefined;
   readonly exclusions: string | undefined;
+  /** Columns that were kept of the export. */
+  readonly keep: string | undefined;
   /** What the operator calls the refresh that the results are of. */
   readonly cycle: string | undefined;
   readonly actions: Actions;
@@ -172,6 +180,7 @@ async function makeNextRequest(context: Context, input: NextInput) {
   await requireTargets(context, input);
   const exclusions =
     input.exclusions === undefined ? undefined : await Exclusions.open(resolvePath(context, input.exclusions));
+  const kept = await openKept(context, input.keep);
   const { source, answers } = await matchedResults(context, input);
   const files: Draft[] = [];
   const begin = async (name: string): Promise<Draft> => {
@@ -182,25 +191,32 @@ async function makeNextRequest(context: Context, input: NextInput) {
   try {
     const out = input.out === '-' ? context.out : await begin(input.out);
     const excluded = input.excluded === undefined ? undefined : await begin(input.excluded);
+    const keepFile = kept && (await begin(keepFileOf(input.out)));
     const rows = nextRequest(source.open(), answers, actions, exclusions);
     const made = { cycle: input.cycle, at: context.clock.now() };
     const exclude = (token: string, code: string): void => exclusions?.add({ token, code, ...made });
-    const counts = await writeRows(rows, { out, excluded, exclude, actions, signal: context.signal });
+    const counts = await writeRows(rows, { out, excluded, keepFile, kept, exclude, actions, signal: context.signal });
     const list = await exclusions?.draft();
     if (list) files.unshift(list);
     await exclusions?.requireUnchanged();
     // On a full disk no file gets its name.
     for (const file of files) await file.seal();
     for (const file of files) await file.finish(force || file === list);
-    return { file: input.out, ...counts, excluded_file: input.excluded ?? null };
+    kept?.warnOfMissing(context);
+    return {
+      file: input.out,
+      ...counts,
+      excluded_file: input.excluded ?? null,
+      keep_file: keepFile === undefined ? null : keepFileOf(input.out),
+    };
   } finally {
     for (const file of files) await file.discard();
   }
 }
 
 /** Checks the files that are written, before any is read. @throws SvcError `usage` */
-async function requireTargets(context: Context, { out, excluded, exclusions, force }: NextInput): Promise<void> {
-  const named = Object.entries({ out, excluded, exclusions }).flatMap(([name, typed]) =>
+async function requireTargets(context: Context, { out, excluded, exclusions, keep, force }: NextInput): Promise<void> {
+  const named = Object.entries({ out, excluded, keep: keep && keepFileOf(out), exclusions }).flatMap(([name, typed]) =>
     typed === undefined || typed === '-' ? [] : [{ name, path: resolvePath(context, typed) }],
   );
   for (const [index, { name, path }] of named.entries()) {
@@ -254,6 +270,9 @@ function requireProven(results: string): void {
 interface Targets {
   readonly out: Pick<Draft, 'write'>;
   readonly excluded: Pick<Draft, 'write'> | undefined;
+  /** Takes the kept columns of the rows that are written. */
+  readonly keepFile: Pick<Draft, 'write'> | undefined;
+  readonly kept: KeptColumns | undefined;
   /** Puts a token on the list of exclusions. */
   readonly exclude: (token: string, code: string) => void;
   readonly actions: Actions;
@@ -262,39 +281,49 @@ interface Targets {
 
 async function writeRows(
   batches: AsyncIterable<readonly NextRow[]>,
-  { out, excluded, exclude, actions, signal }: Targets,
+  { out, excluded, keepFile, kept, exclude, actions, signal }: Targets,
 ) {
   const groups = noRows();
   let unchanged = 0;
   let before = 0;
   const byCode: Record<string, number> = {};
   await out.write(`${REQUEST_HEADER}\n`);
-  await excluded?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason']));
+  await excluded?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason', ...(kept?.names ?? [])]));
+  await keepFile?.write(csvRow([...KEPT_COLUMNS, ...(kept?.names ?? [])]));
   let row = 0;
+  let left = 0;
   for await (const batch of batches) {
     signal.throwIfAborted();
     const lines: string[] = [];
+    const keptRows: string[][] = [];
     for (const { group, line, request, code = '', excludedOn } of batch) {
       row += 1;
+      const cells = kept?.cellsOf(request.token) ?? [];
       if (group === 'excluded before') {
         before += 1;
         const reason = `excluded before: line ${excludedOn} of the list of exclusions`;
-        await excluded?.write(csvRow([String(row), ...cellsOf(request), code, reason]));
+        await excluded?.write(csvRow([String(row), ...cellsOf(request), code, reason, ...cells]));
       } else if (group === 'exclude') {
         groups.exclude += 1;
         byCode[code] = (byCode[code] ?? 0) + 1;
         exclude(request.token, code);
-        await excluded?.write(csvRow([String(row), ...cellsOf(request), code, reasonFor(code, actions)]));
+        await excluded?.write(csvRow([String(row), ...cellsOf(request), code, reasonFor(code, actions), ...cells]));
       } else {
         if (group === 'unchanged') unchanged += 1;
         else groups[group] += 1;
         lines.push(line, '\n');
+        left += 1;
+        if (kept) keptRows.push([String(left), tokenOf(line), ...cells]);
       }
     }
     await out.write(lines.join(''));
+    if (keptRows.length > 0) await keepFile?.write(csvRows(keptRows));
   }
-  const left = row - groups.exclude - before;
   return { rows: left, groups, unchanged, excluded_before: before, excluded_by_code: byCode };
+}
+
+function tokenOf(line: string): string {
+  return cellsOf({ line })[0] ?? '';
 }
 
 function reasonFor(code: string, actions: Actions): string {

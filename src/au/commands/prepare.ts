@@ -16,10 +16,22 @@ import { explainPrepared, refusedExport } from '../request/prepare-messages.ts';
 import { type Prepared, type PrepareOptions, prepareRequest } from '../request/prepare.ts';
 import { wrongRequest } from '../request/wrong-file.ts';
 import { copyOut } from '../results/deliver.ts';
+import { keepFileOf } from '../results/kept-columns.ts';
 
 const preparedView: View<ReturnType<typeof preparedFile>> = {
   name: 'prepared request',
-  fields: ['file', 'rows', 'bytes', 'sha256', 'changes', 'changes.*', 'columns_left_out', 'rejected', 'rejects_file'],
+  fields: [
+    'file',
+    'rows',
+    'bytes',
+    'sha256',
+    'changes',
+    'changes.*',
+    'columns_left_out',
+    'rejected',
+    'rejects_file',
+    'keep_file',
+  ],
   columns: simpleColumns({ file: 'text', rows: 'number', bytes: 'number', sha256: 'id' }),
 };
 
@@ -49,6 +61,11 @@ export const prepare = defineCommand({
       'how to read expirations such as 05/06 (month and year, or year and month), 05/06/2027 (day and month) and 46538 (a day of a spreadsheet)',
       DATE_ORDERS,
     ),
+    keep: repeated(
+      '--keep <column>',
+      'a column of the export to write to <out>.keep.csv, which au report and au next join to results by token',
+      text,
+    ),
     rejects: value(
       '--rejects <file>',
       'a CSV file for the rows that are refused, each with its line and the reason',
@@ -62,19 +79,22 @@ export const prepare = defineCommand({
     out: value('--out <file|->', 'where to write; by default standard output', text),
     force: flag('--force', 'replace files that exist'),
   },
-  async run(context, { export: typed, map, dateOrder, rejects, maxRejects, out = '-', force }) {
+  async run(context, { export: typed, map, dateOrder, keep, rejects, maxRejects, out = '-', force }) {
     const print = await recordPrinter(context, preparedView);
     if (out === '-' && ((context.globals.output ?? 'csv') !== 'csv' || context.query))
       throw new SvcError('usage', 'without --out the output is CSV', { hint: 'Add --out, or omit --output and --jq.' });
     if (maxRejects !== undefined && rejects === undefined)
       throw new SvcError('usage', '--max-rejects needs --rejects', { hint: 'Name a file for the rows left out.' });
-    const files = await PreparedFiles.begin(context, typed, { request: out, rejects }, force);
+    if (keep.length > 0 && out === '-')
+      throw new SvcError('usage', '--keep needs --out', { hint: 'Its file is named after that of the request.' });
+    const names = { request: out, rejects, keep: keep.length === 0 ? undefined : keepFileOf(out) };
+    const files = await PreparedFiles.begin(context, typed, names, force);
     try {
-      const how = { columns: map, dateOrder };
+      const how = { columns: map, dateOrder, keep };
       const prepared = await prepareFile(context, typed, files, { how, maxRejects });
       const sealed = await files.finish();
       if (out === '-') await copyOut(context, files.path('request'), out);
-      explainPrepared(context, prepared, sealed, rejects);
+      explainPrepared(context, prepared, sealed, names);
       if (out === '-') return;
       await print(preparedFile(files.names, prepared, sealed));
       noteNext(context, 'to submit it', ['au', 'submit', out]);
@@ -164,5 +184,6 @@ function preparedFile(names: PreparedNames, prepared: Prepared, { bytes, sha256 
     columns_left_out: prepared.leftOut.length,
     rejected: prepared.problemCount,
     rejects_file: names.rejects ?? null,
+    keep_file: names.keep ?? null,
   };
 }

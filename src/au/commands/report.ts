@@ -13,6 +13,7 @@ import { fileSource } from '../../client/transfer/source.ts';
 import { openRequestFile } from '../request/open-request-file.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import { actionParameter, actionsOf } from '../results/action-option.ts';
+import { keepParameter, type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { reconcile, type Rereadable } from '../results/reconcile.ts';
 import type { PageSubject } from '../results/report-page.ts';
 import {
@@ -46,6 +47,7 @@ const parameters = {
     `write a file for each thing to do that has rows: ${GROUPS.map((group) => `${group}.csv`).join(', ')}`,
     text,
   ),
+  keep: keepParameter,
   html: value('--html <file>', 'write the report as one page with charts', text),
   action: actionParameter,
   force: flag('--force', 'replace files that exist'),
@@ -59,6 +61,10 @@ export const report = defineCommand({
     ['svc au report results.csv --request tokens.csv', 'is each row accounted for?'],
     ['svc au report --run run-20260105-0a1b2c3d-4e5f', 'the same for a run, whatever became of its request file'],
     ['svc au report results.csv --split-into todo', 'a file for each thing to do'],
+    [
+      'svc au report results.csv --split-into todo --keep tokens.keep.csv',
+      'with the columns that svc au prepare --keep wrote',
+    ],
     ['svc au report results.csv --html report.html', 'one page to print or to pass on'],
   ],
   exitCodes: [3, 5, 12, 13],
@@ -67,6 +73,8 @@ export const report = defineCommand({
   parameters,
   async run(context, input) {
     const print = await recordPrinter(context, reportView);
+    if (input.keep !== undefined && input.splitInto === undefined)
+      throw new SvcError('usage', '--keep needs --split-into', { hint: 'Its columns go into the files of the split.' });
     const files = await filesToRead(context, input);
     const made = await makeReport(context, { ...input, ...files });
     const { tenant } = await subjectOf(context, resolvePath(context, files.results));
@@ -102,6 +110,7 @@ async function makeReport(context: Context, input: ReportInput): Promise<Report>
   const actions = actionsOf(context, input.action);
   const page = html === undefined ? undefined : resolvePath(context, html);
   const directory = splitInto === undefined ? undefined : resolvePath(context, splitInto);
+  const kept = await openKept(context, input.keep);
   if (page !== undefined) await requireFile(page, force);
   if (directory !== undefined) await requireSplitDirectory(directory, force);
   await requireRequestAndResults(context, {
@@ -131,8 +140,9 @@ async function makeReport(context: Context, input: ReportInput): Promise<Report>
     split:
       directory === undefined
         ? null
-        : await split(source, directory, { force, excelSafe: context.globals.excelSafe, actions }),
+        : await split(source, directory, { force, excelSafe: context.globals.excelSafe, actions, kept }),
   };
+  kept?.warnOfMissing(context);
   if (page !== undefined) await writePage(context, page, made, { results: resolvePath(context, results), force });
   return made;
 }
@@ -210,15 +220,16 @@ interface SplitOptions {
   readonly force: boolean;
   readonly excelSafe: boolean;
   readonly actions: Actions;
+  readonly kept: KeptColumns | undefined;
 }
 
 /** Writes a file for each group that has rows; none before all rows were read. */
-async function split(results: Rereadable, directory: string, { force, excelSafe, actions }: SplitOptions) {
+async function split(results: Rereadable, directory: string, { force, ...rules }: SplitOptions) {
   makeDirectory(directory);
   const fileOf = (group: RowGroup): string => path.join(directory, `${group}.csv`);
   const open = new Map<RowGroup, { readonly file: Draft; rows: number }>();
   try {
-    for await (const rows of splitResults(results.open(), actions, excelSafe)) {
+    for await (const rows of splitResults(results.open(), rules)) {
       for (const { group, header, line } of rows) {
         let into = open.get(group);
         if (into === undefined) {

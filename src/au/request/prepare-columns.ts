@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { REQUEST_COLUMNS, RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 
 /** What a column of an export can be: a column of the request file, or a year and month in one cell. */
 export const PREPARED_COLUMNS = ['token', 'expiration', 'expiration_year', 'expiration_month', 'merchant_id'] as const;
@@ -75,14 +76,41 @@ export function findColumns(names: readonly string[], choices: readonly ColumnCh
   return places;
 }
 
+/** Names that a kept column cannot have: files that it is joined to have columns of these names. */
+const RESERVED: ReadonlySet<string> = new Set(['row', 'reason', ...REQUEST_COLUMNS, ...RESULT_COLUMNS]);
+
+/**
+ * Finds the columns that are kept beside the request, each once.
+ * @throws SvcError `refused_input` where one does not exist, exists twice, or has the name of another column
+ */
+export function findKept(names: readonly string[], kept: readonly string[]): readonly number[] {
+  const places = kept.map((name) => {
+    const place = placeOf(names, name);
+    if (typeof place === 'string')
+      throw refused(`a column to keep ${place}; the export has the columns ${shownNames(names)}`);
+    const found = names[place] ?? '';
+    if (RESERVED.has(found))
+      throw refused(`the column ${found} cannot be kept: results have a column of that name`, {
+        hint: 'Leave it out, or rename it in the export.',
+      });
+    return place;
+  });
+  return [...new Set(places)];
+}
+
 function chosenPlace(names: readonly string[], column: PreparedColumn, name: string): number {
+  const place = placeOf(names, name);
+  if (typeof place === 'string') throw unclear(`the column named ${place}`, column, names);
+  return place;
+}
+
+/** Where a column is that the operator names, or what is wrong with the name. */
+function placeOf(names: readonly string[], name: string): number | 'does not exist' | 'exists more than once' {
   const exact = names.flatMap((each, place) => (each === name ? [place] : []));
   const similar = names.flatMap((each, place) => (plain(each) === plain(name) ? [place] : []));
-  const found = exact.length > 0 ? exact : similar;
-  const [place] = found;
-  if (place === undefined) throw unclear('the column named does not exist', column, names);
-  if (found.length > 1) throw unclear('the column named exists more than once', column, names);
-  return place;
+  const [place, another] = exact.length > 0 ? exact : similar;
+  if (place === undefined) return 'does not exist';
+  return another === undefined ? place : 'exists more than once';
 }
 
 function guessedPlace(names: readonly string[], column: PreparedColumn, taken: readonly number[]): number | undefined {

@@ -10,13 +10,14 @@ import type { PrepareOutputs } from './prepare.ts';
 export interface PreparedNames {
   readonly request: string;
   readonly rejects?: string | undefined;
+  readonly keep?: string | undefined;
 }
 
 type Kind = keyof PreparedNames;
 
-const KINDS = ['request', 'rejects'] as const;
+const KINDS = ['request', 'rejects', 'keep'] as const;
 
-const OPTIONS: Readonly<Record<Kind, string>> = { request: '--out', rejects: '--rejects' };
+const OPTIONS: Readonly<Record<Kind, string>> = { request: '--out', rejects: '--rejects', keep: '--keep' };
 
 /** Private files that get their names together, once the export is known to be right. */
 export class PreparedFiles {
@@ -49,9 +50,11 @@ export class PreparedFiles {
 
   outputs(): PrepareOutputs {
     const rejects = this.#drafts.get('rejects');
+    const keep = this.#drafts.get('keep');
     return {
       request: (text) => this.#draft('request').write(text),
       rejects: rejects && ((text) => rejects.write(text)),
+      keep: keep && ((text) => keep.write(text)),
     };
   }
 

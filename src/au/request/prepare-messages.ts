@@ -5,19 +5,23 @@ import { problemLine } from '../../cli/output/error-report.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { explainAttachedDigits, STANDARD_INPUT } from './open-request-file.ts';
 import { shownNames } from './prepare-columns.ts';
+import type { PreparedNames } from './prepare-files.ts';
 import type { ProblemGroup } from './prepare-problems.ts';
 import type { ChangeKind } from './prepare-row.ts';
 import type { Prepared } from './prepare.ts';
 
 /** Says what was changed, the columns first, then by kind with the first lines. */
-export function explainPrepared({ notices }: Context, prepared: Prepared, { sha256 }: Sealed, rejects?: string): void {
-  const { delimiter, encoding, hasByteOrderMark, columns, leftOut, changes, attachedDigits, comparedTo, rows } =
+export function explainPrepared(
+  { notices }: Context,
+  prepared: Prepared,
+  { sha256 }: Sealed,
+  files: PreparedNames,
+): void {
+  const { delimiter, encoding, hasByteOrderMark, columns, kept, leftOut, changes, attachedDigits, comparedTo, rows } =
     prepared;
   if (attachedDigits.count > 0) notices.warn(explainAttachedDigits(attachedDigits));
   if (prepared.problemCount > 0) {
-    notices.warn(
-      `${countText(prepared.problemCount, 'row')} left out${rejects === undefined ? '' : `, see ${rejects}`}:`,
-    );
+    notices.warn(`${countText(prepared.problemCount, 'row')} left out, see ${files.rejects}:`);
     for (const problem of prepared.problems) notices.note(`  ${problemLine(problem)}`);
   }
   if (sha256 === prepared.sha256)
@@ -29,6 +33,7 @@ export function explainPrepared({ notices }: Context, prepared: Prepared, { sha2
   const renamed = Object.entries(columns).filter(([column, name]) => column !== name);
   if (renamed.length > 0)
     notices.note(`  ${renamed.map(([column, name]) => `${column} is ${shownNames([name])}`).join(', ')}`);
+  if (kept.length > 0) notices.note(`  columns kept in ${files.keep}: ${shownNames(kept)}`);
   if (leftOut.length > 0) notices.note(`  columns left out: ${shownNames(leftOut)}`);
   if ((columns.expiration ?? columns.expiration_year ?? columns.expiration_month) === undefined)
     notices.note(`  ${WITHOUT_EXPIRATION}; columns seen: ${shownNames([...Object.values(columns), ...leftOut])}`);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { csvRows } from '../../cli/output/csv.ts';
+import { KEPT_COLUMNS } from '../results/kept-columns.ts';
 import { type ExportRow, ExportRows, type Unreadable } from './export-rows.ts';
 import {
   type ColumnChoice,
@@ -9,6 +10,7 @@ import {
   type Delimiter,
   delimiterOf,
   findColumns,
+  findKept,
   type PreparedColumn,
 } from './prepare-columns.ts';
 import type { DateOrder } from './prepare-date.ts';
@@ -21,6 +23,8 @@ export interface PrepareOptions {
   /** Columns that the operator names; others are known by well-known names. */
   readonly columns?: readonly ColumnChoice[] | undefined;
   readonly dateOrder?: DateOrder | undefined;
+  /** Names of columns that are written beside the request, for a join by token later. */
+  readonly keep?: readonly string[] | undefined;
   /** The size of the export in bytes, where it is known: memory is then set aside at once. */
   readonly size?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -35,6 +39,8 @@ export interface PrepareOutputs {
   readonly request: Write;
   /** Rows that were refused, with their line and the reason. */
   readonly rejects?: Write | undefined;
+  /** The kept columns of each row of the request, with its number and token. */
+  readonly keep?: Write | undefined;
 }
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
@@ -49,6 +55,7 @@ export interface Prepared extends PreparedRows {
   /** The name that each of our columns has in the export. */
   readonly columns: Readonly<Partial<Record<PreparedColumn, string>>>;
   readonly leftOut: readonly string[];
+  readonly kept: readonly string[];
 }
 
 /**
@@ -175,10 +182,13 @@ class ExportReader {
   readonly #options: PrepareOptions;
   #names: readonly string[] = [];
   #places: ColumnPlaces = {};
+  #kept: readonly number[] = [];
   #rows: RowPreparer | undefined;
   readonly #expectedRows: number;
   #request = `${REQUEST_HEADER}\n`;
   #rejects: string[][] = [];
+  #keep: string[][] = [];
+  #count = 0;
 
   constructor(options: PrepareOptions, expectedRows: number) {
     this.#options = options;
@@ -189,18 +199,20 @@ class ExportReader {
     if (this.#rows === undefined) return this.#takeHeader(row.cells.map((cell) => cell.trim()));
     const made = this.#rows.take(row);
     if (made === undefined) return;
-    if (made.finding === undefined) this.#request += made.text;
+    if (made.finding === undefined) this.#takePrepared(row.cells, made);
     else this.#rejects.push([String(row.line), reasonOf(made.finding), ...shownCells(row.cells, made.finding)]);
   }
 
   /** Writes what was taken since the last time. */
-  async writeTo({ request, rejects }: PrepareOutputs): Promise<void> {
+  async writeTo({ request, rejects, keep }: PrepareOutputs): Promise<void> {
     const text = this.#request;
-    const rejected = this.#rejects;
+    const [rejected, kept] = [this.#rejects, this.#keep];
     this.#request = '';
     this.#rejects = [];
+    this.#keep = [];
     await request(text);
     if (rejected.length > 0) await rejects?.(csvRows(rejected));
+    if (kept.length > 0) await keep?.(csvRows(kept));
   }
 
   unreadable({ why, line }: { readonly why: Unreadable; readonly line: number }): void {
@@ -210,30 +222,45 @@ class ExportReader {
     this.#rejects.push([String(line), problem, ...this.#names.map(() => '')]);
   }
 
-  finish(): Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut'> {
+  finish(): Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut' | 'kept'> {
     if (this.#rows === undefined) throw new SvcError('refused_input', 'the export is empty');
     const places = Object.entries(this.#places).map(([column, at]) => [column, this.#names[at] ?? ''] as const);
-    const used = new Set(Object.values(this.#places));
+    const used = new Set([...Object.values(this.#places), ...this.#kept]);
     return {
       ...this.#rows.finish(),
       columns: Object.fromEntries(places),
       leftOut: this.#names.filter((_, at) => !used.has(at)),
+      kept: this.#kept.map((at) => this.#names[at] ?? ''),
     };
   }
 
+  #takePrepared(cells: readonly string[], { token, text }: { readonly token: string; readonly text: string }): void {
+    this.#request += text;
+    this.#count += 1;
+    if (this.#kept.length > 0)
+      this.#keep.push([String(this.#count), token, ...this.#kept.map((at) => onOneLine(cells[at] ?? ''))]);
+  }
+
   #takeHeader(names: readonly string[]): void {
-    const { columns = [], dateOrder } = this.#options;
+    const { columns = [], dateOrder, keep = [] } = this.#options;
     this.#names = names;
     this.#places = findColumns(names, columns);
+    this.#kept = findKept(names, keep);
     this.#rejects.push(['line', 'reason', ...names]);
+    if (this.#kept.length > 0) this.#keep.push([...KEPT_COLUMNS, ...this.#kept.map((at) => names[at] ?? '')]);
     this.#rows = new RowPreparer({
       places: this.#places,
       width: names.length,
-      kept: [],
+      kept: this.#kept,
       order: dateOrder,
       expectedRows: this.#expectedRows,
     });
   }
+}
+
+/** A row of kept columns is a line, so that it is found without reading the others. */
+function onOneLine(cell: string): string {
+  return cell.trim().replaceAll(/\s*[\r\n]\s*/g, ' ');
 }
 
 function reasonOf({ column, problem }: RowFinding): string {

@@ -270,25 +270,42 @@ export async function summarizeResults(
   };
 }
 
+/** Columns of an export that were kept beside its request, by token. */
+export interface Kept {
+  readonly names: readonly string[];
+  cellsOf(token: string): readonly string[];
+}
+
+const NOTHING_KEPT: Kept = { names: [], cellsOf: () => [] };
+
+interface SplitRules {
+  readonly actions: Actions;
+  readonly excelSafe?: boolean;
+  readonly kept?: Kept | undefined;
+}
+
 /**
  * Sorts the rows of a result file by what there is to do, in their order and with all their columns; in batches. The
- * header is the same for every row: the interface's columns, then all others of the file. Lines have their ends.
+ * header is the same for every row: the interface's columns, then all others of the file, then the kept columns of the token. Lines have their ends.
  */
 export async function* splitResults(
   source: AsyncIterable<Uint8Array>,
-  actions: Actions,
-  excelSafe = false,
+  { actions, excelSafe = false, kept = NOTHING_KEPT }: SplitRules,
 ): AsyncGenerator<readonly { group: RowGroup; header: string; line: string }[], void> {
   let names: readonly string[] | undefined;
   for await (const rows of readResults(source)) {
-    names ??= [...RESULT_COLUMNS, ...Object.keys(rows[0]?.extra ?? {})];
+    names ??= [...RESULT_COLUMNS, ...Object.keys(rows[0]?.extra ?? {}), ...kept.names];
     const columns = names;
     const lineOf = (cells: readonly string[]): string => (excelSafe ? excelSafeRows(columns, [cells]) : csvRow(cells));
     const header = lineOf(columns);
     yield rows.map((row) => ({
       group: groupOf(row.result_code, row.new_token !== '', actions),
       header,
-      line: lineOf([...RESULT_COLUMNS.map((name) => row[name]), ...Object.values(row.extra)]),
+      line: lineOf([
+        ...RESULT_COLUMNS.map((name) => row[name]),
+        ...Object.values(row.extra),
+        ...kept.cellsOf(row.token),
+      ]),
     }));
   }
 }

@@ -54,6 +54,7 @@ describe('svc au next', () => {
       excluded_before: 0,
       excluded_by_code: { WRN_CLOSED_ACCOUNT: 1 },
       excluded_file: 'd.csv',
+      keep_file: null,
     });
     expect(stderr).toContain('fix 1');
     for (const name of ['n.csv', 'd.csv']) expect(statSync(join(cwd, name)).mode & 0o777).toBe(0o600);

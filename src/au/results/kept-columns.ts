@@ -1,0 +1,137 @@
+import { SvcError } from '../../base/errors.ts';
+import { LinesAt } from '../../base/files/lines-at.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { value } from '../../cli/app/parameter.ts';
+import { resolvePath } from '../../cli/app/typed-path.ts';
+import { text } from '../../cli/app/value-parsers.ts';
+import { countText } from '../../cli/output/time.ts';
+import { fileSource } from '../../client/transfer/source.ts';
+import { splitCells } from '../request/request-lines.ts';
+import { TokenTable } from '../request/token-table.ts';
+
+/** The first columns of a file of kept columns: the number of the row in the request, and its token. */
+export const KEPT_COLUMNS = ['row', 'token'] as const;
+
+/** The name of the file of kept columns beside a request. */
+export function keepFileOf(request: string): string {
+  return `${request.replace(/\.csv$/i, '')}.keep.csv`;
+}
+
+/** `--keep` of commands that write rows. */
+export const keepParameter = value(
+  '--keep <file>',
+  'add the columns in this file, which svc au prepare --keep wrote, to the rows of their tokens',
+  text,
+);
+
+/** Opens the file of `--keep`, until the command ends. */
+export async function openKept(context: Context, typed: string | undefined): Promise<KeptColumns | undefined> {
+  if (typed === undefined) return undefined;
+  const kept = await KeptColumns.open(resolvePath(context, typed));
+  context.onClose(() => kept.close());
+  return kept;
+}
+
+const LF = 10;
+/** The longest row; a file without line ends is not read further. */
+const LONGEST_ROW = 256 * 1024;
+
+/**
+ * Columns of an export that were kept beside its request, found by token in any order. In memory are the hash of each
+ * token and where its row starts.
+ */
+export class KeptColumns {
+  /** Names of the kept columns. */
+  readonly names: readonly string[];
+  readonly #path: string;
+  readonly #lines: LinesAt;
+  readonly #rows: RowStarts;
+  /** Rows that were looked up in vain. */
+  #missing = 0;
+
+  private constructor(path: string, names: readonly string[], rows: RowStarts) {
+    this.names = names;
+    this.#path = path;
+    this.#lines = new LinesAt(path, LONGEST_ROW + 1);
+    this.#rows = rows;
+  }
+
+  /** @throws SvcError `refused_input` where the file is not one of kept columns */
+  static async open(path: string): Promise<KeptColumns> {
+    const rows: RowStarts = { numbers: new TokenTable({ words: 3 }), offsets: [] };
+    let names: readonly string[] | undefined;
+    for await (const { text: line, offset } of linesOf(path)) {
+      const cells = cellsIn(line, path);
+      if (names !== undefined) addRow(rows, cells[1] ?? '', offset);
+      else if (cells[0] === KEPT_COLUMNS[0] && cells[1] === KEPT_COLUMNS[1] && cells.length > 2) names = cells.slice(2);
+      else throw notKept(path, 'does not begin with the columns row and token');
+    }
+    if (names === undefined) throw notKept(path, 'is empty');
+    return new KeptColumns(path, names, rows);
+  }
+
+  /** The kept cells of a token; empty ones where the file does not have it. */
+  cellsOf(token: string): readonly string[] {
+    const { numbers, offsets } = this.#rows;
+    const offset = offsets[numbers.valueAt(numbers.find(token)) - 1];
+    const cells = offset === undefined ? [] : cellsIn(this.#lines.lineAt(offset), this.#path);
+    const isOfToken = cells[1] === token;
+    if (!isOfToken) this.#missing += 1;
+    return this.names.map((_, at) => (isOfToken ? (cells[at + KEPT_COLUMNS.length] ?? '') : ''));
+  }
+
+  warnOfMissing({ notices }: Context): void {
+    if (this.#missing > 0) notices.warn(`${this.#path} has no columns for ${countText(this.#missing, 'row')}`);
+  }
+
+  close(): void {
+    this.#lines.close();
+  }
+}
+
+/** Where each row starts in a file, and the number of the row of each token. */
+interface RowStarts {
+  readonly numbers: TokenTable;
+  readonly offsets: number[];
+}
+
+function addRow({ numbers, offsets }: RowStarts, token: string, offset: number): void {
+  offsets.push(offset);
+  numbers.put(numbers.find(token), offsets.length);
+}
+
+interface Line {
+  /** Without its line feed. */
+  readonly text: string;
+  readonly offset: number;
+}
+
+async function* linesOf(path: string): AsyncGenerator<Line, void> {
+  let rest = Buffer.alloc(0);
+  let offset = 0;
+  for await (const piece of (await fileSource(path)).open()) {
+    rest = Buffer.concat([rest, piece]);
+    let start = 0;
+    for (let end = rest.indexOf(LF); end !== -1; end = rest.indexOf(LF, start)) {
+      yield { text: rest.toString('utf8', start, end), offset: offset + start };
+      start = end + 1;
+    }
+    rest = rest.subarray(start);
+    offset += start;
+    if (rest.length > LONGEST_ROW) throw notKept(path, 'has a line that is too long');
+  }
+  if (rest.length > 0) yield { text: rest.toString(), offset };
+}
+
+function cellsIn(line: string, path: string): readonly string[] {
+  const split = splitCells(line.replace(/^\uFEFF/, '').replace(/\r$/, ''));
+  if (split.fault !== undefined) throw notKept(path, 'is malformed');
+  return split.cells;
+}
+
+function notKept(path: string, problem: string): SvcError {
+  return new SvcError('refused_input', `${path} is no file of kept columns: it ${problem}`, {
+    hint: 'svc au prepare --keep writes such a file beside the request, with .keep.csv at its end.',
+    facts: { file: path },
+  });
+}

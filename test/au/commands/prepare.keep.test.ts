@@ -1,0 +1,130 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+
+const EXPORT = [
+  'Card;Customer Id;Note;exp',
+  'a;C-1;"two\r\nlines";05/2031',
+  'b;C-2; "x, y" ;05/2031',
+  'a;C-3;repeated;05/2031',
+  'c;;;05/2031',
+  '',
+].join('\r\n');
+
+const KEEP = ['--map', 'token=Card', '--keep', 'customer id', '--keep', 'Note'];
+
+function place(text = EXPORT) {
+  const cwd = mkdtempSync(join(tmpdir(), 'svc-keep-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  writeFileSync(join(cwd, 'export.csv'), text);
+  const svc = (line: string) => svcHere(line.split(' '), { cwd, home: cwd });
+  const prepare = (...words: string[]) => svcHere(['au', 'prepare', 'export.csv', ...words], { cwd, home: cwd });
+  return { cwd, svc, prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
+}
+
+const RESULTS = [
+  'token,expiration_year,expiration_month,new_token,new_expiration_year,new_expiration_month,result_code,extra',
+  'a,31,05,n,33,01,UPD_PAN,e',
+  'b,31,05,,,,WRN_CLOSED_ACCOUNT,',
+  '',
+].join('\n');
+
+describe('svc au prepare --keep', () => {
+  it('writes the kept columns beside the request, a line each, private', async () => {
+    const { cwd, prepare, read } = place();
+    const { stdout, stderr } = await prepare(...KEEP, '--out', 'tokens.csv');
+    expect(JSON.parse(stdout)).toMatchObject({ rows: 3, keep_file: 'tokens.keep.csv', columns_left_out: 0 });
+    expect(stderr).toContain('  columns kept in tokens.keep.csv: Customer Id, Note\n');
+    expect(read('tokens.csv').split('\n').slice(1)).toEqual(['a,31,05,', 'b,31,05,', 'c,31,05,', '']);
+    expect(read('tokens.keep.csv')).toBe(
+      ['row,token,Customer Id,Note', '1,a,C-1,two lines', '2,b,C-2,"x, y"', '3,c,,', ''].join('\n'),
+    );
+    expect(statSync(join(cwd, 'tokens.keep.csv')).mode & 0o777).toBe(0o600);
+  });
+
+  it('is joined to results by au report --split-into', async () => {
+    const { cwd, svc, prepare, read } = place();
+    await prepare(...KEEP, '--out', 'tokens.csv');
+    writeFileSync(join(cwd, 'results.csv'), RESULTS);
+    expect((await svc('au report results.csv --split-into todo --keep tokens.keep.csv')).code).toBe(0);
+    const header = `${RESULTS.split('\n')[0]},Customer Id,Note`;
+    expect(read('todo/replace.csv')).toBe(`${header}\na,31,05,n,33,01,UPD_PAN,e,C-1,two lines\n`);
+    expect(read('todo/exclude.csv')).toBe(`${header}\nb,31,05,,,,WRN_CLOSED_ACCOUNT,,C-2,"x, y"\n`);
+  });
+
+  it('is joined by au next to the rows left out, and follows the new tokens', async () => {
+    const { cwd, svc, prepare, read } = place();
+    await prepare(...KEEP, '--out', 'tokens.csv');
+    writeFileSync(join(cwd, 'results.csv'), RESULTS);
+    const line = 'au next tokens.csv results.csv --keep tokens.keep.csv --out next.csv --excluded excluded.csv';
+    const { stdout, stderr } = await svc(line);
+    expect(JSON.parse(stdout)).toMatchObject({ rows: 2, keep_file: 'next.keep.csv' });
+    expect(stderr).not.toContain('warning');
+    expect(read('next.keep.csv')).toBe('row,token,Customer Id,Note\n1,n,C-1,two lines\n2,c,,\n');
+    expect(read('excluded.csv').split('\n')[1]).toMatch(/^2,b,31,05,,WRN_CLOSED_ACCOUNT,.*,C-2,"x, y"$/);
+  });
+
+  it('of another request gives empty columns and a warning', async () => {
+    const { cwd, svc, prepare, read } = place();
+    await prepare(...KEEP, '--out', 'tokens.csv');
+    writeFileSync(join(cwd, 'results.csv'), RESULTS);
+    writeFileSync(join(cwd, 'other.keep.csv'), 'row,token,No\n1,x,1\n');
+    const { code, stderr } = await svc('au report results.csv --split-into todo --keep other.keep.csv');
+    expect(code).toBe(0);
+    expect(stderr).toContain('other.keep.csv has no columns for 2 rows');
+    expect(read('todo/exclude.csv').split('\n')[1]).toBe('b,31,05,,,,WRN_CLOSED_ACCOUNT,,');
+  });
+
+  it('is refused as a request by the check that every upload passes', async () => {
+    const { cwd, svc, prepare } = place();
+    await prepare(...KEEP, '--out', 'tokens.csv');
+    expect((await svc(`au check ${join(cwd, 'tokens.keep.csv')}`)).code).toBe(13);
+  });
+
+  it('R40 writes nothing when a kept column contains a card number', async () => {
+    const { cwd, prepare } = place(EXPORT.replace('C-2', '4111-1111-1111-1111'));
+    const result = await prepare(...KEEP, '--out', 'tokens.csv', '--rejects', 'r.csv', '--max-rejects', '90%');
+    expect(result.code).toBe(13);
+    expect(errorIn(result)['problems']).toMatchObject([{ line: 4, rule: 'card_number' }]);
+    expect(
+      readdirSync(cwd)
+        .filter((name) => name.includes('csv'))
+        .toSorted(),
+    ).toEqual(['export.csv', 'r.csv']);
+    expect(readFileSync(join(cwd, 'r.csv'), 'utf8')).not.toContain('1111');
+  });
+
+  it.each([
+    [['--keep', 'Note'], 2, '--keep needs --out'],
+    [
+      ['--keep', 'Missing', '--out', 'tokens.csv'],
+      13,
+      'a column to keep does not exist; the export has the columns Card',
+    ],
+    [['--keep', 'token', '--out', 'tokens.csv', '--map', 'token=Card'], 13, 'the column token cannot be kept'],
+  ])('refuses %j', async (words, code, message) => {
+    const { cwd, prepare } = place('Card,Note,token\na,b,c\n');
+    const result = await prepare(...words);
+    expect(result.code).toBe(code);
+    expect(result.stderr).toContain(message);
+    expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
+  });
+
+  it('does not replace its file unasked', async () => {
+    const { cwd, prepare } = place();
+    writeFileSync(join(cwd, 'tokens.keep.csv'), 'mine');
+    expect((await prepare(...KEEP, '--out', 'tokens.csv')).code).toBe(2);
+    expect((await prepare(...KEEP, '--out', 'tokens.csv', '--force')).code).toBe(0);
+  });
+
+  it.each([
+    ['au report r.csv --keep k.csv', '--keep needs --split-into'],
+    ['au next t.csv r.csv --keep k.csv --out -', '--keep needs a file for --out'],
+  ])('is refused where it has no file to go to: %s', async (line, message) => {
+    const { code, stderr } = await place().svc(line);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
