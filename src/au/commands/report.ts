@@ -35,6 +35,7 @@ import {
 } from '../results/result-codes.ts';
 import { knownRunsRoot } from '../run/recorded-runs.ts';
 import { listRuns } from '../run/run-directory.ts';
+import { trendOf } from '../results/trend.ts';
 import { filesOfRun, runParameter } from '../run/run-files.ts';
 import { tenantOf } from '../run/run-view.ts';
 
@@ -77,7 +78,9 @@ export const report = defineCommand({
       throw new SvcError('usage', '--keep needs --split-into', { hint: 'Its columns go into the files of the split.' });
     const files = await filesToRead(context, input);
     const made = await makeReport(context, { ...input, ...files });
-    const { tenant } = await subjectOf(context, resolvePath(context, files.results));
+    const { tenant, trend } = await subjectOf(context, resolvePath(context, files.results));
+    if (trend?.jump !== undefined) context.notices.warn(trend.jump);
+    if (trend) context.notices.note(trend.text);
     if (isDrawn(context)) {
       const { palette, unicode, plain, out } = context;
       const columns = out.isTerminal ? out.width : Infinity;
@@ -193,12 +196,13 @@ async function writePage(
 }
 
 /** The run that wrote this result file, where it is recorded on this machine, and its tenant. */
-async function subjectOf(context: Context, results: string): Promise<Pick<PageSubject, 'run' | 'tenant'>> {
+async function subjectOf(context: Context, results: string): Promise<Pick<PageSubject, 'run' | 'tenant' | 'trend'>> {
   const root = knownRunsRoot(context);
   const runs = root === undefined ? [] : (await listRuns(root)).runs;
   const record = runs.find((run) => run.record.results?.file === results)?.record;
   if (record === undefined) return {};
-  return { run: record.id, tenant: tenantOf(context, record) };
+  const trend = record.counts && (await trendOf(context, record, record.counts));
+  return { run: record.id, tenant: tenantOf(context, record), trend };
 }
 
 /** Checks the directory before anything is read. @throws SvcError `usage` when it contains something, or is none */

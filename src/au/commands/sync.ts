@@ -14,6 +14,7 @@ import { hasUnchecked, invalidateResults } from '../results/download.ts';
 import { failOnParameter, type Threshold } from '../results/fail-on.ts';
 import { keepResults } from '../results/merge.ts';
 import { checkThreshold, countedResults } from '../results/submission.ts';
+import { trendOf } from '../results/trend.ts';
 import { describeRun } from '../run/describe-run.ts';
 import { execParameter, runExec } from '../run/exec-option.ts';
 import { pollRun } from '../run/poll-run.ts';
@@ -221,8 +222,10 @@ async function resume(context: Context, run: RunDirectory, hasExec: boolean): Pr
   const { file } = await deliver(context, run);
   noteUncompared(context, record);
   const warning = await firstWarning(context, record);
-  if (warning !== undefined) context.notices.warn(warning);
+  const trend = record.counts && (await trendOf(context, record, record.counts));
+  for (const odd of [warning, trend?.jump]) if (odd !== undefined) context.notices.warn(`${record.id}: ${odd}`);
   context.notices.success(`${record.id} completed: results in ${file}`);
+  if (trend) context.notices.note(`${record.id}: ${trend.text}`);
 }
 
 /** Uploads what is left. @returns why that ended, where the results of other parts can be had all the same */

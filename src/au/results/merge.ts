@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { isSvcError } from '../../base/errors.ts';
 import { Draft, type Sealed } from '../../base/files/draft.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import { csvRow } from '../../cli/output/csv.ts';
@@ -8,7 +9,7 @@ import { LF } from '../request/request-file.ts';
 import type { ResultsFile } from '../run/part.ts';
 import type { RunRecord } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { hashOf, lastByteOf } from './download.ts';
+import { countResults, hashOf, lastByteOf } from './download.ts';
 import { readResults } from './result-codes.ts';
 import { applyToRun } from '../run/run.ts';
 
@@ -141,9 +142,19 @@ async function merge(run: RunDirectory, file: string, overwrite: boolean): Promi
   return recordResults(run, { file: target, ...merged });
 }
 
-function recordResults(run: RunDirectory, results: ResultsFile): ResultsFile {
-  applyToRun(run.record, { kind: 'delivered', file: results });
+/** Records merged results, and how many of their rows are in each class: the next cycle is compared with these. */
+async function recordResults(run: RunDirectory, results: ResultsFile): Promise<ResultsFile> {
+  const { record } = run;
+  applyToRun(record, { kind: 'delivered', file: results });
   run.save();
+  try {
+    const { updated, warned, errors } = await countResults(results.file, record.input.rows);
+    applyToRun(record, { kind: 'counted', counts: { updated, warned, errors } });
+    run.save();
+  } catch (error) {
+    // Results that the operator accepted unproven may not be a table.
+    if (!isSvcError(error, 'checksum_mismatch')) throw error;
+  }
   return results;
 }
 

@@ -11,6 +11,7 @@ import {
   wholeOf,
 } from './report-view.ts';
 import { namedCounts } from './result-codes.ts';
+import type { Trend } from './trend.ts';
 
 export interface PageSubject {
   /** In milliseconds since the epoch. */
@@ -18,16 +19,20 @@ export interface PageSubject {
   /** The run that the results are of, and its tenant, where they are known. */
   readonly run?: string | undefined;
   readonly tenant?: string | undefined;
+  /** How the results compare with those of the last cycle, where that is known. */
+  readonly trend?: Trend | undefined;
 }
 
 /** A report as one self-contained page: no script, nothing loaded from anywhere. */
-export function reportPage(report: Report, { madeAt, run, tenant }: PageSubject): string {
+export function reportPage(report: Report, { madeAt, run, tenant, trend }: PageSubject): string {
   const of = [run && `Run ${run}`, tenant && `tenant ${tenant}`].filter(Boolean).join(', ');
   const { file, rows } = report;
   const warning = dominanceWarning(report.codes, wholeOf(report), tenant);
-  const first = warning === undefined ? '' : `<p class="odd"><strong>${escapeHtml(warning)}</strong></p>\n`;
+  const first = [warning, trend?.jump]
+    .flatMap((odd) => (odd === undefined ? [] : `<p class="odd"><strong>${escapeHtml(odd)}</strong></p>\n`))
+    .join('');
   const body = `${first}<p>${escapeHtml(file)}: ${countText(rows, 'row')}</p>
-${of === '' ? '' : `<p>${escapeHtml(of)}</p>\n`}<p class="soft">Made ${timeTag(madeAt)}</p>
+${of === '' ? '' : `<p>${escapeHtml(of)}</p>\n`}${trend ? `<p>${escapeHtml(trend.text)}</p>\n` : ''}<p class="soft">Made ${timeTag(madeAt)}</p>
 ${requestSection(report)}${classSection(report)}${stepSection(report)}${codeSection(report)}${columnSection(report)}`;
   return htmlPage({ title: `Account Updater report: ${file}`, heading: 'Account Updater report' }, body);
 }

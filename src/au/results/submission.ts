@@ -13,6 +13,7 @@ import { actionsOf } from './action-option.ts';
 import { countResults } from './download.ts';
 import type { Threshold } from './fail-on.ts';
 import { actionFor, type Actions, type CodeCount, type ResultSummary } from './result-codes.ts';
+import { trendOf } from './trend.ts';
 
 /** A request file that was submitted, and its results where they were waited for. */
 export type Submission = Omit<ReturnType<typeof submissionOf>, 'status'> & {
@@ -73,7 +74,9 @@ export async function showResults(
 ): Promise<void> {
   const results = await countedResults(record, actionsOf(context, []));
   const warning = warningOf(context, record, results.codes);
-  if (warning !== undefined) context.notices.warn(warning);
+  const trend = await trendOf(context, record, results);
+  for (const odd of [warning, trend?.jump]) if (odd !== undefined) context.notices.warn(odd);
+  if (trend) context.notices.note(trend.text);
   const done = { ...submissionOf(record), results };
   if (isDrawn(context)) {
     await print({ ...done, results: { file: results.file } });

@@ -5,6 +5,7 @@ import type { Summary } from '../../cli/app/summary.ts';
 import { formatNumber } from '../../cli/output/time.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { countedResults, type Results } from '../results/submission.ts';
+import { trendOf } from '../results/trend.ts';
 import type { RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { partRows, shownStatus, warningOf } from './run-view.ts';
@@ -15,7 +16,9 @@ export async function describeRun(context: Context, run: RunDirectory, error?: u
   // Results that were moved away, or that the operator vouched for, may not be countable.
   const counting = record.results && countedResults(record, actionsOf(context, []));
   const results = await counting?.catch(() => undefined);
-  const summary = await runSummary(record, results, results && warningOf(context, record, results.codes));
+  const trend = results && (await trendOf(context, record, results));
+  const warning = results && warningOf(context, record, results.codes);
+  const summary = await runSummary(record, { results, warnings: [warning, trend?.jump], trend: trend?.text });
   if (shownStatus(record) !== 'pending') return summary;
   // After a failure, no response of this command said that the run is pending.
   if (error !== undefined && !isSvcError(error, 'pending')) return { ...summary, title: summaryTitle('not completed') };
@@ -26,12 +29,20 @@ export function summaryTitle(status: string): string {
   return `Account Updater: ${status}`;
 }
 
+/** What is known of the results of a run. */
+interface Outcome {
+  readonly results: Results | undefined;
+  /** What to look at first. */
+  readonly warnings: readonly (string | undefined)[];
+  readonly trend: string | undefined;
+}
+
 /** A run in words: its ids, then the counts of its results by class and code, or how far each of its jobs is. */
-async function runSummary(record: RunRecord, results?: Results, warning?: string): Promise<Summary> {
+async function runSummary(record: RunRecord, { results, warnings, trend }: Outcome): Promise<Summary> {
   const { id, profile, cycle, input } = record;
   const parts = partRows(record);
   const facts: [string, string][] = [
-    ...(warning === undefined ? [] : [['warning', warning] as [string, string]]),
+    ...warnings.flatMap((warning): [string, string][] => (warning === undefined ? [] : [['warning', warning]])),
     ['run', id],
     ['file', `${input.name}, ${formatNumber(input.rows)} rows`],
     ['jobs', parts.map(({ job }) => job ?? 'none yet').join(', ')],
@@ -57,5 +68,6 @@ async function runSummary(record: RunRecord, results?: Results, warning?: string
     ),
   );
   facts.push(['results', file], ['rows', counted.join(', ')]);
+  if (trend !== undefined) facts.push(['shares', trend]);
   return { title, facts, head: ['class', 'result code', 'rows', 'what to do'], rows };
 }

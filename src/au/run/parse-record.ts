@@ -79,6 +79,7 @@ const recordSchema = z.looseObject({
   parts: z.array(partSchema).check(z.minLength(1)),
   writing: optionalFile,
   results: optionalFile,
+  counts: z.optional(z.looseObject({ updated: count, warned: count, errors: count })),
   exec: optionalString,
   unrecorded_jobs: optionalList,
   no_unrecorded_jobs: z.optional(z.boolean()),

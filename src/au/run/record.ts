@@ -38,6 +38,8 @@ export interface RunRecord {
   readonly writing?: ResultsFile | undefined;
   /** The merged results, once they are written. */
   readonly results?: ResultsFile | undefined;
+  /** How many rows of the results are in each class: the next cycle is compared with them. */
+  readonly counts?: ResultCounts | undefined;
   /** `due` from the completion of the run until the command of `--exec` has succeeded. */
   readonly exec?: 'due' | undefined;
   /** Jobs without a record when the upload began: of another system, or of a newer copy of the state directory. */
@@ -50,6 +52,13 @@ export interface RunRecord {
   readonly abandoned_at?: string | undefined;
   /** When the results that it kept were removed; it is no longer listed. */
   readonly pruned_at?: string | undefined;
+}
+
+/** How many rows of a request were updated, or ended in a warning or an error. */
+export interface ResultCounts {
+  readonly updated: number;
+  readonly warned: number;
+  readonly errors: number;
 }
 
 export type RunStatus = 'open' | 'failed' | 'completed' | 'abandoned';

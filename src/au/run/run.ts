@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import type { ResultsFile } from './part.ts';
-import { isUntouched, type RunRecord, type RunStatus, statusOf } from './record.ts';
+import { isUntouched, type ResultCounts, type RunRecord, type RunStatus, statusOf } from './record.ts';
 
 // The life of a run as a whole: this file alone changes the members of a record that are not of its parts (part.ts
 // changes those). It knows no clock, no disk and no service: `applyToRun` puts what an event makes of a run into its
@@ -35,6 +35,8 @@ interface Events {
   /** Its merged results are about to get their name. */
   readonly writing: { readonly file: ResultsFile };
   readonly delivered: { readonly file: ResultsFile };
+  /** The rows of its results were counted. */
+  readonly counted: { readonly counts: ResultCounts };
   /** Results of a part were spoiled: the merged file is still the run's own, and is to be replaced. */
   readonly spoiled: object;
   /** The command of `--exec` is to be run once the results are written. */
@@ -93,6 +95,7 @@ const LIFE: Life = {
     'completed',
     'abandoned',
   ),
+  counted: inStates((record, { counts }) => ({ ...record, counts }), 'completed', 'abandoned'),
   spoiled: inStates(spoil, 'open', 'failed', 'abandoned'),
   'exec due': { completed: (record) => ({ ...record, exec: 'due' }) },
   'exec done': { completed: (record) => ({ ...record, exec: undefined }) },
@@ -166,7 +169,13 @@ function bind(record: RunRecord, { tenant }: Events['bound']): RunRecord {
 }
 
 function spoil(record: RunRecord): RunRecord {
-  return { ...record, pruned_at: undefined, writing: record.results ?? record.writing, results: undefined };
+  return {
+    ...record,
+    pruned_at: undefined,
+    writing: record.results ?? record.writing,
+    results: undefined,
+    counts: undefined,
+  };
 }
 
 function iso(at: number): string {

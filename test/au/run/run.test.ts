@@ -73,6 +73,7 @@ const EVENTS: Readonly<Record<string, RunEvent>> = {
   resumed: { kind: 'resumed' },
   writing: { kind: 'writing', file: FILE },
   delivered: { kind: 'delivered', file: FILE },
+  counted: { kind: 'counted', counts: { updated: 1, warned: 0, errors: 0 } },
   spoiled: { kind: 'spoiled' },
   'exec due': { kind: 'exec due' },
   'exec done': { kind: 'exec done' },
@@ -106,9 +107,9 @@ describe('a run, in every state, after every event', () => {
       'not sent, abandoned: adopted, submitted, bound to its tenant, bound to another tenant, compared, abandoned, resumed, pruned',
       'open: submitted, bound to its tenant, compared, abandoned, spoiled',
       'failed: submitted, bound to its tenant, compared, abandoned, spoiled, pruned',
-      'completed: submitted, writing, delivered, exec due, exec done, pruned',
-      'completed, delivered: submitted, writing, delivered, exec due, exec done, pruned',
-      'abandoned: submitted, abandoned, resumed, writing, delivered, spoiled, pruned',
+      'completed: submitted, writing, delivered, counted, exec due, exec done, pruned',
+      'completed, delivered: submitted, writing, delivered, counted, exec due, exec done, pruned',
+      'abandoned: submitted, abandoned, resumed, writing, delivered, counted, spoiled, pruned',
       'open, delivered before: submitted, bound to its tenant, compared, abandoned, spoiled',
     ]);
   });
