@@ -12,7 +12,7 @@ import {
 import { moment } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
-import type { Page } from '../../client/api/pages.ts';
+import type { Page, PageOptions } from '../../client/api/pages.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { jobView } from '../run/job-view.ts';
@@ -46,6 +46,8 @@ const listParameters = {
   ),
 } as const;
 
+type ListInput = Input<typeof listParameters>;
+
 export const jobs = defineCommand({
   description:
     'Jobs of the service, with the run on this machine that each belongs to. The service cannot filter them: --status and --since read on until enough match. The runs themselves are listed with svc au runs.',
@@ -75,15 +77,15 @@ export const jobs = defineCommand({
   async request(_, input) {
     const { listJobsRequest } = await import('../../client/api/resources.ts');
     const { pageRequest } = await import('../../client/api/pages.ts');
-    return pageRequest(listJobsRequest(), { start: input.start, pageSize: pageSizeFor(input) });
+    return pageRequest(listJobsRequest(), firstPage(input));
   },
 });
 /** What is read: as much of the list as is wanted of it, with the run of each job. */
-async function listed(context: Context, input: Input<typeof listParameters>, seen: ListProgress) {
+async function listed(context: Context, input: ListInput, seen: ListProgress) {
   const client = await context.client();
   const since = input.since?.(client.now());
-  const isFiltered = input.status !== undefined || since !== undefined;
-  const pages = client.accountUpdater.list({ start: input.start, pageSize: pageSizeFor(input, isFiltered) }).pages();
+  const isFiltered = isFilteredHere(input);
+  const pages = client.accountUpdater.list(firstPage(input)).pages();
   const bounds = {
     all: input.all || since !== undefined,
     limit: input.limit ?? (isFiltered && !input.all && since === undefined ? 100 : undefined),
@@ -94,11 +96,20 @@ async function listed(context: Context, input: Input<typeof listParameters>, see
   return { jobs: withRuns(context, wanted(untilOlder(pages, since), bounds, seen, isWanted)), isFiltered };
 }
 
-async function look(context: Context, input: Input<typeof listParameters>): Promise<readonly ListedJob[]> {
+async function look(context: Context, input: ListInput): Promise<readonly ListedJob[]> {
   const { jobs } = await listed(context, input, newListProgress());
   const found: ListedJob[] = [];
   for await (const batch of jobs) found.push(...batch);
   return found;
+}
+
+/** Whether svc filters jobs, so that few jobs of a page may be shown. */
+function isFilteredHere({ status, since }: ListInput): boolean {
+  return status !== undefined || since !== undefined;
+}
+
+function firstPage(input: ListInput): PageOptions {
+  return { start: input.start, pageSize: pageSizeFor(input, isFilteredHere(input)) };
 }
 
 function isBefore({ created_at: created }: AccountUpdaterJob, since: number | undefined): boolean {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client } from '../../../src/client/api/client.ts';
+import { COMMAND_LINES } from '../../support/command-lines.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { allCommands } from '../../support/tree.ts';
 import { World } from '../../support/world.ts';
@@ -113,7 +114,43 @@ describe('--dry-run', () => {
   });
 });
 
+/** Commands that read the log range by range, or use a run that is over, which needs no request. */
+const WITHOUT_SAME_REQUEST = new Set([
+  'logs tail',
+  'logs history',
+  'logs stats',
+  'au status',
+  'au wait',
+  'au download',
+  'au resume',
+]);
+
+/** Options that change the first request. */
+const MORE_LINES = [
+  'au jobs --status failed',
+  'au jobs --since 1h',
+  'au jobs --limit 7 --start x',
+  'logs --all',
+  'logs --grep x --page-size 30',
+  'logs --entity-id x',
+];
+
 describe('--curl', () => {
+  const lines = commands
+    .filter(({ words, command }) => command.request && !WITHOUT_SAME_REQUEST.has(words))
+    .map(({ words }) => COMMAND_LINES[words] ?? words);
+
+  it.each([...lines, ...MORE_LINES])('R62: svc %s --curl shows the first request of the command', async (line) => {
+    const argv = line.split(' ').map((word) => world.fill(word));
+    const { stdout } = await world.run('', ['--curl'], { argv });
+    const method = /--request (\w+)/.exec(stdout)?.[1] ?? 'GET';
+    const address = /'(http[^']+)'\n$/.exec(stdout)?.[1] ?? '';
+    const before = world.requests.length;
+    await world.run('', [], { argv });
+    const [first] = world.requests.slice(before);
+    expect(`${method} ${address}`).toBe(`${first?.method} ${world.url}${first?.path}`);
+  });
+
   it.each([
     ['logs --entity-type card', /^curl .*'http:\S+\/logs\?entity_type=card'\n$/s, 'SVC_MANAGEMENT_API_KEY'],
     ['logs tail', /\/logs\?/, 'SVC_MANAGEMENT_API_KEY'],
