@@ -16,6 +16,7 @@ import { describeRun } from '../run/describe-run.ts';
 import { eventsParameter, eventsWords, listenForJobs } from '../run/events-option.ts';
 import { execParameter, runExec } from '../run/exec-option.ts';
 import { type Choice, RunFinder } from '../run/find-run.ts';
+import { reportFirstOfCycle } from '../run/first-of-cycle.ts';
 import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { isOnThisMachine } from '../run/run-view.ts';
@@ -105,6 +106,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   if (input.wait || input.out !== undefined) await checkDestination(known?.record, { out, force: input.force });
   finder.report(choice, input.wait);
   if (choice.isNothingNew) return undefined;
+  if (input.cycle !== undefined) await reportFirstOfCycle(context, input.cycle, choice);
   if (input.dryRun) return showPlan(context, choice);
   if (!(await confirmUpload(context, choice))) return context.notices.note('nothing was submitted');
   const wakeUpFor = input.events && (await listenForJobs(context, input.events));

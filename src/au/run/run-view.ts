@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Context } from '../../cli/app/command.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
 import { fieldPaths, type Tone, type View } from '../../cli/output/view.ts';
+import type { TenantFacts } from '../../schema/tenant.ts';
 import { dominanceWarning } from '../results/report-view.ts';
 import { isUnsent, type PartState } from './part.ts';
 import { areCompared, isUntouched, progressOf, type RunRecord, statusOf } from './record.ts';
@@ -79,7 +80,11 @@ export function runRow(record: RunRecord) {
 export function tenantOf({ system }: Pick<Context, 'system'>, record: RunRecord): string | undefined {
   const { profile, base_url: baseUrl, tenant_id: id } = record;
   const known = knownTenant(system, profile, baseUrl);
-  return known !== undefined && known.id === id ? `${known.type.toUpperCase()} ${known.name} (${id})` : id;
+  return known !== undefined && known.id === id ? tenantText(known) : id;
+}
+
+export function tenantText({ type, name, id }: TenantFacts): string {
+  return `${type.toUpperCase()} ${name} (${id})`;
 }
 
 /** What to look at first in the results of a run, where one error code has most of its rows. */
