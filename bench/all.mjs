@@ -9,6 +9,7 @@ import { lineOf } from './support/measure.mjs';
 const QUICK = [
   { script: 'start-up.mjs', env: { ROUNDS: '10' } },
   { script: 'csv-check.mjs', args: ['100', '1'] },
+  { script: 'prepare.mjs', args: ['100', '1'] },
   { script: 'files.mjs', args: ['500000', '1'] },
   { script: 'transfer.mjs', args: ['30', '9'] },
   { script: 'archive.mjs', args: ['2000000', '1'] },

@@ -8,7 +8,7 @@ import { spoolFile, spoolInput } from '../results/spool.ts';
 import { annotate } from './annotations.ts';
 import { checkRequestFile } from './check-request-file.ts';
 import { type FileKind, recognizeFile } from './file-kind.ts';
-import type { RequestFileCheck } from './request-file.ts';
+import type { Problem, RequestFileCheck } from './request-file.ts';
 import { wrongRequest } from './wrong-file.ts';
 
 export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
@@ -183,7 +183,7 @@ export function explainWarnings({ duplicates, attachedDigits, exceeds, rows }: R
 
 /** The failure that a check with problems ends in. `file` is how the user called the file. */
 export function refusedFile(check: Pick<RequestFileCheck, 'problems' | 'problemCount'>, file: string): SvcError {
-  const canBePrepared = file !== STANDARD_INPUT && check.problems.some(({ rule }) => PREPARED.test(rule));
+  const canBePrepared = file !== STANDARD_INPUT && check.problems.some(isPrepared);
   return new SvcError('refused_input', `${file} is refused: ${countText(check.problemCount, 'problem')}`, {
     hint: `Fix these lines, then run the command again.${canBePrepared ? ' Or make a request file of it:' : ''}`,
     next: canBePrepared ? ['au', 'prepare', file, '--out', `${file.replace(/\.\w+$/, '')}.prepared.csv`] : undefined,
@@ -191,5 +191,9 @@ export function refusedFile(check: Pick<RequestFileCheck, 'problems' | 'problemC
   });
 }
 
-/** What `svc au prepare` puts right by itself, in most files. */
+/** Whether `svc au prepare` puts a problem right by itself, in most files. */
+function isPrepared({ rule, problem }: Problem): boolean {
+  return PREPARED.test(rule) || (rule === 'encoding' && problem.includes('UTF-16'));
+}
+
 const PREPARED = /^(?:header_|byte_order_mark|blank_line|quoted_newline|surrounding_space|year|month)/;

@@ -186,7 +186,8 @@ class ExportReader {
   #rows: RowPreparer | undefined;
   readonly #expectedRows: number;
   #request = `${REQUEST_HEADER}\n`;
-  #rejects: string[][] = [];
+  /** Rows of the file of rejects, made only where there is one. */
+  #rejects: (() => readonly string[])[] = [];
   #keep: string[][] = [];
   #count = 0;
 
@@ -199,8 +200,9 @@ class ExportReader {
     if (this.#rows === undefined) return this.#takeHeader(row.cells.map((cell) => cell.trim()));
     const made = this.#rows.take(row);
     if (made === undefined) return;
-    if (made.finding === undefined) this.#takePrepared(row.cells, made);
-    else this.#rejects.push([String(row.line), reasonOf(made.finding), ...shownCells(row.cells, made.finding)]);
+    const { finding } = made;
+    if (finding === undefined) this.#takePrepared(row.cells, made);
+    else this.#rejects.push(() => [String(row.line), reasonOf(finding), ...shownCells(row.cells, finding)]);
   }
 
   /** Writes what was taken since the last time. */
@@ -211,7 +213,7 @@ class ExportReader {
     this.#rejects = [];
     this.#keep = [];
     await request(text);
-    if (rejected.length > 0) await rejects?.(csvRows(rejected));
+    if (rejected.length > 0) await rejects?.(csvRows(rejected.map((row) => row())));
     if (kept.length > 0) await keep?.(csvRows(kept));
   }
 
@@ -219,7 +221,7 @@ class ExportReader {
     const problem = `${UNREADABLE[why]}; nothing below was read`;
     if (this.#rows === undefined) throw new SvcError('refused_input', `line 1: ${problem}`);
     this.#rows.refuse(line, { rule: 'quoting', problem });
-    this.#rejects.push([String(line), problem, ...this.#names.map(() => '')]);
+    this.#rejects.push(() => [String(line), problem, ...this.#names.map(() => '')]);
   }
 
   finish(): Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut' | 'kept'> {
@@ -246,7 +248,7 @@ class ExportReader {
     this.#names = names;
     this.#places = findColumns(names, columns);
     this.#kept = findKept(names, keep);
-    this.#rejects.push(['line', 'reason', ...names]);
+    this.#rejects.push(() => ['line', 'reason', ...names]);
     if (this.#kept.length > 0) this.#keep.push([...KEPT_COLUMNS, ...this.#kept.map((at) => names[at] ?? '')]);
     this.#rows = new RowPreparer({
       places: this.#places,

@@ -32,7 +32,7 @@ const RESULTS = [
 ].join('\n');
 
 describe('svc au prepare --keep', () => {
-  it('writes the kept columns beside the request, a line each, private', async () => {
+  it('svc au prepare --keep writes the kept columns beside the request, a line each, private', async () => {
     const { cwd, prepare, read } = place();
     const { stdout, stderr } = await prepare(...KEEP, '--out', 'tokens.csv');
     expect(JSON.parse(stdout)).toMatchObject({ rows: 3, keep_file: 'tokens.keep.csv', columns_left_out: 0 });
@@ -44,7 +44,7 @@ describe('svc au prepare --keep', () => {
     expect(statSync(join(cwd, 'tokens.keep.csv')).mode & 0o777).toBe(0o600);
   });
 
-  it('is joined to results by au report --split-into', async () => {
+  it('the file of svc au prepare --keep is joined to results by au report --split-into', async () => {
     const { cwd, svc, prepare, read } = place();
     await prepare(...KEEP, '--out', 'tokens.csv');
     writeFileSync(join(cwd, 'results.csv'), RESULTS);
@@ -54,7 +54,7 @@ describe('svc au prepare --keep', () => {
     expect(read('todo/exclude.csv')).toBe(`${header}\nb,31,05,,,,WRN_CLOSED_ACCOUNT,,C-2,"x, y"\n`);
   });
 
-  it('is joined by au next to the rows left out, and follows the new tokens', async () => {
+  it('the file of svc au prepare --keep is joined by au next to the rows left out, and follows the new tokens', async () => {
     const { cwd, svc, prepare, read } = place();
     await prepare(...KEEP, '--out', 'tokens.csv');
     writeFileSync(join(cwd, 'results.csv'), RESULTS);
@@ -66,7 +66,7 @@ describe('svc au prepare --keep', () => {
     expect(read('excluded.csv').split('\n')[1]).toMatch(/^2,b,31,05,,WRN_CLOSED_ACCOUNT,.*,C-2,"x, y"$/);
   });
 
-  it('of another request gives empty columns and a warning', async () => {
+  it('a file of svc au prepare --keep for another request gives empty columns and a warning', async () => {
     const { cwd, svc, prepare, read } = place();
     await prepare(...KEEP, '--out', 'tokens.csv');
     writeFileSync(join(cwd, 'results.csv'), RESULTS);
@@ -77,13 +77,13 @@ describe('svc au prepare --keep', () => {
     expect(read('todo/exclude.csv').split('\n')[1]).toBe('b,31,05,,,,WRN_CLOSED_ACCOUNT,,');
   });
 
-  it('is refused as a request by the check that every upload passes', async () => {
+  it('the file of svc au prepare --keep is refused as a request by the check that every upload passes', async () => {
     const { cwd, svc, prepare } = place();
     await prepare(...KEEP, '--out', 'tokens.csv');
     expect((await svc(`au check ${join(cwd, 'tokens.keep.csv')}`)).code).toBe(13);
   });
 
-  it('R40 writes nothing when a kept column contains a card number', async () => {
+  it('R40: svc au prepare --keep writes nothing when a kept column contains a card number', async () => {
     const { cwd, prepare } = place(EXPORT.replace('C-2', '4111-1111-1111-1111'));
     const result = await prepare(...KEEP, '--out', 'tokens.csv', '--rejects', 'r.csv', '--max-rejects', '90%');
     expect(result.code).toBe(13);
@@ -104,7 +104,7 @@ describe('svc au prepare --keep', () => {
       'a column to keep does not exist; the export has the columns Card',
     ],
     [['--keep', 'token', '--out', 'tokens.csv', '--map', 'token=Card'], 13, 'the column token cannot be kept'],
-  ])('refuses %j', async (words, code, message) => {
+  ])('svc au prepare --keep refuses %j', async (words, code, message) => {
     const { cwd, prepare } = place('Card,Note,token\na,b,c\n');
     const result = await prepare(...words);
     expect(result.code).toBe(code);
@@ -112,7 +112,7 @@ describe('svc au prepare --keep', () => {
     expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
   });
 
-  it('does not replace its file unasked', async () => {
+  it('svc au prepare --keep does not replace its file unasked', async () => {
     const { cwd, prepare } = place();
     writeFileSync(join(cwd, 'tokens.keep.csv'), 'mine');
     expect((await prepare(...KEEP, '--out', 'tokens.csv')).code).toBe(2);
@@ -122,7 +122,7 @@ describe('svc au prepare --keep', () => {
   it.each([
     ['au report r.csv --keep k.csv', '--keep needs --split-into'],
     ['au next t.csv r.csv --keep k.csv --out -', '--keep needs a file for --out'],
-  ])('is refused where it has no file to go to: %s', async (line, message) => {
+  ])('--keep is refused where its columns have no file to go to: %s', async (line, message) => {
     const { code, stderr } = await place().svc(line);
     expect(code).toBe(2);
     expect(stderr).toContain(message);

@@ -160,7 +160,7 @@ describe('svc au prepare', () => {
     expect((await prepare('--date-order', 'ym')).code).toBe(13);
   });
 
-  it('groups problems by the shape of the cell, with their first lines, and writes nothing', async () => {
+  it('svc au prepare groups problems by the shape of the cell, with their first lines, and writes nothing', async () => {
     const rows = Array.from({ length: 30 }, (_, at) => `t${at},19${at + 10},13\n`);
     const { cwd, prepare } = place(`token,exp_year,exp_month\n${rows.join('')},27,01\nt,27\n`);
     const { code, stderr } = await prepare('--out', 'tokens.csv');
@@ -239,6 +239,13 @@ describe('svc au prepare', () => {
     const { code, stderr } = await place(Buffer.from('PK\u0003\u0004 whatever')).prepare();
     expect(code).toBe(13);
     expect(stderr).toContain('an Excel workbook');
+  });
+
+  it('svc au prepare is what the check suggests for UTF-16', async () => {
+    const { cwd } = place(Buffer.from(`${HEADER}\na,27,01,\n`, 'utf16le'));
+    const found = await svcHere(['au', 'check', join(cwd, 'export.csv')]);
+    expect(found.code).toBe(13);
+    expect(errorIn(found)['next']).toContain('svc au prepare');
   });
 
   it('svc au prepare is what the check suggests for an export', async () => {

@@ -15,7 +15,7 @@ function write(text: string): string {
 }
 
 describe('kept columns', () => {
-  it('are found by token in any order, as they were written', async () => {
+  it('kept columns are found by token in any order, as they were written', async () => {
     const cell = fc.stringMatching(/^[a-zü", ]{0,12}$/);
     const rows = fc.uniqueArray(fc.tuple(fc.uuid(), cell, cell), { selector: ([token]) => token, minLength: 1 });
     await fc.assert(
@@ -32,7 +32,7 @@ describe('kept columns', () => {
     );
   });
 
-  it('are found in a file of many blocks', async () => {
+  it('kept columns are found in a file of many blocks', async () => {
     const rows = Array.from({ length: 20_000 }, (_, at) => `${at + 1},token-${at},customer ${at}\r\n`);
     const kept = await KeptColumns.open(write(`row,token,Name\r\n${rows.join('')}`));
     const places = [0, 1, 19_999, 3, 12_345, 12_346];
@@ -46,7 +46,7 @@ describe('kept columns', () => {
     ['no kept column', 'row,token\n1,a\n'],
     ['an open quote', 'row,token,Name\n1,a,"b\n'],
     ['a line without an end', `row,token,Name\n${'x'.repeat(600_000)}`],
-  ])('are refused in a file that contains %s', async (_, text) => {
+  ])('kept columns are refused in a file that contains %s', async (_, text) => {
     await expect(KeptColumns.open(write(text))).rejects.toThrow('no file of kept columns');
   });
 });
