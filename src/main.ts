@@ -2,7 +2,7 @@ import type { System } from './base/system.ts';
 import { VERSION } from './base/version.ts';
 import { writePlain } from './cli/output/output.ts';
 
-/** Runs one command line and resolves to its exit code. Nothing is loaded before it is known to be needed. */
+/** Runs one command line and resolves to its exit code. It loads only what the command line needs. */
 export async function main(argv: readonly string[], system: System): Promise<number> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     return writePlain(system, `${VERSION}\n`);

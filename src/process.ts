@@ -1,4 +1,4 @@
-/** The only reader of the process: its streams, environment and signals come in here, its exit code goes out. */
+/** The only file that reads the process: its streams, environment and signals. It also sets the exit code. */
 
 import { homedir } from 'node:os';
 import process from 'node:process';
@@ -16,10 +16,10 @@ const ENDINGS: Readonly<Partial<Record<NodeJS.Signals, { code: ErrorCode; words:
   SIGTERM: { code: 'terminated', words: 'ended by a signal' },
 };
 
-/** Programs that have the terminal now. */
+/** The number of other programs that have the terminal now. */
 let inFront = 0;
 
-// Opened only when first used: a command that reads no input leaves it alone.
+// Opened on first use, so that a command without input leaves stdin alone.
 let input: System['stdin'] | undefined;
 let output: System['stdout'] | undefined;
 let errors: System['stderr'] | undefined;
@@ -29,7 +29,7 @@ const system: System = {
   env: process.env,
   platform: process.platform,
   home: homeDirectory(),
-  // Where the directory was removed beneath us, paths relative to it fail with their own words.
+  // If the working directory was removed, relative paths fail later with a clear message.
   cwd: orElse(() => process.cwd(), '/'),
   pid: process.pid,
   nodeVersion: process.versions.node,
@@ -43,7 +43,7 @@ const system: System = {
     return (errors ??= standardStream(2, () => process.stderr));
   },
   clock: systemClock,
-  /** First read where a command begins: completion, help and --version end before anyone could end them. */
+  /** Handlers are installed on first use: completion, help and --version end before a signal could. */
   get signal() {
     return (ending ??= endingSignal());
   },
@@ -57,9 +57,9 @@ const LONG_MS = 100;
 void start();
 
 async function start(): Promise<void> {
-  // Not process.exit: it would cut output that is still on its way into a pipe.
+  // process.exit would cut off output that is still being written into a pipe.
   process.exitCode = await main(process.argv.slice(2), system);
-  // A pipe whose writer stays would keep the process alive; after a signal, so would one whose reader stands still.
+  // An open pipe on stdin would keep the process alive; after a signal, so would a stdout that nobody reads.
   input?.destroy();
   if (ending?.aborted) process.exit();
 }

@@ -270,7 +270,7 @@ const AUTH: readonly Entry<Command>[] = [
   entry('logout', 'the same as svc logout', () => import('./general/commands/logout.ts')),
 ];
 
-/** Words of other tools for commands that stand in the tree above; lists and completion leave them out. */
+/** Words of other tools for commands in the tree above; lists and completion leave them out. */
 const ALIASES: readonly Entry[] = [
   entry('version', 'show the version', async () => ({ version }), { hidden: true }),
   { ...group('auth', 'log in, show who you are, log out', AUTH), hidden: true },

@@ -8,7 +8,7 @@ import type { Violation } from './check.ts';
 import { UNKNOWN_MEMBER } from './rules.ts';
 import type { Setting } from './setting.ts';
 
-/** `--set` and `--allow-unknown` of the commands that check a body. */
+/** The options `--set` and `--allow-unknown` of commands that check a body. */
 export const bodyParameters = {
   set: repeated('--set <path=value>', 'put a value into the body; may be repeated', nameValue),
   allowUnknown: flag('--allow-unknown', 'allow fields that the interface does not have; every other rule still holds'),
@@ -18,7 +18,7 @@ export function bodyName(file: string): string {
   return file === '-' ? 'standard input' : file;
 }
 
-/** The body of an authentication from a file, or from standard input for `-`, with the values of `--set` put in. */
+/** Reads the body of an authentication from a file, or standard input for `-`, and applies `--set`. */
 export async function readBody(context: Context, file: string, set: readonly Setting[], allowUnknown: boolean) {
   const [{ withNumericCurrencies, withSettings }, json] = await Promise.all([
     import('./setting.ts'),
@@ -27,12 +27,12 @@ export async function readBody(context: Context, file: string, set: readonly Set
   return withNumericCurrencies(withSettings(json, set, allowUnknown));
 }
 
-/** More than this only buries what matters. */
+/** The most violations that are shown; more would bury what matters. */
 const MOST_SHOWN = 50;
 
 /**
- * Refuses a body that breaks rules, naming each with its path and an example, and nothing of the body itself.
- * Returns the paths of unknown fields where these are allowed.
+ * Refuses a body that breaks rules. The error names each rule with its path and an example, and quotes nothing of the
+ * body. Returns the paths of unknown fields if these are allowed.
  * @throws SvcError `refused_input`
  */
 export function checkViolations(file: string, violations: readonly Violation[], allowUnknown: boolean): string[] {
@@ -48,7 +48,7 @@ export function checkViolations(file: string, violations: readonly Violation[], 
   });
 }
 
-/** Paths for a message, as many as can be read. */
+/** Formats paths for a message, the first ones and how many more. */
 export function pathWords(paths: readonly string[]): string {
   const more = paths.length > MOST_SHOWN ? ` and ${paths.length - MOST_SHOWN} more` : '';
   return `${paths.slice(0, MOST_SHOWN).join(', ')}${more}`;

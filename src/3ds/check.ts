@@ -9,9 +9,9 @@ import { authenticationTypesOf, type Combination, NEEDS, sessionTypesOf, UNKNOWN
 import { exampleBody } from './template.ts';
 
 /**
- * Everything that is wrong with the body of an authenticate request, in the order of the interface.
- * Without a session type the rules are those of the only type that the authentication type goes with;
- * where it goes with both, those of a customer session, which ask for less.
+ * Finds all violations in the body of an authenticate request, in the order of the interface. Without a session type it
+ * applies the rules of the only type that fits the authentication type, or those of a customer session, which require
+ * less.
  */
 export function checkBody(body: unknown, sessionType?: SessionType): Violation[] {
   const list = ownValue(body, ['message_extensions']);
@@ -30,7 +30,7 @@ export function checkBody(body: unknown, sessionType?: SessionType): Violation[]
   ]);
 }
 
-// A mistyped value is a violation of its own; the rules that hang on it are those of the value that was meant.
+// A mistyped value is a separate violation; rules that depend on it use the value that was probably meant.
 function combinationOf(body: unknown, sessionType: SessionType | undefined): Combination {
   const type = meant(body, 'authentication_type');
   const [only, other] = sessionTypesOf(type);
@@ -55,7 +55,7 @@ function wrongSessionType({ type }: Combination, sessionType: SessionType | unde
   return [{ path: 'authentication_type', rule, example: types[0] }];
 }
 
-/** What only the combination of category, type and session makes necessary. */
+/** Finds missing fields that the combination of category, type and session requires. */
 function missingViolation(body: unknown, combination: Combination, examples: unknown): Violation[] {
   return NEEDS.flatMap(({ path, when }) => {
     const parts = path.split('.');
@@ -67,7 +67,7 @@ function missingViolation(body: unknown, combination: Combination, examples: unk
   });
 }
 
-// In these fields long runs of digits belong, and one may look like a card number by chance.
+// These fields legitimately contain long runs of digits, which may look like a card number by chance.
 const DIGITS_BELONG =
   /^(?:purchase_info\.|merchant_info\.(?:mid|acquirer_bin)$|requestor_info\.id$|cardholder_info\.\w*phone_number\.)/;
 
@@ -95,13 +95,13 @@ function inOrder(violations: readonly Violation[]): Violation[] {
   return ranked.toSorted((a, b) => a.rank - b.rank).map(({ violation }) => violation);
 }
 
-/** A rule that a body breaks. Holds nothing of the body but names of members: it may be shown and logged. */
+/** A rule that a body breaks. It contains nothing of the body but names of members, so it may be shown and logged. */
 export interface Violation {
-  /** Dotted; `(body)` for the body itself. */
+  /** The dotted path; `(body)` for the body itself. */
   readonly path: string;
-  /** The rule, in words that go on from the path. */
+  /** The rule, in words that follow the path. */
   readonly rule: string;
-  /** A right value, where one can be given. */
+  /** A valid value, if one can be given. */
   readonly example?: unknown;
   /** The known name or value that was probably meant. */
   readonly suggestion?: string | undefined;
@@ -109,10 +109,10 @@ export interface Violation {
 
 const BODY_PATH = '(body)';
 
-// Finding suggestions is costly, and nobody reads thousands of them.
+// Suggestions are expensive to find, and nobody reads thousands of them.
 const MOST_SUGGESTED = 50;
 
-/** What an issue of the schema means. `examples` is a right body of the same combination. */
+/** Converts an issue of the schema to violations. `examples` is a valid body of the same combination. */
 function violationsOf(issue: z.core.$ZodIssue, body: unknown, examples: unknown): Violation[] {
   const parts = issue.path.map(String);
   if (issue.code === 'unrecognized_keys')
@@ -127,12 +127,12 @@ function violationsOf(issue: z.core.$ZodIssue, body: unknown, examples: unknown)
   return [{ path, rule: ruleOf(field, value), example: meant ?? example, suggestion: meant }];
 }
 
-/** A path that can be shown: parts that do not look like names of members may be anything, and are left out. */
+/** Makes a path safe to show: parts that do not look like names of members are left out, since they may be secrets. */
 function displayPath(parts: readonly string[]): string {
   return parts.map((part) => (looksLikeName(part) ? part : '(unusual name)')).join('.');
 }
 
-/** Whether a part of a path is like the names of members and numbers of items that a body contains. */
+/** Whether a part of a path looks like a name of a member or the number of an item. */
 export function looksLikeName(part: string): boolean {
   return /^(?:(?!__proto__$)[A-Za-z_][\w-]{0,63}|\d{1,4})$/.test(part) && !containsCardNumber(part);
 }
@@ -148,7 +148,7 @@ function meantMember(parts: readonly string[], key: string): string | undefined 
   return nearest(key, names) ?? nearest(snakeCase, names) ?? elsewhere(key);
 }
 
-// A field in the wrong object is named with its full path.
+// For a field in the wrong object, the suggestion is its full path.
 function elsewhere(key: string): string | undefined {
   const homes = fieldsBelow(BODY).filter(({ path }) => path === key || path.endsWith(`.${key}`));
   return homes.length === 1 ? homes[0]?.path : undefined;

@@ -30,18 +30,18 @@ export async function reportChallenge(
   return true;
 }
 
-/** Says where the cardholder does the challenge, and opens that page when asked to. */
+/** Reports the page of the challenge, and opens it if requested. */
 export async function reportPage(context: Context, page: string | undefined, open: boolean): Promise<void> {
   if (page === undefined)
     return context.notices.note('the service gave no address for it: the SDK performs the challenge');
   context.notices.note(`the cardholder completes the challenge at ${page}`);
-  // What looks like a signed address is shown without its query.
+  // An address that looks signed is shown without its query.
   if (page.includes('?') && !context.globals.showUrls)
     context.notices.note('use --show-urls to see the whole address, or --open to open it');
   if (open) await openPage(context, page);
 }
 
-/** Opens an address in the person's browser. Where that fails it says so: the address was printed. */
+/** Opens an address in a browser. A failure is only reported, since the address was printed. */
 async function openPage({ system, notices }: Context, address: string): Promise<void> {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address))
     return notices.warn('not opened: the address is neither http nor https');
@@ -60,14 +60,14 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** The response to an authentication need not contain the address; the session does. */
+/** Finds the address of the challenge page: in the response to the authentication, or else in the session. */
 export async function pageOf(client: Client, id: string, result: AuthenticationResult): Promise<string | undefined> {
   const { acs_challenge_url: given } = result;
   if (typeof given === 'string' && given !== '') return given;
   return (await sessionOutcome(client, id))?.acs_challenge_url || undefined;
 }
 
-/** Says on stderr what an outcome means, who bears the loss, and what to do next. */
+/** Explains an outcome on stderr: its meaning, who bears the loss, and what to do next. */
 export async function reportOutcome(context: Context, client: Client, id: string, last: Authentication): Promise<void> {
   const { notices } = context;
   if (!notices.shows('normal')) return;
@@ -91,7 +91,7 @@ function reasonsOf(outcome: Readonly<Record<string, unknown>> = {}): Record<stri
   );
 }
 
-/** The outcome as the session has it, with reasons and addresses that a response lacks; undefined if unreadable. */
+/** Reads the outcome from the session, with reasons and addresses that a response lacks; undefined if unreadable. */
 export async function sessionOutcome({ threeDs }: Client, id: string): Promise<Authentication | undefined> {
   try {
     return (await threeDs.read(id)).authentication ?? undefined;
@@ -101,13 +101,13 @@ export async function sessionOutcome({ threeDs }: Client, id: string): Promise<A
   }
 }
 
-/** Statuses after which a session is of no more use, and why. */
+/** Statuses after which a session is unusable, with the reasons. */
 const SPENT: ReadonlyMap<number | undefined, string> = new Map([
   [409, 'A session can be authenticated once'],
   [424, 'Another party in 3-D Secure returned an error'],
 ]);
 
-/** Says that a new session is needed where the service refused because this one cannot be used any more. */
+/** Adds to a refusal that a new session is needed, if this one can no longer be used. */
 export async function orNewSession<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -134,7 +134,7 @@ export function warnOfDeprecated({ notices }: Context, session: ThreeDsSession):
   if (found.length > 0) notices.warn(`deprecated: ${found.join(', ')}; use token_id instead`);
 }
 
-/** The function that prints a 3DS response: masked in a table, and says so; as sent in other formats. */
+/** Returns the function that prints a 3DS response: masked in a table, with a note; as sent in other formats. */
 export async function responsePrinter<T extends object>(context: Context, view: View<T>) {
   const print = await recordPrinter(context, view);
   return async (response: T): Promise<void> => {
@@ -146,7 +146,7 @@ export async function responsePrinter<T extends object>(context: Context, view: 
 }
 
 const HOUR_MS = 3_600_000;
-/** A decoupled challenge can be given a week. */
+/** A decoupled challenge may take up to a week. */
 const EIGHT_DAYS_MS = 192 * HOUR_MS;
 
 /**
@@ -177,8 +177,8 @@ export async function waitForOutcome(context: Context, client: Client, id: strin
 }
 
 /**
- * The result of a challenge. While a challenge is open the service may respond with 404: then what the session contains
- * of the authentication, and nothing where the session may not be read.
+ * Reads the result of a challenge. While it is open the service may respond with 404; then this returns the authentication
+ * in the session, or nothing if the session may not be read.
  * @throws SvcError `not_found` where the session does not exist either
  */
 export async function resultSoFar({ threeDs }: Client, id: string): Promise<Authentication> {
@@ -200,7 +200,7 @@ function stateOf(result: PollResult<Authentication>): string {
 }
 
 function withResumeHint(error: unknown, id: string): unknown {
-  // The response before the wait said that it is open.
+  // The response before the wait showed an open challenge.
   if (isSvcError(error, 'timeout')) return stillOpen(id, error.message);
   if (!isSvcError(error, 'hangup', 'interrupted', 'terminated')) return error;
   return new SvcError(error.code, `${error.message}; the challenge continues without svc`, resumeHint(id));

@@ -1,6 +1,6 @@
 import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType } from '../schema/three-ds/values.ts';
 
-/** What the rules between fields depend on; values of a body as given. */
+/** The values of a body on which rules between fields depend, unchecked. */
 export interface Combination {
   readonly category: unknown;
   readonly type: unknown;
@@ -35,7 +35,7 @@ const DECOUPLED: Condition = {
 
 export const UNKNOWN_MEMBER = 'is not a field of the interface';
 
-/** Every conditional rule of the interface about fields that are needed. */
+/** The conditional rules of the interface about required fields. */
 export const NEEDS: readonly Need[] = [
   { path: 'decoupled_challenge_max_time', when: DECOUPLED },
   { path: 'purchase_info', when: PURCHASE },
@@ -55,13 +55,13 @@ export const NEEDS: readonly Need[] = [
   { path: 'merchant_info.category_code', when: PAYMENT },
 ];
 
-/** The session types that an authentication type goes with; none for one that is unknown. */
+/** Returns the session types for an authentication type; none for an unknown one. */
 export function sessionTypesOf(type: unknown): readonly SessionType[] {
   const found = Object.entries(SESSION_TYPES_BY_AUTHENTICATION_TYPE).find(([name]) => name === type);
   return found?.[1] ?? [];
 }
 
-/** The authentication types that a session of this type takes. */
+/** Returns the authentication types for a session of this type. */
 export function authenticationTypesOf(sessionType: SessionType): string[] {
   return Object.keys(SESSION_TYPES_BY_AUTHENTICATION_TYPE).filter((type) => sessionTypesOf(type).includes(sessionType));
 }
@@ -75,7 +75,7 @@ const WITHOUT_MONEY = new Set([
   'account-verification',
 ]);
 
-/** The category that an authentication type usually goes with; the interface allows both with each. */
+/** Returns the usual category for an authentication type; the interface allows both. */
 export function usualCategoryOf(type: string): 'payment' | 'non-payment' {
   return WITHOUT_MONEY.has(type) ? 'non-payment' : 'payment';
 }

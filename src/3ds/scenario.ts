@@ -39,7 +39,7 @@ export const challengeTimeoutParameter = value(
   positiveDuration,
 );
 
-/** A scenario with all that it sends, checked. */
+/** A scenario with its checked requests. */
 export interface PlannedScenario {
   readonly name: string;
   readonly session: CreateSession;
@@ -48,7 +48,7 @@ export interface PlannedScenario {
   readonly challenge: ChallengeReply;
 }
 
-/** Finds the card of a scenario and checks its body, before anything is sent. Names of files begin in `directory`. */
+/** Finds the card of a scenario and checks its body before any request. File names are relative to `directory`. */
 export async function planScenario(
   context: Context,
   { name, body: file, type, expect, challenge, ...card }: Scenario,
@@ -97,7 +97,7 @@ export function failedResult(planned: PlannedScenario, { code, status }: SvcErro
   return resultOf(planned, 'error', status === undefined ? code : `${code}-${status}`);
 }
 
-/** How a scenario went: statuses, codes and ids only. `got`: the status, the HTTP status of a refusal, or `error`. */
+/** Makes the result of a scenario, from statuses, codes and ids only. `got` is a status, an HTTP status, or `error`. */
 function resultOf({ name, expect }: PlannedScenario, got: string, reason?: string, session?: string, ms = 0) {
   return {
     scenario: name,
@@ -110,7 +110,7 @@ function resultOf({ name, expect }: PlannedScenario, got: string, reason?: strin
   };
 }
 
-// What the service sends in place of a code may be anything.
+// The service may send any text in place of a code.
 function codeIn(text: string | undefined): string | null {
   return text !== undefined && /^[\w-]{1,64}$/.test(text) ? text : null;
 }
@@ -136,7 +136,7 @@ async function outcomeOf(
   return last.authentication_status ?? status;
 }
 
-/** The result of the authentication; the HTTP status where 3-D Secure itself failed, or a refusal is expected. */
+/** Authenticates and returns the result, or the HTTP status if 3-D Secure failed or a refusal is expected. */
 async function firstOutcome({ threeDs }: Client, id: string, body: AuthenticateRequest, expect: string) {
   try {
     return await threeDs.authenticate(id, body);
@@ -149,7 +149,7 @@ async function firstOutcome({ threeDs }: Client, id: string, body: AuthenticateR
 
 const PAGE_LIMITS = { connect: 5_000, headers: 10_000, idle: 5_000, body: 10_000 };
 
-/** Replies to a challenge as the cardholder does. Only the sandbox takes that from a program: its page is on loopback. */
+/** Replies to a challenge in place of the cardholder. Only the sandbox, on loopback, accepts that from a program. */
 async function answerChallenge(
   context: Context,
   { transport }: Client,
@@ -161,7 +161,7 @@ async function answerChallenge(
   if (url === undefined || !isLoopbackHost(url.hostname)) return reportPage(context, page, false);
   const { exchange } = await import('../client/http/exchange.ts');
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  // The code is for a page that asks for one, the answer for a page that stands for the app of a bank.
+  // A page with a code uses `code`; a page that represents a banking app uses `answer`.
   const body = challenge === 'complete' ? 'answer=approve&code=123456' : 'answer=cancel';
   try {
     (await exchange(transport, { method: 'POST', url, headers, body, limits: PAGE_LIMITS, signal })).discard();

@@ -12,8 +12,8 @@ export interface Setting {
 }
 
 /**
- * The body with these values put in, each of the type that its field has, a string where unknown fields are allowed;
- * the body itself is not changed.
+ * Returns a copy of the body with these values set, each with the type of its field; unknown fields, if allowed, get
+ * strings.
  * @throws SvcError `usage`, which never repeats a value, and a path only where it is nearly a known one
  */
 export function withSettings(body: unknown, settings: readonly Setting[], allowUnknown: boolean): unknown {
@@ -25,7 +25,7 @@ export function withSettings(body: unknown, settings: readonly Setting[], allowU
 
 const CURRENCY_FIELDS = ['purchase_info.currency', 'merchant_info.risk_info.gift_card_currency'];
 
-/** The body with currencies given as letters, such as USD, replaced by their ISO 4217 numbers. */
+/** Replaces alphabetic currencies in a body, such as USD, by their ISO 4217 numbers. */
 export function withNumericCurrencies(body: unknown): unknown {
   return CURRENCY_FIELDS.map((path) => path.split('.')).reduce((result, parts) => {
     const given = ownValue(result, parts);
@@ -66,7 +66,7 @@ function unknownPath(path: string): SvcError {
   });
 }
 
-/** `target` with the value at the path; objects and lists on the way are copied, or made where there are none. */
+/** Returns a copy of `target` with the value at the path. Missing objects on the way are created. */
 function put(target: unknown, parts: readonly string[], value: unknown, path = ''): unknown {
   const [part, ...rest] = parts;
   if (part === undefined) return value;
@@ -83,7 +83,7 @@ function put(target: unknown, parts: readonly string[], value: unknown, path = '
 type Change = (value: unknown) => unknown;
 
 function withMember(holder: Readonly<Record<string, unknown>>, name: string, change: Change): unknown {
-  // Own members only, whatever they are called.
+  // A map has no inherited members such as `constructor`.
   const members = new Map(Object.entries(holder));
   return Object.fromEntries(members.set(name, change(members.get(name))));
 }

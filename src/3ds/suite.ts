@@ -4,19 +4,19 @@ import { nearest, typedWord } from '../base/security/typed-word.ts';
 import { isObject } from '../schema/json-value.ts';
 import { AUTHENTICATION_STATUSES, SESSION_TYPES, type SessionType } from '../schema/three-ds/values.ts';
 
-/** One authentication, and the outcome that it is to have. */
+/** One authentication and its expected outcome. */
 export interface Scenario {
   readonly name: string;
-  /** A test card of the sandbox: a scenario of its table, the unique beginning of one, or its masked number. */
+  /** A test card of the sandbox: the name of its scenario, a unique beginning of that name, or its masked number. */
   readonly card?: string | undefined;
   readonly token?: string | undefined;
   readonly token_intent?: string | undefined;
   readonly type: SessionType;
-  /** Name of a file; an example body without one. */
+  /** The file of the body; an example body is used without one. */
   readonly body?: string | undefined;
-  /** A status of the authentication, or the HTTP status of its refusal. */
+  /** The expected status of the authentication, or the HTTP status of its refusal. */
   readonly expect: string;
-  /** What the cardholder does with a challenge of the sandbox. */
+  /** The cardholder's reply to a challenge of the sandbox. */
   readonly challenge: ChallengeReply;
 }
 
@@ -24,7 +24,7 @@ export const CHALLENGE_REPLIES = ['complete', 'cancel'] as const;
 
 export type ChallengeReply = (typeof CHALLENGE_REPLIES)[number];
 
-/** A file as it was read, and the line of each member. */
+/** The value of a file, and the line of each member. */
 interface SuiteFile {
   readonly name: string;
   readonly value: unknown;
@@ -61,11 +61,11 @@ const RULES: Readonly<Record<string, Rule>> = {
   challenge: oneOf(CHALLENGE_REPLIES),
 };
 
-/** Members that can stand beside the list too, for all scenarios that do not have them. */
+/** Members that may also stand beside the list, as defaults for all scenarios. */
 const DEFAULTS = ['type', 'body', 'challenge'];
 
 /**
- * Reads a suite: `scenarios`, each with a name of its own, a card or token, and the outcome to expect.
+ * Reads a suite: `scenarios`, each with a unique name, a card or token, and the expected outcome.
  * @throws SvcError `refused_input` with every problem and its line
  */
 export function readSuite(file: SuiteFile): Scenario[] {
@@ -93,7 +93,7 @@ export function readSuite(file: SuiteFile): Scenario[] {
 
 type Members = Readonly<Record<string, unknown>>;
 
-// Every member was checked. YAML reads 424 as a number.
+// All members were checked. YAML reads an expected 424 as a number.
 function scenarioOf(item: Members, defaults: Members): Scenario {
   const usual = { type: 'customer', challenge: 'complete' };
   return { ...usual, ...defaults, ...item, expect: String(item['expect']) } as Scenario;

@@ -2,7 +2,7 @@ import { isObject } from '../schema/json-value.ts';
 import { BODY, type Field } from '../schema/three-ds/fields.ts';
 import { type Combination, NEEDS } from './rules.ts';
 
-/** A body with the fields that this combination needs and no other, each with the example of its schema. */
+/** Makes a body with exactly the fields that this combination requires, each with the example of its schema. */
 export function exampleBody(combination: Combination, { members }: Field = BODY): Record<string, unknown> {
   const wanted = [...members].filter(([, member]) => isNeeded(member, combination));
   return Object.fromEntries(
@@ -13,7 +13,7 @@ export function exampleBody(combination: Combination, { members }: Field = BODY)
   );
 }
 
-/** The same body as JSON with a comment behind each value, for a person to go on from. */
+/** Writes an example body as JSON with a comment behind each value, as a start for a person. */
 export function commentedTemplate(combination: Combination): string {
   const { category, type, sessionType } = combination;
   const head = [
@@ -27,7 +27,7 @@ function isNeeded({ path, required }: Field, combination: Combination): boolean 
   return required || NEEDS.some((need) => need.path === path && need.when.holds(combination));
 }
 
-// What a body contains is taken over only where it is a known value: an example must be right, and reveal nothing of the body.
+// Only known values of a body are copied: an example must be valid, and reveal nothing of the body.
 function valueOf({ path, choices, example }: Field, { category, type }: Combination): unknown {
   const given: Readonly<Record<string, unknown>> = { authentication_category: category, authentication_type: type };
   return choices?.find((choice) => choice === given[path]) ?? example;
@@ -47,7 +47,7 @@ function drawn(field: Field, value: Readonly<Record<string, unknown>>, indent: s
   return `{\n${lines.join('\n')}\n${indent}}`;
 }
 
-// What the interface says of an object as a whole.
+// Remarks of the interface about whole objects.
 const NOTES: Readonly<Record<string, readonly string[]>> = {
   requestor_info: [
     'id and name depend on the card network: the merchant id, with the merchant name or a fixed prefix and the id;',
@@ -56,7 +56,7 @@ const NOTES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-// A long list of values is better looked up than read beside a value.
+// A long list of values would not fit beside a value.
 function commentOf({ description, choices }: Field): string {
   return choices !== undefined && choices.length <= 5 ? `${description}: ${choices.join(', ')}` : description;
 }

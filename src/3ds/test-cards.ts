@@ -6,14 +6,14 @@ export async function threeDsCards(): Promise<readonly SandboxThreeDsCard[]> {
   return (await import('../emulator/vault/cards.ts')).sandboxThreeDsCards();
 }
 
-/** The card with this masked number, or of the scenario that begins so. @throws SvcError `usage` for none or several */
+/** Finds a card by its masked number or the beginning of its scenario. @throws SvcError `usage` for none or several */
 export function findTestCard(cards: readonly SandboxThreeDsCard[], wanted: string): SandboxThreeDsCard {
   const start = wanted.toLowerCase();
   const byNumber = cards.find(({ number }) => number === wanted);
   const begun = cards.filter(({ scenario }) => scenario.toLowerCase().startsWith(start));
   const names = [...new Set(begun.map(({ scenario }) => scenario))].toSorted((a, b) => a.length - b.length);
   const [first = '', ...others] = names;
-  // A name can be the beginning of another one.
+  // The name of one scenario may be the beginning of another.
   const isClear = names.length > 0 && others.every((name) => name.startsWith(first));
   const found = byNumber ?? (isClear ? begun.find(({ scenario }) => scenario === first) : undefined);
   if (found !== undefined) return found;

@@ -48,7 +48,7 @@ export function statusTone(status: unknown): Tone | undefined {
   return status === 'informational' ? 'quiet' : 'warn';
 }
 
-/** Device data that says nothing about a person; new members may, so they are hidden. */
+/** Device data that says nothing about a person. New members might, so they are hidden. */
 const HARMLESS_DEVICE_FIELDS = new Set([
   'browser_javascript_enabled',
   'browser_java_enabled',
@@ -60,13 +60,13 @@ const HARMLESS_DEVICE_FIELDS = new Set([
   'sdk_render_options',
 ]);
 
-/** Members that are hidden wherever they are: personal data, and values that authorize. Programs get them as sent. */
+/** Members that tables hide: personal data, and values that authorize. Machine formats contain them. */
 const SENSITIVE = new Set(['authentication_value', 'cardholder_info', 'browser_ip_address', 'browser_ip']);
 
 /** Members that the interface has deprecated. */
 const DEPRECATED = new Set(['pan', 'pan_token_id']);
 
-/** A 3DS response as a table shows it; `hidden` counts what was left out. */
+/** Masks a 3DS response for a table; `hidden` counts the hidden values. */
 export function maskedResponse<T extends object>(response: T): { shown: T; hidden: number } {
   let hidden = 0;
   const hide = (value: unknown): unknown => {

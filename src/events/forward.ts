@@ -19,7 +19,7 @@ export interface ForwardOptions {
   readonly clock: Clock;
   readonly random?: (() => number) | undefined;
   readonly limits?: TimeLimits | undefined;
-  /** At most this many; 5 by default. */
+  /** The most attempts; 5 by default. */
   readonly attempts?: number | undefined;
 }
 
@@ -28,21 +28,21 @@ export interface Forwarded {
   readonly body: string;
 }
 
-/** How it ended: with a `reason` when the target did not accept it, with a `status` when it responded. */
+/** The outcome: a `reason` if the target did not accept the event, and a `status` if it responded. */
 export interface ForwardResult {
   readonly attempts: number;
   readonly status?: number | undefined;
   readonly reason?: string | undefined;
 }
 
-/** A target responds soon or not at all: other events are waiting. */
+/** Short time limits for a target, since other events are waiting. */
 export const FORWARD_LIMITS: TimeLimits = { connect: 5_000, headers: 10_000, idle: 5_000, body: 10_000 };
 
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Posts an event to a target, several times where that may help. Delivery is at least once: a target can see an
- * event twice. Never rejects.
+ * Posts an event to a target, and retries where that may help. Delivery is at least once, so a target may receive an event
+ * twice. Never rejects.
  */
 export async function forward(
   url: URL,
@@ -75,7 +75,7 @@ async function post(
 ): Promise<Outcome & { askedMs?: number | undefined }> {
   try {
     const response = await exchange(transport, { method: 'POST', url, headers, body, limits, signal });
-    // A short body is read, so that the connection can serve again; nothing in it matters.
+    // Reading a short body allows reusing the connection; its content does not matter.
     await response.readPartial(64 * 1024);
     return { status: response.status, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
   } catch (error) {
@@ -91,7 +91,7 @@ function resultOf(outcome: Outcome, attempts: number): ForwardResult {
   return { attempts, status, reason: status < 400 ? `it redirects (${status})` : `it responded ${status}` };
 }
 
-/** Which events of a journal are sent again; all that is given must hold. */
+/** A selection of events in a journal; an event must match all given conditions. */
 export interface Choice {
   readonly ids?: readonly string[] | undefined;
   readonly types?: readonly string[] | undefined;
@@ -99,14 +99,14 @@ export interface Choice {
   readonly since?: number | undefined;
 }
 
-/** An event that was sent again, or a line that could not be. */
+/** The outcome for one line of a journal. */
 export type Replayed =
   | { readonly kind: 'sent'; readonly entry: JournalEntry; readonly result: ForwardResult }
   | { readonly kind: 'unreadable'; readonly line: number; readonly problem: string }
-  /** The target did not respond so often that the rest, from this event on, was not tried. */
+  /** The target failed too often, so this event and all later ones were not tried. */
   | { readonly kind: 'given up'; readonly from: JournalEntry };
 
-/** The header that says that an event is sent again, and when it was first received. */
+/** The header that marks a replayed event, with the time of its first receipt. */
 const REPLAYED_HEADER = 'svc-replayed';
 
 const MOST_UNANSWERED = 3;

@@ -11,7 +11,7 @@ export interface JournalEntry {
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Something in the body that may not be stored, such as a card number, was hidden. */
+  /** Whether something in the body, such as a card number, was hidden because it must not be stored. */
   readonly redacted?: true | undefined;
 }
 
@@ -21,14 +21,14 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Events on disk, a JSON line each, append-only and readable by the owner only. */
+/** A file of events, one JSON line each, append-only and readable by its owner only. */
 export class Journal {
   readonly #file: string;
   readonly #handle: fs.FileHandle;
   readonly #redact: (text: string) => string;
   readonly #waiting: Waiting[] = [];
   #writing: Promise<void> | undefined;
-  /** The file ends within a line. */
+  /** Whether the file ends within a line. */
   #torn: boolean;
 
   private constructor(file: string, handle: fs.FileHandle, torn: boolean, redact: (text: string) => string) {
@@ -78,7 +78,7 @@ export class Journal {
     };
   }
 
-  // A write each, and one sync for all that were received during the last one.
+  // Each event is one write; all events that arrive during a sync share the next one.
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const written: Waiting[] = [];
@@ -96,7 +96,7 @@ export class Journal {
   }
 
   async #write({ line, reject }: Waiting): Promise<boolean> {
-    // What an earlier write left incomplete stays a line of its own, which no reader takes for an event.
+    // A newline ends an incomplete line of an earlier write, which readers then ignore.
     const bytes = Buffer.from(this.#torn ? `\n${line}` : line);
     let done = 0;
     try {
@@ -114,7 +114,7 @@ export class Journal {
     try {
       await this.#handle.datasync();
     } catch (error) {
-      // Not every device can be synced; for a file the error is another one.
+      // Some devices cannot be synced, which these codes mean; a regular file fails with others.
       if (!['EINVAL', 'ENOTSUP'].includes(systemCodeOf(error) ?? '')) throw error;
     }
   }
@@ -157,7 +157,7 @@ export async function* readJournal(file: string, from = 0): AsyncGenerator<Journ
   }
 }
 
-// Ten thousand events and more.
+// Enough for ten thousand events.
 const TAIL_BYTES = 8_000_000;
 
 /** The ids of the last events of a journal, oldest first; none where there is no journal yet. */

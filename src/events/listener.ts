@@ -25,7 +25,7 @@ export class Listener {
   readonly #transport: Transport;
   readonly #sinks: readonly Sink[];
   #receiver: Receiver | undefined;
-  /** How many more events are accepted, and how many are being accepted. */
+  /** The number of events that may still be accepted, and of those being accepted. */
   #capacity: number;
   #pending = 0;
   #ending = false;
@@ -70,14 +70,14 @@ export class Listener {
     return this.#queue.batches();
   }
 
-  /** Accepts no more events. Those accepted are still processed. */
+  /** Stops accepting events. Accepted ones are still processed. */
   end(): void {
     this.#ending = true;
     this.#capacity = 0;
     this.#endOnceQuiet();
   }
 
-  /** Lets the sinks finish until the signal aborts, and returns what was not processed. */
+  /** Lets the sinks finish until the signal aborts, and returns unprocessed events. */
   async finish(signal: AbortSignal): Promise<readonly Unprocessed[]> {
     this.end();
     await this.#receiver?.close();

@@ -15,7 +15,7 @@ export function parseTarget(text: string): URL {
   throw new SvcError('usage', problem ?? '', { hint: 'Give an address such as http://localhost:3000/webhooks.' });
 }
 
-/** What may be shown of a target: that it has a query, but not the query itself. */
+/** Formats a target for display. It shows that there is a query, but not the query itself. */
 export function displayTarget(url: URL): string {
   return displayHost(url) + (url.pathname === '/' ? '' : url.pathname) + (url.search === '' ? '' : '?…');
 }
@@ -56,13 +56,13 @@ export function reportUnprocessed(context: Context, { target, count, ids, firstA
   if (journal === undefined)
     return context.notices.warn(`${events} did not reach ${where}; with --journal they could be sent again`);
   context.notices.warn(`${events} did not reach ${where}`);
-  // A few are selected by their ids, many by the time from which they were received.
+  // A few events are selected by their ids, many by the time of the first.
   const isMany = count > ids.length || ids.some((id) => id.length > LONGEST_ID || isUnsafe(id));
   const selection = isMany ? { since: new Date(firstAt).toISOString() } : { ids };
   noteNext(context, 'to send them again', replayCommand(journal, where, selection));
 }
 
-// An id is whatever its sender makes it.
+// A sender may choose ids of any length.
 const LONGEST_ID = 100;
 
 function shownId({ event }: Extract<ListenerEvent, { event: unknown }>): string {

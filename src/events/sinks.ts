@@ -5,7 +5,7 @@ import type { Refusal } from '../client/webhooks/receiver.ts';
 import { forward, type ForwardOptions, type ForwardResult } from './forward.ts';
 
 export interface AcceptedEvent extends ReceivedEvent {
-  /** An event with this id was received before. */
+  /** Whether an event with this id was received before. */
   readonly repeated: boolean;
   readonly size: number;
 }
@@ -16,7 +16,7 @@ export interface Unprocessed {
   readonly target: URL | undefined;
   readonly count: number;
   readonly ids: readonly string[];
-  /** When the first of them was received, in milliseconds since the epoch. */
+  /** The time at which the first of them was received, in milliseconds since the epoch. */
   readonly firstAt: number;
 }
 
@@ -26,10 +26,10 @@ export interface SinkOptions extends ForwardOptions {
   readonly onEvent?: ((event: ListenerEvent) => void) | undefined;
 }
 
-/** One thing that is done with each event, at its own pace. */
+/** A processor of events, at its own pace. */
 export interface Sink {
   readonly add: (event: AcceptedEvent) => void;
-  /** Processes what waits until the signal aborts. Resolves to what was not processed. */
+  /** Processes waiting events until the signal aborts. Resolves to those that were not processed. */
   readonly finish: (signal: AbortSignal) => Promise<Unprocessed | undefined>;
 }
 
@@ -90,18 +90,18 @@ export type ListenerEvent =
   | { readonly kind: 'command output'; readonly line: string };
 
 export interface EventCommand {
-  /** A line for the shell, written by the operator. Nothing of an event ever becomes part of it. */
+  /** A shell command of the operator. No part of an event is ever inserted into it. */
   readonly line: string;
   readonly environment: Environment;
   readonly platform: NodeJS.Platform;
   readonly cwd: string;
-  /** Longest run, in milliseconds; then it is ended. */
+  /** Time limit in milliseconds. */
   readonly limitMs: number;
 }
 
 /**
- * Runs the command with the event on standard input and its fields in the environment. What it writes is passed on line
- * by line. Never rejects.
+ * Runs the command with the event on standard input and its fields in the environment. Its output is passed on line by
+ * line. Never rejects.
  */
 export async function runCommand(
   command: EventCommand,
@@ -115,7 +115,7 @@ export async function runCommand(
   return runLine(line, event.bytes, { env, ...limits, added, onLine, signal });
 }
 
-/** Variables for the command: each field of the event, sanitized; undefined for one that this event lacks. */
+/** Returns variables with the sanitized fields of the event, undefined for missing ones. */
 export function eventVariables(
   { delivery, receivedAt }: ReceivedEvent,
   repeated: boolean,
@@ -138,17 +138,17 @@ export function eventVariables(
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value && sanitized(value, platform)]));
 }
 
-// No line break and no control character. The shell of Windows takes values apart as if they had been typed.
+// Removes line breaks and control characters. The shell of Windows parses the values of variables like typed text.
 function sanitized(value: string, platform: NodeJS.Platform): string | undefined {
   if (platform === 'win32' && !/^[\w.:+-]*$/.test(value)) return undefined;
   return value.replaceAll(/\p{Cc}/gu, ' ').slice(0, 1000);
 }
 
-/** As many items, and bytes, as may wait for their turn. */
+/** The most items, and bytes, that may wait. */
 const MAX_ITEMS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Passes items, which know their size in bytes, to one consumer at its own pace; how many may wait is bounded. */
+/** A bounded queue that passes items to one consumer at its own pace. */
 export class EventQueue<T extends { readonly size: number }> {
   readonly #waiting: T[] = [];
   #bytes = 0;
@@ -168,7 +168,7 @@ export class EventQueue<T extends { readonly size: number }> {
     return true;
   }
 
-  /** Takes no more items. Those that wait are still consumed. */
+  /** Accepts no more items. Waiting ones are still consumed. */
   end(): void {
     this.#ended = true;
     this.#wake();

@@ -21,7 +21,7 @@ export const accountUpdaterJobSchema = z.looseObject({
 });
 export type AccountUpdaterJob = z.infer<typeof accountUpdaterJobSchema>;
 
-/** Answer of GET /account-updater/jobs, newest job first. */
+/** Response of GET /account-updater/jobs, newest job first. */
 export const accountUpdaterJobPageSchema = cursorPageSchema(accountUpdaterJobSchema);
 
 /** The event type that the interface names. */

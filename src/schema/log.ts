@@ -18,7 +18,7 @@ export const logSchema = z.looseObject({
 });
 export type Log = z.infer<typeof logSchema>;
 
-/** Answer of GET /logs. */
+/** Response of GET /logs. */
 export const logPageSchema = cursorPageSchema(logSchema);
 export type LogPage = z.infer<typeof logPageSchema>;
 
@@ -29,5 +29,5 @@ export const looseLogPageSchema = cursorPageSchema(z.unknown());
 export const entityTypeSchema = z.looseObject({ display_name: text, value: z.string() });
 export type EntityType = z.infer<typeof entityTypeSchema>;
 
-/** Answer of GET /logs/entity-types. */
+/** Response of GET /logs/entity-types. */
 export const entityTypeListSchema = z.array(entityTypeSchema);

@@ -66,7 +66,7 @@ export interface TenantBody {
 
 const tokenTypeMetricsSchema = z.looseObject({ count: z.number(), last_created_at: text });
 
-/** Answer of GET /tenants/self/reports/usage. `metrics_by_type` is keyed by token type. */
+/** Response of GET /tenants/self/reports/usage. `metrics_by_type` is keyed by token type. */
 export const usageReportSchema = z.looseObject({
   token_report: z.looseObject({
     metrics_by_type: z.nullish(z.record(z.string(), tokenTypeMetricsSchema)),

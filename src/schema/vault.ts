@@ -14,7 +14,7 @@ export const createCardTokenSchema = z.looseObject({
   }),
 });
 
-/** Answer of POST /tokens for a card. The number comes back masked. */
+/** Response of POST /tokens for a card. The number comes back masked. */
 export const cardTokenSchema = z.looseObject({
   id: z.string(),
   tenant_id: text,
@@ -41,5 +41,5 @@ const applicationSchema = z.looseObject({
 });
 export type Application = z.infer<typeof applicationSchema>;
 
-/** Answer of GET /applications. */
+/** Response of GET /applications. */
 export const applicationPageSchema = offsetPageSchema(applicationSchema);

@@ -71,7 +71,7 @@ export const authenticate = defineCommand({
   },
 });
 
-/** The session; undefined where this key may not read it, which authenticating does not need. */
+/** Reads the session; undefined if this key may not read it, since authenticating does not require that. */
 async function readSession({ notices }: Context, client: Client, id: string): Promise<ThreeDsSession | undefined> {
   try {
     return await client.threeDs.read(id);
@@ -90,7 +90,7 @@ function requiredFile(file: string | undefined): string {
   });
 }
 
-/** One question at most: about unknown fields, or else about the cost. */
+/** Asks at most one question: about unknown fields, or else about the cost. */
 async function confirmed(context: Context, paths: readonly string[]): Promise<boolean> {
   if (paths.length === 0) return confirmCost(context, 'authenticate the session');
   const { globals, notices, prompts } = context;
@@ -100,7 +100,7 @@ async function confirmed(context: Context, paths: readonly string[]): Promise<bo
   return prompts().confirm(`Send ${what}?`, 'Pass --yes.');
 }
 
-// The service decides what a session still takes; what it will probably refuse is said first.
+// The service decides; the warning names a probable refusal in advance.
 function warnOfState({ notices }: Context, client: Client, session: ThreeDsSession): void {
   const expires = Date.parse(session.expiration_date ?? '');
   if (expires <= client.now())

@@ -23,7 +23,7 @@ const templateParameters = {
   sessionType: choice('--session-type <type>', 'by default customer, where the type goes with both', SESSION_TYPES),
 } as const;
 
-/** Members of a body. Their own members are known to the schema, which takes long to load. */
+/** The top members of a body, for completion. The schema knows the others, but takes long to load. */
 const BODY_FIELDS = fieldPaths(`
   authentication_category authentication_type request_decoupled_challenge
   decoupled_challenge_max_time challenge_preference purchase_info.* merchant_info.* requestor_info.*

@@ -24,7 +24,7 @@ import {
 import { readSuite, refusedSuite, type Scenario } from '../suite.ts';
 import { threeDsCards } from '../test-cards.ts';
 
-/** Sessions under way at once; the client keeps under the rate limits by itself. */
+/** The number of concurrent sessions; the client itself keeps the rate limits. */
 const CONCURRENT = 6;
 
 export const test = defineCommand({
@@ -93,7 +93,7 @@ async function readPlanned(context: Context, file: string | undefined, only: str
   });
 }
 
-/** Runs all scenarios, several at once, and adds their results. What is wrong with the key ends them all. */
+/** Runs all scenarios, several at once, and collects their results. An error of the key ends them all. */
 async function runAll(
   context: Context,
   client: Client,
@@ -155,7 +155,7 @@ function reportCounts({ notices }: Context, results: readonly ScenarioResult[]):
   });
 }
 
-/** The scenarios that ran, those that failed first. A summary may be there although others never did. */
+/** Summarizes the scenarios that ran, failures first. After an error, others may never have run. */
 function summaryOf(results: readonly ScenarioResult[], planned: number): Summary {
   const ran = results.filter(Boolean);
   const failed = ran.filter(({ result }) => result === 'failed');
@@ -172,7 +172,7 @@ function summaryOf(results: readonly ScenarioResult[], planned: number): Summary
 
 const SUMMARY_FIELDS = ['result', 'scenario', 'expected', 'got', 'reason', 'session'] as const;
 
-/** What a test card is to end with: its published name says so. */
+/** Derives the expected outcome of a test card from its published name. */
 function outcomeOf(scenario: string): string {
   if (scenario.includes('Directory Server Error')) return '424';
   if (scenario.includes('Internal 3DS Server Error')) return '500';
@@ -198,7 +198,7 @@ const HEAD = `# Run these scenarios with 'svc 3ds test <this file>'.
 # challenge: complete or cancel, which is how svc answers a challenge of the sandbox.
 `;
 
-/** The same as the text of a file to start from. */
+/** Writes the built-in suite as a file to start from. */
 async function builtInSuiteText(): Promise<string> {
   const lines = (await builtInSuite()).map(
     ({ name, card, expect }) => `  - name: ${name}\n    card: ${card}\n    expect: ${expect}\n`,
@@ -206,7 +206,7 @@ async function builtInSuiteText(): Promise<string> {
   return `${HEAD}scenarios:\n${lines.join('')}`;
 }
 
-/** Results as a JUnit report, which CI systems show. Nothing in it comes from a message of the service. */
+/** Writes results as a JUnit report, which CI systems show. It contains no message of the service. */
 function junitReport(results: readonly ScenarioResult[], ms: number): string {
   const failures = results.filter(({ result, got }) => result === 'failed' && got !== 'error').length;
   const errors = results.filter(({ got }) => got === 'error').length;
@@ -230,5 +230,5 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
     .join('');
 }
 
-// Characters that XML does not have at all.
+// Characters that XML cannot represent.
 const NOT_IN_XML = /[\uFFFE\uFFFF]/g;

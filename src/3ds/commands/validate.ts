@@ -7,7 +7,7 @@ import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts'
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { bodyParameters, readBody, checkViolations, bodyName, pathWords } from '../body.ts';
 
-/** `session_types` are those that the body can be sent to. */
+/** `session_types` are the types of session to which the body can be sent. */
 const checkedBodyView: View = {
   name: 'checked body',
   fields: ['file', 'valid', 'authentication_category', 'authentication_type', 'session_types'],

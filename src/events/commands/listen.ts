@@ -15,7 +15,7 @@ import type { AcceptedEvent, Unprocessed } from '../sinks.ts';
 
 type EventRow = ReturnType<typeof eventRow>;
 
-// An older one may be a delivery that somebody sends again.
+// An older delivery may be one that somebody sends again.
 const OLD_SECONDS = 300;
 
 const eventView: View<EventRow> = {
@@ -107,7 +107,7 @@ export const listen = defineCommand({
   },
 });
 
-// Each event would come back forever.
+// Forwarding to the listener itself would repeat each event forever.
 function refuseLoop({ forwardTo, port = DEFAULT_PORT }: ListenInput): void {
   if (!forwardTo.some((target) => isLoopback(target) && Number(target.port || 80) === port)) return;
   throw new SvcError('usage', '--forward-to is the address of the listener itself', {
@@ -156,7 +156,7 @@ function eventRow({ delivery, receivedAt, repeated }: AcceptedEvent) {
     repeated,
     age_seconds: ageOf(delivery.delivered_at, receivedAt),
   };
-  // A member of the same name must not pass for ours; the journal has it as sent.
+  // A foreign member with one of these names must not replace ours; the journal keeps it as sent.
   return { ...known, ...delivery, ...known };
 }
 
@@ -166,7 +166,7 @@ function ageOf(deliveredAt: unknown, receivedAt: number): number | undefined {
   return at === undefined ? undefined : Math.round((receivedAt - at) / 100) / 10;
 }
 
-// For what is still being forwarded or run: after Ctrl-C a moment, else long enough for every attempt.
+// Time for events still being forwarded or processed: a moment after Ctrl-C, otherwise enough for every attempt.
 const GRACE_MS = { interrupted: 2_000, done: 60_000 };
 
 /** Prints until the listener ends by itself, the time is up, or the command is asked to end. */
@@ -180,12 +180,12 @@ async function printUntilEnd(
   const ended = AbortSignal.any([signal, over.signal]);
   if (limitMs !== undefined) clock.sleep(limitMs, ended).then(() => listener.end(), ignore);
   const interrupted = aborted(signal).then(() => listener.end());
-  // A reader of stdout that does not read must not hold up the end.
+  // A reader of stdout that stops reading must not delay the end.
   const graceOver = interrupted.then(() => clock.sleep(GRACE_MS.interrupted, over.signal)).catch(ignore);
   await Promise.race([printing(), graceOver]).finally(() => over.abort());
 }
 
-/** Gives what is still being done with the events its time, and resolves to what was not done. */
+/** Waits for events still being processed, and returns those that were not. */
 async function finish({ signal, clock }: Context, listener: Listener): Promise<readonly Unprocessed[]> {
   const over = new AbortController();
   const late = new AbortController();
@@ -199,7 +199,7 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Being interrupted is how a listener ends: no error, but the exit code says what ended it. */
+/** Returns the exit code. A listener ends by a signal, which is no error, but the exit code names it. */
 function exitCode({ signal }: Context): number {
   if (!signal.aborted) return 0;
   if (isSvcError(signal.reason, 'hangup', 'interrupted', 'terminated')) return signal.reason.exitCode;
@@ -207,10 +207,10 @@ function exitCode({ signal }: Context): number {
 }
 
 function ignore(): void {
-  // The sleep was cut short: nothing is left to wait for.
+  // The sleep was interrupted because nothing is left to wait for.
 }
 
-/** Where to listen. An address that is not loopback needs its own option, and a warning. */
+/** Returns the address to listen on. An address that is not loopback requires an option, and causes a warning. */
 function listeningAddress(
   { notices }: Context,
   input: Input<typeof ADDRESS_PARAMETERS>,

@@ -104,20 +104,20 @@ const FAILED_KEPT = 5;
 
 interface Tally {
   sent: number;
-  /** The first events that failed, one more than can be selected by their ids. */
+  /** The first failed events, one more than can be selected by id. */
   readonly failed: JournalEntry[];
   failedCount: number;
   redacted: number;
   unreadable: number;
   stopped: boolean;
   last: JournalEntry | undefined;
-  /** Ids that were asked for and not found yet. */
+  /** Requested ids that were not found yet. */
   readonly missing: Set<string>;
 }
 
 const EMPTY_TALLY = { sent: 0, failedCount: 0, redacted: 0, unreadable: 0, stopped: false, last: undefined };
 
-/** Counts what was done with one event, and reports lines that cannot be read. */
+/** Counts the outcome for one event, and reports unreadable lines. */
 function count({ notices }: Context, journal: string, replayed: Replayed, tally: Tally): void {
   if (replayed.kind === 'unreadable') {
     tally.unreadable += 1;
@@ -139,7 +139,7 @@ function count({ notices }: Context, journal: string, replayed: Replayed, tally:
   else tally.sent += 1;
 }
 
-/** Reports at the end what was done with the events. @throws SvcError when any did not reach the target, or was not found */
+/** Reports the outcome at the end. @throws SvcError if any event did not reach the target, or was not found */
 function report({ notices }: Context, input: ReplayInput, target: URL, tally: Tally): void {
   const { sent, redacted, unreadable, failedCount, missing } = tally;
   if (unreadable > MAX_REPORTED_UNREADABLE) notices.warn(`${unreadable} lines were skipped in all`);
@@ -161,7 +161,7 @@ function failedError(input: ReplayInput, target: URL, tally: Tally): SvcError {
   const { sent, failedCount, failed, stopped } = tally;
   const where = displayTarget(target);
   const rest = stopped ? '; the rest was not tried, since the target does not respond' : '';
-  // Many, or ids that cannot be typed: from the first that failed on, so that those sent after it are sent once more.
+  // For many failures, or ids that cannot be typed, the command repeats everything from the first failure.
   const isMany = stopped || failedCount > FAILED_KEPT || failed.some(({ id }) => isUnsafe(id));
   const selection = isMany ? { types: input.type, since: failed[0]?.received_at } : { ids: failed.map(({ id }) => id) };
   return new SvcError(
@@ -175,7 +175,7 @@ function failedError(input: ReplayInput, target: URL, tally: Tally): SvcError {
   );
 }
 
-/** Adds to the end of a replay that was interrupted how to resume it. */
+/** Adds to the error of an interrupted replay how to resume it. */
 function withResumeHint(error: unknown, input: ReplayInput, target: URL, { last, sent }: Tally): unknown {
   if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) return error;
   const selection = { types: input.type, ids: input.id, since: last?.received_at };

@@ -90,13 +90,13 @@ function sampleDelivery(type: string, now: number): unknown {
 
 function sampleData(type: string): unknown {
   const family = familyOf(type);
-  // Their data is not described: an id is the least that any of them can contain.
+  // The interface does not document their data, so the sample contains only an id.
   if (family !== undefined) return { [family === 'tenant.' ? 'tenant' : 'session']: { id: randomUUID() } };
   const word = type.slice(type.lastIndexOf('.') + 1);
   return { job: { id: randomUUID(), status: word === 'created' ? 'pending' : word } };
 }
 
-/** Beginnings of types of which no more is known than that they exist. */
+/** Prefixes of event types whose data is not documented. */
 const FAMILIES = ['3ds.session.', 'tenant.'] as const;
 
 function familyOf(type: string): (typeof FAMILIES)[number] | undefined {
@@ -127,7 +127,7 @@ async function send(context: Context, { url, headers, body }: Delivery): Promise
   }
 }
 
-// Paths are those of the event; with `event.` in front they are those of the whole body.
+// A path is relative to the event; with the prefix `event.` it is relative to the whole body.
 function inDelivery({ path, value: to }: Assignment): Assignment {
   const [first = ''] = path;
   return { path: first === 'event' || first === 'delivered_at' ? path : ['event', ...path], value: to };

@@ -76,7 +76,7 @@ export const api = defineCommand({
   request: (context, input) => toRequest(context, input),
 });
 
-/** A response is JSON on a terminal too: a table would hide its form. Only what was chosen makes it another one. */
+/** Makes JSON the default on a terminal too: a table would hide the form of a response. */
 function withJson(context: Context, isList: boolean): Context {
   const { settings, out } = context;
   if (settings.output.value !== undefined || !out.isTerminal) return context;
@@ -89,7 +89,7 @@ function reportHead({ notices }: Context, { status, headers }: AnyResponse): voi
   for (const line of [`HTTP ${status}`, ...lines, '']) notices.note(line);
 }
 
-/** Writes a response of unknown shape: an array as a list, an object as it is; tables and CSV show a list's items. */
+/** Writes a response of unknown shape: an array as a list, an object unchanged; tables and CSV show the items of a list. */
 async function printResponse(context: Context, body: JsonBody): Promise<void> {
   const items = Array.isArray(body.json) || isTabular(context) ? itemsIn(body) : undefined;
   if (items !== undefined) {
@@ -98,7 +98,7 @@ async function printResponse(context: Context, body: JsonBody): Promise<void> {
     return;
   }
   const shown = context.globals.showUrls ? exactItem(body.json, sourceFrom(body.text)) : withoutAddresses(body.text);
-  // A single text or number has no columns: it is its own JSON in every format.
+  // A single text or number has no columns, so every format shows it as JSON.
   if (!isObject(shown) && !context.query) return context.out.write(`${jsonLine(shown)}\n`);
   await (
     await recordPrinter(context, responseView([shown]))
@@ -111,7 +111,7 @@ async function printItems(context: Context, batches: AsyncIterable<readonly unkn
   const first = await shown.next();
   const sample = first.done === true ? [] : first.value;
   if (sample.length === 0) context.notices.note('the list is empty');
-  // Without an item the columns are unknown, and so there is no heading.
+  // Without items the columns are unknown, so there is no header.
   if (sample.length === 0 && isTabular(context)) return;
   const print = await listPrinter(context, responseView(sample));
   await print(resumed(sample, shown));
@@ -143,13 +143,13 @@ function isTabular(context: Context): boolean {
 const ADDRESS = /^(?:upload|download)_?url$/i;
 const MOST_COLUMNS = 12;
 
-/** A response as it was sent, but with its upload and download addresses hidden: they are secrets. */
+/** Hides upload and download addresses, which are secrets, in a response. */
 function withoutAddresses(text: string): unknown {
   const shown = replaceMembers(sourceFrom(text).text, (name) => ADDRESS.test(name), '"(hidden)"');
   return exactItem(JSON.parse(shown), sourceFrom(shown));
 }
 
-/** A view made from the objects that are to be shown: every path is known, columns drop from the right. */
+/** Makes a view from sample objects: all their paths are fields, and columns drop from the right. */
 function responseView(samples: readonly unknown[]): View {
   const paths = [...new Set(samples.flatMap((sample) => leafPaths(sample)))];
   const columns = paths.slice(0, MOST_COLUMNS).map((path, at): Column => {
@@ -161,7 +161,7 @@ function responseView(samples: readonly unknown[]): View {
 
 const NOTHING_KNOWN: View = { name: '', fields: [], columns: [] };
 
-/** The request that was typed. All mistakes are found here, before anything is sent. */
+/** Reads the typed request. All mistakes are found here, before anything is sent. */
 async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest> {
   const method = methodIn(input.method);
   const { path, query } = inPath(() => readEndpointPath(input.path));
@@ -198,7 +198,7 @@ function inPath<T>(read: () => T): T {
   }
 }
 
-// The command line is seen by other users of the machine and kept in histories. A file or a pipe is not.
+// Other users and shell histories can see the command line, but not a file or a pipe.
 function refuseCardNumbers({ path, query, set, setJson }: ApiInput): void {
   const typed = [path, ...query.map((one) => one.value), ...[...set, ...setJson].map((one) => JSON.stringify(one))];
   if (!typed.some((one) => containsCardNumber(one))) return;
@@ -228,7 +228,7 @@ async function bodyOf(context: Context, { file, set, setJson }: ApiInput): Promi
   return body;
 }
 
-/** A number that would arrive as another one is refused: it was cut when it was read. */
+/** Refuses a number that lost digits when it was read, since another number would be sent. */
 function refuseInexact(value: unknown): void {
   if (typeof value === 'object' && value !== null) {
     for (const inner of Object.values(value)) refuseInexact(inner);

@@ -50,12 +50,12 @@ export const doctor = defineCommand({
 });
 
 function rowOf({ next, code, ...finding }: Finding, { globals, settings, system }: Context): FindingRow {
-  // A profile that does not exist may be a key in the wrong place (R05).
+  // The name of a missing profile may be a key in the wrong place (R05).
   const named = settings.profile.value === globals.profile ? globals : { ...globals, profile: undefined };
   return { ...finding, next: next ? nextCommand(next, named, system) : null, code };
 }
 
-// A check that waits for the network must not delay an interrupt: it ends with the process.
+// A check that waits for the network must not delay an interrupt; it ends with the process.
 async function ended(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await untilEvent(signal, 'abort');
   throw signal.reason;
@@ -83,7 +83,7 @@ async function runChecks(context: Context): Promise<Finding[]> {
   ];
 }
 
-/** Does not report a consequence of a failure that is reported already. */
+/** Skips a finding that follows from a failure which is already reported. */
 function unlessImplied(finding: Finding, config: Finding, network: readonly Finding[]): Finding {
   const { check, code } = finding;
   if (code === 'key_missing' && config.result === 'failed')
@@ -166,7 +166,7 @@ function untried(kind: KeyType, why: string): Finding[] {
 
 const NARROWEST = 24;
 
-// Color never stands alone: the word says the same.
+// Each color comes with a word that says the same.
 const MARKS: Readonly<Record<Result, readonly [word: string, tone: Tone, sign: string]>> = {
   ok: ['ok', 'good', '✓'],
   warning: ['warn', 'warn', '!'],
@@ -174,13 +174,13 @@ const MARKS: Readonly<Record<Result, readonly [word: string, tone: Tone, sign: s
   skipped: ['-', 'quiet', '-'],
 };
 
-/** Findings for people: a line each, with the fix below it. */
+/** Draws findings for people, one line each with the fix below. */
 function drawFindings(findings: readonly FindingRow[], context: Context): string {
   if (context.plain) return findings.map(sentence).join('');
   const { palette, out, unicode, marks } = context;
   const names = Math.max(0, ...findings.map(({ check }) => check.length)) + 2;
   const columns = out.isTerminal ? out.width : 80;
-  // Where hardly anything fits beside the name, the text goes below it.
+  // On a narrow terminal the text goes below the name.
   const markWidth = marks ? 1 : 4;
   const beside = columns - markWidth - 2 - names >= NARROWEST;
   const indent = ' '.repeat(markWidth + 2 + (beside ? names : 0));
@@ -205,7 +205,7 @@ function drawFindings(findings: readonly FindingRow[], context: Context): string
     .join('');
 }
 
-// For a screen reader: name, result and fix in one sentence.
+// A screen reader gets name, result and fix in one sentence.
 function sentence({ check, result, found, fix, next }: FindingRow): string {
   const what = `${check}: ${result}: ${cleanText(found)}`;
   const advice = fix === null ? '' : `. Fix: ${fix}`;

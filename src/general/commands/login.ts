@@ -59,7 +59,7 @@ export const login = defineCommand({
     const baseUrl = input.rotate ? context.settings.requireBaseUrl() : await askBaseUrl(context);
     const replaced = input.rotate ? keysToReplace(context, given, baseUrlText(baseUrl)) : undefined;
     const place: LoginTarget = { baseUrl, check: !input.noCheck, replaced };
-    // Of keys that were not typed all are accepted, or none is stored.
+    // Keys from options are stored only if all are accepted.
     for (const key of given) await checkedKey(context, key, place);
     const keys = given.length > 0 ? given : await askAll(context, place);
     if (keys.length === 0)
@@ -73,7 +73,7 @@ export const login = defineCommand({
   },
 });
 
-/** The stored keys that new ones are to replace. @throws SvcError `usage` where a new key has none to replace */
+/** Finds the stored keys that new ones replace. @throws SvcError `usage` if a new key has none to replace */
 function keysToReplace({ settings }: Context, given: readonly GivenKey[], baseUrl: string): LoginTarget['replaced'] {
   const profile = settings.profile.value;
   const stored = settings.stored?.keys ?? {};
@@ -111,7 +111,7 @@ async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]>
   const keys: GivenKey[] = [];
   for (const kind of KEY_TYPES.filter((one) => place.replaced === undefined || place.replaced[one])) {
     const key = await askForKey(context, kind, place).catch((error: unknown) => {
-      // A key that was accepted before is kept.
+      // A key that was already accepted is stored although this one failed.
       if (keys.length === 0 || !isAboutKey(error)) throw error;
       warnOf(context, `skipping the ${kind} key`, error);
     });

@@ -13,7 +13,7 @@ import { countText } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { installedCompletions } from '../completion/installed.ts';
 
-/** A file, or a directory with all that is in it. */
+/** A file, or a directory with its content. */
 type Kept = ReturnType<typeof keptAt>;
 
 const keptView: View<Kept> = {
@@ -50,7 +50,7 @@ export const reset = defineCommand({
     if (dryRun) return notices.note(`dry run: ${what} would be removed`);
     const typed = globals.yes || (await prompts().promptText(`To remove ${what}, type reset:`, 'Pass --yes.'));
     if (typed !== true && typed.trim() !== 'reset') return notices.note('nothing was removed');
-    // State goes last: whatever stops this, what was paid for stays on record.
+    // State is removed last, so that a failure keeps the record of paid work.
     for (const each of kept.toReversed()) remove(each.path);
     for (const kind of ['config', 'cache', 'state'] as const) removeIfEmpty(directoryOf(system, kind));
     return notices.success(`removed ${what}`);
@@ -67,7 +67,7 @@ function keptFiles({ system }: Context): Kept[] {
   return [...found, ...installedCompletions(system).map((file) => keptAt('completion', file))];
 }
 
-/** A directory of the state, or only what svc keeps in it where other files are there too. */
+/** Returns a state directory, or only svc's own files in it if others are there too. */
 function keptBelow(directory: string): string[] {
   if (!fs.lstatSync(directory).isDirectory()) return [directory];
   const names = entriesIn(directory).map(({ name }) => name);
@@ -81,7 +81,7 @@ function keptAt(kind: 'completion' | 'cache' | 'config' | 'state', file: string)
   return { kind, path: file, files: isDirectory ? inside.filter((entry) => !entry.isDirectory()).length : 1 };
 }
 
-/** @throws SvcError `conflict` for runs that are not over, or may not be, and were not named */
+/** Refuses to forget runs. @throws SvcError `conflict` for runs that may not have ended and were not named */
 async function requireSettled(context: Context, forget: readonly string[]): Promise<void> {
   const { runs, unreadable } = await everyRun(context);
   const open = runs.filter(({ record }) => !isSettled(record)).map(({ name }) => name);
@@ -105,6 +105,6 @@ function removeIfEmpty(root: string | undefined): void {
   try {
     if (root !== undefined) fs.rmdirSync(root);
   } catch {
-    // Something of the operator's is in it, or it is a link.
+    // The directory contains files of the operator, or is a link, so it stays.
   }
 }

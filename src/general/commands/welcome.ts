@@ -41,7 +41,7 @@ export const welcome = defineCommand({
   },
 });
 
-// A name that is not stored may be a new one, or a key that was pasted by mistake.
+// An unknown profile name may be a key that was pasted by mistake.
 function refuseWhatMayBeKey({ system, settings: { sandbox, stored, profile } }: Context): void {
   if (sandbox || stored !== undefined || isShowable(profile.value)) return;
   throw unknownProfile(profile.value, readConfig(system).config, profile.origin.name);
@@ -82,7 +82,7 @@ function stepsFor(sandbox: boolean, kinds: readonly KeyType[]): readonly Step[] 
   return [...kinds.flatMap((kind) => STEPS[kind]), last];
 }
 
-/** Who this profile is, as far as that is known without a request. */
+/** Describes the profile, as far as known without a request. */
 function statusLines(context: Context, kinds: readonly KeyType[], columns: number): string[] {
   const { settings, system, palette } = context;
   const profile = settings.profile.value;

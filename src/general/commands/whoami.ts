@@ -56,7 +56,7 @@ export const whoami = defineCommand({
   },
 });
 
-/** What is known of a profile and its keys. */
+/** The facts about a profile and its keys. */
 type Identity = ReturnType<typeof rowOf>;
 
 function rowOf(context: Context, keys: readonly KeyReport[]) {
@@ -81,7 +81,7 @@ function rowOf(context: Context, keys: readonly KeyReport[]) {
   };
 }
 
-/** A key, where it comes from, and what the service says of it; `stored_at` is null too where an earlier version stored it. */
+/** Describes a key, its origin and the service's verdict; `stored_at` is also null if an earlier version stored it. */
 function keyRowOf({ system, settings }: Context, kind: KeyType, keys: readonly KeyReport[]) {
   const { check, failure } = keys.find((key) => key.kind === kind) ?? {};
   const origin = keyOrigin(system, settings, kind);
@@ -99,7 +99,7 @@ function keyStatus(name: string, keys: readonly KeyReport[]): string | null {
   return tried.find(({ permission }) => permission.name === name)?.status ?? null;
 }
 
-// What the service said counts more than what could not be asked, and that more than what is not there.
+// A refusal by the service outweighs a key that could not be checked, which outweighs a missing key.
 function worst(keys: readonly KeyReport[]): SvcError | undefined {
   const failures = keys.flatMap(({ failure }) => failure ?? []);
   return (
@@ -116,7 +116,7 @@ function noKeys({ profile, stored }: Context['settings']): SvcError {
 
 const LABEL = 'management key  '.length;
 
-/** The identity for people: the tenant, the profile, each key with what it may read, and what is set elsewhere. */
+/** Draws the identity for people: tenant, profile, each key with its permissions, and other settings. */
 function drawIdentity(identity: Identity, context: Context): string {
   const { palette, out, plain, settings } = context;
   const { tenant, profile, base_url, origins } = identity;
@@ -158,7 +158,7 @@ function keyLines({ permissions, ...row }: Identity, kind: KeyType, context: Con
   ];
 }
 
-// The age of a key that an environment variable or a command gives is not known here.
+// The age of a key from a variable or a command is unknown.
 function ageOf({ from, stored_at }: Identity['private_key'], { clock, settings }: Context): string {
   if (from !== `profile ${settings.profile.value}`) return '';
   const at = parseTime(stored_at ?? '');

@@ -1,8 +1,8 @@
-/** A quotation that is still open where the text ends. */
+/** The quotation mark that is still open at the end of a text. */
 export type OpenQuote = '' | '"' | "'";
 
 export interface Line {
-  /** Words that are complete, unquoted, from the command on; redirections are left out. */
+  /** Complete words from the command on, unquoted and without redirections. */
   readonly words: readonly string[];
   /** The word at the cursor as it was typed, with its quotes. */
   readonly raw: string;
@@ -33,7 +33,7 @@ export function readLine(line: string): Line {
   return { words, raw, redirected };
 }
 
-/** The text that a typed word stands for, and the quotation that is open at its end. */
+/** Unquotes a typed word, and returns the quotation mark still open at its end. */
 export function unquote(raw: string): { readonly text: string; readonly open: OpenQuote } {
   let text = '';
   let open: OpenQuote = '';
@@ -50,10 +50,10 @@ export function unquote(raw: string): { readonly text: string; readonly open: Op
   return { text, open };
 }
 
-/** A text as it can be typed inside the open quotation, or without one; undefined where it cannot. */
+/** Quotes a text for typing inside the open quotation, or without one; undefined if that is impossible. */
 export function quoted(text: string, open: OpenQuote): string | undefined {
   if (open === "'") return text.includes("'") ? undefined : text;
-  // In double quotes a ! is history, and no backslash helps.
+  // In double quotes bash expands ! from its history, and a backslash does not prevent that.
   if (open === '"') return text.includes('!') ? undefined : text.replaceAll(/["\\$`]/g, String.raw`\$&`);
   return text.replaceAll(new RegExp(String.raw`[^\p{L}\p{N}_@%+=:,./^-]`, 'gu'), String.raw`\$&`);
 }

@@ -13,7 +13,7 @@ export const bash: Shell = {
   read([type = '', columns = '', tail = '', line = '']) {
     const { words, raw, redirected } = readLine(line);
     const { text: current, open } = unquote(raw);
-    // Of the word only its end, as readline sees it, is replaced: what stands before stays.
+    // readline replaces only the end of the word that it sees; the part before stays.
     const head = raw.endsWith(tail) ? unquote(raw.slice(0, raw.length - tail.length)).text : '';
     const insertion = (word: string): string | undefined =>
       word.startsWith(head) ? quoted(word.slice(head.length), open) : undefined;
@@ -37,7 +37,7 @@ export const bash: Shell = {
 // or @ where a setting asks for the list at once.
 const LISTING = new Set(['63', '33', '64']);
 
-// One candidate a line, as wide as the terminal lets it be; bash itself knows no descriptions.
+// Each candidate is padded to one line, because bash itself supports no descriptions.
 function table(found: readonly (readonly [string, string])[], columns: number): string[] {
   const width = Math.max(...found.map(([word]) => word.length));
   const room = columns - width - 6;

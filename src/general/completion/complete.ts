@@ -10,18 +10,18 @@ import { isObject } from '../../schema/json-value.ts';
 import { argumentsOf, type Completable, optionNamed, type ParseState, walk } from './walk.ts';
 
 export interface Candidates {
-  /** `files` and `directories` are left to the shell, which knows best how to complete them. */
+  /** The kind of candidates. The shell itself completes `files` and `directories`. */
   readonly kind: 'words' | 'files' | 'directories';
-  /** The start of the word that stays as it is: `--output=`, or `id,` in a list. The candidates come after it. */
+  /** The unchanged start of the word, before the candidates: `--output=`, or `id,` in a list. */
   readonly prefix: string;
   readonly candidates: readonly Suggestion[];
-  /** The word may go on after a candidate: no space is to follow. */
+  /** Whether the word may continue after a candidate, so that no space follows. */
   readonly open: boolean;
 }
 
 export const NOTHING: Candidates = { kind: 'words', prefix: '', candidates: [], open: false };
 
-/** What could complete `current`, the start of a word, after the words before it. */
+/** Finds the candidates for `current`, the start of a word, after the words before it. */
 export async function candidatesFor(
   program: Completable,
   words: readonly string[],
@@ -49,7 +49,7 @@ async function candidatesAt(at: ParseState, program: Completable, current: strin
   const last = declared.at(-1);
   const argument = declared[at.arguments] ?? (last?.syntax.includes('...') ? last : undefined);
   if (argument) return valuesOf(argument, current, '', sources);
-  // Where nothing else can follow, an empty word lists the options.
+  // If nothing else can follow, an empty word lists the options.
   return current === '' && !at.argumentsOnly ? chosen(options(at, '--'), '') : NOTHING;
 }
 
@@ -87,7 +87,7 @@ async function valuesOf(parameter: Parameter<unknown>, typed: string, prefix: st
   return valuesBySyntax(parameter.syntax, typed, prefix, sources);
 }
 
-// The name of a value says what it can be: `<file|->`, `<file...>`, `[dir]`, `<job|run>`.
+// The name of a value in the syntax tells its kind: `<file|->`, `<file...>`, `[dir]`, `<job|run>`.
 async function valuesBySyntax(syntax: string, typed: string, prefix: string, sources: Sources): Promise<Candidates> {
   const called = /[<[]([^>\]]+)/.exec(syntax)?.[1]?.replace('...', '').split('|') ?? [];
   const isOneOf = (...names: string[]): boolean => called.some((name) => names.includes(name));
@@ -98,7 +98,7 @@ async function valuesBySyntax(syntax: string, typed: string, prefix: string, sou
   return chosen([...runs, ...jobs], typed, prefix);
 }
 
-// A comma-separated list: what stands before the last comma stays, and is not offered again.
+// In a comma-separated list, the names before the last comma stay and are not offered again.
 async function fields(typed: string, prefix: string, sources: Sources): Promise<Candidates> {
   const start = typed.lastIndexOf(',') + 1;
   const before = typed.slice(0, start);
@@ -112,21 +112,21 @@ function chosen(all: readonly Suggestion[], typed: string, prefix = ''): Candida
   return { ...NOTHING, prefix, candidates: all.filter(([value]) => value.startsWith(typed)) };
 }
 
-// Some values come from the service or a file: they must not move the cursor or end a line.
+// Values from the service or a file must not contain control characters, which could move the cursor or end a line.
 function safe(candidates: readonly Suggestion[]): Suggestion[] {
   return candidates
     .filter(([value]) => value !== '' && !isUnsafe(value))
     .map(([value, description]) => [value, cleanText(description)]);
 }
 
-/** Where values come from. Nothing here uses the network or writes. */
+/** Sources of values. None uses the network or writes. */
 interface Sources {
   readonly system: PathsHost;
-  /** What `--fields` can choose from for the command being typed. */
+  /** The fields of the typed command, for `--fields`. */
   readonly fields: readonly string[];
 }
 
-/** The values to offer; none where they cannot be read, since nothing may be printed on TAB. */
+/** Returns the values to offer; none if they cannot be read, since TAB must print no errors. */
 async function suggestionsOf(suggest: Suggest, sources: Sources): Promise<readonly Suggestion[]> {
   if (typeof suggest === 'function') return suggest();
   switch (suggest) {
@@ -151,7 +151,7 @@ async function suggestionsOf(suggest: Suggest, sources: Sources): Promise<readon
 
 const MOST_RUNS = 50;
 
-/** Runs that this machine remembers, the newest first. */
+/** Returns the recorded runs of this machine, newest first. */
 async function newestRuns({ system }: Sources): Promise<RunRecord[]> {
   const state = directoryOf(system, 'state');
   if (state === undefined) return [];

@@ -8,7 +8,7 @@ import { SHELL_NAMES, type ShellName } from './shells.ts';
 
 export type InstallStatus = 'written' | 'unchanged' | 'would be written' | 'nothing to write';
 
-/** What every script of svc says of itself. */
+/** A text that every completion script of svc contains. */
 const OWN_SIGN = "'svc completion ";
 
 export function put(
@@ -29,7 +29,7 @@ export function put(
   return 'written';
 }
 
-/** The files that `svc completion install` wrote. */
+/** Finds the files that `svc completion install` wrote. */
 export function installedCompletions(system: PathsHost): string[] {
   if (!system.home) return [];
   const files = SHELL_NAMES.flatMap((shell) => installTargetFor(shell, system).file ?? []);
@@ -45,7 +45,7 @@ function existing(file: string): string | undefined {
   }
 }
 
-/** Where a shell looks for completions by itself, if anywhere, and what is left to do. */
+/** The place where a shell finds completions, if any, and the remaining steps. */
 interface InstallTarget {
   readonly file: string | undefined;
   readonly next: string;

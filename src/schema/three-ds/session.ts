@@ -40,7 +40,7 @@ const versionSchema = z.looseObject({
   acs_information: z.nullish(z.array(z.unknown())),
 });
 
-/** Answer of POST /3ds/sessions/{id}/authenticate. */
+/** Response of POST /3ds/sessions/{id}/authenticate. */
 export const authenticationResultSchema = z.looseObject({
   threeds_version: text,
   acs_transaction_id: text,
@@ -62,7 +62,7 @@ const messageExtensionSchema = z.looseObject({
   data: z.optional(z.unknown()),
 });
 
-/** Answer of GET /3ds/sessions/{id}/challenge-result. */
+/** Response of GET /3ds/sessions/{id}/challenge-result. */
 export const challengeResultSchema = z.extend(authenticationResultSchema, {
   acs_challenge_mandated: text,
   authentication_challenge_type: text,
@@ -120,7 +120,7 @@ export const createSessionSchema = z.strictObject({
 });
 export type CreateSession = z.infer<typeof createSessionSchema>;
 
-/** Answer of POST /3ds/sessions. */
+/** Response of POST /3ds/sessions. */
 export const createdSessionSchema = z.looseObject({
   id: z.string(),
   type: text,

@@ -15,7 +15,7 @@ import {
 } from '../../../cli/config/values.ts';
 import type { KeyType } from '../../../schema/tenant.ts';
 
-/** The settings of a profile as they are typed; keys have their own command. */
+/** The settings of a profile that can be typed; keys have their own command. */
 const SETTINGS = [
   'base_url',
   'output',
@@ -68,7 +68,7 @@ export const set = defineCommand({
   },
 });
 
-/** What puts a value into a profile, or takes it out. @throws SvcError `usage` for a value that it cannot have */
+/** A setting of a profile, which can be set or removed. Setting throws `usage` for an invalid value. */
 interface ProfileSetting {
   readonly example: string;
   put(value: string, profile: Profile): Profile;
@@ -113,7 +113,7 @@ function commandSetting(name: string, kind: KeyType): ProfileSetting {
     put: (command, { base_url, keys, ...profile }) => {
       if (command.trim() === '')
         throw new SvcError('usage', `${name} must not be empty`, { hint: 'Remove it with --unset.' });
-      // Like a key, what the command prints goes to one base URL only.
+      // The output of the command is a key, so it goes to one base URL only.
       if (base_url === undefined)
         throw new SvcError('config', 'the profile has no base URL that the key could be for', {
           hint: 'Set it first:',
