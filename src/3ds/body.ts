@@ -4,7 +4,7 @@ import { readJsonBody } from '../cli/app/json-body.ts';
 import { flag, repeated } from '../cli/app/parameter.ts';
 import { nameValue } from '../cli/app/value-parsers.ts';
 import { countText } from '../cli/output/time.ts';
-import type { Violation } from './check.ts';
+import type { Violation } from './check-body.ts';
 import { UNKNOWN_MEMBER } from './rules.ts';
 import type { Setting } from './setting.ts';
 

@@ -57,7 +57,7 @@ export async function planScenario(
   const session = { ...(await tokenOf(context, card)), type };
   const given = file === undefined || file === '-' ? file : path.join(directory, file);
   const body = given === undefined ? await exampleFor(type, set) : await readBody(context, given, set, false);
-  const { checkBody } = await import('./check.ts');
+  const { checkBody } = await import('./check-body.ts');
   checkViolations(given ?? 'the example body', checkBody(body, type), false);
   return { name, session, body: body as AuthenticateRequest, expect, challenge };
 }

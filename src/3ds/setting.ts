@@ -3,7 +3,7 @@ import { nearest, typedWord } from '../base/security/typed-word.ts';
 import { isObject } from '../schema/json-value.ts';
 import { BODY, type Field, fieldAt, fieldsBelow, ownValue } from '../schema/three-ds/fields.ts';
 import { numericCurrency } from '../schema/three-ds/formats.ts';
-import { looksLikeName } from './check.ts';
+import { looksLikeName } from './check-body.ts';
 
 export interface Setting {
   /** Dotted path of a field. */

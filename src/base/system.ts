@@ -64,12 +64,12 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now(), sleep, isBusy };
 
-let asked = { idle: 0, active: 0, utilization: 0 };
+let lastUtilization = { idle: 0, active: 0, utilization: 0 };
 
 function isBusy(): boolean {
-  const before = asked;
-  asked = performance.eventLoopUtilization();
-  return performance.eventLoopUtilization(asked, before).utilization > 0.9;
+  const before = lastUtilization;
+  lastUtilization = performance.eventLoopUtilization();
+  return performance.eventLoopUtilization(lastUtilization, before).utilization > 0.9;
 }
 
 async function sleep(ms: number, signal?: AbortSignal): Promise<void> {

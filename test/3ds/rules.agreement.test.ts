@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { checkBody } from '../../src/3ds/check.ts';
+import { checkBody } from '../../src/3ds/check-body.ts';
 import { NEEDS } from '../../src/3ds/rules.ts';
 import { checkAuthenticate } from '../../src/emulator/three-ds/authenticate.ts';
 import { SESSION_TYPES_BY_AUTHENTICATION_TYPE } from '../../src/schema/three-ds/values.ts';

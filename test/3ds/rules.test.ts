@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkBody } from '../../src/3ds/check.ts';
+import { checkBody } from '../../src/3ds/check-body.ts';
 import type { SessionType } from '../../src/schema/three-ds/values.ts';
 import { changed, fullBody } from './bodies.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkBody } from '../../src/3ds/check.ts';
+import { checkBody } from '../../src/3ds/check-body.ts';
 import type { Combination } from '../../src/3ds/rules.ts';
 import { commentedTemplate, exampleBody } from '../../src/3ds/template.ts';
 import { plainValue, readJson } from '../../src/cli/config/json-text.ts';

@@ -47,7 +47,7 @@ export const authenticate = defineCommand({
     const body = await readBody(context, given, set, allowUnknown);
     const client = await context.client();
     const session = await readSession(context, client, id);
-    const { checkBody } = await import('../check.ts');
+    const { checkBody } = await import('../check-body.ts');
     const type = SESSION_TYPES.find((known) => known === session?.type);
     const unknown = checkViolations(given, checkBody(body, type), allowUnknown);
     const request = body as AuthenticateRequest;

@@ -2,7 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import { typedWord } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { optionalArgument, suggesting } from '../../cli/app/parameter.ts';
-import { formatOf, listPrinter, once } from '../../cli/app/print.ts';
+import { formatOf, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { hangingIndent, wrapWords } from '../../cli/output/text.ts';
 import type { View } from '../../cli/output/view.ts';
@@ -39,7 +39,7 @@ export const explain = defineCommand({
     const found = word === undefined ? MEANINGS : meaningsFor(word);
     if (found.length === 0) throw await unknownWord(word ?? '');
     if (word === undefined || formatOf(context, 'list') !== 'table' || context.globals.fields !== undefined) {
-      await print(once(found));
+      await print(oneBatch(found));
       return;
     }
     await context.out.write(found.map((meaning) => describe(context, meaning)).join('\n'));

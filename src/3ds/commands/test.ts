@@ -4,7 +4,7 @@ import { type Context, defineCommand, dryRunParameter, Preview, type Result } fr
 import { readDataFile } from '../../cli/app/data-file.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { flag, optionalArgument, value } from '../../cli/app/parameter.ts';
-import { listPrinter, once } from '../../cli/app/print.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { openSummary, type Summary, summaryParameter } from '../../cli/app/summary.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
@@ -63,7 +63,7 @@ export const test = defineCommand({
     const work = async (): Promise<void> => {
       await runAll(context, client, planned, results, challengeTimeout);
       if (report !== undefined) await writeReport(context, report, results, context.clock.now() - started);
-      await print(once(results));
+      await print(oneBatch(results));
       reportCounts(context, results);
     };
     await summarize(work, () => summaryOf(results, planned.length));

@@ -34,7 +34,7 @@ export const validate = defineCommand({
   },
   async run(context, { file, sessionType, set, allowUnknown }) {
     const print = await recordPrinter(context, checkedBodyView);
-    const { checkBody } = await import('../check.ts');
+    const { checkBody } = await import('../check-body.ts');
     const body = await readBody(context, file, set, allowUnknown);
     const unknown = checkViolations(file, checkBody(body, sessionType), allowUnknown);
     const session_types = SESSION_TYPES.filter((type) => checkBody(body, type).length === unknown.length);

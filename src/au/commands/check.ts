@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
 import { rest } from '../../cli/app/parameter.ts';
-import { listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
+import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import {
   checkedFileView,
   type CheckedFile,
@@ -30,7 +30,7 @@ export const check = defineCommand({
     // One that is refused stops no other.
     for (const file of files) checked.push(await checkFile(context, file));
     const rows = checked.filter(({ check: { ok } }) => ok).map((file) => checkedFileRow(file.name, file.check));
-    if (!isSingle) await printList(once(rows));
+    if (!isSingle) await printList(oneBatch(rows));
     else for (const row of rows) await printOne(row);
     requireAllOk(checked);
     context.notices.success(isSingle ? 'the file is valid' : 'all files are valid');

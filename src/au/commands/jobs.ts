@@ -7,7 +7,7 @@ import {
   newListProgress,
   pageSizeFor,
   reportRest,
-  wanted,
+  limitedPages,
 } from '../../cli/app/print.ts';
 import { moment } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -93,7 +93,7 @@ async function listed(context: Context, input: ListInput, seen: ListProgress) {
   };
   const isWanted = (job: AccountUpdaterJob): boolean =>
     (input.status === undefined || job.status === input.status) && !isBefore(job, since);
-  return { jobs: withRuns(context, wanted(untilOlder(pages, since), bounds, seen, isWanted)), isFiltered };
+  return { jobs: withRuns(context, limitedPages(untilOlder(pages, since), bounds, seen, isWanted)), isFiltered };
 }
 
 async function look(context: Context, input: ListInput): Promise<readonly ListedJob[]> {

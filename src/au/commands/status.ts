@@ -2,7 +2,7 @@ import { isSvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { argument } from '../../cli/app/parameter.ts';
-import { listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
+import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { explainMissing, jobRequest, jobView } from '../run/job-view.ts';
 import { isUntouched } from '../run/record.ts';
@@ -24,7 +24,7 @@ export const status = defineCommand({
     if (run === undefined) return printJob(context, of);
     const print = await listPrinter(context, partView);
     if (isUntouched(run.record)) {
-      await print(once(partRows(run.record)));
+      await print(oneBatch(partRows(run.record)));
       return noteNext(context, `nothing of ${run.record.id} was sent yet; to submit it`, run.resumeWords);
     }
     const client = await context.client();
@@ -42,7 +42,7 @@ export const status = defineCommand({
       context.notices.note(`what the service says is shown, and not recorded: ${error.message}`);
       return poll(() => undefined);
     });
-    await print(once(partRows(run.record)));
+    await print(oneBatch(partRows(run.record)));
   },
   request: (context, { of }) => jobRequest(context, of),
 });

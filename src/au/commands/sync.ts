@@ -2,7 +2,7 @@ import { isSvcError, type SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { flag, value } from '../../cli/app/parameter.ts';
-import { listPrinter, once } from '../../cli/app/print.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { openSummary, type Summarize, summaryParameter } from '../../cli/app/summary.ts';
 import { positiveDuration } from '../../cli/app/value-parsers.ts';
@@ -73,7 +73,7 @@ export const sync = defineCommand({
       ? new Map<string, Outcome>()
       : await advanceAll(context, runs, { exec, failOn, stale, summarize });
     const shown = [...runs, ...left.map(({ run }) => run)];
-    await print(once(shown.map(({ record }) => syncRow(record, outcomes.get(record.id)))));
+    await print(oneBatch(shown.map(({ record }) => syncRow(record, outcomes.get(record.id)))));
     if (dryRun) return undefined;
     // A run whose record cannot be read may be open.
     return exitCodeOf([...outcomes.values(), ...unreadable.map(() => 'unreadable' as const)]);

@@ -56,7 +56,7 @@ export async function recordPrinter<T>(context: Context, view: View<T>, usual?: 
   if (rows) {
     const print = await rows.open(view);
     return async (record: T): Promise<void> => {
-      await print(once([record]));
+      await print(oneBatch([record]));
     };
   }
   const isAsked = context.query !== undefined || context.settings.output.origin.kind === 'flag';
@@ -72,7 +72,7 @@ export async function* batches<T>(pages: AsyncIterable<Page<T>>): AsyncGenerator
   for await (const page of pages) yield page.items;
 }
 
-export async function* once<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
+export async function* oneBatch<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
   yield items;
 }
 
@@ -139,7 +139,7 @@ export function pageSizeFor(input: PagingInput, filtered = false): number | unde
  * Yields items page by page: the first page, up to the limit, or all; stops after `mostRead` items
  * were read. Counts in `seen`.
  */
-export async function* wanted<T>(
+export async function* limitedPages<T>(
   pages: AsyncIterable<Page<T>>,
   input: { readonly limit: number | undefined; readonly all?: boolean; readonly mostRead?: number },
   seen: ListProgress,

@@ -181,8 +181,8 @@ class ColumnPlan<T> {
   #fit(shown: readonly number[]): number[] | undefined {
     const tracks = shown.map((at): grid.ColumnConstraint => {
       const natural = this.#naturals[at] ?? 0;
-      const { kind, least: asked = LEAST_TEXT } = this.#columns[at] ?? {};
-      const least = this.#squeezed ? LEAST_TEXT : asked;
+      const { kind, least: ownLeast = LEAST_TEXT } = this.#columns[at] ?? {};
+      const least = this.#squeezed ? LEAST_TEXT : ownLeast;
       return { natural, least: kind === 'text' ? Math.min(natural, least) : natural };
     });
     return grid.fitWidths(tracks, this.#width);

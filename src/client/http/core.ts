@@ -142,8 +142,8 @@ export class HttpCore {
   }
 
   #askedPause({ request }: CallFacts, response: ReadResponse): number | undefined {
-    const asked = retryAfterMs(response.header('retry-after'), this.serviceClock.now());
-    if (asked !== undefined || response.status !== 429) return asked;
+    const requestedMs = retryAfterMs(response.header('retry-after'), this.serviceClock.now());
+    if (requestedMs !== undefined || response.status !== 429) return requestedMs;
     return this.#options.pacer.blockMs(request);
   }
 

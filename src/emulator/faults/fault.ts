@@ -1,4 +1,4 @@
-import { kept, mix } from '../seed/random.ts';
+import { memoized, mix } from '../seed/random.ts';
 
 /** The effect of a fault on an exchange. Effects combine, except `malformed` and a hang before the head. */
 export interface Effect {
@@ -93,7 +93,7 @@ export function matchesCall(pattern: CallPattern, method: string, target: string
   return expressionOf(pattern.path).test(path);
 }
 
-const expressionOf = kept((path: string) => {
+const expressionOf = memoized((path: string) => {
   const parts = path.split(/(\*\*|\*)/).map((part) => WILD[part] ?? part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('')}$`, 's');
 });

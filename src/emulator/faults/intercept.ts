@@ -74,7 +74,7 @@ function ownResponse(effect: Effect, incoming: IncomingMessage, outgoing: Server
   outgoing.statusCode = status;
   if (effect.redirect !== undefined) outgoing.setHeader('location', effect.redirect);
   if (effect.body === undefined) outgoing.setHeader('content-type', 'application/problem+json');
-  const body = Buffer.from(effect.body ?? JSON.stringify(problemBody(status, 'A fault that was asked for.')));
+  const body = Buffer.from(effect.body ?? JSON.stringify(problemBody(status, 'A requested fault.')));
   if (status !== 204 && status !== 304) outgoing.setHeader('content-length', body.length);
   // The rest of the request is dropped, so that it is not read as the next request.
   incoming.resume();

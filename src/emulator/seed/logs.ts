@@ -1,6 +1,6 @@
 import type { Log } from '../../schema/log.ts';
 import { TEST_CARDS } from '../vault/test-cards.ts';
-import { hex, kept, mix, NAMESPACE, uuidFromHex, uuidOf } from './random.ts';
+import { hex, memoized, mix, NAMESPACE, uuidFromHex, uuidOf } from './random.ts';
 
 /** The kinds of entities in logs, as GET /logs/entity-types lists them. */
 export const ENTITY_KINDS = [
@@ -38,8 +38,8 @@ function entityId(kind: EntityKind, seed: number, hash: number): string {
 }
 
 // Logs name the same few entities repeatedly, so their ids are computed once.
-const idsOf = kept((kind: EntityKind) =>
-  kept((seed: number) => Array.from({ length: kind.count }, (_, index) => kind.id(seed, index))),
+const idsOf = memoized((kind: EntityKind) =>
+  memoized((seed: number) => Array.from({ length: kind.count }, (_, index) => kind.id(seed, index))),
 );
 
 const KIND_BY_WEIGHT = ENTITY_KINDS.flatMap((kind) => Array.from({ length: kind.weight }, () => kind));
@@ -98,7 +98,7 @@ function readDerived(seed: number, token: string): CardOrigin | undefined {
   return derivedToken(seed, job, row, index) === token ? { kind: 'derived', index, job, row } : undefined;
 }
 
-const seededTokens = kept((seed: number) => new Map(TEST_CARDS.map((_, index) => [cardToken(seed, index), index])));
+const seededTokens = memoized((seed: number) => new Map(TEST_CARDS.map((_, index) => [cardToken(seed, index), index])));
 
 // A little less than the retention of a day, so that the oldest logs do not vanish at once.
 const SPREAD_MS = 23.5 * 3_600_000;

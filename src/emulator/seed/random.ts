@@ -34,7 +34,7 @@ export function hex(value: number, width: number): string {
 }
 
 /** Returns a function that remembers its result for each argument. */
-export function kept<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
+export function memoized<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new Map<Key, Made>();
   return (key) => {
     const found = made.get(key) ?? make(key);

@@ -1,6 +1,6 @@
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { cardToken, DEFAULT_SEED, originOfToken } from '../seed/logs.ts';
-import { kept, NAMESPACE, uuidOf } from '../seed/random.ts';
+import { memoized, NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { EventOf } from '../state/events.ts';
 import { jobStatus, type World } from '../state/world.ts';
 import {
@@ -134,7 +134,7 @@ function updateAt(index: number | undefined): Pick<Card, 'update' | 'updaterCard
   return { update: TEST_CARDS[index ?? -1], updaterCard: index ?? 0 };
 }
 
-const threeDsPositions = kept((seed: number) => {
+const threeDsPositions = memoized((seed: number) => {
   const cards = sandboxThreeDsCards(seed);
   return {
     tokens: new Map(cards.map(({ token }, index) => [token, index])),

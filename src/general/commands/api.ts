@@ -5,7 +5,7 @@ import { containsCardNumber } from '../../base/security/card-number.ts';
 import { type Context, defineCommand, dryRunParameter, Preview } from '../../cli/app/command.ts';
 import { assigned, jsonAssignment, readJsonBody, textAssignment } from '../../cli/app/json-body.ts';
 import { argument, choice, flag, type Input, repeated, suggesting, value } from '../../cli/app/parameter.ts';
-import { batches, formatOf, listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
+import { batches, formatOf, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { DEFAULT_ORIGIN } from '../../cli/config/values.ts';
 import { jsonLine } from '../../cli/output/formats.ts';
@@ -93,7 +93,7 @@ function reportHead({ notices }: Context, { status, headers }: AnyResponse): voi
 async function printResponse(context: Context, body: JsonBody): Promise<void> {
   const items = Array.isArray(body.json) || isTabular(context) ? itemsIn(body) : undefined;
   if (items !== undefined) {
-    await printItems(context, once(items));
+    await printItems(context, oneBatch(items));
     if (hasMore(body)) context.notices.note('more results: use --paginate for every page');
     return;
   }

@@ -7,7 +7,7 @@ import {
   exitCodesOf,
 } from '../../cli/app/command.ts';
 import { optionWords, type Parameter, type Parameters } from '../../cli/app/parameter.ts';
-import { listPrinter, once } from '../../cli/app/print.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { fieldPaths, simpleColumns, type View } from '../../cli/output/view.ts';
 
 /** `svc commands`; the tree, which stands above all commands, and the options that every command takes are given. */
@@ -24,7 +24,7 @@ export function commandsCommand(tree: readonly Entry[], globals: Parameters): Co
     parameters: {},
     async run(context) {
       const print = await listPrinter(context, commandView);
-      await print(once(await rows(tree, globals)));
+      await print(oneBatch(await rows(tree, globals)));
     },
   });
 }

@@ -3,7 +3,7 @@ import { VERSION } from '../../base/version.ts';
 import { inspectKey } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { nextCommand } from '../../cli/app/hint.ts';
-import { isDrawn, listPrinter, once } from '../../cli/app/print.ts';
+import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
 import { cleanText, wrapWords } from '../../cli/output/text.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -42,7 +42,7 @@ export const doctor = defineCommand({
     );
     const rows = findings.map((finding) => rowOf(finding, context));
     if (isDrawn(context)) await context.out.write(drawFindings(rows, context));
-    else await print(once(rows));
+    else await print(oneBatch(rows));
     const [counts, isGood] = summary(findings);
     context.notices[isGood ? 'success' : 'failure'](counts);
     return exitCodeOf(findings);

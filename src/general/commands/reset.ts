@@ -6,7 +6,7 @@ import { entriesIn } from '../../au/run/run-directory.ts';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, repeated } from '../../cli/app/parameter.ts';
-import { listPrinter, once } from '../../cli/app/print.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { directoryOf, KEPT_BELOW, KEPT_NAMES } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -40,7 +40,7 @@ export const reset = defineCommand({
     const { notices, globals, prompts, system } = context;
     const print = await listPrinter(context, keptView);
     const kept = keptFiles(context);
-    await print(once(kept));
+    await print(oneBatch(kept));
     await requireSettled(context, forget);
     const what = countText(
       kept.reduce((sum, { files }) => sum + files, 0),

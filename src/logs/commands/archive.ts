@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, type Input, optionalArgument, value } from '../../cli/app/parameter.ts';
-import { isDrawn, listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
+import { isDrawn, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
@@ -147,13 +147,13 @@ async function showOld(context: Context, store: ArchiveStore, keep: number | und
   const print = await listPrinter(context, droppedView);
   const found = await findArchive(store);
   if (found === undefined) {
-    await print(once([]));
+    await print(oneBatch([]));
     context.notices.note('there is no archive yet: nothing would be dropped');
     return 0;
   }
   const before = keptFrom(Date.parse(found.last.record.position.read_to), keep);
   const { months } = await findOld(store, before);
-  await print(once(months));
+  await print(oneBatch(months));
   context.notices.note(months.length === 0 ? `nothing is older than ${utcTime(before)}` : 'nothing was dropped');
   return 0;
 }

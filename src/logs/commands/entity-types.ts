@@ -1,5 +1,5 @@
 import type { Context } from '../../cli/app/command.ts';
-import { listPrinter, once } from '../../cli/app/print.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { defineRequestCommand } from '../../cli/app/request-command.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { EntityType } from '../../schema/log.ts';
@@ -19,7 +19,7 @@ export const entityTypes = defineRequestCommand({
   async printer(context) {
     const print = await listPrinter(context, entityTypeView);
     return async (types) => {
-      await print(once(types));
+      await print(oneBatch(types));
       await rememberForCompletion(context, types);
     };
   },

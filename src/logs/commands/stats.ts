@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { type Input, optionalArgument } from '../../cli/app/parameter.ts';
-import { isDrawn, listPrinter, once } from '../../cli/app/print.ts';
+import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText, isoTime, parseTime, wholeSecond } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
@@ -92,7 +92,7 @@ async function statsPrinter(context: Context): Promise<(counted: Counted) => Pro
   }
   const print = await listPrinter<StatsRow>(context, statsView);
   return async ({ counts, interval }) => {
-    await print(once(counts.rows(interval)));
+    await print(oneBatch(counts.rows(interval)));
   };
 }
 

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/app/command.ts';
 import { flag } from '../../cli/app/parameter.ts';
-import { listPrinter, once } from '../../cli/app/print.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import type { View } from '../../cli/output/view.ts';
 
 const cardView: View = {
@@ -42,6 +42,6 @@ export const cards = defineCommand({
     const { exampleRequestFile, sandboxCards, sandboxThreeDsCards } = await import('../../emulator/vault/cards.ts');
     if (request) return context.out.write(exampleRequestFile());
     const print = await listPrinter<unknown>(context, threeDs ? threeDsCardView : cardView);
-    await print(once<unknown>(threeDs ? sandboxThreeDsCards() : sandboxCards()));
+    await print(oneBatch<unknown>(threeDs ? sandboxThreeDsCards() : sandboxCards()));
   },
 });

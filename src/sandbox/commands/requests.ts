@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/app/command.ts';
 import { value } from '../../cli/app/parameter.ts';
-import { listPrinter, once } from '../../cli/app/print.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { integer } from '../../cli/app/value-parsers.ts';
 import type { View } from '../../cli/output/view.ts';
 import { directoryFrom, directoryParameter } from '../server-options.ts';
@@ -42,6 +42,6 @@ export const requests = defineCommand({
     const { listRequests } = await import('../../emulator/ledger.ts');
     const found = listRequests(directoryFrom(context, directory), limit);
     if (found.length === 0) context.notices.note('the sandbox has received no requests yet');
-    await print(once(found));
+    await print(oneBatch(found));
   },
 });

@@ -2,7 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { readDataFile } from '../../cli/app/data-file.ts';
 import { argument } from '../../cli/app/parameter.ts';
-import { isDrawn, listPrinter, once } from '../../cli/app/print.ts';
+import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { headline } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
@@ -36,7 +36,7 @@ export const diff = defineCommand({
     const client = await context.client();
     const tenant = await client.tenant.read();
     const found = drift(tenant, change);
-    await print?.(once(found.map(({ path, before, after }) => ({ field: path, tenant: before, file: after }))));
+    await print?.(oneBatch(found.map(({ path, before, after }) => ({ field: path, tenant: before, file: after }))));
     if (found.length === 0) return context.notices.success(`the tenant is as ${data.name} says`);
     if (forPeople) await context.out.write(differenceText(tenant, found, context));
     const fields = found.map(({ path }) => path);

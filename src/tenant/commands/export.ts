@@ -12,7 +12,7 @@ const exportView: View = {
 
 const exportTenant = defineRequestCommand({
   description:
-    "YAML also in a pipe, unless another format is asked for with -o. 'svc tenant diff' compares the file with the tenant, and 'svc tenant update --file' applies it; neither accepts the file of another tenant.",
+    "YAML also in a pipe, unless -o names another format. 'svc tenant diff' compares the file with the tenant, and 'svc tenant update --file' applies it; neither accepts the file of another tenant.",
   examples: [
     ['svc tenant export > tenant.yaml', 'to keep under version control'],
     ['svc tenant export -o json', 'as JSON'],

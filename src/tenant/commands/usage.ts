@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { value } from '../../cli/app/parameter.ts';
-import { formatOf, isForPeople, listPrinter, once, recordPrinter } from '../../cli/app/print.ts';
+import { formatOf, isForPeople, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { defineRequestCommand } from '../../cli/app/request-command.ts';
 import { percent } from '../../cli/app/value-parsers.ts';
 import { drawBar, drawGauge } from '../../cli/output/bars.ts';
@@ -63,7 +63,7 @@ async function reportPrinter(context: Context, warnAt: number): Promise<(report:
     return recordPrinter(context, usageView);
   const print = await listPrinter(context, usageCsvView);
   return async (report) => {
-    await print(once(usageRows(report)));
+    await print(oneBatch(usageRows(report)));
   };
 }
 
@@ -107,7 +107,7 @@ async function usagePrinter(context: Context, warnAt: number): Promise<(report: 
       bar: drawBar(count, most, BAR_WIDTH, context),
       last_created_at: last ?? undefined,
     }));
-    if (rows.length > 0) await print(once(rows));
+    if (rows.length > 0) await print(oneBatch(rows));
     else context.notices.note('the report has no tokens of any type');
     const gap = rows.length > 0 ? '\n' : '';
     await context.out.write(`${gap}${monthlyLines(monthlyActive(report), context, warnAt)}`);

@@ -3,7 +3,7 @@ import { EXIT_CODES } from '../../../base/errors.ts';
 import { type Context, defineCommand } from '../../../cli/app/command.ts';
 import { noteNext } from '../../../cli/app/hint.ts';
 import { value } from '../../../cli/app/parameter.ts';
-import { listPrinter, once } from '../../../cli/app/print.ts';
+import { listPrinter, oneBatch } from '../../../cli/app/print.ts';
 import { positiveDuration } from '../../../cli/app/value-parsers.ts';
 import { countText, formatDuration } from '../../../cli/output/time.ts';
 import type { View } from '../../../cli/output/view.ts';
@@ -50,7 +50,7 @@ export const list = defineCommand({
     const listed = runs.filter(({ record }) => record.pruned_at === undefined);
     const isStale = ({ record }: RunDirectory): boolean => isOpen(record) && now - openSince(record) > (stale ?? 0);
     const shown = stale === undefined ? listed : listed.filter(isStale);
-    await print(once(shown.map(({ record }) => localRun(record, now))));
+    await print(oneBatch(shown.map(({ record }) => localRun(record, now))));
     if (shown.length > 0 && stale !== undefined) noteNext(context, 'to poll them', ['au', 'sync']);
     // A run whose record cannot be read may be open.
     if (unreadable.length > 0) return EXIT_CODES.config;

@@ -2,7 +2,7 @@ import { EXIT_CODES, isSvcError, SvcError } from '../../../base/errors.ts';
 import { type Context, defineCommand } from '../../../cli/app/command.ts';
 import { warnOf } from '../../../cli/app/hint.ts';
 import { flag, value } from '../../../cli/app/parameter.ts';
-import { listPrinter, once } from '../../../cli/app/print.ts';
+import { listPrinter, oneBatch } from '../../../cli/app/print.ts';
 import { positiveDuration } from '../../../cli/app/value-parsers.ts';
 import { countText, formatBytes, isoTime } from '../../../cli/output/time.ts';
 import type { View } from '../../../cli/output/view.ts';
@@ -50,7 +50,7 @@ export const prune = defineCommand({
     const code = unreadable.length > 0 ? EXIT_CODES.config : 0;
     const old = runs.flatMap((run) => oldRun(run, before, context.clock.now()) ?? []);
     if (!dryRun) await removeOrphanedSpool(context.system);
-    await print(once(old.map(prunedRun)));
+    await print(oneBatch(old.map(prunedRun)));
     if (old.length === 0) {
       if (code === 0) context.notices.note('no runs to prune');
       return code;

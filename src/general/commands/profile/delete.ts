@@ -6,7 +6,7 @@ import { unknownProfile } from '../../../cli/config/settings.ts';
 import { SANDBOX_PROFILE } from '../../../cli/config/values.ts';
 
 const deleteProfile = defineCommand({
-  examples: [['svc profile delete test --yes', 'without being asked']],
+  examples: [['svc profile delete test --yes', 'without a question']],
   newProfile: true,
   parameters: {
     name: suggesting('profile', argument('<name>', 'a stored profile')),

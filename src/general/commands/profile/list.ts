@@ -1,5 +1,5 @@
 import { defineCommand } from '../../../cli/app/command.ts';
-import { listPrinter, once } from '../../../cli/app/print.ts';
+import { listPrinter, oneBatch } from '../../../cli/app/print.ts';
 import { readConfig } from '../../../cli/config/config-file.ts';
 import { profileView, profileRows, shown } from '../../profile-view.ts';
 
@@ -11,6 +11,6 @@ export const list = defineCommand({
   async run(context) {
     const print = await listPrinter(context, profileView);
     const rows = profileRows(readConfig(context.system).config, context.settings.profile.value);
-    await print(once(rows.map((row) => shown(context, row))));
+    await print(oneBatch(rows.map((row) => shown(context, row))));
   },
 });

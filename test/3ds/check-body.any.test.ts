@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkBody } from '../../src/3ds/check.ts';
+import { checkBody } from '../../src/3ds/check-body.ts';
 import { BODY, fieldAt, fieldsBelow } from '../../src/schema/three-ds/fields.ts';
 import { changed, fullBody } from './bodies.ts';
 

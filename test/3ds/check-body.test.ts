@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkBody } from '../../src/3ds/check.ts';
+import { checkBody } from '../../src/3ds/check-body.ts';
 import { changed, fullBody } from './bodies.ts';
 
 const DAY = {
