@@ -23,12 +23,13 @@ const MEASURED = {
     if (!check.ok) throw new Error(JSON.stringify(check.problems));
     bytes = check.bytes;`,
   // As a run does with its request file: what is checked is what is uploaded.
-  'copy and check': `const { checkRequestFile, fileSource, moveFlushed } = await import(process.argv[3]);
+  'copy and check': `const { checkRequestFile, fileSource, flushMeanwhile, moveFlushed } = await import(process.argv[3]);
     const { constants, copyFileSync } = await import('node:fs');
     source.destroy();
     const copy = process.argv[2] + '.copy';
     copyFileSync(process.argv[2], copy, constants.COPYFILE_FICLONE);
-    const check = await checkRequestFile((await fileSource(copy)).open());
+    const checking = checkRequestFile((await fileSource(copy)).open());
+    const [check] = await Promise.all([checking, flushMeanwhile(copy)]);
     if (!check.ok) throw new Error(JSON.stringify(check.problems));
     moveFlushed(copy, process.argv[2] + '.kept');
     bytes = check.bytes;`,

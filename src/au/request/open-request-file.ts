@@ -1,4 +1,5 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
+import { flushMeanwhile } from '../../base/files/durable.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
@@ -74,7 +75,9 @@ export async function copyRequestFile(
     return spoolFile(context.system, typed, runDir);
   });
   context.onClose(() => copy.remove());
-  return openRequestFile(context, typed, copy.path);
+  // A run that takes the copy flushes it: of a gigabyte, most is on the disk by then.
+  const [file] = await Promise.all([openRequestFile(context, typed, copy.path), flushMeanwhile(copy.path)]);
+  return file;
 }
 
 /** The file for a single job. @throws SvcError `refused_input` when it has more bytes than one job takes */

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import nodePath from 'node:path';
-import { systemCodeOf } from '../errors.ts';
+import { systemCodeOf, writeFailure } from '../errors.ts';
 
 /** Creates a file and returns when its content is on the disk. */
 export function writeFlushed(file: string, data: string | Uint8Array, mode = 0o600): void {
@@ -29,6 +29,20 @@ export function moveFlushed(from: string, to: string): void {
     fs.rmSync(from);
   }
   syncDirectory(nodePath.dirname(to));
+}
+
+/** Flushes a file while other work goes on. @throws SvcError `local` */
+export async function flushMeanwhile(file: string): Promise<void> {
+  try {
+    const handle = await fs.promises.open(file, 'r+');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw writeFailure(file, error);
+  }
 }
 
 /** What a file is called while it is copied from another file system. */
