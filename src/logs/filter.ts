@@ -108,6 +108,6 @@ export function reportFiltered(
   );
 }
 
-function isOneOf(found: string | null | undefined, asked: readonly string[]): boolean {
-  return asked.length === 0 || (typeof found === 'string' && asked.includes(found));
+function isOneOf(found: string | null | undefined, requested: readonly string[]): boolean {
+  return requested.length === 0 || (typeof found === 'string' && requested.includes(found));
 }

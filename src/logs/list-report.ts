@@ -64,7 +64,7 @@ function restWords(
 
 /** Warns that a page is not of the newest entries: the service promises no order. */
 export function warnOfOldest({ notices }: Context, { since }: Interval): void {
-  const where = since === undefined ? 'of the log' : 'of the time asked for';
+  const where = since === undefined ? 'of the log' : 'of the requested time';
   notices.warn(`this service lists its oldest entries first: these are the oldest ${where}, not the newest`);
   notices.note('for the newest: svc logs tail --last <n>');
 }

@@ -38,7 +38,7 @@ function answer(found: readonly unknown[] | number, before: () => void = () => u
   };
 }
 
-/** A terminal of 120 columns, and what it shows. */
+/** Runs a command on a terminal of 120 columns, and returns the output. */
 class Screen extends Writable {
   readonly isTTY = true;
   readonly columns = 120;

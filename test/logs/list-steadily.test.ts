@@ -8,7 +8,7 @@ import type { Log } from '../../src/schema/log.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);
 
-/** Logs in a fixed order whose cursors live for so many pages. */
+/** Logs in a fixed order, whose cursors live for a given number of pages. */
 function logs(all: readonly Log[], pagesPerCursor: number): { list: typeof list; readonly expired: number } {
   let expired = 0;
   function list(filter: LogFilter = {}, options: PageOptions = {}): Pages<Log> {
@@ -37,7 +37,7 @@ function logs(all: readonly Log[], pagesPerCursor: number): { list: typeof list;
   };
 }
 
-/** An entry so many milliseconds after the start; those of one kind and time are equal. */
+/** Returns an entry at a time after the start. Entries of the same kind and time are equal. */
 function log([ms, kind]: readonly [number, number]): Log {
   return { message: `did ${kind}`, created_at: new Date(START + ms).toISOString() };
 }
@@ -63,7 +63,7 @@ describe('a list of logs', () => {
       await fc.assert(
         fc.asyncProperty(entries, fc.integer({ min: 1, max: 6 }), async (made, pageSize) => {
           const all = made.toSorted(([one], [other]) => sign * (one - other)).map(log);
-          // The entries of one second fit the pages that a cursor lives for.
+          // The entries of one second fit into the pages that a cursor lives for.
           const seconds = new Map<string, number>();
           for (const { created_at } of all)
             seconds.set(created_at.slice(0, 19), (seconds.get(created_at.slice(0, 19)) ?? 0) + 1);

@@ -5,7 +5,7 @@ import type { TimeRange } from '../../src/logs/entry.ts';
 import type { LogSource } from '../../src/logs/read-range.ts';
 import type { Log } from '../../src/schema/log.ts';
 
-/** An entry of the model: created at one time, seen from another on. */
+/** An entry of the model, with the time of its creation and the time from which it is visible. */
 export interface Happening {
   readonly at: number;
   readonly seenAt: number;
@@ -18,22 +18,22 @@ export interface Manner {
   readonly order: 'newest first' | 'oldest first' | 'as seen' | 'any';
   /** `place`: the cursor is a number of entries, so pages shift. `entry`: it names the last entry. */
   readonly cursor: 'place' | 'entry';
-  /** How many entries a page holds for every hundred asked for. */
+  /** The number of entries in a page for every hundred requested. */
   readonly pageShare: number;
-  /** Chances out of a thousand. */
+  /** The chances of events, out of a thousand. */
   readonly failures: number;
   readonly expiries: number;
   readonly retentionMs: number;
   readonly outages: readonly TimeRange[];
 }
 
-/** More requests than any history needs: a reader that makes no progress is a failure, and no endless test. */
+/** More requests than any history needs, so that a reader without progress fails instead of running forever. */
 const MOST_REQUESTS = 100_000;
 
-/** Thrown out of a read: the process died there. */
+/** The error that a read throws when the modeled process dies. */
 export class Killed extends Error {}
 
-/** A clock that moves as soon as anyone waits. */
+/** A clock whose time passes as soon as somebody waits. */
 export class ModelClock implements Clock {
   time: number;
 
@@ -58,14 +58,14 @@ interface Shown {
   readonly at: number;
 }
 
-/** A log service that does all that a service may do to its readers. */
+/** A model of the log service with every behavior that the interface allows. */
 export class ModelService implements LogSource {
   readonly clock: ModelClock;
   readonly signal = new AbortController().signal;
-  /** The request at whose answer the process dies. */
+  /** The number of the request during which the process dies. */
   killAt = Infinity;
   requests = 0;
-  /** The most windows that were being read at the same time. */
+  /** The most windows that were read at the same time. */
   mostAtOnce = 0;
   #atOnce = 0;
   readonly #manner: Manner;
@@ -114,7 +114,7 @@ export class ModelService implements LogSource {
     }
   }
 
-  // Time goes by on the way, and things go wrong there.
+  // Time passes during a request, and the request may fail.
   #arrive(hasCursor: boolean): void {
     const { failures, expiries, outages } = this.#manner;
     this.clock.time += 20 + Math.floor(this.#random() * 1_500);
@@ -151,7 +151,7 @@ export function logOf({ at, words }: Happening): Log {
     : { created_at, entity_type: 'token', message: words };
 }
 
-/** What makes two entries equal. */
+/** Returns a text that is the same for equal entries. */
 export function nameOf(log: Log): string {
   return `${log.created_at} ${log.message ?? ''}`;
 }

@@ -55,7 +55,7 @@ const COMMANDS = {
   stats: ['stats', '--since', '1h', '-o', 'jsonl'],
 } as const;
 
-/** How many entries a command found. */
+/** Returns the number of entries that a command found. */
 function countIn(stdout: string): number {
   const rows = stdout.split('\n').filter((line) => line !== '');
   const first = JSON.parse(rows[0] ?? '{}') as { by?: string; count?: number };
@@ -67,7 +67,7 @@ describe('--actor', () => {
     'R78: svc logs %s accepts the id, the beginning of the id or the name of an actor, and reads the logs once',
     async (command) => {
       const others = [NIGHTLY, NIGHTLY.toUpperCase(), '4707c78a', 'b1a0f1a3-0'];
-      // Stats and tail read until the present, which takes them longer.
+      // Stats and tail read up to the present, which takes more requests.
       for (const typed of ['4707c7', 'nightly REFRESH', ...(command === 'list' ? others : [])]) {
         const { code, stdout, stderr } = await svc(...COMMANDS[command], '--actor', typed);
         expect([typed, code, stderr.includes('error')]).toEqual([typed, 0, false]);
@@ -146,7 +146,7 @@ describe('an entity id', () => {
   });
 });
 
-/** A list of entity types in the cache, beside that of another service. */
+/** Writes entity types of this and of another service into the cache. */
 function typesOf(own: object): string {
   return JSON.stringify({ version: 1, services: { 'https://other.example': [['reactor', '']], ...own } });
 }

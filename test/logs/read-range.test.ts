@@ -9,7 +9,7 @@ import { ModelClock } from './model.ts';
 const START = Date.UTC(2026, 0, 5, 12);
 const MINUTE: TimeRange = { from: START, to: START + 60_000 };
 
-/** A source whose nth read of a window gives the nth list of pages, the last list from then on. */
+/** A source whose nth read of a window returns the nth list of pages, and later reads the last list. */
 function reads(...lists: readonly (readonly (readonly string[] | number)[])[]): LogSource & { count: number } {
   return {
     count: 0,

@@ -49,7 +49,7 @@ export class ArchiveNotices extends FollowNotices {
         `${formatNumber(shared)} of the entries belong to other tenants, which share them: kept in folders of their own`,
       );
     const unusual = [
-      [cardNumbers, 'that hold what looks like a card number', 'archived as the service sent them'],
+      [cardNumbers, 'with what looks like a card number', 'archived as the service sent them'],
       [raw, 'with duplicate names, half characters or too many levels', 'in part-….raw.gz, beside the others'],
       [timeless, 'without a readable time (created_at)', 'under date=unknown'],
     ] as const;

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { constants, createGunzip, inflateRaw } from 'node:zlib';
 import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
+import { formatNumber } from '../../cli/output/time.ts';
 import { logFromLine, malformationOf } from '../../client/api/logs.ts';
 import type { Log } from '../../schema/log.ts';
 import { shortHash } from './index/file.ts';
@@ -61,7 +62,7 @@ async function readColumns(
     if (shortHash(bytes) !== hash) throw changed(path, 'a column is not as in the index');
     const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MOST_OF_COLUMN };
     const block = await promisify(inflateRaw)(bytes, options).catch(() => Buffer.alloc(0));
-    if (countLines(block) !== entries) throw changed(path, 'a column holds other entries than the index says');
+    if (countLines(block) !== entries) throw changed(path, 'a column contains other entries than the index says');
     onBytes?.(length);
     blocks.push(block);
   }
@@ -97,14 +98,14 @@ export async function* readLines(
       yield block;
     }
     rest = end === 0 ? Buffer.concat([rest, chunk]) : chunk.subarray(end);
-    if (rest.length > LONGEST_LINE) throw changed(path, 'it holds a line too long to be an entry');
+    if (rest.length > LONGEST_LINE) throw changed(path, 'it contains a line that is too long for an entry');
   }
   if (seen.bytes !== segment.bytes)
-    throw changed(path, `it has ${seen.bytes} bytes of ${segment.bytes} that were written`);
+    throw changed(path, `${formatNumber(seen.bytes)} bytes; ${formatNumber(segment.bytes)} were archived`);
   if (seen.hash.digest('hex') !== segment.sha256) throw changed(path, 'its SHA-256 is not the one in the manifest');
   if (rest.length > 0) throw changed(path, 'its last line has no end');
   if (entries !== segment.entries)
-    throw changed(path, `it holds ${entries} entries, and the manifest says ${segment.entries}`);
+    throw changed(path, `${formatNumber(entries)} entries; ${formatNumber(segment.entries)} were archived`);
 }
 
 function countLines(block: Buffer): number {
@@ -191,8 +192,8 @@ export function readLine(path: string, line: string): Log {
   try {
     log = logFromLine(line);
   } catch {
-    throw changed(path, 'it holds a line that is not JSON');
+    throw changed(path, 'it contains a line that is not JSON');
   }
   if (isRawSegment({ path }) || malformationOf(log) !== 'not an object') return log;
-  throw changed(path, 'it holds a line that is not a log entry');
+  throw changed(path, 'it contains a line that is not a log entry');
 }

@@ -71,7 +71,7 @@ const droppedView: View<DroppedMonth> = {
 
 export const archive = defineCommand({
   description:
-    'Adds what is new since the last run, each entry once, and stops. Safe from cron, safe to kill and to run twice. The archive holds all logs of one tenant, one folder a day, as gzip files of JSON lines, with a chained manifest that reveals any later change.',
+    'Adds what is new since the last run, each entry once, and stops. Safe from cron, safe to kill and to run twice. The archive contains all logs of one tenant, one folder a day, as gzip files of JSON lines, with a chained manifest that reveals any later change.',
   examples: [
     ['svc logs archive audit', 'create an archive, or update it; run it every hour'],
     [

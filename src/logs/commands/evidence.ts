@@ -88,7 +88,7 @@ export const evidence = defineCommand({
     warnOfCardNumbers(context, made);
     if (made.problems > 0)
       throw new SvcError('checksum_mismatch', `the archive has ${countText(made.problems, 'problem')}`, {
-        hint: 'The bundle was written, and names them; none is in the files of its own days.',
+        hint: 'The bundle was written, and names them; no file of its days has one.',
         next: ['logs', 'verify', input.dir],
       });
   },

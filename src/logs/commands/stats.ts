@@ -105,8 +105,8 @@ async function countService(context: Context, input: CountFilter): Promise<Count
     import('../read-range.ts'),
   ]);
   const now = context.clock.now();
-  const { since: asked, until } = intervalOf(input, now);
-  const since = asked ?? (until ?? now) - DAY_MS;
+  const { since: typedSince, until } = intervalOf(input, now);
+  const since = typedSince ?? (until ?? now) - DAY_MS;
   const client = await context.client();
   const counts = new Counts();
   const tail = new Tail(serviceLogs(client, entityFilter(input)), {
@@ -151,12 +151,12 @@ async function countArchive(context: Context, input: CountFilter, dir: string): 
     import('../count.ts'),
   ]);
   const now = context.clock.now();
-  const asked = intervalOf(input, now);
+  const bounds = intervalOf(input, now);
   const store = await openArchive(context, dir);
-  const manifest = await readManifest(store, asked);
+  const manifest = await readManifest(store, bounds);
   const end = manifest.coverage.covered().at(-1)?.to ?? now;
-  const until = asked.until ?? (end > (asked.since ?? -Infinity) ? end : now);
-  const interval = { since: asked.since ?? until - DAY_MS, until };
+  const until = bounds.until ?? (end > (bounds.since ?? -Infinity) ? end : now);
+  const interval = { since: bounds.since ?? until - DAY_MS, until };
   reportGaps(context, manifest, interval, "'svc logs archive' updates it");
   const counts = new Counts();
   const segments = manifest.segments.filter((segment) => isWithin(segment, interval));

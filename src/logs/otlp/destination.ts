@@ -28,6 +28,6 @@ export function destinationText(url: URL): string {
 
 function problemOf(url: URL | undefined): string | undefined {
   if (url === undefined) return 'must be an address that begins with otlp+https:// or otlp+http://';
-  if (url.search !== '' || url.hash !== '') return 'must not hold a query: it could be a secret';
+  if (url.search !== '' || url.hash !== '') return 'must not contain a query: it could be a secret';
   return addressProblem(url);
 }

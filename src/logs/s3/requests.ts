@@ -125,8 +125,8 @@ export class S3Requests {
     if (!atOnce && !mayRetryRequest(refusal)) throw error;
     seen.skewed ||= atOnce;
     seen.unclear ||= response.status >= 500;
-    const asked = retryAfterMs(response.header('retry-after'), this.#storeClock.now()) ?? 0;
-    return { error, atOnce, askedMs: Math.min(asked, DEFAULT_MAX_WAIT_MS) };
+    const requestedMs = retryAfterMs(response.header('retry-after'), this.#storeClock.now()) ?? 0;
+    return { error, atOnce, askedMs: Math.min(requestedMs, DEFAULT_MAX_WAIT_MS) };
   }
 
   async #once({ method, action, headers = {}, body }: S3Request, url: URL, attempt: number): Promise<Outcome> {

@@ -38,7 +38,7 @@ export function s3Settings(environment: Environment): S3Settings {
 
 function printable<T extends string | undefined>(variable: string, value: T): T {
   if (value === undefined || /^[\x21-\x7e]+$/.test(value)) return value;
-  throw new SvcError('config', `${variable} holds characters that no credential has`, {
+  throw new SvcError('config', `${variable} contains characters that no credential has`, {
     hint: `Set ${variable} again, without quotes or line ends.`,
   });
 }
@@ -80,7 +80,7 @@ export function parseBucketLocation(text: string): BucketLocation {
   if (!BUCKET.test(bucket) || isOdd)
     throw new SvcError(
       'usage',
-      isOdd ? 'the prefix of the bucket holds . or .. or special characters' : 'not a valid bucket name',
+      isOdd ? 'the prefix of the bucket contains . or .. or special characters' : 'not a valid bucket name',
       { hint: 'Write it as s3://bucket/prefix, without an endpoint or a query.' },
     );
   const prefix = parts.map((part) => `${part}/`).join('');

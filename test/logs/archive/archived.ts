@@ -5,7 +5,7 @@ import type { ArchiveRecord, Link } from '../../../src/logs/archive/record.ts';
 import type { ArchiveStore } from '../../../src/logs/archive/store.ts';
 import type { Log } from '../../../src/schema/log.ts';
 
-/** All that an archive holds. */
+/** The content of an archive. */
 export interface Archived {
   readonly logs: readonly Log[];
   readonly links: readonly Link[];
@@ -14,7 +14,7 @@ export interface Archived {
 
 type Segments = Extract<ArchiveRecord, { kind: 'segments' }>;
 
-/** Reads an archive whole. Throws where a record, a segment or a file that no record names is not as it should be. */
+/** Reads a whole archive. Throws for an invalid record or segment, and for a file that no record names. */
 export async function readArchive(store: ArchiveStore): Promise<Archived> {
   const logs: Log[] = [];
   const links: Link[] = [];

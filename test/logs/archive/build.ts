@@ -12,22 +12,22 @@ import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt, entryOf, NO_TIME } from '../../../src/logs/entry.ts';
 import type { Log } from '../../../src/schema/log.ts';
 
-/** The tenant whose archives are built here. */
+/** The tenant of the built archives. */
 export const TENANT = '0f2a9c4e-1111-4222-8333-444455556666';
 const SERVICE = 'https://vault.example';
 
-/** One commit of an archive: up to a time (epoch milliseconds), entries and late ones, or a gap up to that time. */
+/** A commit up to a time (epoch milliseconds): entries and late entries, or a gap up to that time. */
 export interface Commit {
   readonly to: number;
   readonly entries?: readonly Log[];
-  /** Added after the entries: so they are late. */
+  /** Entries that are added after the others, so that they are late. */
   readonly late?: readonly Log[];
   readonly gap?: boolean;
-  /** How many entries of the overlap its position has. */
+  /** The number of passed entries in its position. */
   readonly passed?: number;
 }
 
-/** An archive in a directory of its own, made by the writer itself; it goes when the test ends. */
+/** Builds an archive in a new directory with the real writer. It is removed when the test ends. */
 export async function buildArchive(from: number, commits: readonly Commit[]) {
   const top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-built-'));
   onTestFinished(() => fs.rmSync(top, { recursive: true, force: true }));
@@ -51,13 +51,13 @@ export async function buildArchive(from: number, commits: readonly Commit[]) {
   return { top, store, links };
 }
 
-/** A store over a directory. */
+/** Opens a store for a directory. */
 export function openStore(top: string): DirectoryStore {
   const signal = new AbortController().signal;
   return new DirectoryStore(top, { pid: process.pid, isAlive: () => true, clock: systemClock, signal });
 }
 
-/** All files below a directory, as paths with `/`, in order. */
+/** Lists all files below a directory, as sorted paths with `/`. */
 export function filesIn(top: string): string[] {
   return fs
     .readdirSync(top, { recursive: true, encoding: 'utf8' })
@@ -65,7 +65,7 @@ export function filesIn(top: string): string[] {
     .toSorted();
 }
 
-/** Writes the file of a segment, in order of time, and says what a record says of it. */
+/** Writes the file of a segment in order of time, and returns its description for a record. */
 export function writeSegment(
   top: string,
   given: { number: number; day: string; logs: readonly Log[]; supplementary: boolean },

@@ -200,14 +200,14 @@ function head(value: unknown): void {
   fs.writeFileSync(path.join(top, '_manifest/head.json'), `${JSON.stringify(value)}\n`);
 }
 
-/** All that the checks find in the chain: what it is, where, and in which words. */
+/** Returns all findings in the chain: problem, file and message. */
 async function findings(): Promise<[problem: string, file: string, message: string][]> {
   const found: Finding[] = [];
   for await (const item of checkChain(store)) if ('problem' in item) found.push(item);
   return found.map((one) => [one.problem, one.path.replace(/^_manifest\/(?:0{7})?/, ''), one.message]);
 }
 
-/** Changes records, and lets all hashes fit again. */
+/** Changes records, and makes all hashes match again. */
 function forge(edit: (record: ArchiveRecord) => Partial<ArchiveRecord>, start: string | null = null): void {
   let previous = start;
   let sequence = 0;

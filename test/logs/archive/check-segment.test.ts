@@ -10,7 +10,7 @@ import { MemoryStore } from './memory-store.ts';
 const TENANT = 't-1';
 const FRAME = 'its first and last entry are not of the times in the manifest';
 
-/** What a check finds in a segment with these lines, of which a record says that they are of this time alone. */
+/** Checks a segment with these lines, whose record has a single time as its first and last. */
 async function check(lines: readonly string[], day: string, time: string | null): Promise<string[]> {
   const store = new MemoryStore('');
   const bytes = gzipSync(lines.map((line) => `${line}\n`).join(''));
@@ -23,7 +23,7 @@ async function check(lines: readonly string[], day: string, time: string | null)
   return (await checkSegment(store, listed, {})).map(({ message }) => message);
 }
 
-/** The same, found by parsing every line. */
+/** Returns the expected problems by parsing every line. */
 function parsed(lines: readonly string[], day: string, time: string | null): string[] {
   const logs = lines.map(logFromLine);
   const times = logs.map(entryTime);

@@ -11,7 +11,7 @@ const HOUR = 3_600_000;
 const INTERVAL = { since: START, until: START + 30 * HOUR };
 const PATH = 'tenant=t/date=2026-01-05/part-00000001-0.raw.gz';
 
-/** All counts of lines, by their bytes in blocks of a few lines, and by parsing each of them. */
+/** Counts lines by their bytes in blocks of a few lines, and by parsing each line. */
 function counted(lines: readonly string[], linesInBlock: number) {
   const [quick, plain] = [new LogCounts(), new LogCounts()];
   const counter = new LineCounter({ ...INTERVAL, onGroup: (log, bucket) => quick.add(log, bucket) });

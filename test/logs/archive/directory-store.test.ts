@@ -36,7 +36,7 @@ function localFile(text: string): LocalFile {
   return { path: file, bytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') };
 }
 
-/** The files below the archive that this process has open, where the system lists them. */
+/** Returns the files of the archive that this process has open, on systems that list them. */
 function openFiles(): string[] {
   const directory = '/proc/self/fd';
   if (!fs.existsSync(directory)) return [];

@@ -20,7 +20,7 @@ function day(number: number) {
 
 const DAYS = [0, 10, 35, 50].map(day);
 
-/** Stands for a bucket: it records what was listed. */
+/** A store that acts as a bucket and records the listed prefixes. */
 class RemoteStore extends DirectoryStore {
   override readonly isRemote = true;
   readonly listed: string[] = [];

@@ -3,19 +3,19 @@ import { SvcError } from '../../../src/base/errors.ts';
 import type { ArchiveStore, LocalFile, StoredFile } from '../../../src/logs/archive/store.ts';
 import { Killed } from '../model.ts';
 
-/** When the process dies: before or after the nth change of the store from now on. */
+/** The moment of the process's death: before or after the nth change of the store. */
 export interface Death {
   readonly change: number;
   readonly when: 'before' | 'after';
 }
 
-/** An archive in memory, in which the process can die between any two changes. */
+/** An archive in memory. The modeled process can die between any two changes. */
 export class MemoryStore implements ArchiveStore {
   readonly name = 'memory';
   readonly workDirectory: string;
   readonly isRemote = false;
   readonly files = new Map<string, Buffer>();
-  /** How many changes were made, or begun. */
+  /** The number of changes made or begun. */
   changes = 0;
   death: Death | undefined;
 

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Numbers that choose what is harmed and how. */
+/** Numbers that select the file to harm and the kind of harm. */
 export interface Choice {
   readonly one: number;
   readonly other: number;
   readonly byte: number;
 }
 
-/** Does harm to an archive; false where it would have changed nothing. */
+/** Harms an archive. Returns false if nothing would change. */
 type Mutation = (top: string, files: readonly string[], choice: Choice) => boolean;
 
-/** All the harm that can come to an archive, one at a time. */
+/** All kinds of harm to an archive. */
 export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'change a byte': (top, files, { one, other, byte }) =>
     rewrite(top, pick(files, one), (bytes) => {

@@ -7,7 +7,7 @@ import { readSegment } from '../../../src/logs/archive/read-segment.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { MemoryStore } from './memory-store.ts';
 
-/** The entries of a segment with these lines, in a raw file or not. */
+/** Writes a segment with these lines, raw or not, and returns the entries read from it. */
 async function read(lines: readonly string[], { among, isRaw = false }: { among?: string[]; isRaw?: boolean } = {}) {
   const store = new MemoryStore('');
   const bytes = gzipSync(lines.map((line) => `${line}\n`).join(''));

@@ -46,7 +46,7 @@ async function keep(store: ArchiveStore, months: number): Promise<Retention> {
 
 const built = new Map<string, Buffer>();
 
-/** The same archive each time. Building it takes longer than what is tried on it: the first one is copied. */
+/** Returns a new copy of the same archive. It is built only once, because that takes longer than the tests. */
 async function newMemoryArchive(): Promise<MemoryStore> {
   const work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-retention-'));
   onTestFinished(() => fs.rmSync(work, { recursive: true, force: true }));
@@ -68,7 +68,7 @@ async function fill(store: MemoryStore): Promise<void> {
   }
 }
 
-/** Months of the entries that a search reads, in order. */
+/** Returns the months of all entries that a search finds, in order. */
 async function searched(store: ArchiveStore): Promise<string[]> {
   const { segments } = await readManifest(store);
   return [...new Set(segments.map(({ first }) => first?.slice(0, 7) ?? 'unknown'))].toSorted();
@@ -99,7 +99,7 @@ describe('the retention of an archive', () => {
     expect(coverage.drops).toMatchObject([{ before: '2025-10-01T00:00:00.000Z', by: expect.stringMatching(/.@./) }]);
     expect(await searched(store)).toEqual(['2025-10', '2025-11', '2025-12', 'unknown']);
     expect(fs.existsSync(path.join(top, `tenant=${TENANT}/date=2025-08-20`))).toBe(false);
-    // The same again, and a longer retention, drop nothing more.
+    // Repeating the retention or keeping more months drops nothing more.
     for (const months of [2, 9]) expect((await keep(store, months)).dropped.months).toEqual([]);
     expect((await verified(store)).coverage.drops).toHaveLength(1);
     expect((await keep(store, 1)).dropped.months.map(({ month }) => month)).toEqual(['2025-10']);
@@ -149,7 +149,7 @@ describe('the retention of an archive', () => {
       for (const when of ['before', 'after'] as const) {
         const store = await newMemoryArchive();
         died ||= await dies(store, 2, { change, when });
-        // Whatever is left of it: nothing is missing, and what a search reads is all there or all gone.
+        // After any death, nothing is missing, and a search finds each month completely or not at all.
         const { findings, coverage } = await verified(store);
         expect(findings, `${when} change ${change}`).toEqual([]);
         expect((await searched(store)).includes('2025-08')).toBe(coverage.drops.length === 0);
@@ -188,7 +188,7 @@ function isSegment(file: string): boolean {
   return file.startsWith('tenant=');
 }
 
-/** Runs a retention that may die on the way; true when it did. */
+/** Runs a retention that may die. Returns whether it did. */
 async function dies(store: MemoryStore, months: number, death: Death): Promise<boolean> {
   store.changes = 0;
   store.death = death;

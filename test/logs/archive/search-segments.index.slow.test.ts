@@ -130,7 +130,7 @@ test('retention also drops index files', async () => {
   expect(kept).toContain('date=2026-03-02');
 });
 
-/** Commits of an hour each: every id in some of them. */
+/** Returns commits of an hour each, with every id in some of them. */
 function hours(count: number, start = START): Commit[] {
   return Array.from({ length: count }, (_, hour) => ({
     to: start + (hour + 1) * HOUR,

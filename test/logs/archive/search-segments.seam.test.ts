@@ -21,7 +21,7 @@ const LENGTH = 600 * SECOND;
 const HISTORIES = process.env['SOAK'] === '1' ? 1_000 : 50;
 const TIMES = { overlapMs: OVERLAP, retentionMs: 86_400 * SECOND };
 
-/** Entries in one second or spread, alike or not, each as late as it likes. */
+/** Entries in one second or spread, equal or not, each with a random delay. */
 const group: fc.Arbitrary<Happening[]> = fc
   .record({
     at: fc.integer({ min: -300 * SECOND, max: LENGTH }),

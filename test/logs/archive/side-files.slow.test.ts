@@ -57,7 +57,7 @@ function positionAt(minute: number, passed: number): TailPosition {
   return { settled: at - MINUTE, readTo: at, newest: at, passed: lines };
 }
 
-/** Commits up to this record, each with one entry and so many of the overlap. */
+/** Commits records up to a number, each with one entry and a given number of passed entries. */
 async function commitTo(record: number, passed = 0): Promise<ArchiveWriter> {
   const to = await writer();
   for (let minute = to.last.record.sequence + 1; minute <= record; minute += 1) {
@@ -85,7 +85,7 @@ async function findings(): Promise<Finding[]> {
   return found;
 }
 
-/** Changes a file that the newest record names, and lets all hashes fit again. */
+/** Changes a file that the newest record names, and makes all hashes match again. */
 function forge(name: string, change: (text: string) => string): void {
   const file = fileOf(name);
   const [before, changed] = [store.files.get(file)?.toString() ?? '', change(store.files.get(file)?.toString() ?? '')];

@@ -38,7 +38,7 @@ interface History {
   readonly seed: number;
 }
 
-/** One start of the archive: how long after the last one, and where it dies. */
+/** A run of the archive: its delay after the previous one, and the moment of its death. */
 interface Start {
   readonly pauseMs: number;
   readonly request: number | undefined;
@@ -91,7 +91,7 @@ const starts: fc.Arbitrary<Start[]> = fc.array(
 
 const RETENTION_MS = 20 * 60 * SECOND;
 
-/** Entries of five hours that the service keeps for twenty minutes. */
+/** Entries of five hours on a service that keeps them for twenty minutes. */
 const longHistory: fc.Arbitrary<History> = fc.record({
   overlapMs: fc.constant(10 * SECOND),
   seed: fc.integer(),
@@ -131,7 +131,7 @@ class World {
     this.service = new ModelService(this.clock, past.happenings, past.manner, randomFrom(past.seed));
   }
 
-  /** Runs the archive once; it may die on the way. */
+  /** Runs the archive once. The run may die. */
   async start({ pauseMs, request, change: death }: Start): Promise<void> {
     this.clock.time += pauseMs;
     this.store.changes = 0;
@@ -140,12 +140,12 @@ class World {
     try {
       await this.store.lock(() => this.#run());
     } catch (error) {
-      // A service that fails ends a run too; the next one goes on.
+      // A failing service also ends a run, and the next run continues.
       if (!(error instanceof Killed) && !isSvcError(error, 'server', 'truncated')) throw error;
     }
   }
 
-  /** Runs until one run came to its end. */
+  /** Runs repeatedly until one run completes. */
   async finish(end = START + LENGTH_MS): Promise<void> {
     this.service.killAt = Infinity;
     this.store.death = undefined;
@@ -245,7 +245,7 @@ describe('an archive of a service that does all that a service may do', () => {
           expect(doubled).toEqual([]);
           const times = lost.map((name) => Date.parse(name.split(' ')[0] ?? ''));
           expect(times.filter((at) => !gaps.some(({ from, to }) => at >= from && at < to))).toEqual([]);
-          // A second lies across the seam where the next gap begins right behind.
+          // Two gaps may share a second when one begins where the other ends.
           for (const [index, { from }] of gaps.slice(1).entries())
             expect(from).toBeGreaterThanOrEqual((gaps[index]?.to ?? 0) - SECOND);
           for (const { from, to } of gaps) expect(to).toBeGreaterThan(from);

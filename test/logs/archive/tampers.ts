@@ -12,7 +12,7 @@ import { buildArchive, filesIn, TENANT, writeSegment } from './build.ts';
 const DAY = 86_400_000;
 const HEAD = '_manifest/head.json';
 
-/** The archive begins in October, retention drops that month, a gap lies in December, and it ends in January. */
+/** The archive begins in October, which retention drops, has a gap in December, and ends in January. */
 const START = Date.UTC(2025, 9, 28);
 const END = Date.UTC(2026, 0, 6);
 
@@ -72,7 +72,7 @@ export class Tampering {
     return filesIn(this.top).filter((name) => pattern.test(name));
   }
 
-  /** The first file of a kind. */
+  /** Returns the first file of a kind. */
   file(pattern: RegExp): string {
     const [first] = this.files(pattern);
     if (first === undefined) throw new Error(`no file matches ${pattern.source}`);
@@ -88,7 +88,7 @@ export class Tampering {
     fs.writeFileSync(this.at(name), content);
   }
 
-  /** Rewrites a file; throws where that changes nothing. */
+  /** Rewrites a file. Throws if that changes nothing. */
   edit(name: string, change: (text: string) => string): void {
     const before = fs.readFileSync(this.at(name), 'latin1');
     const after = change(before);
@@ -103,7 +103,7 @@ export class Tampering {
     fs.writeFileSync(this.at(other), first);
   }
 
-  /** Puts a link to the same bytes, kept outside, in the place of a file or folder. */
+  /** Replaces a file or folder by a link to a copy outside the archive. */
   link(name: string): void {
     const moved = `${this.top}.${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
     fs.renameSync(this.at(name), moved);
@@ -116,7 +116,7 @@ export class Tampering {
     );
   }
 
-  /** Writes a chain of these records that fits, with its head. */
+  /** Writes these records as a chain with matching hashes, and its head. */
   chain(records: readonly ArchiveRecord[], textOf = recordText): void {
     this.remove(...this.files(/^_manifest\/\d+\.json$/));
     let previous: string | null = null;
@@ -129,14 +129,14 @@ export class Tampering {
       this.write(HEAD, `${JSON.stringify({ version: 1, sequence: records.length - 1, sha256: previous })}\n`);
   }
 
-  /** Edits records, and makes the chain fit again. */
+  /** Edits records, and makes all hashes match again. */
   forgeAll(change: (record: ArchiveRecord, at: number) => object): void {
     const records = this.records();
     for (const [at, record] of records.entries()) records[at] = { ...record, ...change(record, at) };
     this.chain(records);
   }
 
-  /** Edits the first record of a kind, and makes the chain fit again. */
+  /** Edits the first record of a kind, and makes all hashes match again. */
   forge<K extends ArchiveRecord['kind']>(
     kind: K,
     change: (record: Extract<ArchiveRecord, { kind: K }>) => object,
@@ -145,12 +145,12 @@ export class Tampering {
     this.forgeAll((record, at) => (at === first ? change(record as Extract<ArchiveRecord, { kind: K }>) : {}));
   }
 
-  /** Edits the list of segments of each record, and makes the chain fit again. */
+  /** Edits the list of segments of each record, and makes all hashes match again. */
   forgeSegments(change: (segments: readonly Segment[]) => readonly object[]): void {
     this.forgeAll((record) => (record.kind === 'segments' ? { segments: change(record.segments) } : {}));
   }
 
-  /** Edits the first segment that no record drops, and makes the chain fit again. */
+  /** Edits the first segment that no record drops, and makes all hashes match again. */
   forgeSegment(change: (segment: Segment) => object): void {
     const [first] = this.kept('9999');
     this.forgeSegments((segments) =>
@@ -158,7 +158,7 @@ export class Tampering {
     );
   }
 
-  /** Adds a record behind the newest one, as the writer does: all hashes of before stay. */
+  /** Appends a record as the writer does, without changing earlier hashes. */
   append(content: object): void {
     const records = this.records();
     const last = records.at(-1);
@@ -170,7 +170,7 @@ export class Tampering {
     ]);
   }
 
-  /** Segments that are listed and not yet dropped, of days before one. */
+  /** Returns listed and not yet dropped segments of days before a given one. */
   kept(before: string): Segment[] {
     const present = new Set(filesIn(this.top));
     return this.records()
@@ -178,7 +178,7 @@ export class Tampering {
       .filter((segment) => present.has(segment.path) && dayOf(segment) < before.slice(0, 10));
   }
 
-  /** Appends a record that drops all before a time, with the files; it counts them rightly unless told otherwise. */
+  /** Drops everything before a time: the record and the files. The record has correct counts unless others are given. */
   drop(before: string, more: object = {}): void {
     const taken = this.kept(before);
     this.append({ kind: 'dropped', before, months: monthsOf(taken), by: 'root@vault', written_at: before, ...more });

@@ -14,7 +14,7 @@ import { buildArchive, openStore, TENANT } from './build.ts';
 const START = Date.UTC(2026, 0, 5);
 const HOUR = 3_600_000;
 
-/** A disk on which only so many writes succeed. */
+/** A disk on which only a given number of writes succeed. */
 class FullDisk extends DirectoryStore {
   left = Infinity;
 
@@ -91,7 +91,7 @@ describe('a run that fails on a full disk', () => {
     const begin = { position: beginAt(START), since: START, now: START };
     const subject = { service: 'https://vault.example', tenantId: TENANT };
     await expect(disk.lock(() => beginArchive(disk, subject, begin))).rejects.toMatchObject({ code: 'local' });
-    // The record of the beginning is there without a head; the next run fails at its own head.
+    // The first record exists without a head, and the next run fails when it writes the head.
     for (const left of [0, 1, 2, 3, 4, 5, 6]) {
       disk.left = left;
       await commit(disk, 48).catch(() => undefined);

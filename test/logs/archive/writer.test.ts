@@ -86,7 +86,7 @@ describe('the writer of an archive', () => {
     await writer.commit(positionAt(NOON + HOUR));
     await writer.add([log(NOON), log(NOON + HOUR)]);
     await writer.commit(positionAt(NOON + 2 * HOUR));
-    // A twin that comes after the next day's first entry has the same bytes as its twin's segment.
+    // A late copy of an entry would result in a segment with the same bytes as the first one.
     await writer.add([log(NOON + 3 * HOUR), log(NOON + 13 * HOUR), log(NOON + 3 * HOUR)]);
     await writer.commit(positionAt(NOON + 14 * HOUR));
     const kinds = (await segments()).map((each) => each.map(({ supplementary }) => supplementary));

@@ -29,7 +29,7 @@ function place(): string {
   return path.join(directory, 'audit');
 }
 
-/** The lines of an archive's segments whose path ends so. */
+/** Returns the lines of the segments whose path has this ending. */
 function linesOf(archive: string, ending: string): string[] {
   return readdirSync(archive, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith(ending))
@@ -51,7 +51,7 @@ describe('an archive', () => {
     const { code, stdout, stderr } = await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ entries: 11, raw: 5, timeless: 4, card_numbers: 1 });
-    expect(stderr).toContain('that hold what looks like a card number: 1');
+    expect(stderr).toContain('with what looks like a card number: 1');
     expect(stderr).toContain('5, in part-….raw.gz');
     expect(linesOf(audit, '.jsonl.gz')).toEqual([...NORMAL, ...TIMELESS]);
     expect(linesOf(audit, '.raw.gz')).toEqual([...RAW, ...RAW_TIMELESS]);
@@ -113,7 +113,7 @@ describe('an archive', () => {
   });
 });
 
-// What the version before wrote of these entries: it kept what it had parsed.
+// The previous version wrote these entries as it had parsed them.
 const OLD = [
   '{"tenant_id":"t-1","message":"a","created_at":"2026-01-02T00:08:01Z","n":12,"x":{"b":[1.5],"a":null}}',
   '{"tenant_id":"t-1","message":"a","created_at":"2026-01-02T00:08:01Z","x":{"a":null,"b":[1.5]},"n":12}',

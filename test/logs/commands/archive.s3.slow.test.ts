@@ -14,7 +14,7 @@ const KILLS = process.env['SOAK'] === '1' ? 60 : 6;
 const TENANT = 't-1';
 const PLACE = 's3://logs/audit';
 const RECORD = /_manifest\/\d+\.json$/;
-/** Three machines: none sees the locks of the other. */
+/** The home directories of three machines, which do not see each other's locks. */
 const homes = [new Home(), new Home(), new Home()] as const;
 let server: LogServer;
 let bucket: BucketServer;
@@ -41,7 +41,7 @@ function archive(home: Home, ...argv: string[]): Promise<Finished> {
   return home.svc(['logs', 'archive', '--to', PLACE, '-o', 'json', ...argv], { env: env() });
 }
 
-/** Runs it, and kills it at its nth write, before the store has it or as soon as it has. */
+/** Runs the archive and kills it at its nth write, before or directly after the store has the write. */
 async function killedAt(nth: number, when: 'before' | 'after'): Promise<boolean> {
   const child = spawn(process.execPath, [LAUNCHER, 'logs', 'archive', PLACE, '--quiet'], {
     cwd: homes[0].path,
@@ -159,8 +159,8 @@ describe('svc logs archive in a bucket', () => {
     let lists = 0;
     bucket.hook = ({ method, url = '' }, outgoing, proceed) => {
       if (method === 'PUT' && url.endsWith('/00000000.json')) outgoing.once('finish', () => progress.emit('begun'));
-      // Each looks whether the place is empty before it begins. The first waits for another look, and the others until
-      // the first has begun.
+      // Each machine first checks that the location is empty. The first waits for the check of another, and the others wait
+      // until the first has begun the archive.
       const isLook = method === 'GET' && /[?&]prefix=audit%2F(&|$)/.test(url);
       if (!isLook) return proceed();
       lists += 1;
@@ -220,7 +220,7 @@ describe('svc logs archive in a bucket', () => {
     const argv = ['logs', 'archive', PLACE, '--follow', '--every', '1h', '-o', 'json'];
     const child = homes[0].start(argv, { env: env() });
     const ended = finished(child);
-    // When it has begun to wait between two looks, it has read all.
+    // When the command waits between two polls, it has read everything.
     for (let seen = 0, turn = 0; (seen < 4 || seen !== server.requests) && turn < 60; turn += 1) {
       seen = server.requests;
       await systemClock.sleep(700);
@@ -244,7 +244,7 @@ describe('svc logs archive in a bucket', () => {
 
 const undisturbed: BucketHook = (_, __, proceed) => proceed();
 
-/** A store that shows in its error what it was sent. */
+/** A store whose error shows the received headers. */
 const echo: BucketHook = (incoming, outgoing) => {
   outgoing.writeHead(400, { 'x-amz-request-id': 'canary-secret-1' });
   outgoing.end(`<Error><Code>Odd</Code><Message>${shown(incoming)}</Message></Error>`);
@@ -254,7 +254,7 @@ function shown({ headers }: IncomingMessage): string {
   return JSON.stringify(headers).replaceAll('"', ' ');
 }
 
-/** Lets the first write of a record go on when the other machine comes with its own. */
+/** Delays the first write of a record until the other machine writes its record. */
 function meetAtRecords(): BucketHook {
   let first: (() => void) | undefined;
   let hasMet = false;
@@ -270,7 +270,7 @@ function meetAtRecords(): BucketHook {
   };
 }
 
-/** The first write of a record that the store does not refuse waits until this many writers send theirs. */
+/** Delays the first accepted write of a record until this number of writers have sent theirs. */
 function meetAtAcceptedRecords(writers: number): BucketHook {
   let waiting: (() => void)[] | undefined = [];
   return ({ method, url = '', headers }, _, proceed) => {

@@ -16,7 +16,7 @@ const HOUR = 3_600_000;
 const home = new Home();
 let server: LogServer;
 let number = 0;
-/** A place for an archive that no other test uses. */
+/** Returns a new location for an archive. */
 let place: string;
 
 beforeEach(async () => {
@@ -53,14 +53,14 @@ function entry(agoMs: number, message: string, more: Partial<Log> = {}): Log {
   return logAgo(agoMs, message, { tenant_id: 't-1', ...more });
 }
 
-/** Every file of the archive with its bytes. */
+/** Returns every file of the archive with its bytes. */
 function bytes(): Record<string, string> {
   const names = fs.readdirSync(place, { recursive: true, encoding: 'utf8' }).toSorted();
   const files = names.filter((name) => fs.statSync(path.join(place, name)).isFile());
   return Object.fromEntries(files.map((name) => [name, fs.readFileSync(path.join(place, name), 'hex')]));
 }
 
-/** The files of the archive whose path matches. */
+/** Returns the files of the archive whose path matches. */
 function files(name: RegExp): string[] {
   const found = fs.readdirSync(place, { recursive: true, encoding: 'utf8' }).toSorted();
   return found.filter((file) => name.test(file)).map((file) => path.join(place, file));
@@ -171,7 +171,7 @@ describe('svc logs archive', () => {
       code: 0,
       stderr: 'warning: 1 of the entries belong to other tenants, which share them: kept in folders of their own\n',
     });
-    // Where the key may not read its tenant, the archive's is one of those that the entries name.
+    // If the key may not read its tenant, the entries have to name the archive's tenant.
     server.tenant = undefined;
     server.logs.push(entry(30_000, 'shared late', shared), entry(1_000, 'shared new', shared));
     expect((await archive()).code).toBe(0);

@@ -20,7 +20,7 @@ function entry(at: number, more: Partial<Log> = {}): Log {
   return { tenant_id: TENANT, operation: 'read', created_at: new Date(at).toISOString(), ...more };
 }
 
-/** Five days with a late entry, a shared one, one without a time, and a gap. */
+/** An archive of five days with a late entry, a shared one, one without a time, and a gap. */
 async function archive() {
   const entries = Array.from({ length: 20 }, (_, index) => entry(START + index * (DAY / 4)));
   return buildArchive(START, [
@@ -69,7 +69,7 @@ function check(bundle: string, head?: string) {
   return { status, stdout, stderr };
 }
 
-/** Makes the list of sums fit again, as whoever changes a bundle would. */
+/** Makes SHA256SUMS match again, as somebody who changes a bundle would. */
 function forgeSums(bundle: string): void {
   const lines = filesIn(bundle)
     .filter((file) => file !== 'SHA256SUMS')

@@ -7,28 +7,28 @@ import type { Log } from '../../../src/schema/log.ts';
 export interface LogServer {
   readonly url: string;
   readonly logs: Log[];
-  /** Status with which requests are refused, while it is set. */
+  /** The status with which requests are refused while it is set. */
   refusal: number | undefined;
-  /** How many requests are let through before that. */
+  /** The number of requests that succeed before refusals begin. */
   refuseAfter: number;
   requests: number;
-  /** For how many pages a cursor lives. */
+  /** The number of pages for which a cursor lives. */
   pagesPerCursor: number;
   /** Whether entries are sent oldest first. */
   isOldestFirst: boolean;
-  /** The tenant of the key; undefined where the key may not ask that. */
+  /** The tenant of the key; undefined if the key may not read it. */
   tenant: string | undefined;
   /** How far the service's clock is ahead, in milliseconds. */
   aheadMs: number;
-  /** The service's time, in place of this machine's. */
+  /** The service's time, instead of this machine's. */
   now: string | undefined;
-  /** Texts of JSON that are sent as they stand in place of the logs, on one page, or the body of every response. */
+  /** JSON texts that are sent as is on one page instead of the logs, or the body of every response. */
   texts: readonly string[] | string | undefined;
-  /** How long each answer takes, in milliseconds. */
+  /** The duration of each response in milliseconds. */
   delayMs: number;
-  /** What the applications are answered with: themselves, a status, or nothing at all. */
+  /** The response to a request for applications: a list, a status, or none. */
   onApplications: () => readonly unknown[] | number | undefined;
-  /** Called before the first page of a list is answered. */
+  /** Called before the response with the first page of a list. */
   onList: () => void;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface LogServer {
 /** Starts a log service on a free port of this machine. */
 export async function startLogServer(): Promise<LogServer> {
   let cursorAge = 0;
-  // Later pages of a list need not go through thousands of entries again.
+  // The filtered entries are kept for later pages, so that thousands are not filtered again.
   let listed: { readonly interval: string; readonly logs: readonly Log[] } = { interval: '', logs: [] };
   const server = createServer((request, response) => {
     served.requests += 1;
@@ -110,7 +110,7 @@ export async function startLogServer(): Promise<LogServer> {
   return served;
 }
 
-/** The entries of the interval that a query asks for, in the order of the service. */
+/** Returns the entries of the requested interval in the order of the service. */
 function logsOf({ logs, isOldestFirst }: LogServer, query: URLSearchParams): Log[] {
   const found = logs.filter(({ created_at }) => isAskedFor(created_at, query));
   const sorted = found.toSorted((one, other) => other.created_at.localeCompare(one.created_at));
@@ -129,7 +129,7 @@ function timeIn(text: string): string {
   return /"created_at"\s*:\s*"([^"]*)"/.exec(text)?.[1] ?? '';
 }
 
-/** A log service that sends these texts as they stand; it goes when the test ends. */
+/** Starts a log service that sends these texts as is. It is closed when the test ends. */
 export async function serveTexts(
   texts: NonNullable<LogServer['texts']>,
   now = '2026-01-02T00:10:00Z',
@@ -140,7 +140,7 @@ export async function serveTexts(
   return { url: new URL(server.url) };
 }
 
-/** An entry created `agoMs` before now, with whole seconds. */
+/** Returns an entry created `agoMs` before now, in whole seconds. */
 export function logAgo(agoMs: number, message: string, more: Partial<Log> = {}): Log {
   const created_at = new Date(Date.now() - agoMs).toISOString().replace(/\.\d+/, '');
   return { entity_type: 'token', operation: 'create', message, created_at, ...more };

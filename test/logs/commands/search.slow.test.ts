@@ -172,7 +172,7 @@ describe('svc logs search --live', () => {
   it('R28: svc logs search --live adds what was logged since, each entry once', async () => {
     await home.svc(['--sandbox', 'logs', 'archive', 'audit']);
     const before = messages((await home.svc(['logs', 'search', 'audit'])).stdout);
-    // Each request is logged by the service itself.
+    // The service logs each request of this command.
     for (const _ of [1, 2, 3]) await home.svc(['--sandbox', 'tenant', 'show']);
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     const live = await home.svc(['--sandbox', 'logs', 'search', 'audit', '--live']);

@@ -33,7 +33,7 @@ function messages(text: string): string[] {
     .map((line) => (JSON.parse(line) as { message: string }).message);
 }
 
-/** How many entries a checkpoint says were passed on: all before a time, and so many of those after it. */
+/** Returns the number of entries passed on by a checkpoint: all before a time, and the listed ones after it. */
 function covered(name: string): number {
   if (!existsSync(home.file(name))) return 0;
   const { settled, passed } = JSON.parse(readFileSync(home.file(name), 'utf8')) as {
@@ -71,7 +71,7 @@ describe('svc logs tail', () => {
       const output = home.file('killed.jsonl');
       writeFileSync(output, '');
       let [number, repeated] = [0, 0];
-      // Not by time: how many a poll finds would depend on how long it takes.
+      // The entries appear by request, not by time, so that a slow poll does not find more of them.
       server.onList = () => {
         for (let index = 0; index < 33; index += 1)
           server.logs.push(logAgo((index % 5) * 700, `entry ${(number += 1)}`));
@@ -87,7 +87,7 @@ describe('svc logs tail', () => {
           stdio: ['ignore', file, 'ignore'],
         });
         closeSync(file);
-        // Every third dies while it starts, the others once they have written.
+        // Every third process dies while it starts, the others after they have written.
         const patience = kill % 3 === 0 ? 500 : 20_000;
         const [size, since] = [statSync(output).size, Date.now()];
         while (statSync(output).size === size && Date.now() < since + patience) await pause(20);
@@ -95,7 +95,7 @@ describe('svc logs tail', () => {
         const ended = new Promise((resolve) => child.on('exit', resolve));
         child.kill('SIGKILL');
         await ended;
-        // What was written and is not yet in the checkpoint comes again: what one poll found, and no more.
+        // Only written entries that are not yet in the checkpoint are repeated: at most those of one poll.
         const onItsWay = messages(readFileSync(output, 'utf8')).length - repeated - covered('killed.json');
         expect(onItsWay).toBeLessThanOrEqual(MAX_PER_POLL);
         repeated += onItsWay;

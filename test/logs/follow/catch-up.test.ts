@@ -22,7 +22,7 @@ const CALM: Manner = {
   outages: [],
 };
 
-/** One entry every so often, up to the start. */
+/** Returns entries at a regular interval, up to the start. */
 function steady(count: number, everyMs: number): Happening[] {
   return Array.from({ length: count }, (_, index) => {
     const at = START - (count - index) * everyMs;
@@ -34,7 +34,7 @@ function serve(happenings: readonly Happening[], manner: Partial<Manner> = {}): 
   return new ModelService(new ModelClock(START), happenings, { ...CALM, ...manner }, () => 0.5);
 }
 
-/** Reads to the start, trying again what fails. */
+/** Reads up to the start, and retries failed ranges. */
 async function readAll(past: Backfill, end = START): Promise<{ stretches: ReadRange[]; failures: number }> {
   const stretches: ReadRange[] = [];
   let failures = 0;
@@ -55,7 +55,7 @@ function words(stretches: readonly ReadRange[]): (string | null | undefined)[] {
   );
 }
 
-/** A source that hands out its pages one by one, when told. */
+/** A source that returns a page only when the test releases it. */
 class ByHand implements LogSource {
   readonly clock = new ModelClock(START);
   readonly signal = new AbortController().signal;
@@ -87,7 +87,7 @@ describe('the past', () => {
     for (const [index, { from }] of stretches.entries())
       expect(from).toBe(stretches[index - 1]?.to ?? START - 23 * HOUR);
     expect(service.mostAtOnce).toBe(16);
-    // Pages are nearly full, and read once.
+    // Each page is nearly full and is read only once.
     expect(service.requests).toBeLessThan(20_000 / 85);
   });
 

@@ -15,9 +15,9 @@ interface History {
   readonly happenings: readonly Happening[];
   readonly manner: Manner;
   readonly overlapMs: number;
-  /** From how many entries a second on the log is read once, after the overlap. */
+  /** The entries per second above which the log is read only once, after the overlap. */
   readonly mostPerSecond: number | undefined;
-  /** How long before the start the tail is to begin. */
+  /** How long before the start the tail begins. */
   readonly backfillMs: number;
   readonly seed: number;
 }
@@ -28,7 +28,7 @@ interface Death {
   readonly after: number;
 }
 
-/** Pages that a second may have: each request can fail or find its cursor expired, so of more hardly a read survives. */
+/** The most pages of one second. Each request can fail or find its cursor expired, so a read of more would rarely succeed. */
 const MOST_PAGES_A_SECOND = 20;
 const LENGTH_MS = 240 * SECOND;
 const LONGEST_BACKFILL_MS = 3 * 3600 * SECOND;
@@ -50,7 +50,7 @@ function anyHistory(overlap: number): fc.Arbitrary<History> {
       pageShare: fc.constantFrom(1, 3, 10, 30),
       failures: fc.constant(50),
       expiries: fc.constantFrom(0, 30, 100),
-      // Long enough for the slowest reader: what retention cuts out is another test's matter.
+      // The retention is long enough for the slowest reader, because other tests cover gaps.
       retentionMs: fc.constant(86_400 * SECOND),
       outages: fc.array(
         fc
@@ -62,7 +62,7 @@ function anyHistory(overlap: number): fc.Arbitrary<History> {
   });
 }
 
-/** The history without the happenings beyond what the pages of a second can hold. */
+/** Limits a history to the entries that fit into the allowed pages of each second. */
 function withReadableSeconds(past: History): History {
   const counts = new Map<number, number>();
   const happenings = past.happenings.filter(({ at }) => {
@@ -74,7 +74,7 @@ function withReadableSeconds(past: History): History {
   return { ...past, happenings };
 }
 
-/** Entries of one stretch of time: alone, in a burst, or equal to each other, each as late as it likes. */
+/** Entries of one stretch of time: single, in a burst, or equal to each other, each with a random delay. */
 function group(overlap: number): fc.Arbitrary<Happening[]> {
   const late = fc.oneof(fc.constant(0), fc.nat(3 * SECOND), fc.nat(overlap));
   return fc
@@ -101,12 +101,12 @@ const deaths: fc.Arbitrary<Death[]> = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-/** What came out, and how much of it may have come twice. */
+/** The entries that the tail returned, and how many may be repetitions. */
 interface Outcome {
   readonly written: Log[];
   readonly mayRepeat: number;
   readonly largestState: number;
-  /** How often it began to read once, or to read twice again. */
+  /** How often the tail switched between reading once and reading twice. */
   readonly switches: number;
   readonly mostAtOnce: number;
 }
@@ -132,7 +132,7 @@ async function live(
         checkpoint = checkpointText(SUBJECT, standing);
         largestState = Math.max(largestState, standing.passed.length);
       },
-      // Until all is over and what was late is in.
+      // The tail runs until the last late entry has arrived.
       onEvent: ({ kind }) => {
         if (kind === 'delayed') switches += 1;
         if (kind === 'polled' && clock.now() > end) throw new Killed();
@@ -154,7 +154,7 @@ async function live(
   return { written, mayRepeat, largestState, switches, mostAtOnce: service.mostAtOnce };
 }
 
-/** Which entries are missing and which came too often, of those that the tail was asked for. */
+/** Returns the requested entries that are missing, and those that were returned too often. */
 function compare({ happenings, backfillMs }: History, written: readonly Log[]): { lost: string[]; doubled: string[] } {
   const due = new Map<string, number>();
   for (const happening of happenings) {
@@ -194,9 +194,9 @@ describe('a tail of a service that does all that a service may do', () => {
         }),
         { numRuns: HISTORIES },
       );
-      // Otherwise the model would say nothing of windows that are read side by side.
+      // The model must include windows that are read concurrently.
       expect(sideBySide).toBeGreaterThan(HISTORIES / 30);
-      // Nor of a log that becomes too busy to be read twice, and quiet again.
+      // The model must include a log that becomes too busy to be read twice, and quiet again.
       expect(switched).toBeGreaterThan(HISTORIES / 30);
     },
   );

@@ -63,7 +63,7 @@ function happening(at: number, words: string): Happening {
   return { at: START + at, seenAt: START + at, words };
 }
 
-/** The nth of many entries: one of three is late, by anything up to the overlap, and one of seven equals the one before. */
+/** Returns the nth of many entries. One in three is late by up to the overlap, and one in seven equals the previous one. */
 function lateOne(index: number, at: number, overlapMs: number): Happening {
   const lateMs = index % 3 === 0 ? (((index * 7_919) % 1009) / 1008) * overlapMs : 0;
   const second = START + Math.floor(at / SECOND) * SECOND;
@@ -78,7 +78,7 @@ function kinds({ events }: Seen): string[] {
   return events.map(({ kind }) => kind).filter((kind) => kind !== 'polled' && kind !== 'catching up');
 }
 
-/** The same service under the known limits of a management key that others may send with too. */
+/** A model service with the rate limit of a management key, which other clients may use too. */
 function limited(service: ModelService): LogSource {
   const pacer = new Pacer(KNOWN_RATES, service.clock, Object.assign(new RateLedger(), { isShared: true }));
   return {
@@ -188,7 +188,7 @@ describe('a tail', () => {
   });
 
   it('a tail that ends at the present leaves nothing of the overlap to a later poll', async () => {
-    // Twins at the seam of every page, in more seconds than a look reads again at once.
+    // Equal entries at every page boundary, in more seconds than one poll reads again.
     const twins = Array.from({ length: 3000 }, (_, index) =>
       happening(-55 * SECOND + Math.floor(index / 60) * SECOND, 'twin'),
     );
@@ -247,7 +247,7 @@ describe('a tail', () => {
     'R28: a tail keeps reading a log twice that is barely too busy for it, $order, cursor by $cursor',
     async (manner) => {
       const overlapMs = 30 * SECOND;
-      // 40 and 52 a second in turn, minute by minute, of 55 that can be read twice.
+      // Alternating minutes of 40 and 52 entries a second, of the 55 that can be read twice.
       const busy = Array.from({ length: 27_600 }, (_, index) => {
         const [round, rest] = [Math.floor(index / 5_520), index % 5_520];
         const at = round * 120 * SECOND + (rest < 2_400 ? rest * 25 : 60 * SECOND + ((rest - 2_400) * SECOND) / 52);
@@ -302,7 +302,7 @@ describe('a tail', () => {
 
   describe('of a log that is too busy to be read twice', () => {
     const overlapMs = 30 * SECOND;
-    // 20 a second for ten minutes, then one in five seconds; one of three is late, one of seven has a twin.
+    // 20 entries a second for ten minutes, then one in five seconds. One in three is late, and one in seven has a twin.
     const busy = Array.from({ length: 12_000 }, (_, index) => lateOne(index, index * 50, overlapMs));
     const quiet = Array.from({ length: 60 }, (_, index) => lateOne(index, (600 + index * 5) * SECOND, overlapMs));
     const all = [...busy, ...quiet];
@@ -327,7 +327,7 @@ describe('a tail', () => {
         entries += batch.length;
       }
       expect(latest).toBeLessThanOrEqual(overlapMs + 15 * SECOND);
-      // Ranges of five seconds hold one page and a bit here.
+      // Ranges of five seconds have slightly more than one page here.
       expect((service.requests - requests) / (entries / 100)).toBeLessThan(2.2);
     });
 

@@ -63,7 +63,7 @@ describe('the last entries', () => {
           expect(shown.length).toBeGreaterThanOrEqual(Math.min(count, before.length));
           expect(shown.length).toBeLessThanOrEqual(count);
           const written = [...shown, ...(await followed(service, last.position))];
-          // Of the second of the oldest one, some may be older than it.
+          // Entries in the second of the oldest match may be older than that match.
           const oldest = shown.length < count ? '' : (times[0] ?? '');
           const due = namesOf([...before, ...after]);
           const isDue = (name: string): boolean => timeIn(name) > oldest;
@@ -141,7 +141,7 @@ function timeIn(name: string): string {
   return name.slice(0, 20);
 }
 
-/** What a tail from this position gives until all is over. */
+/** Returns everything that a tail from this position returns until the log ends. */
 async function followed(service: ModelService, begin: TailPosition): Promise<string[]> {
   const written: string[] = [];
   const tail = new Tail(service, {

@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(state, { recursive: true, force: true });
 });
 
-/** A clock in whose every pause something happens. */
+/** A clock that calls a function in every pause. */
 class BusyClock extends FakeClock {
   onSleep: () => void = () => undefined;
 
@@ -40,7 +40,7 @@ function daysAgo(days: number): Date {
   return new Date(Date.now() - days * 86_400_000);
 }
 
-/** The words of a command line, as a shell reads them. */
+/** Splits a command line into words, as a shell does. */
 function wordsOf(command: string): string[] {
   const printed = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' });
   return printed.split('\0').slice(1, -1);
@@ -82,7 +82,7 @@ describe('the command that svc logs tail prints at its end', () => {
         produce();
         if ((pauses += 1) > round % 4) stop();
       };
-      // Every third ends after some entries, the others when they are interrupted: in a pause, or anywhere.
+      // Every third tail ends after some entries. The others are interrupted, in a pause or anywhere.
       const most = round % 3 === 0 ? ['--max', String(1 + (round % 7))] : [];
       const timer = round % 3 === 1 ? setTimeout(stop, (round * 7) % 60) : undefined;
       const result = await run([...words, ...most], clock, ended.signal);

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 afterAll(() => home.remove());
 
-/** A clock that ends the command in its first pauses. */
+/** A clock that ends the command during its first pauses. */
 class EndingClock extends FakeClock {
   readonly ended = new AbortController();
   pauses = 0;

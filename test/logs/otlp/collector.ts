@@ -2,16 +2,16 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 
-/** One request as a collector reads it. */
+/** A request, parsed by the collector. */
 export interface Export {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly records: readonly CollectedRecord[];
-  /** Attributes of the first resource. */
+  /** The attributes of the first resource. */
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** A log record as a collector reads it. */
+/** A log record, parsed by the collector. */
 export interface CollectedRecord {
   readonly timeUnixNano?: string;
   readonly observedTimeUnixNano?: string;
@@ -20,7 +20,7 @@ export interface CollectedRecord {
   readonly attributes: readonly { readonly key: string; readonly value: unknown }[];
 }
 
-/** What it answers, in place of taking a request. */
+/** A response in place of accepting a request. */
 export interface CollectorReply {
   readonly status: number;
   readonly body?: string;
@@ -30,17 +30,17 @@ export interface CollectorReply {
 /** A collector of OTLP/HTTP on this machine. */
 export interface Collector {
   readonly url: string;
-  /** What it took. */
+  /** The accepted requests. */
   readonly taken: Export[];
-  /** What came, taken or not. */
+  /** All requests, accepted or not. */
   readonly seen: Export[];
   reply: ((got: Export, index: number) => CollectorReply | undefined) | undefined;
-  /** Messages of all records that it took. */
+  /** Returns the messages of all accepted records. */
   messages(): string[];
   close(): Promise<void>;
 }
 
-/** Starts a collector; `port` 0 takes a free one. */
+/** Starts a collector. Port 0 is any free port. */
 export async function startCollector(port = 0): Promise<Collector> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

@@ -5,7 +5,7 @@ import { type Collector, startCollector } from './collector.ts';
 
 const KILLS = process.env['SOAK'] === '1' ? 60 : 6;
 const ENTRIES_AT_ONCE = 500;
-// The more there is to read, the longer until the first of it comes.
+// Few kills by default, because a longer log takes longer until its first entry arrives.
 const IDLE = process.env['SOAK'] === '1' ? '30s' : '5s';
 const home = new Home();
 let server: LogServer;
@@ -120,7 +120,7 @@ describe('svc logs tail --to', () => {
         const child = home.start(argv, { env: env() });
         due = 2 + (kills % 4);
         killed = false;
-        // At once after a batch was taken, or before it is: the answer of every other one never leaves.
+        // The kill comes directly after a batch was accepted, or before: every second response is never sent.
         collector.reply = ({ records }) => {
           if (records.length > 0) due -= 1;
           if (due === 0) killed = child.kill('SIGKILL');
@@ -134,7 +134,7 @@ describe('svc logs tail --to', () => {
       expect(kills).toBeGreaterThan(KILLS / 2);
       const found = collector.messages();
       expect(new Set(found).size).toBe(server.logs.length - KILLS);
-      // By the id of an entry a collector can tell what came twice from what is two.
+      // The id of an entry distinguishes a repetition from another equal entry.
       expect(new Set(uids()).size).toBe(server.logs.length);
       expect(found.length - server.logs.length).toBeLessThanOrEqual(kills * ENTRIES_AT_ONCE);
       expect(found.length).toBeGreaterThan(server.logs.length);

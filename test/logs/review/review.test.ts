@@ -31,7 +31,7 @@ function reviewed(logs: readonly Log[], covered = ALL, gaps: readonly TimeRange[
   return review.findings();
 }
 
-/** So many entries within one hour. */
+/** Returns a number of entries within one hour. */
 function burst(count: number): Log[] {
   return Array.from({ length: count }, () => entry(TODAY + 5 * HOUR));
 }
@@ -120,7 +120,7 @@ describe('the review of a day', () => {
       median: 2,
       busy_hours: [{ hour: '2026-02-10T05:00:00.000Z', count: 9 }],
     });
-    // A quiet day is no reason to call a handful of entries many.
+    // On a quiet day, a handful of entries in an hour is not unusual.
     expect(reviewed(burst(4)).busy_hours).toEqual([]);
     expect(reviewed(burst(5)).busy_hours).toHaveLength(1);
   });

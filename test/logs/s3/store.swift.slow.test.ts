@@ -47,7 +47,7 @@ async function read(store: ArchiveStore, file: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** A recipe with values in place of its placeholders. */
+/** Returns a recipe with values for its placeholders. */
 function filledIn(recipe: string, values: Readonly<Record<string, string>>): string {
   return Object.entries(values).reduce((text, [placeholder, value]) => {
     expect(text).toContain(placeholder);

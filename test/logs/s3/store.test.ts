@@ -16,7 +16,7 @@ let bucket: BucketServer;
 let store: ArchiveStore;
 let slept: number[];
 let warnings: string[];
-/** Called before each request; true when it has responded itself. */
+/** Called before each request. Returns true if it has sent the response. */
 let meddle: (...exchange: Parameters<BucketHook>) => boolean;
 let ahead: number;
 

@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const SERVER = fileURLToPath(new URL('swift-server.py', import.meta.url));
-// Debian's own, for which its packages are: another Python on the path does not know them.
+// Debian's Python, because another one on the path does not have Debian's packages.
 const PYTHON = '/usr/bin/python3';
 
-/** An S3-compatible server that others made, and that checks signatures. */
+/** An independent S3-compatible server, which checks signatures. */
 export interface Swift {
   readonly url: string;
   readonly accessKeyId: string;

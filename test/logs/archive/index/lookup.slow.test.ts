@@ -9,7 +9,7 @@ import { type IndexRef, withIndex } from '../../../../src/logs/archive/index/ref
 import { type BuiltColumn, ColumnContent, partOf, writeIndex } from '../../../../src/logs/archive/index/write.ts';
 import { MemoryStore } from '../memory-store.ts';
 
-/** The ids in each column of a segment. */
+/** Returns the ids in each column of a segment. */
 type Ids = readonly (readonly number[])[];
 
 const id = nat({ max: 400 });
@@ -56,7 +56,7 @@ test('the lookup returns only columns with an id of each list', async () => {
   expect(await found(['entity-3'], ['entity-2'])).toEqual([]);
 });
 
-/** Expects that each id is found in all columns that hold it, unless their segment is not in the index. */
+/** Expects that the lookup finds each id in all columns that contain it, if their segment is indexed. */
 async function expectAll(store: MemoryStore, refs: readonly IndexRef[], ids: readonly Ids[]): Promise<void> {
   for (const number of [...new Set(ids.flat(2))].slice(0, 8)) {
     const { bySegment } = await lookUp(store, refs, [[`ENTITY-${number}`]]);

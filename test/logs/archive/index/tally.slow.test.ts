@@ -169,7 +169,7 @@ function builtOf(actor_id: string): BuiltTally {
   return built;
 }
 
-/** What is wrong with a file of an index that has this tally. */
+/** Returns the findings about an index file with this tally. */
 async function found(store: ArchiveStore, tally: BuiltTally): Promise<string[]> {
   const columns = [new ColumnContent().built(new Uint8Array(1))];
   const range = { from: 1, to: 1, day: '2026-01-05' };
@@ -181,7 +181,7 @@ function segmentFiles(top: string): string[] {
   return filesIn(top).flatMap((file) => (file.startsWith('tenant=') ? path.join(top, file) : []));
 }
 
-/** All counts of a range: by the index, and by reading what is left. */
+/** Counts a range by the index, and reads the segments that the index does not cover. */
 async function counted(store: ArchiveStore, range: Interval): Promise<{ rows: StatsRow[]; left: number }> {
   const counts = new LogCounts();
   const options = { ...range, onGroup: counts.add.bind(counts) };
@@ -203,7 +203,7 @@ function bruteForce(made: readonly { entries: Entry[]; late: Entry[]; gap: boole
   return counts.rows(range);
 }
 
-/** Commits of four hours each; late entries are of the four before. */
+/** Commits of four hours each, with late entries of the four hours before. */
 function commitsOf(made: readonly { entries: Entry[]; late: Entry[]; gap: boolean }[]): Commit[] {
   return made.map(({ entries, late, gap }, at) => {
     const to = START + (at + 1) * 4 * HOUR;
