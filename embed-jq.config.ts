@@ -6,7 +6,7 @@ import { brotliCompressSync, constants } from 'node:zlib';
 const ID = '#jq';
 const LOADED = `\0${ID}`;
 
-/** What loads the module and what runs it, as texts: wherever the tool is put, there is no file to be found. */
+/** A plugin that embeds jq as text, since the tool may be installed without files beside it. */
 interface EmbeddedJq {
   readonly name: string;
   resolveId(id: string): string | undefined;
@@ -35,7 +35,7 @@ function moduleText(): string {
   return `export const program = ${JSON.stringify(program)};\nexport const wasm = ${JSON.stringify(wasm)};\n`;
 }
 
-/** As it comes, the package starts by itself and looks for its module in a file beside it. */
+/** Changes the package, which by default starts itself and loads its module from a file beside it. */
 function startedByHand(code: string): string {
   const needed = 'jq = jq().then( module => {';
   if (!code.includes(needed)) throw new Error(`jq-web no longer says ${needed}: mend embed-jq.config.ts`);
@@ -43,7 +43,7 @@ function startedByHand(code: string): string {
   return code.replace(needed, `jq = jq(${given}).then( module => {`);
 }
 
-// The best quality takes seconds for a twentieth less.
+// The best quality takes seconds longer and saves only a twentieth.
 function compressed(bytes: Buffer): Buffer {
   return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
 }

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 const PREFIX = '\0text:';
 const SUFFIX = '.js';
 
-/** What gives the text of files that are data as modules. */
+/** A plugin that provides the text of data files as modules. */
 interface EmbeddedText {
   readonly name: string;
   readonly enforce: 'pre';

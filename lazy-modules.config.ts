@@ -1,7 +1,7 @@
 import MagicString from 'magic-string';
 import type { Plugin } from 'rolldown';
 
-/** The entry, which every start has loaded, and the bundler's own helpers, which the rewritten code calls. */
+/** The entry, which every start loads, and the bundler's helpers, which the rewritten code calls. */
 const ALWAYS_LOADED = /^\.\/(svc\.cjs|rolldown-runtime)/;
 
 const HELPER = 'const whenUsed = (load) => { let loaded; return () => (loaded ??= load()); };\n';
@@ -92,7 +92,7 @@ function replaceUses(node: Node, modules: ReadonlyMap<string, unknown>, text: Ma
     throw new Error('lazy-modules.config.ts cannot rewrite a module in a shorthand property');
   const isNamed = node['computed'] !== true;
   for (const [member, child] of Object.entries(node)) {
-    // The names of members and properties are no uses of a module.
+    // Names of members and properties do not refer to a module.
     if (isNamed && (member === 'property' || member === 'key')) continue;
     for (const each of [child].flat()) if (isNode(each)) replaceUses(each, modules, text);
   }

@@ -4,13 +4,13 @@ import { embeddedText } from './embed-text.config.ts';
 import manifest from './package.json' with { type: 'json' };
 import { heldImports } from './test/simulator/held-imports.config.ts';
 
-/** What takes long, beside its subject. */
+/** Slow tests, which stand beside their subjects. */
 const SLOW = 'test/**/*.slow.test.ts';
 
-/** Tests that put modules of their own in place of some: nothing may have loaded those before. */
+/** Tests that replace modules, which nothing may have loaded before. */
 const REPLACING_MODULES = 'test/au/run/upload-parts.model.slow.test.ts';
 
-/** What tries the tool's own rules, not Node's: one version of Node is enough. */
+/** Tests of rules that do not depend on Node, for which one version of Node suffices. */
 const OWN_RULES = [
   'test/{browser,fuzz,sweeps}/*.slow.test.ts',
   'test/**/*.{model,property}.slow.test.ts',
@@ -18,7 +18,7 @@ const OWN_RULES = [
   'test/project/{docs,executables,operations,readme}.slow.test.ts',
 ];
 
-/** Tests in worlds of their own. */
+/** Tests in simulated worlds. */
 const SIMULATOR = 'test/simulator/*.slow.test.ts';
 
 export default defineConfig({

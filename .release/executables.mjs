@@ -61,7 +61,7 @@ function build(platform) {
       executable: strippedNode(platform),
       output,
       disableExperimentalSEAWarning: true,
-      // Else NODE_OPTIONS can make it run another program's code, with the operator's keys.
+      // Otherwise NODE_OPTIONS could make the executable run foreign code with the operator's keys.
       execArgvExtension: 'none',
       assets: platform === here ? { ...assets.files, ...assets.caches } : assets.files,
     }),
@@ -87,7 +87,7 @@ function strippedNode(platform) {
   return stripped;
 }
 
-/** That a file is a program of its platform which will find what was put in. */
+/** Checks that a file is a program of its platform and contains the embedded files. */
 function check(platform, file) {
   const bytes = readFileSync(file);
   const { begins } = PLATFORMS[platform];

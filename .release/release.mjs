@@ -1,4 +1,4 @@
-// What the scripts that make packages share: where things lie, what time it is, the sums.
+// Paths, the time of packages and checksums, for the scripts that make packages.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ export function sourceDate() {
 
 /** Packs a directory: names in order, nobody's files, the time of the commit. */
 export function packDirectory(archive, directory) {
-  // Elsewhere tar has no such options; the files in it are the same all the same.
+  // Other systems' tar lacks these options; the packed files are equal, but the archive's bytes may differ.
   const same = [
     '--format=ustar',
     '--sort=name',

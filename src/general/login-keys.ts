@@ -14,11 +14,11 @@ import type { KeyType, TenantFacts } from '../schema/tenant.ts';
 
 const TRIES = 3;
 
-/** Where keys go, and whether they are verified there. */
+/** The service for which keys are stored, and whether they are verified there. */
 export interface LoginTarget {
   readonly baseUrl: URL;
   readonly check: boolean;
-  /** Stored keys, which new ones of the same tenant replace. */
+  /** The stored keys that new keys of the same tenant replace. */
   readonly replaced?: Profile['keys'];
 }
 
@@ -44,7 +44,7 @@ export const KEY_PARAMETERS = {
   noCheck: flag('--no-check', 'store the keys without verifying them'),
 } as const;
 
-/** The keys that options give: from standard input, a line each, or from commands, which are run unless unchecked. */
+/** Reads keys from options: from standard input, one per line, or from commands, which run unless keys are not checked. */
 export async function givenKeys(context: Context, options: Input<typeof KEY_PARAMETERS>): Promise<GivenKey[]> {
   const commands = { management: options.managementKeyCommand, private: options.privateKeyCommand };
   const stdin = { management: options.managementKeyStdin, private: options.privateKeyStdin };
@@ -62,7 +62,7 @@ export async function givenKeys(context: Context, options: Input<typeof KEY_PARA
   return [...piped, ...printed];
 }
 
-/** Asks for a key until the service takes it, three times at most; undefined when it is left out. */
+/** Asks for a key until the service accepts it, three times at most; undefined if skipped. */
 export async function askForKey(context: Context, kind: KeyType, place: LoginTarget): Promise<GivenKey | undefined> {
   const use = kind === 'management' ? 'logs, tenant' : '3DS, Account Updater';
   const keeps = storedAs(context.settings.stored?.keys?.[kind]) !== undefined;
@@ -79,12 +79,12 @@ export async function askForKey(context: Context, kind: KeyType, place: LoginTar
   });
 }
 
-/** Asks for a line of text until `read` takes it, three times at most. */
+/** Asks for a line of text until `read` accepts it, three times at most. */
 export async function askForText<T>(context: Context, question: string, instead: string, read: (typed: string) => T) {
   return repeated(context, async () => read(await context.prompts().promptText(question, instead)));
 }
 
-/** Asks again after an answer that is wrong in itself, such as a key that is refused. */
+/** Repeats a question after an invalid answer, such as a refused key. */
 async function repeated<T>({ notices }: Context, ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -140,11 +140,11 @@ export interface GivenKey {
   readonly value: string;
   readonly command?: string | undefined;
   readonly from: string;
-  /** The tenant of the key, once it was verified. */
+  /** The tenant of the key, after verification. */
   tenant?: TenantFacts | undefined;
 }
 
-/** Verifies a key, notes its tenant on it and reports. @throws SvcError for one that is refused or of the other kind */
+/** Verifies a key, records its tenant and reports. @throws SvcError if the key is refused or of the other kind */
 export async function checkedKey(context: Context, key: GivenKey, { baseUrl, check, replaced }: LoginTarget) {
   if (!check) return;
   if (replaced?.[key.kind]?.value === key.value)
@@ -176,7 +176,7 @@ function reportCheck({ notices, noticePalette }: Context, check: KeyCheck): void
   if (unclear.length > 0) notices.warn(`could not check ${unclear.join(', ')}`);
 }
 
-// The old key may be revoked already: its tenant is known from when it was last checked.
+// The old key may already be revoked, so its tenant is taken from its last check.
 function refuseOtherTenant({ system, settings }: Context, { kind, tenant }: KeyCheck, baseUrl: URL): void {
   const before = knownTenant(system, settings.profile.value, baseUrlText(baseUrl));
   if (tenant === undefined || before === undefined || tenant.id === before.id) return;

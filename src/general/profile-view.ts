@@ -23,7 +23,7 @@ export const profileView: View<PeopleRow> = {
   ],
 };
 
-// People read words in place of true and false, and where a key is from says whether there is one.
+// People get words instead of true and false; the origin of a key shows that there is one.
 export function shown(context: Context, row: ProfileRow): PeopleRow {
   if (!isForPeople(context)) return row;
   const people = { ...row, current: row.current ? 'in use' : null };
@@ -36,7 +36,7 @@ type PeopleRow = Omit<ProfileRow, 'current' | 'management_key' | 'private_key'>;
 
 type ProfileRow = ReturnType<typeof profileRow>;
 
-/** All profiles as rows, the sandbox last. Whether a key is stored is shown, the key never. */
+/** Returns all profiles as rows, the sandbox last. A row shows whether a key is stored, never the key. */
 export function profileRows(config: Config, current: string): ProfileRow[] {
   const rows = Object.entries(config.profiles).map(([name, profile]) => profileRow(name, profile, current));
   const builtIn = {

@@ -34,7 +34,7 @@ export const SERVER_PARAMETERS = {
 
 type ServerInput = Input<typeof SERVER_PARAMETERS>;
 
-/** The state directory as given, or the one that `--sandbox` uses. */
+/** Returns the given state directory, or that of `--sandbox`. */
 export function directoryFrom(context: Context, given: string | undefined): string {
   return given === undefined ? sandboxDirectory(context) : resolvePath(context, given);
 }

@@ -13,11 +13,11 @@ import {
 
 export interface TenantChange {
   readonly name: string | undefined;
-  /** Texts by setting; settings that are not named here stay. */
+  /** New values by setting; other settings stay. */
   readonly settings: ReadonlyMap<string, string>;
-  /** What a file says of members that only the service sets: the tenant must have them so. */
+  /** Members in the file that only the service sets; the tenant must have the same values. */
   readonly expected: ReadonlyMap<string, unknown>;
-  /** The line of a member of the file, where there is one. */
+  /** Returns the line of a member, if the change comes from a file. */
   readonly lineOf?: LineOf | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface FieldDifference {
   readonly after: unknown;
 }
 
-/** The tenant as a body that changes nothing. Settings that are read as booleans are sent as texts. */
+/** Makes a body that changes nothing. Settings that are read as booleans are sent as text. */
 export function bodyOf({ name, settings }: Pick<Tenant, 'name' | 'settings'>): TenantBody {
   const present = Object.entries(settings ?? {})
     .filter(([, value]) => value !== undefined && value !== null)
@@ -38,8 +38,8 @@ export function bodyOf({ name, settings }: Pick<Tenant, 'name' | 'settings'>): T
 }
 
 /**
- * The tenant with the change merged in; settings that are not named, known or not, are kept. New ones are added where
- * unknown names are allowed.
+ * Merges a change into the tenant. Settings that it does not name are kept, known or not. Unknown settings are added if
+ * allowed.
  * @throws SvcError `usage` for a setting that the tenant does not know; `config` for a file about another tenant,
  * `refused_input` for one that says otherwise of what cannot be changed, `conflict` for one of an earlier state
  */
@@ -51,8 +51,8 @@ export function merged(tenant: Tenant, change: TenantChange, allowUnknown: boole
 }
 
 /**
- * Where a tenant is not as a file says; what the file does not name may be anything. `before` is the tenant's value,
- * `after` that of the file.
+ * Finds the differences between a tenant and a file, for the members that the file names. `before` is the tenant's value,
+ * `after` the file's.
  * @throws SvcError `config` for a file about another tenant, `usage` or `refused_input` for unknown names in it
  */
 export function drift(tenant: Tenant, change: TenantChange): FieldDifference[] {
@@ -69,7 +69,7 @@ function mergedBody(tenant: Tenant, change: TenantChange): TenantBody {
   return Object.keys(settings).length === 0 ? { name } : { name, settings };
 }
 
-/** The fields in which two tenants or bodies differ, each setting on its own, whatever the order of their members. */
+/** Finds the fields in which two tenants or bodies differ, setting by setting, regardless of order. */
 export function differences(before: TenantBody | Tenant, after: TenantBody | Tenant): FieldDifference[] {
   const had = fieldsOf(before);
   const has = fieldsOf(after);
@@ -86,7 +86,7 @@ function fieldsOf({ settings, ...rest }: TenantBody | Tenant): Map<string, unkno
   ]);
 }
 
-/** Reads a change from a file: a tenant or a part of one. Throws `refused_input` for all else, before any request. */
+/** Reads a change from a file with a tenant or a part of one. Throws `refused_input` for anything else. */
 export function changeFromFile({ value, lineOf }: { value: unknown; lineOf: LineOf }): TenantChange {
   const { name, settings, ...expected } = objectIn(value, 'the file');
   if (name !== undefined && typeof name !== 'string') throw refused(`name must be a string${inLine(lineOf(['name']))}`);
@@ -107,7 +107,7 @@ function inLine(line: number | undefined): string {
 }
 
 function settingIn([name, value]: [string, unknown], line: number | undefined): [name: string, text: string][] {
-  // A tenant as sent by the service may have settings without a value: they stay.
+  // The service may send settings without a value, which stay.
   if (value === null) return [];
   if (typeof value !== 'string' && typeof value !== 'boolean')
     throw refused(`settings.${name} must be a string, true or false${inLine(line)}`);
@@ -124,7 +124,7 @@ function refused(message: string, hint = 'Fix the file and run the command again
   return new SvcError('refused_input', `${message}; nothing was sent`, { hint });
 }
 
-/** A usage error on the command line is refused input in a file. */
+/** Turns a usage error into refused input, for values from a file. */
 function asInput<T>(check: () => T, line?: number): T {
   try {
     return check();
@@ -146,14 +146,14 @@ export function checkTenantName(name: string): string {
   return name;
 }
 
-/** The values that each known setting takes, as the service takes them: texts, also for booleans. */
+/** The allowed values of each known setting, as text, also for booleans. */
 const KNOWN: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...BOOLEAN_TENANT_SETTINGS.map((name) => [name, ['true', 'false']] as const),
   ['token_deduplication_behavior', DEDUPLICATION_BEHAVIORS],
 ]);
 
 /**
- * Checks the value of a known setting; any value of an unknown one passes that contains no card number.
+ * Checks the value of a setting. An unknown setting accepts any value without a card number.
  * @throws SvcError `usage` or `refused_input`, without the value
  */
 export function checkSettingValue(name: string, value: string): void {
@@ -173,7 +173,7 @@ export function unknownSettings(names: Iterable<string>, onTenant: readonly stri
   return [...names].filter((name) => !KNOWN.has(name) && !onTenant.includes(name));
 }
 
-/** What a setting that is not known may be called. */
+/** The pattern for names of unknown settings. */
 const SETTING_NAME = /^[A-Za-z][\w.-]{0,63}$/;
 
 /** @throws SvcError `usage` for names that are neither known nor on the tenant, unless these are allowed */
@@ -209,7 +209,7 @@ function checkMembers(tenant: Tenant, { expected, lineOf }: TenantChange): void 
   });
 }
 
-/** A tenant may be read, edited and sent back: what cannot be changed may be in the file, as the tenant has it. */
+/** Checks members that cannot be changed: a file may contain them only with the tenant's values. */
 function checkReadOnly(tenant: Tenant, change: TenantChange): void {
   const names = differingFacts(tenant, change).map(({ path }) => path);
   if (names.length === 0) return;

@@ -20,7 +20,7 @@ export const tenantView: View<Tenant> = {
   ],
 };
 
-/** Shows on stderr which tenant it is, and each field that would change: its old value after -, its new one after +. */
+/** Shows on stderr the tenant and each field that would change: its old value after -, its new one after +. */
 export async function showDifference(context: Context, tenant: Tenant, fields: readonly FieldDifference[]) {
   await context.reportTenant(tenant);
   if (context.notices.shows('normal')) context.notices.report(fieldsText(fields, context.noticePalette, context.plain));

@@ -1,16 +1,16 @@
 import { type ErrorCode, EXIT_CODES, isSvcError } from '../../base/errors.ts';
 
-/** How a check ended. `skipped`: it could not be made, or there was no need. */
+/** The result of a check. `skipped` means that it was impossible or unnecessary. */
 export type Result = 'ok' | 'warning' | 'failed' | 'skipped';
 
 export interface Finding {
   readonly check: string;
   readonly result: Result;
   readonly found: string;
-  /** What to do about it; null where there is nothing to do. */
+  /** The fix; null if there is nothing to do. */
   readonly fix: string | null;
   readonly next?: readonly string[] | undefined;
-  /** The failure, for `failed`. */
+  /** The code of the failure, for `failed`. */
   readonly code: ErrorCode | null;
 }
 
@@ -30,7 +30,7 @@ export function failed(check: string, found: string, fix: string, code: ErrorCod
   return { check, result: 'failed', found, fix, code };
 }
 
-/** The finding for a failure, which says what to do. Anything but an `SvcError` is rethrown. */
+/** Returns the finding for a failure, with its fix. Rethrows anything but an `SvcError`. */
 export function failedBy(check: string, error: unknown): Finding {
   if (!isSvcError(error)) throw error;
   const { message, hint, next, code } = error;
@@ -38,7 +38,7 @@ export function failedBy(check: string, error: unknown): Finding {
   return { ...failed(check, message, fix, code), next };
 }
 
-/** 0, or the highest exit code among what failed. */
+/** Returns 0, or the highest exit code of the failures. */
 export function exitCodeOf(findings: readonly Finding[]): number {
   return Math.max(0, ...findings.map(({ code }) => (code === null ? 0 : EXIT_CODES[code])));
 }

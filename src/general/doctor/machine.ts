@@ -21,7 +21,7 @@ export function checkNode({ nodeVersion, platform }: Pick<System, 'nodeVersion' 
   return failed('node', `${nodeVersion} is older than ${least}.${leastMinor}`, fix, 'local');
 }
 
-/** Whether the directories for state and cache can be written: where they exist, a small file is created and removed. */
+/** Checks that the state and cache directories are writable, by creating and removing a small file where they exist. */
 export function checkDirectories(system: PathsHost & Pick<System, 'pid'>): Finding[] {
   return [
     checkDirectory('state directory', directoryOf(system, 'state'), 'SVC_STATE_DIR', system.pid),
@@ -59,7 +59,7 @@ function tryToWrite(directory: string, pid: number): void {
   }
 }
 
-/** The file of extra certificate authorities, which Node ignores where it cannot read it. */
+/** Checks the file of extra certificate authorities, which Node silently ignores if it is unreadable. */
 export function checkAuthorities({ env, cwd }: Pick<System, 'env' | 'cwd'>): Finding {
   const file = env['NODE_EXTRA_CA_CERTS'];
   if (!file) return skipped('certificate authorities', "Node's own; NODE_EXTRA_CA_CERTS is not set");
@@ -73,7 +73,7 @@ export function checkAuthorities({ env, cwd }: Pick<System, 'env' | 'cwd'>): Fin
   }
 }
 
-/** The config file: present, valid, private. `notices` say what was repaired when this command read it. */
+/** Checks that the config file is present, valid and private. `notices` name repairs made while reading it. */
 export function checkConfig(system: System, notices: readonly string[]): Finding {
   try {
     const { file, exists, config } = readConfig(system);
@@ -90,7 +90,7 @@ export function checkConfig(system: System, notices: readonly string[]): Finding
   }
 }
 
-/** Key files named in the environment that others can read too. An unreadable one fails with its key. */
+/** Finds key files that others can read. An unreadable one is reported with its key. */
 export function checkKeyFiles(system: System): Finding[] {
   return keyFiles(system).flatMap(([file, variable]) => {
     const found = fs.statSync(file, { throwIfNoEntry: false });
@@ -101,7 +101,7 @@ export function checkKeyFiles(system: System): Finding[] {
   });
 }
 
-/** The settings in effect: profile and base URL with their origin, or why there are none. */
+/** Checks the settings in effect: profile and base URL with their origins, or why there are none. */
 export async function checkSettings(system: System, flags: SettingFlags): Promise<Finding[]> {
   try {
     const { profile, baseUrl, sandbox } = await resolveSettings(system, flags);

@@ -18,10 +18,10 @@ export interface NetworkPath {
   readonly userAgent: string;
 }
 
-/** How long each step may take, in milliseconds. */
+/** The time limit for each step, in milliseconds. */
 const STEP_MS = 5_000;
 
-/** Checks each step on the path to the service, in order. After a failure the rest is skipped. */
+/** Checks each step on the path to the service, in order, and skips the rest after a failure. */
 export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
   const { proxy, finding } = proxyFinding(path);
   const findings = [finding];
@@ -164,7 +164,7 @@ function tlsFailed(error: unknown): Finding {
   return failed('tls', `${message} (${systemCode ?? 'unknown'})`, fix, 'network');
 }
 
-/** A connection within the time of a step. Rejects with the system's error or a `TransportFailure`. */
+/** Opens a connection within the time limit. Rejects with the system's error or a `TransportFailure`. */
 function connected<S extends Socket>(open: (done: (result: S | Error) => void) => { destroy(): unknown }): Promise<S> {
   return new Promise((resolve, reject) => {
     const settle = (result: S | Error): void => {
@@ -181,7 +181,7 @@ function connected<S extends Socket>(open: (done: (result: S | Error) => void) =
 
 const LIMITS = { connect: STEP_MS, headers: STEP_MS, idle: STEP_MS, body: STEP_MS };
 
-/** Sends a request without a key: any response shows that the service is reachable, and its clock. */
+/** Sends a request without a key: any response proves that the service is reachable, and shows its clock. */
 async function requestWithoutKey({ baseUrl, env, clock, signal, userAgent }: NetworkPath): Promise<Finding[]> {
   const transport = createTransport(env);
   try {
@@ -212,7 +212,7 @@ function serviceFinding(status: number, location: string | undefined, url: URL):
   return failed('service', `redirects${to} (${status}); redirects are not followed`, fix, 'bad_response');
 }
 
-// Too small to matter, and includes the duration of the request itself.
+// A difference below this does not matter, and includes the duration of the request.
 const TOLERATED_MS = 30_000;
 
 function clockFinding(date: string | undefined, now: number): Finding {

@@ -8,7 +8,7 @@ import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ClockMove } from '../../emulator/state/state.ts';
 import { directoryFrom, directoryParameter } from '../server-options.ts';
 
-/** The sandbox's time before and after it was moved, and how far it is ahead of the machine's clock. */
+/** The sandbox's time before and after a move, and its offset to the machine's clock. */
 const sandboxClockView: View = {
   name: 'clock',
   fields: ['before', 'after', 'ahead_seconds'],
@@ -55,7 +55,7 @@ function moveFrom({ by, at, reset }: Input<typeof clockParameters>, now: number)
   return ms === undefined ? undefined : checked({ by: ms }, now + ms);
 }
 
-// ISO 8601 has no more than four digits for a year.
+// ISO 8601 years have four digits.
 const LATEST = Date.UTC(9999, 0);
 
 function checked(move: ClockMove, time: number): ClockMove {

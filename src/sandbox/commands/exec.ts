@@ -86,10 +86,10 @@ const NOT_RUNNABLE = 126;
 
 const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = { interrupted: 'SIGINT', hangup: 'SIGHUP' };
 
-// How long a child may take to end in order.
+// The time for a child to end in order.
 const GRACE_MS = 5000;
 
-/** Runs a command on this process's streams and resolves to its exit code, as a shell would. Signals reach it too. */
+/** Runs a command with this process's streams, forwards signals, and resolves to its exit code, as a shell would. */
 async function runChild({ system, notices, signal }: Context, words: readonly string[], added: Environment) {
   signal.throwIfAborted();
   const { startProgram } = await import('../../base/security/child-environment.ts');
@@ -106,7 +106,7 @@ async function runChild({ system, notices, signal }: Context, words: readonly st
   } catch (error) {
     const why = systemCodeOf(error);
     notices.warn(`the command could not be started (${why ?? 'unknown reason'})`);
-    // Windows starts programs alone; npm and npx are scripts there.
+    // Windows can start only programs directly; npm and npx are scripts there.
     if (system.platform === 'win32') notices.note(`start a script by its shell: -- cmd /c ${words[0] ?? ''} …`);
     return why === 'ENOENT' ? NOT_FOUND : NOT_RUNNABLE;
   } finally {
@@ -116,13 +116,13 @@ async function runChild({ system, notices, signal }: Context, words: readonly st
 
 function endChild(child: ChildProcess, reason: unknown, onTerminal: boolean): void {
   const name = isSvcError(reason) ? reason.code : '';
-  // Ctrl-C on a terminal reaches both; a second one would end many a program at once.
+  // Ctrl-C on a terminal reaches the child directly; a second signal would make many programs quit at once.
   if (name === 'interrupted' && onTerminal) return;
   child.kill(SIGNALS[name] ?? 'SIGTERM');
   if (name === 'timeout') setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
 }
 
-/** Variables for a command that uses a sandbox: its address and keys, and nothing that leads elsewhere. */
+/** Returns variables that lead a command to the sandbox, and clears those that lead elsewhere. */
 function sandboxVariables(env: Environment, { url, keys }: RunningSandbox): Environment {
   const [management, privateKey] = keys;
   if (management === undefined || privateKey === undefined) throw new SvcError('bug', 'the sandbox has no keys');
@@ -184,7 +184,7 @@ export function unmet(
     : [...missed, `${peak} requests within ${ms / 1000} s, expected at most ${requests}`];
 }
 
-/** The most of these times (in milliseconds, in any order) that lie within any span of `ms`. */
+/** Returns the largest number of times (in milliseconds, in any order) within any span of `ms`. */
 export function peakRate(times: readonly number[], ms: number): number {
   const sorted = times.toSorted((a, b) => a - b);
   let first = 0;
@@ -196,7 +196,7 @@ export function peakRate(times: readonly number[], ms: number): number {
   return peak;
 }
 
-/** Requests, failures by status and peak rate in one line. */
+/** Summarizes requests, failures by status and peak rate in one line. */
 function summary(calls: readonly LedgerEntry[]): string {
   const times = calls.map(({ at }) => Date.parse(at));
   const statuses = new Map<string, number>();

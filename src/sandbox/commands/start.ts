@@ -53,7 +53,7 @@ export const start = defineCommand({
   },
 });
 
-// Being interrupted is how a server ends: no error, but the exit code says what ended it.
+// A server ends by a signal, which is no error, but the exit code names it.
 async function untilEnded({ signal, notices }: Context): Promise<number> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   notices.note('sandbox stopped');

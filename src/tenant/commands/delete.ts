@@ -50,7 +50,7 @@ function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof param
       hint: 'Check the profile: the key decides which tenant it is.',
     });
   }
-  // An unknown type may not be harmless.
+  // A tenant of unknown type may be a production tenant.
   if (production || tenant.type === 'test') return;
   throw new SvcError('usage', `this is a ${describeTenant(tenant)}; nothing was deleted`, {
     hint: 'To delete it anyway, add --production.',

@@ -10,7 +10,7 @@ import type { Tenant } from '../../schema/tenant.ts';
 import type { FieldDifference } from '../change.ts';
 import { fieldsText } from '../view.ts';
 
-/** A field as the service has it, absent where only the file has it, and as the file has it. */
+/** A field with the tenant's value, absent if only the file has it, and the file's value. */
 const driftView: View = {
   name: 'difference',
   fields: ['field', 'tenant', 'file'],

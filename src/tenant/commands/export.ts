@@ -3,7 +3,7 @@ import { defineRequestCommand } from '../../cli/app/request-command.ts';
 import type { View } from '../../cli/output/view.ts';
 import { tenantView } from '../view.ts';
 
-/** What a file keeps of a tenant: which one it is, and all of it that can be changed. */
+/** The exported members of a tenant: its identity, and everything that can be changed. */
 const exportView: View = {
   name: 'tenant',
   fields: ['id', 'type', ...tenantView.fields.filter((field) => /^(?:name|settings)/.test(field))],

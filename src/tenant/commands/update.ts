@@ -77,7 +77,7 @@ async function confirmUpdate({ globals, notices, prompts }: Context, tenant: Ten
   return prompts().confirm(`Update the ${describeTenant(tenant)}${what}?`, 'Pass --yes.');
 }
 
-/** Reads the tenant once more, just before it is replaced: a change made meanwhile must not be lost. */
+/** Rereads the tenant just before it is replaced, so that a concurrent change is not lost. */
 async function refuseRace(client: Client, before: Tenant): Promise<void> {
   const { differences } = await import('../change.ts');
   const changed = differences(before, await client.tenant.read()).map(({ path }) => path);
@@ -97,7 +97,7 @@ function reportResult({ notices }: Context, { name }: TenantBody, ignored: reado
   );
 }
 
-/** The change as given by file and flags, a flag above the file; checked as far as it can be without the tenant. */
+/** Reads the change from file and flags; a flag overrides the file. Checks everything that needs no tenant. */
 async function readChange(context: Context, input: ChangeInput): Promise<TenantChange> {
   const { name, set, file } = input;
   if (name === undefined && set.length === 0 && file === undefined) {
@@ -116,7 +116,7 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
   };
 }
 
-/** Without a way to confirm, the update is refused before anything is read. */
+/** Refuses an update that cannot be confirmed, before anything is read. */
 function checkCanConfirm({ globals, prompts }: Context, { file, dryRun }: ChangeInput): void {
   if (globals.yes || dryRun || (file !== '-' && prompts().canAsk)) return;
   const why = file === '-' ? 'standard input contains the change' : 'cannot prompt';

@@ -22,7 +22,7 @@ export const usageView: View<UsageReport> = {
   ],
 };
 
-/** The report as rows: one a token type, with the totals of the report on each. */
+/** The report as rows, one per token type, each with the totals. */
 const usageCsvView: View<Readonly<Record<string, unknown>>> = {
   name: 'token type',
   fields: ['type', 'count', 'last_created_at', 'monthly_active_tokens', 'included_monthly_active_tokens'],
@@ -74,7 +74,7 @@ function checkThreshold({ active, included, share }: MonthlyActive, warnAt: numb
       hint: 'The report lacks it; -o json shows the whole report.',
     });
   }
-  // Compared without dividing, so that exactly the threshold counts as reached.
+  // Comparing without division avoids rounding, so that exactly the threshold counts as reached.
   if (active === 0 || active * 100 < warnAt * included) return;
   throw new SvcError(
     'threshold',
@@ -94,7 +94,7 @@ function describeShare(share: number): string {
 const BAR_WIDTH = 24;
 const GAUGE_WIDTH = 30;
 
-/** Draws the report for people: a bar for each token type, then the gauge, in warning colors from `warnAt` percent. */
+/** Returns the function that draws the report: a bar for each token type, then a gauge that warns from `warnAt` percent. */
 async function usagePrinter(context: Context, warnAt: number): Promise<(report: UsageReport) => Promise<void>> {
   const columns = usageRowView.columns.filter(({ path }) => !context.plain || path !== 'bar');
   const print = await listPrinter(context, { ...usageRowView, columns });
@@ -136,7 +136,7 @@ function usageRows(report: UsageReport): Readonly<Record<string, unknown>>[] {
   return metricsByType(report).map(([type, metrics]) => Object.assign({ type }, totals, metrics));
 }
 
-/** Metrics by token type, known or not, the type with the most tokens first. */
+/** Returns metrics by token type, including unknown types, the largest first. */
 function metricsByType({ token_report: report }: UsageReport) {
   return Object.entries(report.metrics_by_type ?? {}).toSorted(
     ([a, { count: countA }], [b, { count: countB }]) => countB - countA || (a < b ? -1 : 1),
@@ -146,8 +146,8 @@ function metricsByType({ token_report: report }: UsageReport) {
 type MonthlyActive = ReturnType<typeof monthlyActive>;
 
 /**
- * Monthly active tokens, how many of them the billing plan includes, and the share: 0 when nothing is active, Infinity
- * when something is and nothing is included. Undefined where the report does not say.
+ * Returns monthly active tokens, the number included in the billing plan, and their ratio: 0 if none are active, Infinity
+ * if some are and none are included. Undefined if the report lacks them.
  */
 function monthlyActive({ token_report: report }: UsageReport) {
   const active = report.monthly_active_tokens ?? undefined;
