@@ -93,7 +93,7 @@ export class RowIndex {
     let number = this.#table.valueAt(this.#table.find(key));
     for (; number !== 0; number = this.#previous[number] ?? 0) {
       const row = rowOf(this.#lines.lineAt(this.#offsets[number] ?? 0));
-      if (keyOf(row) !== key) continue;
+      if (row.line !== sent.line && keyOf(row) !== key) continue;
       const before = this.#marks[number] ?? 0;
       const after = before | (isError ? 0 : SENT) | (isSame(row, sent) ? SAME : 0);
       if (before === 0 && after !== 0) marked += 1;

@@ -3,7 +3,10 @@ import { READ_WITHOUT_WAITING } from './own-file.ts';
 
 const LF = 10;
 
-/** Reads single lines of a file by their offset. Lines near each other, in either order, take one read. */
+/** What is read at once: lines in order take few reads, and lines in any order little more than themselves. */
+const BLOCK = 8192;
+
+/** Reads single lines of a file by their offset. */
 export class LinesAt {
   readonly #fd: number;
   readonly #longest: number;
@@ -15,21 +18,27 @@ export class LinesAt {
   constructor(file: string, longest: number) {
     this.#fd = fs.openSync(file, READ_WITHOUT_WAITING);
     this.#longest = longest;
-    this.#memory = Buffer.alloc(4 * longest);
+    this.#memory = Buffer.alloc(Math.max(BLOCK, longest));
     this.#block = this.#memory.subarray(0, 0);
   }
 
   /** The line at an offset, without its line feed. */
   lineAt(offset: number): string {
-    const isWithin = offset >= this.#start && offset + this.#longest <= this.#start + this.#block.length;
-    if (!isWithin) this.#read(Math.max(0, offset - 2 * this.#longest));
-    const start = offset - this.#start;
-    const end = this.#block.indexOf(LF, start);
-    return this.#block.toString('utf8', start, end === -1 ? undefined : end);
+    // Neighbors on both sides may come next.
+    if (this.#endOf(offset) === -1) this.#read(Math.max(0, offset - BLOCK / 2), BLOCK);
+    if (this.#endOf(offset) === -1) this.#read(offset, this.#longest);
+    const end = this.#endOf(offset);
+    return this.#block.toString('utf8', offset - this.#start, end === -1 ? undefined : end);
   }
 
-  #read(start: number): void {
-    this.#block = this.#memory.subarray(0, fs.readSync(this.#fd, this.#memory, 0, this.#memory.length, start));
+  /** Where the line at an offset ends in the block; -1 where the block does not have all of it. */
+  #endOf(offset: number): number {
+    const start = offset - this.#start;
+    return start < 0 || start >= this.#block.length ? -1 : this.#block.indexOf(LF, start);
+  }
+
+  #read(start: number, most: number): void {
+    this.#block = this.#memory.subarray(0, fs.readSync(this.#fd, this.#memory, 0, most, start));
     this.#start = start;
   }
 
