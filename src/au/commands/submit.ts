@@ -64,7 +64,7 @@ type SubmitInput = Input<typeof parameters>;
 
 export const submit = defineCommand({
   description:
-    'No job is created for an invalid file, and nothing is paid for twice: submitting the same file again resumes its run, or shows its results within 7 days of their completion (status already_submitted); after that, --cycle or --again is needed to start another run (exit code 6). Within a cycle each row, known by token and merchant, is paid for once, whatever file it is in: a file that shares rows with other runs of the cycle ends with exit code 6, and --only-new submits the others. A production job takes up to seven days: the wait can be interrupted and resumed with svc au wait.',
+    'No job is created for an invalid file, and nothing is paid for twice: submitting the same file again resumes its run, or shows its results within 7 days of their completion (status already_submitted); after that, --cycle or --again is needed to start another run (exit code 6). Within a cycle each row, known by token and merchant, is paid for once, whatever file it is in: a file that shares rows with other runs of the cycle ends with exit code 6, and --only-new submits the others, or nothing (status nothing_new). A production job takes up to seven days: the wait can be interrupted and resumed with svc au wait.',
   examples: [
     ['svc au submit tokens.csv --wait', 'from the file to the results'],
     ['svc au submit tokens.csv', 'submit it without waiting'],
@@ -105,7 +105,8 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const out = input.out ?? recordedOut(known) ?? defaultOut(input.file);
   if (input.wait || input.out !== undefined) await checkDestination(known?.record, { out, force: input.force });
   finder.report(choice, input.wait);
-  if (choice.isNothingNew) return undefined;
+  if (choice.isNothingNew)
+    return print({ run: null, status: 'nothing_new', file: file.name, rows: 0, job: null, jobs: [] });
   if (input.cycle !== undefined) await reportFirstOfCycle(context, input.cycle, choice);
   if (input.dryRun) return showPlan(context, choice);
   if (!(await confirmUpload(context, choice))) return context.notices.note('nothing was submitted');

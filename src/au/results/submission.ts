@@ -16,7 +16,9 @@ import { actionFor, type Actions, type CodeCount, type ResultSummary } from './r
 import { trendOf } from './trend.ts';
 
 /** A request file that was submitted, and its results where they were waited for. */
-export type Submission = Omit<ReturnType<typeof submissionOf>, 'status'> & {
+export type Submission = Omit<ReturnType<typeof submissionOf>, 'run' | 'status'> & {
+  /** Null where no row was new, so that there is no run. */
+  readonly run: string | null;
   readonly status: string;
   /** Jobs of this key that no record named when the upload began. */
   readonly unrecorded_jobs?: readonly string[];

@@ -43,22 +43,17 @@ export function requireNew(rows: CycleRows, sending: Sending): void {
 
 function sharedError(rows: CycleRows, sending: Sending): SvcError {
   const { counts, shared } = rows;
-  const { cycle, name, words } = sending;
-  const { rows: all, left, changed, unchangedErrors } = counts;
-  const had = all - left;
-  const changes = changed === 0 ? '' : ` (${formatNumber(changed)} with another expiration)`;
-  const also = `--also submits all ${formatNumber(all)}, of which ${billed(had)} again.`;
-  const rest = left === 0 ? '' : `--only-new submits the other ${countText(left, 'row')}. `;
-  return new SvcError(
-    'conflict',
-    `${formatNumber(had)} of the ${countText(all, 'row')} of ${name}${changes} were submitted in cycle ${cycle} before: ${runsText(shared, sending)}; ${NOTHING}`,
-    {
-      hint: `${unchangedErrors > 0 ? `${errorsText(unchangedErrors)}. ` : ''}${rest}${also}`,
-      next: left === 0 ? ['au', 'status', shared[0]?.run.name ?? ''] : [...words, '--only-new'],
-      alternatives: [[...words, '--also']],
-      facts: { cycle, rows: all, new_rows: left, ...sharedFacts(rows) },
-    },
-  );
+  const { cycle, words } = sending;
+  const { rows: all, left, unchangedErrors } = counts;
+  const only = left === 0 ? [] : [`--only-new submits the other ${countText(left, 'row')}.`];
+  const errors = unchangedErrors === 0 ? [] : [`${errorsText(unchangedErrors)}.`];
+  const also = `--also submits all ${countText(all, 'row')}, ${billedText(all - left, all)}.`;
+  return new SvcError('conflict', `${sharedText(rows, sending)}; ${NOTHING}`, {
+    hint: [...errors, ...only, also].join(' '),
+    next: left === 0 ? ['au', 'status', shared[0]?.run.name ?? ''] : [...words, '--only-new'],
+    alternatives: [[...words, '--also']],
+    facts: { cycle, rows: all, new_rows: left, ...sharedFacts(rows) },
+  });
 }
 
 /** What a run has still to send was sent by another run meanwhile. */
@@ -69,9 +64,9 @@ function resumedError(rows: CycleRows, sending: Sending, run: RunDirectory): Svc
   const words = run.submitWords.filter((word) => word !== '--only-new');
   return new SvcError(
     'conflict',
-    `${formatNumber(had)} of the ${countText(counts.rows, 'row')} that ${id} has yet to upload were submitted in cycle ${sending.cycle} meanwhile: ${runsText(shared, sending)}; nothing was uploaded`,
+    `${formatNumber(had)} of the ${countText(counts.rows, 'row')} that ${id} has yet to upload were submitted in cycle ${sending.cycle} meanwhile${runsText(shared, sending)}; nothing was uploaded`,
     {
-      hint: `To submit only those that are new, abandon ${id} and submit its file with --only-new. --also uploads all that is left, of which ${billed(had)} again.`,
+      hint: `To submit only those that are new, abandon ${id} and submit its file with --only-new. --also uploads all that is left, ${billedText(had, counts.rows)}.`,
       next: ['au', 'abandon', run.name],
       alternatives: [
         [...words, '--only-new'],
@@ -148,16 +143,15 @@ export function noteCycle(
   choice: 'new' | 'only new' | 'all',
 ): void {
   const { others, shared, counts } = rows;
-  const { cycle, name } = sending;
+  const { cycle } = sending;
   if (others.length === 0) return;
   if (shared.length === 0) {
     const named = others.map((run) => runText(run, sending));
     return context.notices.note(`cycle ${cycle} also has ${listText(named)}; no row is in both`);
   }
-  const had = counts.rows - counts.left;
-  const where = `of the ${countText(counts.rows, 'row')} of ${name} were submitted in cycle ${cycle} before: ${runsText(shared, sending)}`;
-  if (choice === 'all') return context.notices.warn(`${formatNumber(had)} ${where}; ${billed(had)} again`);
-  context.notices.note(`${formatNumber(had)} ${where}; they are left out`);
+  const text = sharedText(rows, sending);
+  if (choice === 'all') return context.notices.warn(`${text}; ${billedText(counts.rows - counts.left, counts.rows)}`);
+  context.notices.note(counts.left === 0 ? `nothing new: ${text}; ${NOTHING}` : `${text}; left out`);
   for (const { run, inDoubt } of shared.filter((each) => each.inDoubt > 0)) {
     const doubt = `it is not known whether the service has ${countText(inDoubt, 'row')} of ${run.record.id}`;
     context.notices.warn(`${doubt}, which are left out`);
@@ -170,11 +164,10 @@ export function noteCycle(
 }
 
 /**
- * Says that every row was submitted before.
- * @throws SvcError `outcome_unknown` where the service may not have all of them, `conflict` where they were to be waited
- *   for and are not all done
+ * Checks that every row is surely submitted, and done where that was to be waited for, before "nothing new" is a success.
+ * @throws SvcError `outcome_unknown` where the service may not have all of them, `conflict` where a run is not completed
  */
-export function reportNothingNew(context: Context, { shared }: CycleRows, sending: Sending, wait: boolean): void {
+export function requireSubmitted({ shared }: CycleRows, sending: Sending, wait: boolean): void {
   const { cycle, name } = sending;
   const doubtful = shared.find(({ inDoubt }) => inDoubt > 0);
   if (doubtful) {
@@ -192,11 +185,21 @@ export function reportNothingNew(context: Context, { shared }: CycleRows, sendin
       `no row of ${name} is new in cycle ${cycle}, and ${open.run.record.id}, which has rows of it, is not completed; ${NOTHING}`,
       { hint: 'Wait for that run:', next: ['au', 'wait', open.run.name], facts: { run: open.run.record.id, cycle } },
     );
-  context.notices.note(`nothing new: no row of ${name} is new in cycle ${cycle}; ${NOTHING}`);
 }
 
-function billed(rows: number): string {
-  return rows === 1 ? '1 is billed' : `${formatNumber(rows)} are billed`;
+/** Rows of the file that were submitted before, and in which runs. */
+function sharedText({ counts, shared }: CycleRows, sending: Sending): string {
+  const { rows, left, changed } = counts;
+  const which =
+    left === 0 ? `all ${countText(rows, 'row')}` : `${formatNumber(rows - left)} of the ${countText(rows, 'row')}`;
+  const changes = changed === 0 ? '' : ` (${formatNumber(changed)} with another expiration)`;
+  const { name, cycle } = sending;
+  return `${which} of ${name}${changes} were submitted in cycle ${cycle} before${runsText(shared, sending)}`;
+}
+
+function billedText(again: number, all: number): string {
+  if (again === all) return 'which are billed again';
+  return again === 1 ? 'of which 1 is billed again' : `of which ${formatNumber(again)} are billed again`;
 }
 
 function errorsText(count: number): string {
@@ -204,7 +207,9 @@ function errorsText(count: number): string {
 }
 
 function runsText(shared: readonly SharedRows[], sending: Sending): string {
-  return listText(shared.map(({ run, rows }) => `${formatNumber(rows)} in ${runText(run, sending)}`));
+  const [first, second] = shared;
+  if (first && !second) return `, in ${runText(first.run, sending)}`;
+  return `: ${listText(shared.map(({ run, rows }) => `${formatNumber(rows)} in ${runText(run, sending)}`))}`;
 }
 
 /** A run with its file and its time. */

@@ -16,7 +16,7 @@ import {
   repeatedRuns,
   requireComparable,
   requireNew,
-  reportNothingNew,
+  requireSubmitted,
   type Sending,
 } from './cycle-conflict.ts';
 import { CycleRows, partsToSend } from './cycle-rows.ts';
@@ -169,8 +169,8 @@ export class RunFinder {
     const { cycle, again, also } = this.#choice;
     if (cycle === undefined || !rows) return;
     const sending = this.#sending(cycle, run && !isUntouched(run.record) ? run : undefined);
+    if (isNothingNew) requireSubmitted(rows, sending, wait);
     noteCycle(this.#context, rows, sending, also || again ? 'all' : 'only new');
-    if (isNothingNew) reportNothingNew(this.#context, rows, sending, wait);
   }
 
   #sending(cycle: string, resumed: RunDirectory | undefined): Sending {

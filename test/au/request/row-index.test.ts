@@ -47,7 +47,7 @@ function keyOf(line: string): string {
 }
 
 describe('rows that were sent before', () => {
-  it('are found by token and merchant, whatever their order, quotes and expiration', async () => {
+  it('rows are found by token and merchant, whatever their order, quotes and expiration', async () => {
     const index = await indexOf(['a,27,01,', 'b,27,01,m1', '"c",27,"01","m,1"', 'd,,,', 'ü,27,01,'], '\r\n');
     const sent = ['"ü",27,01,""', 'c,28,02,"m,1"', 'a,27,01,m1', 'b,27,01,m1'];
     expect(await mark(index, sent)).toBe(3);
@@ -55,14 +55,14 @@ describe('rows that were sent before', () => {
     expect(await restOf(index)).toEqual(['a,27,01,', 'd,,,']);
   });
 
-  it('count after an error only while they are unchanged', async () => {
+  it('rows that ended in an error count only while they are unchanged', async () => {
     const index = await indexOf(['a,27,01,', 'b,27,01,', 'c,27,01,']);
     expect(await mark(index, ['a,27,01,', 'b,26,01,', 'c,27,01,'], ['a', 'b'])).toBe(2);
     expect(index.counts()).toEqual({ sent: 1, changed: 0, unchangedErrors: 1 });
     expect(await restOf(index)).toEqual(['b,27,01,']);
   });
 
-  it('count although they once ended in an error, if they were sent again without one', async () => {
+  it('rows that once ended in an error count if they were sent again without one', async () => {
     const index = await indexOf(['a,28,01,']);
     await mark(index, ['a,27,01,'], ['a']);
     expect(index.counts().sent).toBe(0);
@@ -70,14 +70,14 @@ describe('rows that were sent before', () => {
     expect(index.counts()).toEqual({ sent: 1, changed: 1, unchangedErrors: 0 });
   });
 
-  it('are each counted once, however often they were sent', async () => {
+  it('each row is counted once, however often it was sent', async () => {
     const index = await indexOf(['a,27,01,', 'a,27,02,']);
     expect(await mark(index, ['a,27,01,', 'a,27,01,'])).toBe(2);
     expect(await mark(index, ['a,27,01,'])).toBe(0);
     expect(index.counts()).toEqual({ sent: 2, changed: 1, unchangedErrors: 0 });
   });
 
-  it('R79: are told from new rows in any files, as sets of their keys would', async () => {
+  it('R79: rows sent before are found in any files, as by sets of their keys', async () => {
     const cell = fc.constantFrom('', 'm1', 'm2', 'merchant é');
     const row = fc.tuple(fc.integer({ min: 0, max: 30 }), fc.constantFrom('27,01', '28,12', ','), cell);
     const line = row.map(([token, expiration, merchant]) => `token-${token},${expiration},${merchant}`);

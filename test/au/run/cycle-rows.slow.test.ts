@@ -20,7 +20,7 @@ function rowsSent({ runIds, record }: Desk): number {
 }
 
 describe('two processes with files of one cycle', () => {
-  it.each(['', ' --only-new'])('R79: that begin at once send each row once%s', async (options) => {
+  it.each(['', ' --only-new'])('R79: two processes that begin at once send each row once%s', async (options) => {
     const desk = await openDesk();
     write(desk, 'first.csv', ROWS.slice(0, 8));
     write(desk, 'second.csv', ROWS.slice(4, 12).toReversed());
@@ -34,7 +34,7 @@ describe('two processes with files of one cycle', () => {
     expect(rowsSent(desk)).toBe(12);
   });
 
-  it('R79: see what the other is about to send, and others are not held up', async () => {
+  it('R79: a process sees what another is about to send, and other files are not held up', async () => {
     const gate = new EventEmitter();
     const creation = once(gate, 'arrived');
     let isFirst = true;

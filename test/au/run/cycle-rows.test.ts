@@ -46,7 +46,7 @@ function errorIn({ stderr }: HereResult): Record<string, unknown> {
 }
 
 describe('a file of a cycle', () => {
-  it('R79: is submitted where all its rows are new, and names the other runs of the cycle', async () => {
+  it('R79: a file of a cycle whose rows are all new is submitted, and the other runs of the cycle are named', async () => {
     const desk = await submittedDesk();
     write(desk, 'west.csv', ...ROWS.slice(6, 9));
     const { code, stderr } = await desk.svc(`au submit west.csv ${CYCLE}`);
@@ -54,7 +54,7 @@ describe('a file of a cycle', () => {
     expect(stderr).toMatch(/^cycle 2026-12 also has run-\S+ \(tokens\.csv, 6 rows, \d+s ago\); no row is in both$/m);
   });
 
-  it('R79: that shares rows with another run of the cycle ends with 6, naming run, time and how many', async () => {
+  it('R79: a file that shares rows with a run of its cycle ends with 6, naming run, time and how many', async () => {
     const desk = await submittedDesk();
     await desk.clock.advance(240_000);
     write(desk, 'more.csv', ...ROWS.slice(4, 9).toReversed());
@@ -66,19 +66,19 @@ describe('a file of a cycle', () => {
     });
     const { message, next, alternatives, ...facts } = errorIn(refused);
     expect(message).toMatch(
-      /^2 of the 5 rows of more\.csv were submitted in cycle 2026-12 before: 2 in run-\S+ \(tokens\.csv, 6 rows, 4m( \d+s)? ago\); nothing was submitted$/,
+      /^2 of the 5 rows of more\.csv were submitted in cycle 2026-12 before, in run-\S+ \(tokens\.csv, 6 rows, 4m( \d+s)? ago\); nothing was submitted$/,
     );
     expect(next).toBe(`svc au submit more.csv ${CYCLE} --only-new`);
     expect(alternatives).toEqual([`svc au submit more.csv ${CYCLE} --also`]);
     expect(facts).toMatchObject({
-      hint: '--only-new submits the other 3 rows. --also submits all 5, of which 2 are billed again.',
+      hint: '--only-new submits the other 3 rows. --also submits all 5 rows, of which 2 are billed again.',
       new_rows: 3,
       shared_rows: 2,
       runs: [{ run: desk.run, rows: 2 }],
     });
   });
 
-  it('R79: that has changed in its own place is refused too', async () => {
+  it('R79: a file that changed since it was submitted in the cycle ends with 6 too', async () => {
     const desk = await submittedDesk();
     write(desk, 'tokens.csv', ...ROWS.slice(0, 7));
     const { code, stderr } = await desk.svc(`au submit tokens.csv ${CYCLE}`);
@@ -86,14 +86,14 @@ describe('a file of a cycle', () => {
     expect(stderr).not.toContain('this is a new run');
   });
 
-  it('R79: may have the same token for another merchant', async () => {
+  it('R79: a token for another merchant is another row', async () => {
     const desk = await submittedDesk();
     write(desk, 'other.csv', ...ROWS.slice(0, 2).map((row) => `${row}merchant-2`));
     expect(await desk.svc(`au submit other.csv ${CYCLE}`)).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(2);
   });
 
-  it('R79: may share rows with another cycle, and with runs that have none', async () => {
+  it('R79: a file may share rows with another cycle, and with runs that have none', async () => {
     const desk = await submittedDesk();
     write(desk, 'more.csv', ...ROWS.slice(0, 3));
     expect(await desk.svc('au submit more.csv --cycle 2027-01')).toMatchObject({ code: 0 });
@@ -102,16 +102,16 @@ describe('a file of a cycle', () => {
     expect(desk.uploads()).toBe(3);
   });
 
-  it('says how many rows have another expiration, which are the same rows', async () => {
+  it('rows with another expiration are the same rows, and are counted apart', async () => {
     const desk = await submittedDesk();
     write(desk, 'more.csv', ROWS[0] ?? '', (ROWS[1] ?? '').replace(/,\d\d,\d\d,/, ',39,12,'));
     const refused = await desk.svc(`au submit more.csv ${CYCLE}`);
     expect(errorIn(refused)).toMatchObject({ exit_code: 6, shared_rows: 2, changed_rows: 1 });
-    expect(refused.stderr).toContain('2 of the 2 rows of more.csv (1 with another expiration) were submitted');
+    expect(refused.stderr).toContain('all 2 rows of more.csv (1 with another expiration) were submitted');
     expect(errorIn(refused)['next']).toBe(`svc au status ${desk.run}`);
   });
 
-  it('R79: is compared before a dry run says what would be done', async () => {
+  it('R79: a dry run compares the file before it shows what would be done', async () => {
     const desk = await submittedDesk();
     write(desk, 'more.csv', ...ROWS.slice(4, 9));
     expect(await desk.svc(`au submit more.csv ${CYCLE} --dry-run`)).toMatchObject({ code: 6 });
@@ -121,7 +121,7 @@ describe('a file of a cycle', () => {
     expect({ uploads: desk.uploads(), runs: desk.runIds().length }).toEqual({ uploads: 1, runs: 1 });
   });
 
-  it('R79: is compared with runs that are recorded elsewhere, wherever its own is', async () => {
+  it('R79: a file is compared with runs that are recorded elsewhere, wherever its own is', async () => {
     const desk = await openQuickDesk();
     write(desk, 'tokens.csv', ...ROWS.slice(0, 6));
     expect(await desk.svc(`au submit tokens.csv ${CYCLE} --run-dir first`)).toMatchObject({ code: 0 });
@@ -138,19 +138,19 @@ describe('a file of a cycle', () => {
 });
 
 describe('au submit --only-new', () => {
-  it('R79: submits the rows that no run of the cycle has, and says what it leaves out', async () => {
+  it('R79: --only-new submits the rows that no run of the cycle has, and says what it leaves out', async () => {
     const desk = await submittedDesk();
     write(desk, 'more.csv', ...ROWS.slice(4, 9));
     const { code, stdout, stderr } = await desk.svc(`au submit more.csv ${CYCLE} --only-new`);
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(
-      /^2 of the 5 rows of more\.csv were submitted in cycle 2026-12 before: 2 in run-\S+ \(.*\); they are left out$/m,
+      /^2 of the 5 rows of more\.csv were submitted in cycle 2026-12 before, in run-\S+ \(.*\); left out$/m,
     );
     expect(JSON.parse(stdout)).toMatchObject({ file: 'more.csv', rows: 3 });
     expect(rowsOfOthers(desk, desk.run)).toEqual(ROWS.slice(6, 9));
   });
 
-  it('R79: is resumed by the same command, and by the one without --only-new, before anything is compared', async () => {
+  it('R79: a run of new rows is resumed by the same command, with or without --only-new, before anything is compared', async () => {
     const desk = await submittedDesk();
     write(desk, 'more.csv', ...ROWS.slice(4, 9));
     await desk.svc(`au submit more.csv ${CYCLE} --only-new`);
@@ -162,26 +162,24 @@ describe('au submit --only-new', () => {
     expect(desk.uploads()).toBe(2);
   });
 
-  it('R79: submits a file whose rows are all new as it is', async () => {
+  it('R79: --only-new submits a file whose rows are all new as it is', async () => {
     const desk = await openQuickDesk();
     expect(await desk.svc(`au submit tokens.csv ${CYCLE} --only-new`)).toMatchObject({ code: 0 });
     expect(desk.record(desk.runIds()[0] ?? '').input).not.toHaveProperty('source_sha256');
   });
 
-  it('R79: says "nothing new" where every row was submitted, and ends with 0', async () => {
+  it('R79: --only-new ends with 0 and "nothing new" where every row was submitted', async () => {
     const desk = await submittedDesk();
     write(desk, 'less.csv', ...ROWS.slice(0, 4).toReversed());
     const { code, stdout, stderr } = await desk.svc(`au submit less.csv ${CYCLE} --only-new`);
-    expect({ code, stdout, uploads: desk.uploads(), runs: desk.runIds().length }).toEqual({
-      code: 0,
-      stdout: '',
-      uploads: 1,
-      runs: 1,
-    });
-    expect(stderr).toContain('nothing new: no row of less.csv is new in cycle 2026-12; nothing was submitted\n');
+    expect({ code, uploads: desk.uploads(), runs: desk.runIds().length }).toEqual({ code: 0, uploads: 1, runs: 1 });
+    expect(JSON.parse(stdout)).toMatchObject({ run: null, status: 'nothing_new', rows: 0, jobs: [] });
+    expect(stderr).toMatch(
+      /^nothing new: all 4 rows of less\.csv were submitted .* in run-\S+ .*; nothing was submitted$/m,
+    );
   });
 
-  it('R79: with --wait does not end with 0 while the run that has every row is open', async () => {
+  it('R79: --only-new --wait does not end with 0 while the run that has every row is open', async () => {
     const desk = await submittedDesk();
     write(desk, 'less.csv', ...ROWS.slice(0, 4));
     const line = `au submit less.csv ${CYCLE} --only-new --wait`;
@@ -192,7 +190,7 @@ describe('au submit --only-new', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('R79: takes a row that ended in an error for new once it has changed, and counts the others', async () => {
+  it('R79: a row that ended in an error is new once it has changed, and the unchanged ones are counted', async () => {
     const rows = [ROWS[0] ?? '', UNKNOWN, UNKNOWN.replace(/^.{4}/, 'ffff')];
     const desk = await submittedDesk('--wait', rows);
     const corrected = UNKNOWN.replace(/,\d\d,\d\d,/, ',39,12,');
@@ -203,7 +201,7 @@ describe('au submit --only-new', () => {
     expect(rowsOfOthers(desk, desk.run)).toEqual([corrected]);
   });
 
-  it('R79: takes no row for an error whose results are not here', async () => {
+  it('R79: a row whose results are not here is not taken for an error', async () => {
     const desk = await submittedDesk('', [UNKNOWN]);
     write(desk, 'fixed.csv', UNKNOWN.replace(/,\d\d,\d\d,/, ',39,12,'));
     expect(await desk.svc(`au submit fixed.csv ${CYCLE}`)).toMatchObject({ code: 6 });
@@ -215,7 +213,7 @@ describe('au submit --only-new', () => {
     [`${CYCLE} --only-new --again`, 'exclude each other'],
     ['--only-new', 'need --cycle'],
     ['--also', 'need --cycle'],
-  ])('with %s is refused before anything is read', async (options, problem) => {
+  ])('au submit with %s is refused before anything is read', async (options, problem) => {
     const desk = await openQuickDesk();
     const { code, stderr } = await desk.svc(`au submit missing.csv ${options}`);
     expect(code).toBe(2);
@@ -224,12 +222,12 @@ describe('au submit --only-new', () => {
 });
 
 describe('au submit --also', () => {
-  it('R79: submits all rows, and says how many are billed again', async () => {
+  it('R79: --also submits all rows, and says how many are billed again', async () => {
     const desk = await submittedDesk();
     write(desk, 'more.csv', ...ROWS.slice(4, 9));
     const { code, stderr } = await desk.svc(`au submit more.csv ${CYCLE} --also`);
     expect({ code, uploads: desk.uploads() }).toEqual({ code: 0, uploads: 2 });
-    expect(stderr).toMatch(/^warning: 2 of the 5 rows of more\.csv were submitted .*; 2 are billed again$/m);
+    expect(stderr).toMatch(/^warning: 2 of the 5 rows of more\.csv were submitted .*; of which 2 are billed again$/m);
     expect(rowsOfOthers(desk, desk.run)).toEqual(ROWS.slice(4, 9));
     // The same command again resumes, and so does the one without --also.
     for (const more of [' --also', ''])
@@ -237,7 +235,7 @@ describe('au submit --also', () => {
     expect(desk.uploads()).toBe(2);
   });
 
-  it('R79: allows the rows of the runs that there were, and of no later one', async () => {
+  it('R79: --also is about the runs that there were, and about no later one', async () => {
     const desk = await submittedDesk();
     write(desk, 'more.csv', ...ROWS.slice(4, 9));
     await desk.svc(`au submit more.csv ${CYCLE} --also`);
@@ -252,7 +250,7 @@ describe('au submit --also', () => {
 });
 
 describe('runs of a cycle', () => {
-  it('R79: R75: do not count while nothing was sent', async () => {
+  it('R79 and R75: a run that sent nothing does not count', async () => {
     const desk = await openQuickDesk();
     write(desk, 'tokens.csv', ...ROWS.slice(0, 6));
     const failed = await desk.svc(`au submit tokens.csv ${CYCLE}`, {
@@ -269,7 +267,7 @@ describe('runs of a cycle', () => {
     expect(desk.uploads()).toBe(2);
   });
 
-  it('R79: count once abandoned as far as they were uploaded', async () => {
+  it('R79: an abandoned run counts as far as it was uploaded', async () => {
     const desk = await submittedDesk();
     await desk.svc(`au abandon ${desk.run} --yes`);
     write(desk, 'more.csv', ...ROWS.slice(4, 9));
@@ -278,7 +276,7 @@ describe('runs of a cycle', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('R79: do not count as far as their jobs failed, and are not sent again once another run has the rows', async () => {
+  it('R79: rows of a failed job do not count, and are not sent again once another run has them', async () => {
     const desk = await submittedDesk();
     fail(desk, desk.run);
     write(desk, 'more.csv', ...ROWS.slice(0, 3));
@@ -295,7 +293,7 @@ describe('runs of a cycle', () => {
     expect(rowsOfOthers(desk, desk.run)).toEqual(expect.arrayContaining(ROWS.slice(3, 6)));
   });
 
-  it('R79: are not finished by au sync or au resume where another run has what is left', async () => {
+  it('R79: au sync and au resume do not finish a run where another one has what is left', async () => {
     const desk = await submittedDesk();
     desk.change(desk.run, ({ parts }) => {
       for (const part of parts) {
@@ -316,7 +314,7 @@ describe('runs of a cycle', () => {
     expect(desk.uploads()).toBe(3);
   });
 
-  it('R79: count while it is not known whether they were stored, and --only-new says so', async () => {
+  it('R79: rows count while it is not known whether they were stored, and --only-new says so', async () => {
     const desk = await submittedDesk();
     desk.change(desk.run, ({ parts }) => {
       for (const part of parts) Object.assign(part, { state: 'unknown', sent: 'all' });
@@ -330,7 +328,7 @@ describe('runs of a cycle', () => {
     expect(stderr).toContain(`it is not known whether the service has 2 rows of ${desk.run}, which are left out`);
   });
 
-  it('R79: that have no copy of their file are read from it, and refuse to be compared once it has changed', async () => {
+  it('R79: a run without a copy is compared by its file, and cannot be compared once that is gone', async () => {
     const desk = await submittedDesk();
     desk.removeCopy(desk.run);
     write(desk, 'more.csv', ...ROWS.slice(4, 9));
@@ -347,7 +345,7 @@ describe('runs of a cycle', () => {
     expect(desk.uploads()).toBe(2);
   });
 
-  it('R79: whose record cannot be read are compared by the copy beside it', async () => {
+  it('R79: a run whose record cannot be read is compared by the copy beside it', async () => {
     const desk = await submittedDesk();
     writeFileSync(desk.home.file(`.local/state/svc/runs/${desk.run}/run.json`), '{"version":1');
     write(desk, 'west.csv', ...ROWS.slice(6, 9));
@@ -360,7 +358,7 @@ describe('runs of a cycle', () => {
     expect(desk.uploads()).toBe(2);
   });
 
-  it('R79: of a run that is adopted into the cycle count from then on', async () => {
+  it('R79: the rows of an adopted run count in the cycle from then on', async () => {
     const desk = await openQuickDesk();
     write(desk, 'tokens.csv', ...ROWS.slice(0, 6));
     await desk.svc('au submit tokens.csv');
@@ -371,7 +369,7 @@ describe('runs of a cycle', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('R79: of another tenant do not count, and hold rows back while nothing says whose they are', async () => {
+  it('R79: runs of another tenant do not count, and nothing is submitted while it is not known whose they are', async () => {
     const machine = await openMachine();
     const theirs = { SVC_BASE_URL: (await machine.tenant(7)).url };
     const submit = `au submit more.csv ${CYCLE}`;
