@@ -44,8 +44,8 @@ export class CyclePayments {
           throw new Error(`row ${key} was taken ${taken.length} times`);
       }
     if (code !== 0 || argv[1] !== 'submit' || !argv.includes('--only-new')) return;
-    // Rows that may have been sent are left out, and that is said.
-    if (/already submitted|it is not known whether/.test(stderr)) return;
+    // Rows that may have been sent are left out, and that is said when the run begins.
+    if (/already submitted|^resuming|it is not known whether/m.test(stderr)) return;
     const sent = this.#takenAt(keys === 'theirs' ? this.#world.theirs : this.#world.ours);
     const missing = rows.find((row) => !sent.has(`${cycleOf(argv)} ${keyOf(row)}`));
     if (missing !== undefined) throw new Error(`row ${missing} was never sent, and the file counts as submitted`);
