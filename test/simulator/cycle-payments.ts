@@ -10,6 +10,8 @@ import type { World } from './world.ts';
 interface Taken {
   readonly row: string;
   readonly isError: boolean;
+  /** Whether its job failed: nobody pays for it. */
+  readonly isFailed: boolean;
 }
 
 /** Each tenant pays once for each token and merchant in each cycle, unless the operator wants more. */
@@ -37,11 +39,10 @@ export class CyclePayments {
   check(argv: readonly string[], rows: readonly string[], { code, stderr }: Ended, keys: Circumstances['keys']): void {
     for (const directory of [this.#world.ours, this.#world.theirs])
       for (const [key, taken] of this.#takenAt(directory)) {
-        const repeated = taken.filter((row, index) =>
-          taken.slice(0, index).some((before) => !isCorrected(before, row)),
-        );
+        const paid = taken.filter(({ isFailed }) => !isFailed);
+        const repeated = paid.filter((row, index) => paid.slice(0, index).some((before) => !isCorrected(before, row)));
         if (repeated.length > (this.#allowed.get(key) ?? 0))
-          throw new Error(`row ${key} was taken ${taken.length} times`);
+          throw new Error(`row ${key} was paid for ${paid.length} times`);
       }
     if (code !== 0 || argv[1] !== 'submit' || !argv.includes('--only-new')) return;
     // Rows that may have been sent are left out, and that is said when the run begins.
@@ -51,7 +52,7 @@ export class CyclePayments {
     if (missing !== undefined) throw new Error(`row ${missing} was never sent, and the file counts as submitted`);
   }
 
-  /** The rows that a tenant pays for, by cycle, token and merchant. Failed jobs cost nothing. */
+  /** The rows that a tenant's service took, by cycle, token and merchant. */
   #takenAt(directory: string): Map<string, Taken[]> {
     const cycles = new Map<string, string>();
     for (const { parts, cycle = '' } of recordsIn(this.#world.home).records)
@@ -59,12 +60,13 @@ export class CyclePayments {
     const taken = new Map<string, Taken[]>();
     for (const job of uploadsTaken(directory)) {
       const cycle = cycles.get(job);
-      if (cycle === undefined || this.#world.adversary.failed.has(job)) continue;
+      if (cycle === undefined) continue;
+      const isFailed = this.#world.adversary.failed.has(job);
       const errors = errorsOf(join(directory, 'files', `result-${job}.csv`));
       for (const row of rowsOf(join(directory, 'files', `request-${job}.csv`))) {
         const key = `${cycle} ${keyOf(row)}`;
         const isError = errors.has(row.split(',')[0] ?? '');
-        taken.set(key, [...(taken.get(key) ?? []), { row, isError }]);
+        taken.set(key, [...(taken.get(key) ?? []), { row, isError, isFailed }]);
       }
     }
     return taken;

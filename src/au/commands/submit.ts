@@ -117,8 +117,8 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     print(wasCompleted ? { ...submission, status: 'already_submitted' } : submission);
   const work = async (): Promise<void> => {
     const holding = holdRun(context, run, async () => {
-      release();
       finder.update(run, out);
+      release();
       await resumable(resumeWords(run, input), run.record.id, uploadRest(context, run));
       const how = { wakeUp: wakeUpFor?.(run.record), exec: input.exec };
       if (input.wait || (wasCompleted && input.out !== undefined))

@@ -105,7 +105,7 @@ function heldError({ run, unsent }: SharedRows, { cycle }: Sending): SvcError {
   const { id } = run.record;
   return new SvcError(
     'conflict',
-    `another process is submitting ${id} in cycle ${cycle}, with ${countText(unsent, 'row')} of this file; ${NOTHING}`,
+    `another process is at work on ${id} in cycle ${cycle}, which may yet send ${countText(unsent, 'row')} of this file; ${NOTHING}`,
     { hint: 'Run the same command again when that process has ended.', retryable: true, facts: { run: id, cycle } },
   );
 }

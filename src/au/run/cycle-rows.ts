@@ -6,7 +6,7 @@ import { explainResultCode, readResults } from '../results/result-codes.ts';
 import { uploadedRows } from './part-source.ts';
 import { mayBePaid, type Part, sentOf, todo } from './part.ts';
 import type { RunRecord } from './record.ts';
-import { type FoundRuns, requestFileIn, type RunDirectory, type UnreadableRun } from './run-directory.ts';
+import { type FoundRuns, requestFileIn, RunDirectory, type UnreadableRun } from './run-directory.ts';
 import type { TenantRelation } from './tenant-proof.ts';
 
 /** Rows of a file that another run of the cycle has. */
@@ -99,9 +99,11 @@ export class CycleRows {
   }
 
   /** The parts of a run to compare with: those that may be paid for, and all that another process may send meanwhile. */
-  async #partsOf(run: RunDirectory, repeats: readonly string[]): Promise<SentPart[]> {
+  async #partsOf(listed: RunDirectory, repeats: readonly string[]): Promise<SentPart[]> {
+    const isHeld = listed.isHeld(this.#host);
+    // What a process sent that has ended since the runs were listed is in the record as it is now.
+    const run = isHeld ? listed : ((await RunDirectory.open(listed.path)) ?? listed);
     const { record } = run;
-    const isHeld = run.isHeld(this.#host);
     const parts = record.parts.filter((part) => isHeld || mayBePaid(part));
     const relation = parts.length === 0 ? 'other' : await this.#relationOf(record);
     if (relation === 'other') return [];

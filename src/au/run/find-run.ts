@@ -240,7 +240,7 @@ export class RunFinder {
 
   /**
    * The recorded run, or a new one. Two terminals that begin the same file at once begin one run: the second finds it.
-   * `release` lets others begin runs: within a cycle, once this one is held and so is seen by them.
+   * `release` lets others begin runs: once this one is held and its cycle is recorded, so that they see it.
    */
   async findOrBegin({ run: known }: Choice): Promise<{ readonly run: RunDirectory; readonly release: () => void }> {
     if (known && this.#choice.cycle === undefined) return { run: known, release: () => undefined };
