@@ -37,7 +37,7 @@ const preparedView: View<ReturnType<typeof preparedFile>> = {
 
 export const prepare = defineCommand({
   description:
-    'Reads CSV with commas, semicolons or tabs, from a database or a spreadsheet, and writes the four columns of a request file; other columns are left out. Columns with well-known names are found, others are named with --map; expiration is a column with month and year in one. Repeated tokens are dropped: the first row stays. Works offline. Rows that cannot be read are refused, grouped by their shape, and nothing is written then unless --max-rejects allows them. A card number anywhere in the export is always refused, and written nowhere.',
+    'Reads CSV in UTF-8 or UTF-16 with commas, semicolons or tabs, from a database or a spreadsheet, and writes the four columns of a request file; other columns are left out. Columns with well-known names are found, others are named with --map; expiration is a column with month and year in one. Repeated tokens are dropped: the first row stays. Works offline. Rows that cannot be read are refused, grouped by their shape, and nothing is written then unless --max-rejects allows them. A card number anywhere in the export is always refused, and written nowhere.',
   examples: [
     ['svc au prepare export.csv --out tokens.csv', 'then: svc au submit tokens.csv'],
     ['svc au prepare export.csv --map token=card_id --map expiration=valid_to --out tokens.csv', 'name the columns'],
