@@ -51,6 +51,8 @@ export class Adversary {
   failing = 0;
   /** What the service told each process of jobs: the status of each, as the process was last told. */
   readonly told = new WeakMap<SimulatedProcess, Map<string, string>>();
+  /** Jobs of which the service told each process once that they wait for their file. */
+  readonly toldPending = new WeakMap<SimulatedProcess, Set<string>>();
   /** Jobs of which somebody told a process that their file is stored. */
   readonly stored = new Set<string>();
   /** Hashes of the changed results that the store sent, by job. */
@@ -222,6 +224,8 @@ export class Adversary {
     const { data, ...job } = JSON.parse(body.toString()) as Partial<Job> & { data?: Job[] };
     for (const { id, status = '' } of data ?? [job]) if (id !== undefined) told.set(id, status);
     this.told.set(process, told);
+    const pending = [...told].filter(([, status]) => status === 'pending').map(([id]) => id);
+    this.toldPending.set(process, new Set([...(this.toldPending.get(process) ?? []), ...pending]));
   }
 
   #noteCreation(process: SimulatedProcess, body: Buffer): void {

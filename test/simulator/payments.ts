@@ -68,11 +68,11 @@ export class Payments {
     for (const [text, jobs] of this.#paid()) {
       const most = this.#most(text);
       if (jobs.length <= most) continue;
-      const told = this.#world.adversary.told.get(process);
-      // Of a job that still seems to wait for its file nobody can know that it has one.
+      const waiting = this.#world.adversary.toldPending.get(process);
+      // While a job seems to wait for its file, nobody can know that it has one; later looks come too late.
       const isNamed = jobs
         .slice(0, -1)
-        .some((job) => stderr.includes(job) || stdout.includes(job) || told?.get(job) === 'pending');
+        .some((job) => stderr.includes(job) || stdout.includes(job) || waiting?.has(job) === true);
       if (!this.#isRestored || (isListTrue && !isNamed))
         throw new Error(`the same rows were taken ${jobs.length} times, of which ${most} were wanted`);
       for (const each of this.#submitted.values()) if (each.parts.has(text)) each.again += jobs.length - most;
