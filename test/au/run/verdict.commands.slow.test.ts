@@ -475,7 +475,7 @@ describe('svc au sync --stale', () => {
     const { desk, run } = await openRun();
     expect(await desk.svc('au sync --stale 8d')).toMatchObject({ code: 11 });
     desk.change(run, ({ parts }) => {
-      for (const part of parts) part.sent_at = new Date(Date.now() - 9 * DAY).toISOString();
+      for (const part of parts) part.sent_at = new Date(desk.clock.now() - 9 * DAY).toISOString();
     });
     const { code, stdout, stderr } = await desk.svc('au sync --stale 8d');
     expect(code, stderr).toBe(10);
