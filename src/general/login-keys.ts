@@ -182,7 +182,7 @@ function refuseOtherTenant({ system, settings }: Context, { kind, tenant }: KeyC
   if (tenant === undefined || before === undefined || tenant.id === before.id) return;
   const names = `tenant ${JSON.stringify(tenant.name)}, and the stored one of ${JSON.stringify(before.name)}`;
   throw new SvcError('usage', `the new ${kind} key is of ${names}; nothing was stored`, {
-    hint: 'Give a key of the same tenant, or store this one in a profile of its own:',
+    hint: 'Give a key of the same tenant, or store this one in another profile:',
     next: ['login', '--profile', '<name>'],
   });
 }

@@ -21,7 +21,7 @@ import { applyToRun } from '../run/run.ts';
 
 export const abandon = defineCommand({
   description:
-    'For a run that is not to go on. Nothing is canceled at the service: jobs that have their file are processed and may be billed. Their results can still be downloaded, and --undo resumes the run. A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',
+    'For a run that will not continue. Nothing is canceled at the service: jobs that have their file are processed and may be billed. Their results can still be downloaded, and --undo resumes the run. A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',
   examples: [
     ['svc au abandon run-20260131-0a1b2c3d-4e5f', 'show what the service has of it, and ask'],
     ['svc au abandon run-20260131-0a1b2c3d-4e5f --undo', 'resume it'],

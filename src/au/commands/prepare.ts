@@ -43,7 +43,7 @@ export const prepare = defineCommand({
     ['svc au prepare export.csv --map token=card_id --map expiration=valid_to --out tokens.csv', 'name the columns'],
     [
       'svc au prepare export.csv --rejects rejected.csv --max-rejects 1% --out tokens.csv',
-      'go on without a few rows, which are in another file',
+      'continue without a few rows, which are in another file',
     ],
     ['svc au prepare export.csv | svc au check -', 'see whether it is valid, without a file'],
   ],
@@ -73,7 +73,7 @@ export const prepare = defineCommand({
     ),
     maxRejects: value(
       '--max-rejects <share|rows>',
-      'go on without refused rows if there are at most this many, such as 1% or 20 (default: 0)',
+      'continue without refused rows if there are at most this many, such as 1% or 20 (default: 0)',
       parseLimit,
     ),
     out: value('--out <file|->', 'where to write; by default standard output', text),

@@ -160,7 +160,7 @@ async function requireNotReplaced(context: Context, run: RunDirectory): Promise<
   const later = root === undefined ? undefined : await laterRun(root, run);
   if (later === undefined) return;
   throw new SvcError('conflict', `${record.id} sent nothing, and ${later.id} of the same file was begun after it`, {
-    hint: 'Nothing was submitted, since its rows could be paid for twice. Go on with the later run, or abandon this one.',
+    hint: 'Nothing was submitted, since its rows could be paid for twice. Continue with the later run, or abandon this one.',
     next: ['au', 'status', later.id],
     alternatives: [['au', 'abandon', name]],
     facts: { run: record.id, later_run: later.id },

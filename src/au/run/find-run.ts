@@ -411,7 +411,7 @@ async function requireSameFile(runDir: string, wanted: NewRun): Promise<void> {
   if (!run || isOf(run.record, wanted)) return;
   const { id, input } = run.record;
   throw new SvcError('checksum_mismatch', `the run in ${runDir} is of another file, or the file has changed since`, {
-    hint: 'Give the file that the run was started with, or another --run-dir for a run of its own.',
+    hint: 'Give the file that the run was started with, or another --run-dir for a new run.',
     facts: { run: id, recorded_sha256: input.sha256, sha256: wanted.check.sha256 },
   });
 }
@@ -421,7 +421,7 @@ function foreignError({ path: runDir, record }: RunDirectory): SvcError {
     'config',
     `the run in ${runDir} belongs to tenant ${record.tenant_id ?? '(unknown)'}, and this key to another one; nothing was submitted`,
     {
-      hint: 'Use the key that the run was started with, or another --run-dir for a run of its own.',
+      hint: 'Use the key that the run was started with, or another --run-dir for a new run.',
       facts: { run: record.id, tenant_id: record.tenant_id },
     },
   );

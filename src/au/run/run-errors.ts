@@ -16,7 +16,7 @@ export function failedRunError({ record, resumeWords }: NamedRun): SvcError {
     'job_failed',
     `${failed.length} of ${countText(record.parts.length, 'job')} of run ${record.id} failed`,
     {
-      hint: 'Fix what the messages name, then go on with the run: only what failed is retried.',
+      hint: 'Fix what the messages name, then continue the run: only what failed is retried.',
       next: retryWords(resumeWords),
       facts: { run: record.id, problems, status: statusOf(record) },
     },

@@ -159,7 +159,7 @@ export class RecordedJobs {
       'outcome_unknown',
       `outcome unknown: ${countText(jobs.length, 'job')} of this key that no record names may come of ${cause}: ${shown.join(', ')}; nothing was uploaded`,
       {
-        hint: 'The rows of this file may have been submitted already: restore the newest state directory, or look at the jobs. Only if they are of another system, go on with the last of these commands.',
+        hint: 'The rows of this file may have been submitted already: restore the newest state directory, or look at the jobs. Only if they are of another system, continue with the last of these commands.',
         next: ['au', 'status', ids[0] ?? ''],
         alternatives: [
           ['au', 'jobs'],

@@ -78,7 +78,7 @@ function damagedRequest({ record, submitWords }: OpenRun, { message, facts }: Sv
     'checksum_mismatch',
     `the copy of the request file that ${record.id} keeps is damaged: ${message}`,
     {
-      hint: 'Submit the same file again: the run takes another copy of it and goes on.',
+      hint: 'Submit the same file again: the run takes another copy of it and continues.',
       next: submitWords,
       facts: { ...facts, run: record.id },
     },

@@ -62,7 +62,7 @@ function closeDirectory(directory: string): Notices {
     throw refused(
       directory,
       'can be read by others and contains more than settings',
-      `Set SVC_CONFIG_DIR to a directory of its own, such as ${path.join(directory, 'svc')}.`,
+      `Set SVC_CONFIG_DIR to a separate directory, such as ${path.join(directory, 'svc')}.`,
     );
   closeToOthers(directory, 0o700, (mode) => fs.chmodSync(directory, mode));
   return [`closed ${directory} to others (its mode was ${modeText(found)})`];

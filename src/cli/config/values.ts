@@ -65,7 +65,7 @@ export function profileNameProblem(name: string): string | undefined {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
     return 'should be letters, digits, dots, dashes and underscores, and begin with a letter or digit';
   // Every object seems to have members such as `constructor` and `toString`.
-  return name in {} ? 'is one of those that JavaScript keeps' : undefined;
+  return name in {} ? 'is a name that JavaScript reserves' : undefined;
 }
 
 /** Throws `SvcError` `usage` when a profile cannot be stored under this name. */

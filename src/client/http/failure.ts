@@ -254,7 +254,7 @@ function refusalOf(
       words: `not found (404): ${subject}`,
       hint: isProblem
         ? 'Check the id, and that the key belongs to the tenant that owns it.'
-        : 'This error is not from the service itself: check the base URL, and what stands in between.',
+        : 'This error is not from the service itself: check the base URL, and any proxy or gateway.',
     };
   const { code, words, hint } = usualAdvice(status);
   return { code, words: `${words} (${status}): ${subject}`, hint };

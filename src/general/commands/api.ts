@@ -208,7 +208,7 @@ function refuseCardNumbers({ path, query, set, setJson }: ApiInput): void {
 }
 
 function tenantDeletion(): SvcError {
-  return new SvcError('usage', 'deleting the tenant has a command of its own; nothing was sent', {
+  return new SvcError('usage', 'deleting the tenant has its own command; nothing was sent', {
     hint: 'It asks for the name of the tenant first:',
     next: ['tenant', 'delete'],
   });

@@ -89,16 +89,18 @@ async function requireSettled(context: Context, forget: readonly string[]): Prom
   const doubtful = [...open, ...damaged];
   const unknown = forget.find((name) => !doubtful.includes(name));
   if (unknown !== undefined)
-    throw new SvcError('not_found', 'a run of --forget is not one of those that are not over', {
-      next: ['au', 'runs'],
-    });
+    throw new SvcError('not_found', 'a run named with --forget is not an open run', { next: ['au', 'runs'] });
   const left = doubtful.filter((name) => !forget.includes(name));
   if (left.length === 0) return;
-  throw new SvcError('conflict', `${countText(left.length, 'run')} may be paid for and not over: ${left.join(', ')}`, {
-    hint: 'Wait for their results first, or name each run that you want to lose.',
-    next: ['au', 'runs'],
-    alternatives: [['reset', ...doubtful.flatMap((name) => ['--forget', name])]],
-  });
+  throw new SvcError(
+    'conflict',
+    `${countText(left.length, 'run')} may be billed and have not ended: ${left.join(', ')}`,
+    {
+      hint: 'Wait for their results first, or name each run that you want to lose.',
+      next: ['au', 'runs'],
+      alternatives: [['reset', ...doubtful.flatMap((name) => ['--forget', name])]],
+    },
+  );
 }
 
 function removeIfEmpty(root: string | undefined): void {

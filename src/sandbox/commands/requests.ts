@@ -36,7 +36,10 @@ export const requests = defineCommand({
   ],
   paged: true,
   fields: requestView.fields,
-  parameters: { limit: value('-n, --limit <n>', 'only the last so many', integer(1)), directory: directoryParameter },
+  parameters: {
+    limit: value('-n, --limit <n>', 'only the last n requests', integer(1)),
+    directory: directoryParameter,
+  },
   async run(context, { limit, directory }) {
     const print = await listPrinter(context, requestView);
     const { listRequests } = await import('../../emulator/ledger.ts');

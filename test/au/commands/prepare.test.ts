@@ -93,7 +93,7 @@ describe('svc au prepare', () => {
     ['no column of tokens', 'card_id,exp\na,01/27\n', [], 'no column is known to contain the tokens', 'token=NAME'],
     ['two', 'token,token_id\na,b\n', [], 'more than one column may be token', 'token=NAME'],
     ['a name that does not exist', 'token,x\na,b\n', ['merchant_id=y'], 'has the columns token, x', 'merchant_id=NAME'],
-    ['a date in two forms', 'token,exp,exp_year\na,,\n', [], 'in columns of its own as well', 'expiration=NAME'],
+    ['a date in two forms', 'token,exp,exp_year\na,,\n', [], 'in separate columns as well', 'expiration=NAME'],
   ])('svc au prepare asks for a name where the header leaves it open: %s', async (_, text, map, words, next) => {
     const { prepare } = place(text);
     const { code, stdout, stderr } = await prepare(...map.flatMap((one) => ['--map', one]));

@@ -30,7 +30,7 @@ export const list = defineCommand({
     'A run is a request file that was submitted, recorded in the state directory or in a --run-dir. The jobs of the service are listed with svc au jobs.',
   examples: [
     ['svc au runs', 'the runs recorded on this machine, the newest first'],
-    ['svc au runs --stale 8d', 'those that are open for longer than any job takes, with exit code 10'],
+    ['svc au runs --stale 8d', 'runs open for longer than any job takes, with exit code 10'],
     ['svc au runs -o csv --fields run,status,cycle', 'for a script'],
   ],
   exitCodes: [3, 10],
