@@ -62,7 +62,12 @@ const DAMAGED: Record<string, [string | Uint8Array, number, number, string]> = {
   ],
   '__proto__ at the top': ['{"__proto__": {}, "version": 1, "profiles": {}}', 1, 2, '__proto__ is no name'],
   '__proto__ as a profile': ['{"version": 1, "profiles": {"__proto__": {}}}', 1, 29, '__proto__ is no name'],
-  'constructor as a profile': ['{"version": 1, "profiles": {"constructor": {}}}', 1, 29, 'a name in profiles is a name that JavaScript reserves'],
+  'constructor as a profile': [
+    '{"version": 1, "profiles": {"constructor": {}}}',
+    1,
+    29,
+    'a name in profiles is a name that JavaScript reserves',
+  ],
   'sandbox as a profile': ['{"version": 1, "profiles": {"sandbox": {}}}', 1, 29, 'that one is built in'],
 };
 
