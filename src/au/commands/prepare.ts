@@ -37,15 +37,15 @@ const preparedView: View<ReturnType<typeof preparedFile>> = {
 
 export const prepare = defineCommand({
   description:
-    'Reads CSV in UTF-8 or UTF-16 with commas, semicolons or tabs, from a database or a spreadsheet, and writes the four columns of a request file; other columns are left out. Columns with well-known names are found, others are named with --map; expiration is a column with month and year in one. Repeated tokens are dropped: the first row stays. Works offline. Rows that cannot be read are refused, grouped by their shape, and nothing is written then unless --max-rejects allows them. A card number anywhere in the export is always refused, and written nowhere.',
+    'Turns a CSV export in UTF-8 or UTF-16 from a database or a spreadsheet, separated by commas, semicolons or tabs, into a request file with its four columns; other columns are left out. Columns with well-known names are recognized; name others with --map, and use expiration for a column with both month and year. If a token is repeated, only its first row is kept. Works offline. Rows that cannot be read are refused and listed in groups of the same shape, and nothing is written unless --max-rejects allows them. A card number anywhere refuses the whole export, and is never written.',
   examples: [
     ['svc au prepare export.csv --out tokens.csv', 'then: svc au submit tokens.csv'],
     ['svc au prepare export.csv --map token=card_id --map expiration=valid_to --out tokens.csv', 'name the columns'],
     [
       'svc au prepare export.csv --rejects rejected.csv --max-rejects 1% --out tokens.csv',
-      'continue without a few rows, which are in another file',
+      'leave out a few refused rows, and write them to another file',
     ],
-    ['svc au prepare export.csv | svc au check -', 'see whether it is valid, without a file'],
+    ['svc au prepare export.csv | svc au check -', 'check the request without writing a file'],
   ],
   exitCodes: [13],
   fields: preparedView.fields,
@@ -53,12 +53,12 @@ export const prepare = defineCommand({
     export: argument('<export|->', 'a CSV file, or - for standard input', text),
     map: repeated(
       '--map <column=name>',
-      `the column of the export that is one of ${PREPARED_COLUMNS.join(', ')}; for example token=card_id`,
+      `use a column of the export as one of ${PREPARED_COLUMNS.join(', ')}; for example token=card_id`,
       columnChoice,
     ),
     dateOrder: choice(
       '--date-order <order>',
-      'how to read expirations such as 05/06 (month and year, or year and month), 05/06/2027 (day and month) and 46538 (a day of a spreadsheet)',
+      'how to read ambiguous expirations: 05/06 (month and year, or year and month), 05/06/2027 (order of day and month) or 46538 (date of a spreadsheet)',
       DATE_ORDERS,
     ),
     keep: repeated(
@@ -66,14 +66,10 @@ export const prepare = defineCommand({
       'a column of the export to write to <out>.keep.csv, which au report and au next join to results by token',
       text,
     ),
-    rejects: value(
-      '--rejects <file>',
-      'a CSV file for the rows that are refused, each with its line and the reason',
-      text,
-    ),
+    rejects: value('--rejects <file>', 'write refused rows to this CSV file, each with its line and the reason', text),
     maxRejects: value(
       '--max-rejects <share|rows>',
-      'continue without refused rows if there are at most this many, such as 1% or 20 (default: 0)',
+      'leave out refused rows if there are at most this many, such as 1% or 20 (default: 0)',
       parseLimit,
     ),
     out: value('--out <file|->', 'where to write; by default standard output', text),
@@ -86,7 +82,9 @@ export const prepare = defineCommand({
     if (maxRejects !== undefined && rejects === undefined)
       throw new SvcError('usage', '--max-rejects needs --rejects', { hint: 'Name a file for the rows left out.' });
     if (keep.length > 0 && out === '-')
-      throw new SvcError('usage', '--keep needs --out', { hint: 'Its file is named after that of the request.' });
+      throw new SvcError('usage', '--keep needs --out', {
+        hint: 'The file of kept columns is named after the request file.',
+      });
     const names = { request: out, rejects, keep: keep.length === 0 ? undefined : keepFileOf(out) };
     const files = await PreparedFiles.begin(context, typed, names, force);
     try {
@@ -104,7 +102,7 @@ export const prepare = defineCommand({
   },
 });
 
-/** How many rows may be left out: a share of all, or a number. */
+/** The largest number of rows that may be left out, or their largest share of all rows. */
 type Limit = Readonly<{ share: number } | { rows: number }>;
 
 function parseLimit(typed: string): Limit {
@@ -119,7 +117,7 @@ function columnChoice(typed: string): ColumnChoice {
   const { name: column, value: name } = nameValue(typed);
   const known = PREPARED_COLUMNS.find((each) => each === column);
   if (known !== undefined && name !== '') return { column: known, name };
-  throw new SvcError('usage', `must be one of ${PREPARED_COLUMNS.join(', ')}, =, and the name of a column`);
+  throw new SvcError('usage', `must be <column>=<name>, and the column one of ${PREPARED_COLUMNS.join(', ')}`);
 }
 
 interface Preparation {
@@ -127,7 +125,7 @@ interface Preparation {
   readonly maxRejects: Limit | undefined;
 }
 
-/** @throws SvcError `refused_input` with every problem found */
+/** Writes the files of a request. @throws SvcError `refused_input` with every problem found */
 async function prepareFile(
   context: Context,
   typed: string,
@@ -137,33 +135,33 @@ async function prepareFile(
   const file = typed === '-' ? await copyInput(context) : resolvePath(context, typed);
   return readWithProgress(context, 'prepare', file, async (pieces, shown) => {
     const prepared = await prepareRequest(pieces, files.outputs(), { ...how, ...shown });
-    if (!mayGoOn(prepared, maxRejects)) {
+    if (!isWithinLimit(prepared, maxRejects)) {
       await files.finishOnly('rejects');
       throw refusedExport(prepared, typed, files.names.rejects);
     }
     return prepared;
   }).catch(async (error: unknown) => {
-    throw (await asWrongFile(error, typed, file)) ?? withOption(error, typed);
+    throw (await wrongFileError(error, typed, file)) ?? suggestMap(error, typed);
   });
 }
 
-/** Whether the rows that were refused may be left out. */
-function mayGoOn({ rows, problemCount, isUnusable, changes }: Prepared, limit: Limit): boolean {
+/** Returns whether the limit allows the request to be written without the refused rows. */
+function isWithinLimit({ rows, problemCount, isUnusable, changes }: Prepared, limit: Limit): boolean {
   if (problemCount === 0) return true;
   if (isUnusable || rows === 0) return false;
   const repeated = changes.find(({ kind }) => kind === 'repeated_tokens')?.count ?? 0;
   return problemCount <= ('share' in limit ? limit.share * (rows + repeated + problemCount) : limit.rows);
 }
 
-/** The failure for a file that is no export at all; undefined for any other failure. */
-async function asWrongFile(error: unknown, typed: string, file: string): Promise<SvcError | undefined> {
+/** Returns the error for a file of another known kind, such as a result file; undefined for any other failure. */
+async function wrongFileError(error: unknown, typed: string, file: string): Promise<SvcError | undefined> {
   if (!isSvcError(error, 'refused_input') || error.facts?.['rule'] !== 'wrong_file') return undefined;
   const kind = await recognizeFile(file);
   return kind === undefined || kind === 'request' ? undefined : wrongRequest(typed, kind, 'an export of tokens');
 }
 
-/** How to name the column that is not clear. */
-function withOption(error: unknown, typed: string): unknown {
+/** Adds the --map option to an error about a column that could not be identified. Returns other errors unchanged. */
+function suggestMap(error: unknown, typed: string): unknown {
   const column = isSvcError(error, 'refused_input') ? error.facts?.['needs'] : undefined;
   if (!isSvcError(error) || typeof column !== 'string') return error;
   return new SvcError(error.code, `${typed === '-' ? STANDARD_INPUT : typed}: ${error.message}`, {
@@ -173,7 +171,7 @@ function withOption(error: unknown, typed: string): unknown {
   });
 }
 
-/** A request, how many rows were changed by what was changed, and what of the export it lacks. */
+/** Returns the record to print: the request file, the rows changed by kind of change, and how much was left out. */
 function preparedFile(names: PreparedNames, prepared: Prepared, { bytes, sha256 }: Sealed) {
   return {
     file: names.request,

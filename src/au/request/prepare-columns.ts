@@ -72,7 +72,7 @@ export function findColumns(names: readonly string[], choices: readonly ColumnCh
   }
   if (places.token === undefined) throw unclear('no column is known to contain the tokens', 'token', names);
   if (places.expiration !== undefined && (places.expiration_year ?? places.expiration_month) !== undefined)
-    throw unclear('the expiration is in one column and in separate columns as well', 'expiration', names);
+    throw unclear('the expiration is both in one column and in separate columns', 'expiration', names);
   return places;
 }
 

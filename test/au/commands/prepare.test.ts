@@ -22,17 +22,18 @@ const EXPORT = [
 
 const MAP = ['--map', 'token=card_id', '--map', 'expiration=valid_to'];
 
-function place(text: string | Buffer = EXPORT) {
+/** Writes an export to a new directory, and returns a function that prepares it there. */
+function withExport(text: string | Buffer = EXPORT) {
   const cwd = mkdtempSync(join(tmpdir(), 'svc-prepare-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
   writeFileSync(join(cwd, 'export.csv'), text);
-  const prepare = (...words: string[]) => svcHere(['au', 'prepare', 'export.csv', ...words], { cwd, home: cwd });
+  const prepare = (...options: string[]) => svcHere(['au', 'prepare', 'export.csv', ...options], { cwd, home: cwd });
   return { cwd, prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
 }
 
 describe('svc au prepare', () => {
-  it('svc au prepare makes a request file of an export, and says what it changed by count and line', async () => {
-    const { prepare } = place();
+  it('svc au prepare turns an export into a request file, and reports each kind of change with its rows and lines', async () => {
+    const { prepare } = withExport();
     const { code, stdout, stderr } = await prepare(...MAP);
     expect(code).toBe(0);
     expect(stdout).toBe(`${HEADER}\na1,27,05,M1\nb,28,11,M;2\nc,29,03,\nd,,,\n`);
@@ -51,8 +52,8 @@ describe('svc au prepare', () => {
     ]);
   });
 
-  it('svc au prepare gives a file that the check accepts, private, and does not replace another unasked', async () => {
-    const { cwd, prepare, read } = place();
+  it('svc au prepare --out writes a private file that svc au check accepts, and replaces it only with --force', async () => {
+    const { cwd, prepare, read } = withExport();
     const { code, stdout, stderr } = await prepare(...MAP, '--out', 'tokens.csv');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -70,32 +71,44 @@ describe('svc au prepare', () => {
     expect(read('tokens.csv')).toBe(before);
   });
 
-  it('svc au prepare takes standard input', async () => {
+  it('svc au prepare reads standard input, and refuses it when it is empty', async () => {
     const { stdout } = await svcHere(['au', 'prepare', '-', ...MAP], { input: EXPORT });
     expect(stdout).toContain('\nc,29,03,\n');
     const empty = await svcHere(['au', 'prepare', '-'], { input: '' });
     expect(empty.code).toBe(13);
   });
 
-  it('svc au prepare says so when there is nothing to change', async () => {
+  it('svc au prepare copies a valid request file unchanged, and reports that nothing had to change', async () => {
     const text = `${HEADER}\na,27,01,M1\nb,,,\n`;
-    const { stdout, stderr } = await place(text).prepare();
+    const { stdout, stderr } = await withExport(text).prepare();
     expect(stdout).toBe(text);
     expect(stderr).toBe('2 rows: a valid request file already, nothing to change\n');
   });
 
-  it('svc au prepare knows columns by well-known names, in any order and spelling', async () => {
-    const { stdout } = await place('Exp Month\tMID\tcardTokenId\tExpYear\n1\tM\tt\t2027\n').prepare();
+  it('svc au prepare recognizes well-known column names in any order and spelling', async () => {
+    const { stdout } = await withExport('Exp Month\tMID\tcardTokenId\tExpYear\n1\tM\tt\t2027\n').prepare();
     expect(stdout).toBe(`${HEADER}\nt,27,01,M\n`);
   });
 
   it.each([
-    ['no column of tokens', 'card_id,exp\na,01/27\n', [], 'no column is known to contain the tokens', 'token=NAME'],
-    ['two', 'token,token_id\na,b\n', [], 'more than one column may be token', 'token=NAME'],
-    ['a name that does not exist', 'token,x\na,b\n', ['merchant_id=y'], 'has the columns token, x', 'merchant_id=NAME'],
-    ['a date in two forms', 'token,exp,exp_year\na,,\n', [], 'in separate columns as well', 'expiration=NAME'],
-  ])('svc au prepare asks for a name where the header leaves it open: %s', async (_, text, map, words, next) => {
-    const { prepare } = place(text);
+    ['no token column', 'card_id,exp\na,01/27\n', [], 'no column is known to contain the tokens', 'token=NAME'],
+    ['two token columns', 'token,token_id\na,b\n', [], 'more than one column may be token', 'token=NAME'],
+    [
+      '--map names a missing column',
+      'token,x\na,b\n',
+      ['merchant_id=y'],
+      'has the columns token, x',
+      'merchant_id=NAME',
+    ],
+    [
+      'the expiration is both in one column and in two',
+      'token,exp,exp_year\na,,\n',
+      [],
+      'both in one column and in separate columns',
+      'expiration=NAME',
+    ],
+  ])('svc au prepare suggests --map when it cannot identify a column: %s', async (_, text, map, words, next) => {
+    const { prepare } = withExport(text);
     const { code, stdout, stderr } = await prepare(...map.flatMap((one) => ['--map', one]));
     expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
     expect(stderr).toContain(words);
@@ -103,15 +116,15 @@ describe('svc au prepare', () => {
   });
 
   it.each(['Valid Until', 'expires', 'EXPIRY', 'exp'])(
-    'svc au prepare guesses that the column %s is the expiration',
+    'svc au prepare recognizes the column %s as the expiration',
     async (name) => {
-      const { stdout } = await place(`token,${name}\na,05/28\n`).prepare();
+      const { stdout } = await withExport(`token,${name}\na,05/28\n`).prepare();
       expect(stdout).toBe(`${HEADER}\na,28,05,\n`);
     },
   );
 
-  it('svc au prepare accepts an export without an expiration column, and names the columns seen in one line', async () => {
-    const { prepare } = place('token,valid_to,customer\na,05/28,C\n');
+  it('svc au prepare accepts an export without an expiration column, and lists the columns that it found', async () => {
+    const { prepare } = withExport('token,valid_to,customer\na,05/28,C\n');
     const { code, stdout, stderr } = await prepare();
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${HEADER}\na,,,\n` });
     expect(stderr).toContain(
@@ -123,7 +136,7 @@ describe('svc au prepare', () => {
   it.each(['utf16le', 'utf16be'])('svc au prepare reads %s with and without a byte order mark', async (encoding) => {
     for (const mark of ['', '\uFEFF']) {
       const little = Buffer.from(`${mark}token;name;exp\r\na;Müller;05/28\r\n`, 'utf16le');
-      const { prepare } = place(encoding === 'utf16le' ? little : little.swap16());
+      const { prepare } = withExport(encoding === 'utf16le' ? little : little.swap16());
       const { stdout, stderr } = await prepare();
       expect(stdout).toBe(`${HEADER}\na,28,05,\n`);
       expect(stderr).toContain(`converted from UTF-16 (${encoding === 'utf16le' ? 'little' : 'big'}-endian) to UTF-8`);
@@ -131,23 +144,23 @@ describe('svc au prepare', () => {
     }
   });
 
-  it('svc au prepare refuses rows whose token or merchant is no valid text, and reads past such bytes elsewhere', async () => {
-    const elsewhere = place(Buffer.from('token,name\na,M\u00FCller\n', 'latin1'));
+  it('svc au prepare refuses invalid UTF-8 in a token or merchant, and ignores it in other columns', async () => {
+    const elsewhere = withExport(Buffer.from('token,name\na,M\u00FCller\n', 'latin1'));
     expect((await elsewhere.prepare()).stdout).toBe(`${HEADER}\na,,,\n`);
-    const { code, stderr } = await place(Buffer.from('token,mid\na,M\u00FCller\n', 'latin1')).prepare();
+    const { code, stderr } = await withExport(Buffer.from('token,mid\na,M\u00FCller\n', 'latin1')).prepare();
     expect(code).toBe(13);
     expect(errorIn({ stderr })['problems']).toMatchObject([{ line: 2, rule: 'encoding' }]);
   });
 
   it('svc au prepare never shows the first line of a file without a header', async () => {
-    const { stderr } = await place('0a1b2c3d-1111-4222-8333-444455556666,27,01,\n').prepare();
+    const { stderr } = await withExport('0a1b2c3d-1111-4222-8333-444455556666,27,01,\n').prepare();
     expect(stderr).toContain('the export has the columns 4 others');
     expect(stderr).not.toContain('0a1b');
   });
 
-  it('svc au prepare refuses dates that can be read two ways, by line, unless it is told the order', async () => {
+  it('svc au prepare reports the lines of ambiguous dates, and accepts these dates with --date-order', async () => {
     const text = 'token,expiration\na,05/06\nb,0506\nc,05/27\nd,12/12\n';
-    const { prepare } = place(text);
+    const { prepare } = withExport(text);
     const { code, stdout, stderr } = await prepare();
     expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
     expect(errorIn({ stderr })).toMatchObject({
@@ -156,13 +169,13 @@ describe('svc au prepare', () => {
     });
     expect(errorIn({ stderr })['hint']).toContain('--date-order my');
     expect((await prepare('--date-order', 'my')).stdout).toBe(`${HEADER}\na,06,05,\nb,06,05,\nc,27,05,\nd,12,12,\n`);
-    // The third can only be month and year.
+    // The third date, 05/27, can only be month and year.
     expect((await prepare('--date-order', 'ym')).code).toBe(13);
   });
 
-  it('svc au prepare groups problems by the shape of the cell, with their first lines, and writes nothing', async () => {
+  it('svc au prepare groups problems by the shape of the cell, lists the first lines of each, and writes no file', async () => {
     const rows = Array.from({ length: 30 }, (_, at) => `t${at},19${at + 10},13\n`);
-    const { cwd, prepare } = place(`token,exp_year,exp_month\n${rows.join('')},27,01\nt,27\n`);
+    const { cwd, prepare } = withExport(`token,exp_year,exp_month\n${rows.join('')},27,01\nt,27\n`);
     const { code, stderr } = await prepare('--out', 'tokens.csv');
     expect(code).toBe(13);
     expect(errorIn({ stderr })).toMatchObject({
@@ -177,8 +190,8 @@ describe('svc au prepare', () => {
     expect(readdirSync(cwd).filter((name) => name.includes('tmp'))).toEqual([]);
   });
 
-  it('svc au prepare shows on a terminal how refused dates look, never the dates, and which forms are accepted', async () => {
-    const { prepare } = place('token,exp\na,Mrz-29\nb,Okt-31\nc,x\nd,05/06/2027\n');
+  it('svc au prepare shows on a terminal the shapes of refused dates, never the dates, and the accepted forms', async () => {
+    const { prepare } = withExport('token,exp\na,Mrz-29\nb,Okt-31\nc,x\nd,05/06/2027\n');
     const { stderr } = await prepare('--color', 'never', '-o', 'table', '--out', 'tokens.csv');
     expect(stderr.split('\n').slice(0, 4)).toEqual([
       'error: export.csv is refused: 4 problems',
@@ -196,31 +209,31 @@ describe('svc au prepare', () => {
     ['ymd', '27/06/05', '27,06'],
     ['serial', '46538', '27,05'],
   ])('svc au prepare reads whole dates with --date-order %s', async (order, cell, date) => {
-    const { prepare } = place(`token,exp\na,${cell}\n`);
+    const { prepare } = withExport(`token,exp\na,${cell}\n`);
     const refused = await prepare();
     expect(refused.code).toBe(13);
     expect(errorIn(refused)['hint']).toContain(`--date-order ${order}`);
     expect((await prepare('--date-order', order)).stdout).toBe(`${HEADER}\na,${date},\n`);
   });
 
-  it('svc au prepare reads the names of months in a column of months', async () => {
-    const { stdout } = await place('token,exp_year,exp_month\na,2027,March\nb,28,SEP\n').prepare();
+  it('svc au prepare reads month names in the month column', async () => {
+    const { stdout } = await withExport('token,exp_year,exp_month\na,2027,March\nb,28,SEP\n').prepare();
     expect(stdout).toBe(`${HEADER}\na,27,03,\nb,28,09,\n`);
   });
 
-  it('svc au prepare does not take times with fractions of a second for card numbers', async () => {
+  it('svc au prepare does not mistake times with fractions of a second for card numbers', async () => {
     const times = Array.from({ length: 10 }, (_, at) => `2024-01-30 10:00:00.12345${at}`);
     expect(times.filter((time) => inspectCell(time) === 'card_number')).not.toEqual([]);
     const rows = times.map((time, at) => `t${at},${time}\n`).join('');
-    const { code, stderr } = await place(`token,created\n${rows}`).prepare();
+    const { code, stderr } = await withExport(`token,created\n${rows}`).prepare();
     expect({ code, rows: stderr.split('\n')[0] }).toEqual({ code: 0, rows: '10 rows prepared' });
   });
 
   it.each([
     ['in a column that is left out', 'token,note\na,b\nc,4111 1111 1111 1111\n', 3],
     ['in the header', 'token,4111111111111111\na,b\n', 1],
-  ])('R40: svc au prepare refuses a card number %s by its line', async (_, text, line) => {
-    const { code, stdout, stderr } = await place(text).prepare();
+  ])('R40: svc au prepare refuses a card number %s, and shows its line but not the number', async (_, text, line) => {
+    const { code, stdout, stderr } = await withExport(text).prepare();
     expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
     expect(stderr).toContain(String(line));
     expect(stderr).not.toContain('1111');
@@ -229,27 +242,27 @@ describe('svc au prepare', () => {
   it.each([
     ['a quote that is never closed', 'token,note\na,"b\nc,d\n', 2],
     ['a quote inside a cell', 'token,note\na,b\nc,6" pipe\n', 3],
-  ])('svc au prepare stops at %s', async (_, text, line) => {
-    const { code, stderr } = await place(text).prepare();
+  ])('svc au prepare refuses %s, and reports its line', async (_, text, line) => {
+    const { code, stderr } = await withExport(text).prepare();
     expect(code).toBe(13);
     expect(errorIn({ stderr })['problems']).toMatchObject([{ line, rule: 'quoting' }]);
   });
 
-  it('svc au prepare names a file that is no text', async () => {
-    const { code, stderr } = await place(Buffer.from('PK\u0003\u0004 whatever')).prepare();
+  it('svc au prepare recognizes an Excel workbook, and refuses it', async () => {
+    const { code, stderr } = await withExport(Buffer.from('PK\u0003\u0004 whatever')).prepare();
     expect(code).toBe(13);
     expect(stderr).toContain('an Excel workbook');
   });
 
-  it('svc au prepare is what the check suggests for UTF-16', async () => {
-    const { cwd } = place(Buffer.from(`${HEADER}\na,27,01,\n`, 'utf16le'));
+  it('svc au prepare is what svc au check suggests for a file in UTF-16', async () => {
+    const { cwd } = withExport(Buffer.from(`${HEADER}\na,27,01,\n`, 'utf16le'));
     const found = await svcHere(['au', 'check', join(cwd, 'export.csv')]);
     expect(found.code).toBe(13);
     expect(errorIn(found)['next']).toContain('svc au prepare');
   });
 
-  it('svc au prepare is what the check suggests for an export', async () => {
-    const { cwd } = place('token;expiration_year;expiration_month;merchant_id\na;27;01;\n');
+  it('svc au prepare is what svc au check suggests for an export with semicolons, and it makes the file valid', async () => {
+    const { cwd } = withExport('token;expiration_year;expiration_month;merchant_id\na;27;01;\n');
     const file = join(cwd, 'export.csv');
     const { stderr } = await svcHere(['au', 'check', file]);
     const next = String(errorIn({ stderr })['next']);
