@@ -5,13 +5,13 @@ import { captureResponse } from '../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
 import { openQuickDesk, type QuickDesk } from '../au/commands/support.ts';
 
-/** Sends something else than the result file, with status 200. The head of the right response is set. */
+/** Sends a wrong body with status 200. The headers of the correct response are already set. */
 type FalseResponse = (outgoing: ServerResponse, body: Buffer) => void;
 
-/** The file without the end of its last row. */
-const cut = (body: Buffer): Buffer => body.subarray(0, body.length - 9);
-/** The file without its last row: only its checksum shows it. */
-const shortened = (body: Buffer): Buffer => body.subarray(0, body.lastIndexOf(10, body.length - 2) + 1);
+/** Returns the file with its last row cut in the middle. */
+const withCutRow = (body: Buffer): Buffer => body.subarray(0, body.length - 9);
+/** Returns the file without its last row. Only its checksum reveals that the row is missing. */
+const withoutLastRow = (body: Buffer): Buffer => body.subarray(0, body.lastIndexOf(10, body.length - 2) + 1);
 
 function sendAs(type: string, text: string): FalseResponse {
   return (outgoing) => {
@@ -22,22 +22,22 @@ function sendAs(type: string, text: string): FalseResponse {
 }
 
 const FALSE_RESPONSES: Readonly<Record<string, FalseResponse>> = {
-  'fewer chunks than the MD5 is of': (outgoing, body) => {
+  'chunks without the last row, with the MD5 of the whole file': (outgoing, body) => {
     outgoing.removeHeader('content-length');
-    outgoing.write(shortened(body));
+    outgoing.write(withoutLastRow(body));
     outgoing.end();
   },
-  'a length shorter than the MD5 is of': (outgoing, body) =>
-    void outgoing.setHeader('content-length', shortened(body).length).end(shortened(body)),
-  'a last line that is cut, in chunks without an MD5': (outgoing, body) => {
+  'a shorter content-length, with the MD5 of the whole file': (outgoing, body) =>
+    void outgoing.setHeader('content-length', withoutLastRow(body).length).end(withoutLastRow(body)),
+  'chunks that end within the last line, without an MD5': (outgoing, body) => {
     outgoing.removeHeader('content-length');
     outgoing.removeHeader('etag');
     outgoing.write(body.subarray(0, body.length - 3));
     outgoing.end();
   },
-  'a last row without all its columns': (outgoing, body) => {
+  'a last row that lacks columns, without an MD5': (outgoing, body) => {
     outgoing.removeHeader('etag');
-    const lastCell = cut(body).lastIndexOf(44);
+    const lastCell = withCutRow(body).lastIndexOf(44);
     outgoing.setHeader('content-length', lastCell).end(body.subarray(0, lastCell));
   },
   'an HTML page': sendAs('text/html', '<html><body>Welcome to our network</body></html>\n'),
@@ -48,7 +48,7 @@ const FALSE_RESPONSES: Readonly<Record<string, FalseResponse>> = {
 
 interface Store {
   isFalse: boolean;
-  /** The file as the store has it. */
+  /** The correct file, as the store would have sent it. */
   file: Buffer;
   readonly intercept: Interceptor;
 }
@@ -70,33 +70,35 @@ function storeThatSends(sendFalse: FalseResponse): Store {
   return store;
 }
 
-/** What a user of one command sees while the store sends something false, and once it sends the file. */
+/** A command that downloads results. */
 interface Command {
-  readonly submit: string;
-  /** The words of the command, for the run or the job that was submitted. */
-  readonly command: (desk: QuickDesk) => readonly string[];
+  /** The command line to run first. */
+  readonly preparation: string;
+  /** Returns the words of the command, with the id of the submitted run or job. */
+  readonly words: (desk: QuickDesk) => readonly string[];
+  /** The file to which the command writes the results. */
   readonly results: string;
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   'au submit --wait': {
-    submit: 'au check tokens.csv',
-    command: () => ['au', 'submit', 'tokens.csv', '--wait'],
+    preparation: 'au check tokens.csv',
+    words: () => ['au', 'submit', 'tokens.csv', '--wait'],
     results: 'tokens.results.csv',
   },
   'au wait': {
-    submit: 'au submit tokens.csv',
-    command: (desk) => ['au', 'wait', desk.runIds()[0] ?? ''],
+    preparation: 'au submit tokens.csv',
+    words: (desk) => ['au', 'wait', desk.runIds()[0] ?? ''],
     results: 'tokens.results.csv',
   },
   'au sync': {
-    submit: 'au submit tokens.csv',
-    command: () => ['au', 'sync', '--exec', 'cat "$SVC_RESULTS" >> seen'],
+    preparation: 'au submit tokens.csv',
+    words: () => ['au', 'sync', '--exec', 'cat "$SVC_RESULTS" >> seen'],
     results: 'seen',
   },
   'au download': {
-    submit: 'au submit tokens.csv',
-    command: (desk) => {
+    preparation: 'au submit tokens.csv',
+    words: (desk) => {
       const [{ job = '' } = {}] = desk.record(desk.runIds()[0] ?? '').parts;
       return ['au', 'download', job, '--out', 'job.csv'];
     },
@@ -104,45 +106,45 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
-/** What became of one false response. */
-async function play(sendFalse: FalseResponse, { submit, command, results }: Command): Promise<unknown> {
+/** Runs a command against a store that sends a false response, then again once the store sends the correct file. */
+async function runTwice(sendFalse: FalseResponse, { preparation, words, results }: Command): Promise<unknown> {
   const store = storeThatSends(sendFalse);
   const desk = await openQuickDesk({ intercept: store.intercept, pickupMs: 0 });
-  await desk.svc(submit);
-  const refused = await desk.svc(command(desk));
-  const isThere = existsSync(desk.home.file(results));
+  await desk.svc(preparation);
+  const first = await desk.svc(words(desk));
+  const firstWroteFile = existsSync(desk.home.file(results));
   const states = desk.runIds().flatMap((run) => desk.record(run).parts.map(({ state }) => state));
-  const fetched = desk.sandbox.ledger().filter(({ path }) => path.startsWith('/store/results/')).length;
+  const firstDownloads = desk.sandbox.ledger().filter(({ path }) => path.startsWith('/store/results/')).length;
   store.isFalse = false;
-  const repaired = await desk.svc(command(desk));
-  const isRight = readFileSync(desk.home.file(results)).equals(store.file);
-  const isRecorded = states.includes('downloaded');
+  const second = await desk.svc(words(desk));
+  const isFileCorrect = readFileSync(desk.home.file(results)).equals(store.file);
+  const firstRecordedDownload = states.includes('downloaded');
   return {
-    refused: refused.code,
-    isThere,
-    isRecorded,
-    fetched,
-    repaired: repaired.code,
-    isRight,
+    firstExitCode: first.code,
+    firstWroteFile,
+    firstRecordedDownload,
+    firstDownloads,
+    secondExitCode: second.code,
+    isFileCorrect,
     uploads: desk.uploads(),
   };
 }
 
-describe('a result that is not the file', () => {
+describe('false results', () => {
   it.each(Object.entries(COMMANDS))(
-    'R59, R46 and R47: a result that is not the file is refused by %s with exit code 12, and the right one is taken later, paid once',
+    'R59, R46 and R47: false results are refused by %s with exit code 12, and repeating the command downloads the correct file without another upload',
     async (_, command) => {
       const outcome = {
-        refused: 12,
-        isThere: false,
-        isRecorded: false,
-        fetched: 3,
-        repaired: 0,
-        isRight: true,
+        firstExitCode: 12,
+        firstWroteFile: false,
+        firstRecordedDownload: false,
+        firstDownloads: 3,
+        secondExitCode: 0,
+        isFileCorrect: true,
         uploads: 1,
       };
       for (const [name, send] of Object.entries(FALSE_RESPONSES))
-        expect(await play(send, command), name).toEqual(outcome);
+        expect(await runTwice(send, command), name).toEqual(outcome);
     },
     90_000,
   );

@@ -30,28 +30,31 @@ afterAll(async () => {
 });
 
 describe('the library', () => {
-  it('the library has three examples in docs', () => {
+  it('the library has three examples in docs/library.md', () => {
     expect(examples).toHaveLength(3);
   });
 
-  it.each(examples)('the library runs the example in line $line of its page as is', async ({ line, text }) => {
-    const file = join(directory, `example-${line}.mjs`);
-    writeFileSync(file, text);
-    const env = {
-      PATH: process.env['PATH'] ?? '',
-      SVC_BASE_URL: sandbox.url,
-      SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',
-      SVC_PRIVATE_API_KEY: 'sandbox-private-key',
-    };
-    const child = spawn(process.execPath, [file], { cwd: directory, env, stdio: ['pipe', 'pipe', 'pipe'] });
-    child.stdin.end();
-    const { code, stdout, stderr } = await finished(child);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const wanted = [/(card|Card).*\n.*\n/, /^\d+ bytes of results\n$/, /^(2.*Z \w+\n){5}followed up to 2/];
-    expect(stdout).toMatch(wanted[examples.findIndex((example) => example.line === line)] ?? 'nothing');
-  });
+  it.each(examples)(
+    'the library runs the example at line $line of docs/library.md unchanged',
+    async ({ line, text }) => {
+      const file = join(directory, `example-${line}.mjs`);
+      writeFileSync(file, text);
+      const env = {
+        PATH: process.env['PATH'] ?? '',
+        SVC_BASE_URL: sandbox.url,
+        SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',
+        SVC_PRIVATE_API_KEY: 'sandbox-private-key',
+      };
+      const child = spawn(process.execPath, [file], { cwd: directory, env, stdio: ['pipe', 'pipe', 'pipe'] });
+      child.stdin.end();
+      const { code, stdout, stderr } = await finished(child);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const expectedOutputs = [/(card|Card).*\n.*\n/, /^\d+ bytes of results\n$/, /^(2.*Z \w+\n){5}followed up to 2/];
+      expect(stdout).toMatch(expectedOutputs[examples.findIndex((example) => example.line === line)] ?? 'nothing');
+    },
+  );
 
-  it('the library gives the results that the example asks for', () => {
+  it('the library writes results.csv with a result code for each token of the example', () => {
     expect(readFileSync(join(directory, 'results.csv'), 'utf8')).toMatch(/^token,.*result_code\n(.*\n){38}$/);
   });
 });

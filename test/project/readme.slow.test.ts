@@ -9,32 +9,36 @@ const project = fileURLToPath(new URL('../../', import.meta.url));
 const blocks = readBlocks(readFileSync(join(project, 'README.md'), 'utf8'));
 const commands = blocks.filter(isRun).flatMap(commandsOf);
 
-/** Where the commands run: the project as a clone shows it. */
+/** A directory with the files of a clone of the project, in which the commands run. */
 const clone = openShellHome(['bin', 'dist', 'src', 'package.json']);
 
 afterAll(() => clone.remove());
 
 describe('README.md', () => {
-  it('README.md opens with the command that does the main job, and the one that tests', () => {
+  it('README.md begins with the command that submits a file to the sandbox, then the command that runs the tests', () => {
     expect(commands[0]).toMatch(/^npm ci && node bin\/svc\.js --sandbox au submit \S+ --wait --out results\.csv$/);
     expect(commands[1]).toMatch(/^npm (ci && npm )?test$/);
   });
 
-  it('README.md marks every block of commands as `sh`, so that it is run here', () => {
+  it('README.md marks every block of commands as `sh`, so that this test file runs it', () => {
     const unmarked = blocks.filter(
       ({ language, text }) => language !== 'sh' && /^(\$ )?(svc|npm|npx|node) /m.test(text),
     );
     expect(unmarked.map(({ line, text }) => `line ${line}: ${text}`)).toEqual([]);
   });
 
-  it.each(blocks.filter(isRun))('line $line works as typed', { timeout: 60_000 }, ({ text }) => {
-    const { status, stderr } = run(text);
-    expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-  });
+  it.each(blocks.filter(isRun))(
+    'README.md has commands at line $line that succeed as typed',
+    { timeout: 60_000 },
+    ({ text }) => {
+      const { status, stderr } = run(text);
+      expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+    },
+  );
 });
 
-describe('reading README.md', () => {
-  it('the reader of README.md finds blocks, their marks and the commands in them', () => {
+describe('the reader of README.md', () => {
+  it('the reader of README.md finds blocks with their languages, marks and commands', () => {
     const text = 'a\n\n```sh account\nsvc logs \\\n  --all\n# why\n\nsvc whoami\n```\n- b\n  ```json\n  {}\n  ```\n';
     const found = readBlocks(text);
     expect(found.map(({ line, language, marks }) => ({ line, language, marks }))).toEqual([
@@ -45,19 +49,19 @@ describe('reading README.md', () => {
     expect(() => readBlocks('```sh\nsvc')).toThrow('not closed');
   });
 
-  it('notices a command that fails, also as the first of several or in a pipe', () => {
+  it('the reader of README.md fails a block if any command in it fails, even the first or one in a pipe', () => {
     expect(run('false\ntrue').status).toBe(1);
     expect(run('false | cat').status).toBe(1);
     expect(run('npm ci && test -f bin/svc.js\nnpm test').status).toBe(0);
   });
 });
 
-/** Marked `account`: needs a key of the live service. Marked `by-hand`: waits for a person or never ends. */
+/** Whether a block is run: `account` marks one that needs a key of the live service, `by-hand` one that may never end. */
 function isRun({ language, marks }: Block): boolean {
   return language === 'sh' && !marks.includes('account') && !marks.includes('by-hand');
 }
 
-/** Runs a block as typed; installing and testing are what already happened when this runs. */
+/** Runs a block as typed, except for `npm ci` and `npm test`, which always succeed. */
 function run(text: string): { status: number | null; stderr: string } {
   const script = text.replaceAll(/^npm ci && /gm, '').replaceAll(/^npm (ci|test)$/gm, 'true');
   return clone.run(script);

@@ -16,26 +16,27 @@ import { finished, type Finished, LAUNCHER } from './svc.ts';
 const MANAGEMENT_KEY = 'sandbox-management-key';
 const PRIVATE_KEY = 'sandbox-private-key';
 
-/** What the service does in place of the sandbox. */
+/** Responds to the requests of a command in place of the sandbox. */
 export type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** How a command is run in a world. */
 export interface WorldOptions extends Pick<HereOptions, 'env' | 'input' | 'stdout'> {
-  /** Takes the place of the sandbox. */
+  /** Responds in place of the sandbox, which is then not started. */
   readonly respond?: Respond;
-  /** In place of the line of the command. */
+  /** The words to run instead of the command's line in `COMMAND_LINES`. */
   readonly argv?: readonly string[];
 }
 
 type Run = (words: string, more?: readonly string[], options?: WorldOptions) => Promise<HereResult>;
 
 /**
- * A place where every command has what it works with: files, an archive, runs and jobs, sessions, a profile and a
- * sandbox. Each command gets a copy of its own, at the same address.
+ * A home directory with everything that commands need: files, an archive, runs and jobs, sessions, a profile and a
+ * sandbox. Every command runs in a fresh copy of the directory, with the same base URL.
  */
 export class World {
   readonly #template = mkdtempSync(join(tmpdir(), 'svc-world-'));
   readonly #names = new Map<string, string>();
+  /** The server at the base URL. Forwards requests to a sandbox, or responds as the test specifies. */
   #front!: Server;
   #respond: Respond = refuse;
   /** The requests that reached this world, in order. */
@@ -57,24 +58,24 @@ export class World {
     return `http://127.0.0.1:${(this.#front.address() as AddressInfo).port}`;
   }
 
-  /** The words of a command's line. */
+  /** Returns the words of a command's line in `COMMAND_LINES`, with this world's ids in place of `{job}` and the like. */
   argv(words: string): string[] {
     const line = COMMAND_LINES[words];
     if (line === undefined) throw new Error(`svc ${words} has no line in test/support/command-lines.ts`);
     return line.split(' ').map((word) => this.fill(word));
   }
 
-  /** A word with what this world holds in place of `{job}` and the like. */
+  /** Replaces placeholders such as `{job}` in a word with the ids of this world. */
   fill(word: string): string {
     return word.replaceAll(/\{([a-z-]+)\}/g, (_, name: string) => this.#name(name));
   }
 
-  /** Runs a command of the tree in a copy of this world; what lasts is ended once it has begun. */
+  /** Runs a command in a copy of this world. A command that would run forever is terminated after 100 ms. */
   async run(words: string, more?: readonly string[], options?: WorldOptions): Promise<HereResult> {
     return this.copy((run) => run(words, more, options));
   }
 
-  /** A copy of this world for commands one after the other, none of which changes what the next one needs. */
+  /** Passes `work` a copy of this world, in which it can run several commands one after the other. */
   async copy<T>(work: (run: Run, directory: string) => Promise<T>): Promise<T> {
     const directory = this.#copyOfTemplate();
     try {
@@ -86,8 +87,8 @@ export class World {
   }
 
   /**
-   * Runs a command of the tree as a process in a copy of this world; `redirection` is what a shell reads behind it, and
-   * `program` the tool: that of this directory or another build of it.
+   * Runs a command through bash in a copy of this world. `redirection` is shell syntax to append to the command line;
+   * `program` starts the tool, by default the build in this directory.
    */
   async shell(
     words: string,
@@ -114,7 +115,7 @@ export class World {
   #copyOfTemplate(): string {
     const directory = mkdtempSync(join(tmpdir(), 'svc-copy-'));
     cpSync(this.#template, directory, { recursive: true });
-    // Later Nodes do not copy the modes of directories.
+    // Newer versions of Node.js do not copy the permissions of directories.
     chmodSync(join(directory, '.config/svc'), 0o700);
     return directory;
   }
@@ -161,7 +162,7 @@ export class World {
   async #withSandbox<T>(directory: string, work: () => Promise<T>): Promise<T> {
     const state = join(directory, 'sandbox');
     const sandbox = await startSandbox({ directory: state, processingMs: 0, pickupMs: 0, logCount: 60 });
-    this.#respond = (incoming, response) => pass(incoming, response, sandbox.port);
+    this.#respond = (incoming, response) => forward(incoming, response, sandbox.port);
     try {
       return await work();
     } finally {
@@ -170,10 +171,10 @@ export class World {
   }
 
   async #svc(directory: string, argv: readonly string[], words: string, options: WorldOptions): Promise<HereResult> {
-    const end = new AbortController();
+    const termination = new AbortController();
     if (LASTING.has(words) || (words === 'logs tail' && !argv.includes('--max')))
-      setTimeout(() => end.abort(new SvcError('terminated', 'ended by SIGTERM')), 100);
-    // The tool reads relative paths from where its process is.
+      setTimeout(() => termination.abort(new SvcError('terminated', 'ended by SIGTERM')), 100);
+    // The tool resolves relative paths from the working directory of its process.
     const before = process.cwd();
     process.chdir(directory);
     try {
@@ -181,7 +182,7 @@ export class World {
         cwd: directory,
         home: directory,
         clock: new FakeClock({ start: Date.now() }),
-        signal: end.signal,
+        signal: termination.signal,
         input: `${MANAGEMENT_KEY}\n`,
         ...options,
         env: { ...this.#environment(), ...options.env },
@@ -201,23 +202,23 @@ export class World {
     writeFileSync(join(directory, 'events.jsonl'), `${JSON.stringify(event)}\n`);
     await this.#withSandbox(directory, async () => {
       const print = async (line: string): Promise<unknown> => this.#print(directory, line);
-      const keep = async (name: string, line: string, path = 'id'): Promise<void> => {
-        this.#names.set(name, String(at(await print(line), path)));
+      const saveId = async (name: string, line: string, path = 'id'): Promise<void> => {
+        this.#names.set(name, String(valueAt(await print(line), path)));
       };
       writeFileSync(join(directory, 'body.json'), JSON.stringify(await print('3ds template payment-transaction')));
-      await keep('tenant', 'tenant show');
+      await saveId('tenant', 'tenant show');
       writeFileSync(join(directory, 'tenant.yaml'), JSON.stringify(await print('tenant export')));
-      await keep('card', 'sandbox cards --3ds', '0.token');
+      await saveId('card', 'sandbox cards --3ds', '0.token');
       const scenario = { name: 'frictionless', token: this.#name('card'), expect: 'successful' };
       writeFileSync(join(directory, 'suite.yaml'), JSON.stringify({ scenarios: [scenario] }));
       const create = `3ds create --token ${this.#name('card')} --type customer`;
-      await keep('authenticated', create);
+      await saveId('authenticated', create);
       await print(`3ds authenticate ${this.#name('authenticated')} --file body.json`);
-      await keep('session', create);
-      await keep('run', 'au submit tokens.csv --wait --out results.csv', 'run');
-      await keep('done', `au status ${this.#name('run')}`, '0.job');
-      await keep('open', 'au submit open.csv', 'run');
-      await keep('job', 'au create');
+      await saveId('session', create);
+      await saveId('run', 'au submit tokens.csv --wait --out results.csv', 'run');
+      await saveId('done', `au status ${this.#name('run')}`, '0.job');
+      await saveId('open', 'au submit open.csv', 'run');
+      await saveId('job', 'au create');
       await print('logs archive audit');
       await print('profile set output json --profile spare');
     });
@@ -230,25 +231,26 @@ export class World {
   }
 }
 
-/** Options go before a `--`: what follows that belongs to another program. */
+/** Inserts options before `--`, because the words after it belong to another program. */
 function withOptions(argv: readonly string[], options: readonly string[]): string[] {
   const end = argv.indexOf('--');
   return end === -1 ? [...argv, ...options] : [...argv.slice(0, end), ...options, ...argv.slice(end)];
 }
 
-function pass(incoming: IncomingMessage, response: ServerResponse, port: number): void {
+/** Forwards a request to the sandbox at `port`, except a delivered webhook, which it accepts. */
+function forward(incoming: IncomingMessage, response: ServerResponse, port: number): void {
   if (incoming.url === '/hooks') {
     incoming.resume();
     response.writeHead(204).end();
     return;
   }
   const { method, url, rawHeaders } = incoming;
-  const onward = request({ port, host: '127.0.0.1', method, path: url, headers: rawHeaders }, (answer) => {
-    response.writeHead(answer.statusCode ?? 500, answer.rawHeaders);
-    answer.pipe(response);
+  const forwarded = request({ port, host: '127.0.0.1', method, path: url, headers: rawHeaders }, (upstream) => {
+    response.writeHead(upstream.statusCode ?? 500, upstream.rawHeaders);
+    upstream.pipe(response);
   });
-  onward.on('error', () => response.destroy());
-  incoming.pipe(onward);
+  forwarded.on('error', () => response.destroy());
+  incoming.pipe(forwarded);
 }
 
 function refuse(incoming: IncomingMessage, response: ServerResponse): void {
@@ -256,6 +258,6 @@ function refuse(incoming: IncomingMessage, response: ServerResponse): void {
   response.writeHead(503).end();
 }
 
-function at(value: unknown, path: string): unknown {
+function valueAt(value: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((inner, key) => new Map(Object.entries(inner ?? {})).get(key), value);
 }

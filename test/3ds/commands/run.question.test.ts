@@ -5,10 +5,10 @@ import { productionDesk } from '../../au/commands/support.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 
-// Several processes a test, on a machine that others use too.
+// The test starts several processes, which take long on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
-it('svc 3ds authenticate asks once at a production tenant, and never in a pipe', async () => {
+it('svc 3ds authenticate asks for confirmation at a production tenant, but does not ask in a pipe', async () => {
   const { home, env } = await productionDesk();
   const svc = (line: string) => home.svc(line.split(' '), { env });
   const created = await svc(`3ds create --token ${sandboxCards()[0]?.token ?? ''} --type customer`);

@@ -15,7 +15,7 @@ function write(text: string): string {
 }
 
 describe('kept columns', () => {
-  it('kept columns are found by token in any order, as they were written', async () => {
+  it('kept columns are returned as they were written, whatever the order of the tokens', async () => {
     const cell = fc.stringMatching(/^[a-zü", ]{0,12}$/);
     const rows = fc.uniqueArray(fc.tuple(fc.uuid(), cell, cell), { selector: ([token]) => token, minLength: 1 });
     await fc.assert(
@@ -32,7 +32,7 @@ describe('kept columns', () => {
     );
   });
 
-  it('kept columns are found in a file of many blocks', async () => {
+  it('kept columns are found by token anywhere in a file of 20,000 rows', async () => {
     const rows = Array.from({ length: 20_000 }, (_, at) => `${at + 1},token-${at},customer ${at}\r\n`);
     const kept = await KeptColumns.open(write(`row,token,Name\r\n${rows.join('')}`));
     const places = [0, 1, 19_999, 3, 12_345, 12_346];
@@ -41,12 +41,12 @@ describe('kept columns', () => {
   });
 
   it.each([
-    ['nothing', ''],
-    ['a request', 'token,expiration_year,expiration_month,merchant_id\na,,,\n'],
-    ['no kept column', 'row,token\n1,a\n'],
-    ['an open quote', 'row,token,Name\n1,a,"b\n'],
-    ['a line without an end', `row,token,Name\n${'x'.repeat(600_000)}`],
-  ])('kept columns are refused in a file that contains %s', async (_, text) => {
+    ['an empty file', ''],
+    ['a request file', 'token,expiration_year,expiration_month,merchant_id\na,,,\n'],
+    ['a file without a kept column', 'row,token\n1,a\n'],
+    ['a file with an unclosed quote', 'row,token,Name\n1,a,"b\n'],
+    ['a file with a line that never ends', `row,token,Name\n${'x'.repeat(600_000)}`],
+  ])('kept columns cannot be read from %s', async (_, text) => {
     await expect(KeptColumns.open(write(text))).rejects.toThrow('no file of kept columns');
   });
 });

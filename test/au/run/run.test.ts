@@ -5,8 +5,8 @@ import type { RunRecord } from '../../../src/au/run/record.ts';
 import { applyToRun, type RunEvent, runState } from '../../../src/au/run/run.ts';
 import { isSvcError } from '../../../src/base/errors.ts';
 
-const NOON = Date.UTC(2026, 0, 5, 12);
-const THEN = '2026-01-05T12:00:00.000Z';
+const NOON_MS = Date.UTC(2026, 0, 5, 12);
+const NOON = '2026-01-05T12:00:00.000Z';
 const FILE = { file: '/work/results.csv', bytes: 9, sha256: 'r' };
 
 function part(state: Part['state'], number = 1): Part {
@@ -24,7 +24,7 @@ function run(parts: readonly Part[], more: Partial<RunRecord> = {}): RunRecord {
   return {
     version: 1,
     id: 'run-20260105-0a1b2c3d-4e5f',
-    created_at: THEN,
+    created_at: NOON,
     profile: 'test',
     base_url: 'https://a.example',
     input: { name: 't.csv', path: '/work/t.csv', rows: 2, bytes: 90, sha256: 'a', header_bytes: 50 },
@@ -33,15 +33,15 @@ function run(parts: readonly Part[], more: Partial<RunRecord> = {}): RunRecord {
   };
 }
 
-/** Every state that a run can be in, as far as events tell them apart. */
+/** A record of a run for each combination of state and members that events treat differently. */
 const STATES: Readonly<Record<string, () => RunRecord>> = {
   'not sent': () => run([part('planned'), part('creating', 2)]),
-  'not sent, abandoned': () => run([part('planned')], { abandoned_at: THEN }),
+  'not sent, abandoned': () => run([part('planned')], { abandoned_at: NOON }),
   open: () => run([part('uploaded'), part('planned', 2)], { tenant_id: 'tenant-1', also_at: ['https://c.example'] }),
   failed: () => run([part('failed'), part('downloaded', 2)], { tenant_id: 'tenant-1' }),
   completed: () => run([part('downloaded')], { tenant_id: 'tenant-1' }),
   'completed, delivered': () => run([part('downloaded')], { tenant_id: 'tenant-1', results: FILE, exec: 'due' }),
-  abandoned: () => run([part('unknown')], { tenant_id: 'tenant-1', abandoned_at: THEN, pruned_at: THEN }),
+  abandoned: () => run([part('unknown')], { tenant_id: 'tenant-1', abandoned_at: NOON, pruned_at: NOON }),
   'open, delivered before': () => run([part('completed')], { tenant_id: 'tenant-1', results: FILE }),
 };
 
@@ -56,6 +56,7 @@ const SUBMITTED = {
   repeats: ['run-8'],
 } as const;
 
+/** One event of each kind, and two that bind a run to different tenants. */
 const EVENTS: Readonly<Record<string, RunEvent>> = {
   adopted: {
     kind: 'adopted',
@@ -69,7 +70,7 @@ const EVENTS: Readonly<Record<string, RunEvent>> = {
   'bound to its tenant': { kind: 'bound', tenant: 'tenant-1' },
   'bound to another tenant': { kind: 'bound', tenant: 'tenant-2' },
   compared: { kind: 'compared', jobs: ['job-9'] },
-  abandoned: { kind: 'abandoned', at: NOON + 1000 },
+  abandoned: { kind: 'abandoned', at: NOON_MS + 1000 },
   resumed: { kind: 'resumed' },
   writing: { kind: 'writing', file: FILE },
   delivered: { kind: 'delivered', file: FILE },
@@ -77,16 +78,16 @@ const EVENTS: Readonly<Record<string, RunEvent>> = {
   spoiled: { kind: 'spoiled' },
   'exec due': { kind: 'exec due' },
   'exec done': { kind: 'exec done' },
-  pruned: { kind: 'pruned', at: NOON },
+  pruned: { kind: 'pruned', at: NOON_MS },
 };
 
-/** The record after an event; undefined where the event is refused. */
+/** Returns the record after an event, or undefined if the event is refused. */
 function after(state: () => RunRecord, event: RunEvent): RunRecord | undefined {
   const record = state();
-  return isTaken(record, event) ? record : undefined;
+  return isAccepted(record, event) ? record : undefined;
 }
 
-function isTaken(record: RunRecord, event: RunEvent): boolean {
+function isAccepted(record: RunRecord, event: RunEvent): boolean {
   try {
     applyToRun(record, event);
     return true;
@@ -97,10 +98,10 @@ function isTaken(record: RunRecord, event: RunEvent): boolean {
 }
 
 describe('a run, in every state, after every event', () => {
-  it('R36: a run takes exactly the events of its state', () => {
+  it('R36: a run accepts only the events that its state allows', () => {
     const table = Object.entries(STATES).map(([name, state]) => {
-      const taken = Object.entries(EVENTS).filter(([, event]) => after(state, event) !== undefined);
-      return `${name}: ${taken.map(([event]) => event).join(', ')}`;
+      const accepted = Object.entries(EVENTS).filter(([, event]) => after(state, event) !== undefined);
+      return `${name}: ${accepted.map(([event]) => event).join(', ')}`;
     });
     expect(table).toEqual([
       'not sent: adopted, submitted, bound to its tenant, bound to another tenant, compared, abandoned, resumed, pruned',
@@ -114,10 +115,10 @@ describe('a run, in every state, after every event', () => {
     ]);
   });
 
-  it('R36: a run is left as it was by an event that is refused', () => {
+  it('R36: a run does not change when it refuses an event', () => {
     const changed = Object.entries(STATES).flatMap(([name, state]) => {
       const records = Object.entries(EVENTS).map(([happening, event]) => ({ happening, event, record: state() }));
-      const refused = records.filter(({ record, event }) => !isTaken(record, event));
+      const refused = records.filter(({ record, event }) => !isAccepted(record, event));
       return refused
         .filter(({ record }) => !isDeepStrictEqual(record, state()))
         .map(({ happening }) => `${name}: ${happening}`);
@@ -125,7 +126,7 @@ describe('a run, in every state, after every event', () => {
     expect(changed).toEqual([]);
   });
 
-  it('R58: a run keeps its parts, its id and its file whatever happens, and its tenant once something was sent', () => {
+  it('R58: a run never changes its parts, its id or its file, nor its tenant once something was sent', () => {
     for (const [name, state] of Object.entries(STATES))
       for (const [happening, event] of Object.entries(EVENTS)) {
         const [before, now] = [state(), after(state, event)];
@@ -138,10 +139,10 @@ describe('a run, in every state, after every event', () => {
       }
   });
 
-  it('R58: a run is of whoever takes it over while nothing was sent, under no other address and not abandoned', () => {
+  it('R58: a run that sent nothing takes the profile, base URL and tenant of whoever adopts it, and is open again', () => {
     const { 'not sent, abandoned': state } = STATES;
-    const taken = after(() => ({ ...state!(), also_at: ['https://c.example'] }), EVENTS['adopted']!);
-    expect(taken).toEqual({
+    const accepted = after(() => ({ ...state!(), also_at: ['https://c.example'] }), EVENTS['adopted']!);
+    expect(accepted).toEqual({
       ...run([part('planned')]),
       profile: 'live',
       base_url: 'https://b.example',
@@ -151,9 +152,9 @@ describe('a run, in every state, after every event', () => {
     });
   });
 
-  it('R36: a run records each submission of its file: where it is, at which addresses, and what the operator said', () => {
-    const once = after(STATES['open']!, SUBMITTED)!;
-    expect(once).toMatchObject({
+  it('R36: a run records the path, the base URLs and the options of each submission of its file', () => {
+    const afterFirst = after(STATES['open']!, SUBMITTED)!;
+    expect(afterFirst).toMatchObject({
       out: '/work/out.csv',
       cycle: '2026-01',
       no_unrecorded_jobs: true,
@@ -161,7 +162,7 @@ describe('a run, in every state, after every event', () => {
       repeats: ['run-8'],
       also_at: ['https://c.example', 'https://b.example'],
     });
-    expect(once.input.path).toBe('/other/t.csv');
+    expect(afterFirst.input.path).toBe('/other/t.csv');
     const piped = {
       ...SUBMITTED,
       path: undefined,
@@ -169,13 +170,17 @@ describe('a run, in every state, after every event', () => {
       noUnrecordedJobs: false,
       otherJobs: ['job-8', 'job-9'],
     };
-    const twice = after(() => structuredClone(once), piped)!;
-    expect(twice).toMatchObject({ cycle: '2026-01', other_jobs: ['job-8', 'job-9'], also_at: once.also_at });
-    expect(twice.input.path).toBe('/other/t.csv');
-    expect(twice).not.toHaveProperty('no_unrecorded_jobs');
+    const afterSecond = after(() => structuredClone(afterFirst), piped)!;
+    expect(afterSecond).toMatchObject({
+      cycle: '2026-01',
+      other_jobs: ['job-8', 'job-9'],
+      also_at: afterFirst.also_at,
+    });
+    expect(afterSecond.input.path).toBe('/other/t.csv');
+    expect(afterSecond).not.toHaveProperty('no_unrecorded_jobs');
   });
 
-  it('R59: a run knows a merged file whose results were spoiled as one of its own, until another is written', () => {
+  it('R59: a run still recognizes its merged results after they are spoiled, until new ones are written', () => {
     const spoiled = after(STATES['open, delivered before']!, { kind: 'spoiled' })!;
     expect([spoiled.results, spoiled.writing]).toEqual([undefined, FILE]);
     const completed = (): RunRecord => ({ ...spoiled, parts: [part('downloaded')] });
@@ -183,8 +188,8 @@ describe('a run, in every state, after every event', () => {
     expect([written.results, 'writing' in written]).toEqual([{ ...FILE, sha256: 's' }, false]);
   });
 
-  it('a run keeps the time at which it was abandoned first, and forgets it when it is resumed', () => {
-    expect(after(STATES['abandoned']!, EVENTS['abandoned']!)?.abandoned_at).toBe(THEN);
+  it('a run keeps the time at which it was first abandoned, and drops it when it is resumed', () => {
+    expect(after(STATES['abandoned']!, EVENTS['abandoned']!)?.abandoned_at).toBe(NOON);
     expect(after(STATES['open']!, EVENTS['abandoned']!)?.abandoned_at).toBe('2026-01-05T12:00:01.000Z');
     const resumed = after(STATES['abandoned']!, EVENTS['resumed']!)!;
     expect(['abandoned_at' in resumed, 'pruned_at' in resumed]).toEqual([false, false]);

@@ -5,27 +5,27 @@ import { showRun } from '../../../src/au/run/show-progress.ts';
 import type { Context } from '../../../src/cli/app/command.ts';
 import { FakeClock } from '../../support/clock.ts';
 
-/** What is shown of these events: each line by what it belongs to. */
+/** Returns the lines shown for events, each after the kind of its notice or the label of its progress bar. */
 function shown(record: RunRecord | undefined, events: readonly RunEvent[]): string[] {
   const lines: string[] = [];
-  const say = (kind: string) => (text: string) => void lines.push(`${kind}: ${text}`);
+  const collect = (kind: string) => (text: string) => void lines.push(`${kind}: ${text}`);
   const context = {
     settings: { sandbox: false },
     system: { env: {}, home: undefined, platform: 'linux' },
     clock: new FakeClock({ start: 0, auto: false }),
-    notices: { note: say('note'), warn: say('warn') },
+    notices: { note: collect('note'), warn: collect('warn') },
     onClose: () => undefined,
     progress: {
       bytes: (label: string, total?: number) => ({
-        update: (done: number) => say(label)(`${done} of ${total}`),
-        done: () => say(label)('done'),
-        fail: () => say(label)('stopped'),
+        update: (done: number) => collect(label)(`${done} of ${total}`),
+        done: () => collect(label)('done'),
+        fail: () => collect(label)('stopped'),
       }),
       waiting: (label: string) => ({
         update: ({ state, nextPollAt }: { state: string; nextPollAt: number }) =>
-          say(label)(`${state}, next at ${nextPollAt}`),
-        done: (outcome: string) => say(label)(outcome),
-        fail: () => say(label)('stopped'),
+          collect(label)(`${state}, next at ${nextPollAt}`),
+        done: (outcome: string) => collect(label)(outcome),
+        fail: () => collect(label)('stopped'),
       }),
     },
   };
@@ -42,7 +42,7 @@ const RECORD = {
 } as unknown as RunRecord;
 
 describe('the progress of a run', () => {
-  it('the progress of a run keeps transfers side by side apart, by their parts', () => {
+  it('the progress of a run labels concurrent uploads with the numbers of their parts', () => {
     expect(
       shown(RECORD, [
         { kind: 'uploading', job: 'a', done: 1, total: 10 },
@@ -61,7 +61,7 @@ describe('the progress of a run', () => {
     ]);
   });
 
-  it('the progress of a run waits in one line for all parts, which ends when the run does', () => {
+  it('the progress of a run shows one line for all parts until the run completes', () => {
     const polled = { kind: 'polled', job: 'run-1', waitedMs: 0, nextMs: 5_000, at: 0 } as const;
     expect(
       shown(RECORD, [
@@ -79,7 +79,7 @@ describe('the progress of a run', () => {
     ]);
   });
 
-  it('the progress of a run reports jobs that were deleted, and orphaned ones', () => {
+  it('the progress of a run reports expired, missing and orphaned jobs', () => {
     expect(
       shown(undefined, [
         { kind: 'replaced', gone: 'a', job: 'b' },

@@ -3,11 +3,12 @@ import { moment } from '../../../src/cli/app/value-parsers.ts';
 
 const NOW = Date.parse('2026-11-21T12:30:00Z');
 
-function iso(text: string): string {
+/** Parses a time as of NOW, and returns it in ISO 8601. */
+function parsedTime(text: string): string {
   return new Date(moment(text)(NOW)).toISOString();
 }
 
-describe('a point in time', () => {
+describe('the parser of times', () => {
   it.each([
     ['2026-01-31T09:00:00Z', '2026-01-31T09:00:00.000Z'],
     ['2026-01-31T09:00:00+02:00', '2026-01-31T07:00:00.000Z'],
@@ -22,8 +23,8 @@ describe('a point in time', () => {
     ['today', '2026-11-21T00:00:00.000Z'],
     ['now', '2026-11-21T12:30:00.000Z'],
     ['yesterday', '2026-11-20T00:00:00.000Z'],
-  ])('a point in time reads %s', (text, expected) => {
-    expect(iso(text)).toBe(expected);
+  ])('the parser of times accepts %s', (text, expected) => {
+    expect(parsedTime(text)).toBe(expected);
   });
 
   it.each([
@@ -42,12 +43,12 @@ describe('a point in time', () => {
     '1m1h',
     '31.01.2026',
     '2026-01-31T09:00:00+24:00',
-  ])('a point in time refuses %j without repeating it', (text) => {
+  ])('the parser of times refuses %j', (text) => {
     expect(() => moment(text)).toThrow(/^must be a time/);
   });
 
   it.each(['10:00', '9:30:00', '2026-01-31T10:00:00', '2026-01-31 10:00', '2026-01-31T10:00:00.5'])(
-    'a point in time refuses %s, which has no offset, and names both forms that have one',
+    'the parser of times refuses %s, which has no offset, and shows how to write one',
     (text) => {
       expect(() => moment(text)).toThrow(
         'must be a time with its date and offset: 2026-01-31T10:00:00Z (UTC) or 2026-01-31T10:00:00+02:00',

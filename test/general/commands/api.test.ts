@@ -12,20 +12,20 @@ async function api(argv: readonly string[], script: Script = [json({ ok: true })
 }
 
 describe('svc api', () => {
-  it('svc api sends what was typed and writes the answer as it came', async () => {
-    const odd = { b: [1, { c: null }], a: 'é\u202e', __n: 1.5 };
+  it('svc api sends the typed path and query, and prints every value of the response unchanged', async () => {
+    const body = { b: [1, { c: null }], a: 'é\u202e', __n: 1.5 };
     const { code, stdout, stderr, sent } = await api(
       ['get', '/logs?x=1', '--query', 'y=a b&c', '--query', 'x=2'],
-      [json(odd)],
+      [json(body)],
     );
     expect([code, stderr]).toEqual([0, '']);
-    expect(JSON.parse(stdout)).toEqual(odd);
+    expect(JSON.parse(stdout)).toEqual(body);
     expect(sent).toHaveLength(1);
     expect(sent[0]).toMatchObject({ method: 'GET', path: '/logs?x=1&x=2&y=a+b%26c', bodyBytes: 0 });
     expect(sent[0]?.headers['svc-api-key']).toBe(KEY);
   });
 
-  it('svc api sends a body made of a file and values on top of it', async () => {
+  it('svc api merges the values of --set and --set-json into the body from --file', async () => {
     const argv = [
       'POST',
       '/3ds/sessions',
@@ -44,7 +44,7 @@ describe('svc api', () => {
     expect(sent[0]?.headers['content-type']).toBe('application/json');
   });
 
-  it("svc api takes the commented body that 'svc 3ds template' prints", async () => {
+  it("svc api accepts the commented body that 'svc 3ds template' prints", async () => {
     const template = await svcHere(['3ds', 'template', 'add-card']);
     expect(template.stdout).toContain('// ');
     const argv = ['POST', '/3ds/sessions/1/authenticate', '--file', '-'];
@@ -53,14 +53,14 @@ describe('svc api', () => {
     expect(JSON.parse(sent[0]?.body ?? '')).toMatchObject({ authentication_type: 'add-card' });
   });
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s works without a body', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('svc api sends %s without a body', async (method) => {
     const { code, stdout, stderr, sent } = await api([method, '/3ds/x'], [answer(204)]);
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toMatch(new RegExp(`^UNKNOWN TENANT .*\\n${method} /3ds/x: 204, without a body\\n$`));
     expect(sent[0]?.headers['content-type']).toBeUndefined();
   });
 
-  it('R09: svc api chooses the key by the path, as said, or not at all', async () => {
+  it('R09: svc api chooses the key by --key or by the path, and sends nothing if neither decides', async () => {
     const env = { SVC_API_KEY: '', SVC_MANAGEMENT_API_KEY: 'key_management_1', SVC_PRIVATE_API_KEY: 'key_private_22' };
     const key = async (...argv: string[]) => (await api(argv, [json({})], { env })).sent[0]?.headers['svc-api-key'];
     expect(await key('GET', '/logs')).toBe('key_management_1');
@@ -79,13 +79,13 @@ describe('svc api', () => {
 
   it.each([
     ['a full address', ['GET', 'https://elsewhere.example/logs']],
-    ['dots', ['GET', '/logs/../tenants']],
+    ['a path with dots', ['GET', '/logs/../tenants']],
     ['an unknown method', ['TRACE', '/logs']],
     ['a body on GET', ['GET', '/logs', '--set', 'a=b']],
-    ['pages of a POST', ['POST', '/logs', '--paginate']],
-    ['a query without a value', ['GET', '/logs', '--query', 'a']],
+    ['--paginate with POST', ['POST', '/logs', '--paginate']],
+    ['--query without a value', ['GET', '/logs', '--query', 'a']],
     ['the deletion of the tenant', ['DELETE', '/tenants/self']],
-    ['the deletion of the tenant, in disguise', ['delete', '/tenants//%73elf/?x=1', '--yes']],
+    ['the deletion of the tenant at an encoded path', ['delete', '/tenants//%73elf/?x=1', '--yes']],
   ])('svc api refuses %s before anything is sent', async (_, argv) => {
     const result = await api(argv);
     expect([result.code, result.server.connections]).toEqual([2, 0]);
@@ -94,29 +94,29 @@ describe('svc api', () => {
 
   it.each([
     ['the path', ['GET', '/tokens/4111111111111111', '--key', 'private']],
-    ['a query', ['GET', '/logs', '--query', 'q=4111 1111 1111 1111']],
-    ['a text', ['POST', '/3ds/sessions', '--set', 'a.b=5555-5555-5555-4444']],
-    ['a number', ['POST', '/3ds/sessions', '--set-json', 'a=378282246310005']],
-  ])('R05 and R40: svc api refuses a card number in %s: a command line can be seen', async (_, argv) => {
+    ['--query', ['GET', '/logs', '--query', 'q=4111 1111 1111 1111']],
+    ['--set', ['POST', '/3ds/sessions', '--set', 'a.b=5555-5555-5555-4444']],
+    ['--set-json', ['POST', '/3ds/sessions', '--set-json', 'a=378282246310005']],
+  ])('R05 and R40: svc api refuses a card number in %s, because other users can see command lines', async (_, argv) => {
     const result = await api(argv);
     expect([result.code, result.server.connections]).toEqual([13, 0]);
     expect(result.stderr).not.toMatch(/4111|5555|3782/);
   });
 
   it.each([
-    ['no JSON', '{"a":'],
-    ['nothing', ''],
-    ['deep nesting', '['.repeat(5000)],
+    ['not JSON', '{"a":'],
+    ['empty', ''],
+    ['nested too deeply', '['.repeat(5000)],
     ['ten megabytes', ' '.repeat(10_000_000)],
     ['invalid UTF-8', Buffer.from([0x22, 0xc3, 0x28, 0x22])],
-    ['a number that cannot be sent exactly', '{"a":[{"id":12345678901234567890}]}'],
-    ['a number without end', '{"a":1e999}'],
-  ])('svc api refuses a body of %s before anything is sent', async (_, input) => {
+    ['a number that would lose digits', '{"a":[{"id":12345678901234567890}]}'],
+    ['a number out of range', '{"a":1e999}'],
+  ])('svc api refuses an invalid body before anything is sent: %s', async (_, input) => {
     const result = await api(['POST', '/3ds/sessions', '--file', '-'], undefined, { input });
     expect([result.code, result.server.connections]).toEqual([13, 0]);
   });
 
-  it('R15: svc api repeats GET and R20 nothing else', async () => {
+  it('R15 and R20: svc api retries GET, but no other method whose outcome is unknown', async () => {
     const get = await api(['GET', '/logs'], (_, index) => (index < 2 ? answer(503) : json({ done: true })));
     expect([get.code, get.sent.length]).toEqual([0, 3]);
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -131,7 +131,7 @@ describe('svc api', () => {
     }
   });
 
-  it('R20: svc api repeats a POST after a 429', async () => {
+  it('R20: svc api retries a POST after a 429', async () => {
     const { code, sent } = await api(['POST', '/3ds/sessions'], (_, index) => (index === 0 ? answer(429) : json({})));
     expect([code, sent.length]).toEqual([0, 2]);
   });
@@ -147,19 +147,19 @@ describe('svc api', () => {
     ['GET', '<html>', 8, 'bad_response'],
     ['GET', '{"a":', 8, 'bad_response'],
     ['POST', 'done', 9, 'outcome_unknown'],
-  ])('R21: svc api refuses the body of %s that is no JSON: %j', async (method, body, exit, code) => {
+  ])('R21: svc api fails when the response to %s is not JSON: %j', async (method, body, exit, code) => {
     const result = await api([method, '/3ds/x'], [answer(200, body)]);
     expect([result.code, result.stdout]).toEqual([exit, '']);
     expect(errorIn(result)['code']).toBe(code);
   });
 
-  it('R21: svc api tells what an error body says', async () => {
+  it('R21: svc api reports the status and the invalid fields of an error response', async () => {
     const result = await api(['POST', '/3ds/x'], [json({ title: 'Bad', errors: { type: ['is wrong'] } }, 422)]);
     expect(result.code).toBe(6);
     expect(errorIn(result)).toMatchObject({ status: 422, fields: { type: ['is wrong'] } });
   });
 
-  it('svc api with --include shows status and headers on stderr, without secrets', async () => {
+  it('svc api --include prints the status and the headers to stderr, without secrets', async () => {
     const headers = { 'x-request-id': 'r-1', 'set-cookie': ['a=cookie-secret-1', 'b=cookie-secret-2'], 'x-echo': KEY };
     const { code, stdout, stderr } = await api(['GET', '/logs', '--include'], [json({}, 200, headers)]);
     expect([code, stdout]).toEqual([0, '{}\n']);
@@ -170,14 +170,14 @@ describe('svc api', () => {
   });
 });
 
-describe('what svc api writes', () => {
+describe('the output of svc api', () => {
   const JOB = {
     id: 'j',
     upload_url: 'https://s.example/u?sig=secret-1',
     deep: [{ download_url: 'https://s.example/d?sig=secret-2' }],
   };
 
-  it('R06: the output of svc api hides addresses of files wherever they stand', async () => {
+  it('R06: the output of svc api hides signed URLs at any depth, unless --show-urls is given', async () => {
     for (const format of ['json', 'jsonl', 'yaml', 'csv', 'table']) {
       for (const body of [JOB, [JOB], { data: [JOB] }, { a: { b: { uploadUrl: JOB.upload_url } } }]) {
         const { code, stdout } = await api(['GET', '/logs', '-o', format], [json(body)]);
@@ -190,7 +190,7 @@ describe('what svc api writes', () => {
     expect(JSON.parse(stdout)).toEqual(JOB);
   });
 
-  it('the output of svc api is rows in a table and in CSV, and the whole answer elsewhere', async () => {
+  it('the output of svc api contains the rows of a page in table and CSV, and the whole response in JSON', async () => {
     const page = {
       pagination: { next: 'c', page_size: 2 },
       data: [
@@ -206,13 +206,13 @@ describe('what svc api writes', () => {
     expect(JSON.parse((await api(['GET', '/logs', '-o', 'json'], [json(page)])).stdout)).toEqual(page);
   });
 
-  it('the output of svc api takes any field, and leaves out those that are not there', async () => {
+  it('the output of svc api contains the fields named by --fields, without missing ones', async () => {
     const { stdout } = await api(['GET', '/logs', '--fields', 'b.c,nope'], [json({ a: 1, b: { c: 2 } })]);
     expect(JSON.parse(stdout)).toEqual({ b: { c: 2 } });
   });
 
   it.each([
-    ['a text', '"x"', 'json', '"x"\n'],
+    ['a string', '"x"', 'json', '"x"\n'],
     ['null', 'null', 'table', 'null\n'],
     ['an empty list', '[]', 'json', '[]\n'],
     ['an empty list', '[]', 'jsonl', ''],
@@ -220,12 +220,12 @@ describe('what svc api writes', () => {
     ['an empty object', '{}', 'json', '{}\n'],
     ['a list of texts', '["a","b"]', 'jsonl', '"a"\n"b"\n'],
     ['a list of texts', '["a","b"]', 'csv', 'value\na\nb\n'],
-  ])('the output of svc api is right for %s (%s) as %s', async (_, body, format, stdout) => {
+  ])('the output of svc api shows %s (%s) as valid %s', async (_, body, format, stdout) => {
     const result = await api(['GET', '/logs', '-o', format], [answer(200, body)]);
     expect([result.code, result.stdout]).toEqual([0, stdout]);
   });
 
-  it('the output of svc api ends in plain words for an answer that is nested beyond reason', async () => {
+  it('the output of svc api is a bad_response error for a response with 20,000 nested lists', async () => {
     const result = await api(['GET', '/logs'], [answer(200, '['.repeat(20_000) + ']'.repeat(20_000))]);
     expect([result.code, errorIn(result)['code']]).toEqual([8, 'bad_response']);
   });
@@ -240,7 +240,7 @@ const NUMBERED: Script = ({ path }) => {
   return json({ pagination: { page_number: page, total_pages: 3 }, data: [{ page }] });
 };
 
-const UNTOTALLED: Script = ({ path }) => {
+const WITHOUT_TOTAL: Script = ({ path }) => {
   const page = Number(query(path).get('page') ?? 1);
   return json({ pagination: { page_number: page }, data: page < 3 ? [{ page }] : [] });
 };
@@ -249,7 +249,7 @@ const REFUSED_LATER: Script = (_, index) =>
   index === 0 ? json({ pagination: { next: 'x' }, data: [{ n: 1 }] }) : answer(403);
 
 describe('svc api --paginate', () => {
-  it('R26: svc api --paginate follows cursors byte for byte, through an empty page', async () => {
+  it('R26: svc api --paginate sends each cursor back byte for byte, and continues after an empty page', async () => {
     const pages = [
       { pagination: { next: 'a+/= é' }, data: [{ n: 1 }] },
       { pagination: { next: 'b' }, data: [] },
@@ -273,34 +273,34 @@ describe('svc api --paginate', () => {
     expect([rest.stdout, rest.sent.length]).toEqual(['{"page":3}\n', 1]);
   });
 
-  it('R26: svc api --paginate ends on an empty page where no total is told', async () => {
-    const { stdout, sent } = await api(['GET', '/logs', '--paginate'], UNTOTALLED);
+  it('R26: svc api --paginate stops at an empty page when the service gives no total', async () => {
+    const { stdout, sent } = await api(['GET', '/logs', '--paginate'], WITHOUT_TOTAL);
     expect([stdout, sent.length]).toEqual(['{"page":1}\n{"page":2}\n', 3]);
   });
 
   it.each([
     ['cursor', { pagination: { next: 'same' }, data: [{ n: 1 }] }],
     ['page', { pagination: { page_number: 1, total_pages: 9 }, data: [{ n: 1 }] }],
-  ])('R26: svc api --paginate ends with an error when the same %s comes again', async (_, page) => {
+  ])('R26: svc api --paginate fails when the service returns the same %s twice', async (_, page) => {
     const result = await api(['GET', '/logs', '--paginate'], [json(page)]);
     expect([result.code, result.sent.length]).toEqual([12, 2]);
   });
 
-  it('svc api --paginate takes a bare array for one page, and refuses what is no list', async () => {
+  it('svc api --paginate reads a bare array as one page, and refuses a response without a list', async () => {
     const { stdout } = await api(['GET', '/logs', '--paginate'], [json([1, 2])]);
     expect(stdout).toBe('1\n2\n');
     const wrong = await api(['GET', '/logs', '--paginate'], [json({ id: 1 })]);
     expect([wrong.code, wrong.sent.length]).toEqual([8, 1]);
   });
 
-  it('R52: svc api --paginate leaves whole JSON when a later page fails', async () => {
+  it('R52: svc api --paginate prints complete JSON with the entries read when a later page fails', async () => {
     const { code, stdout } = await api(['GET', '/logs', '--paginate', '-o', 'json'], REFUSED_LATER);
     expect([code, JSON.parse(stdout)]).toEqual([4, [{ n: 1 }]]);
   });
 });
 
 describe('svc api against the sandbox', () => {
-  it('svc api against the sandbox reaches what the typed commands reach', async () => {
+  it('svc api against the sandbox creates a job, reads it and lists entity types', async () => {
     const service = await startSandboxHere();
     const api = (...argv: string[]) => svcHere(['api', ...argv], service);
     const created = await api('POST', '/account-updater/jobs', '--fields', 'id,upload_url');
@@ -312,16 +312,16 @@ describe('svc api against the sandbox', () => {
     expect(types.stdout).toContain('{"value":"card"}\n');
   });
 
-  it('svc api against the sandbox follows cursors as svc logs does', async () => {
+  it('svc api against the sandbox returns the same entries with --paginate as svc logs --all', async () => {
     const service = await startSandboxHere();
     const fields = ['--fields', 'entity_id,created_at'];
-    const free = await svcHere(['api', 'GET', '/logs?entity_type=card&size=7', '--paginate', ...fields], service);
-    const typed = await svcHere(['logs', '--all', '--entity-type', 'card', ...fields], service);
-    expect(free.stdout).toBe(typed.stdout);
-    expect(free.stdout.split('\n').length).toBeGreaterThan(20);
+    const fromApi = await svcHere(['api', 'GET', '/logs?entity_type=card&size=7', '--paginate', ...fields], service);
+    const fromLogs = await svcHere(['logs', '--all', '--entity-type', 'card', ...fields], service);
+    expect(fromApi.stdout).toBe(fromLogs.stdout);
+    expect(fromApi.stdout.split('\n').length).toBeGreaterThan(20);
   });
 
-  it('svc api against the sandbox follows page numbers', async () => {
+  it('svc api against the sandbox reads every page of a list with page numbers', async () => {
     const service = await startSandboxHere();
     const { stdout } = await svcHere(['api', 'GET', '/applications'], service);
     const { pagination } = JSON.parse(stdout) as { pagination: { total_items: number } };

@@ -11,18 +11,18 @@ afterAll(() => home.remove());
 const program = { tree: TREE, globals: GLOBAL_PARAMETERS, topics: [] };
 const system = { env: {}, platform: 'linux', home: home.path, cwd: home.path } as const;
 
-describe('the answer to bash', () => {
-  it('the answer to bash holds only what follows the place where bash cut the word', async () => {
+describe('completion in bash', () => {
+  it('completion in bash returns only the part of the word that bash will replace', async () => {
     expect(await bash('svc logs --output=y', 'y')).toBe('words\nyaml\n');
     expect(await bash('svc logs --output=y', '--output=y')).toBe('words\n--output=yaml\n');
     expect(await bash('svc logs "--output=y', '--output=y')).toBe('words\n--output=yaml\n');
   });
 
-  it('the answer to bash asks for no space after a field', async () => {
+  it('completion in bash adds no space after a field, so that another field can follow', async () => {
     expect(await bash('svc logs --fields oper', 'oper')).toBe('words nospace\noperation\n');
   });
 
-  it('the answer to bash shows descriptions in a list, cut to the width of the terminal', async () => {
+  it('completion in bash shows descriptions when bash lists candidates, cut to the width of the terminal', async () => {
     const list = (await bash('svc ten', 'ten', '63')) ?? '';
     expect(list).toBe('words\ntenant\n');
     const lines = ((await bash('svc logs --', '--', '63', '60')) ?? '').split('\n').slice(1);
@@ -31,20 +31,20 @@ describe('the answer to bash', () => {
     expect(await bash('svc logs --', '--', '9', '60')).not.toContain('(');
   });
 
-  it('the answer to bash leaves the target of a redirection to bash', async () => {
+  it('completion in bash proposes files after a redirection', async () => {
     expect(await bash('svc logs >l', 'l')).toBe('files\n');
   });
 });
 
-describe('the answer to the other shells', () => {
-  it('the answer to the other shells tells zsh how much of the word stays, and keeps colons from parting a word', async () => {
+describe('completion in the other shells', () => {
+  it('completion in zsh starts with the length of the prefix to keep, and separates descriptions with a colon', async () => {
     expect(await complete(program, ['zsh', 'logs', '--output=y'], system)).toBe('words 9\nyaml\n');
     expect(await complete(program, ['zsh', 'help', 'ten'], system)).toBe(
       'words 0\ntenant:show and change the tenant of your keys\n',
     );
   });
 
-  it('the answer to the other shells gives fish whole words', async () => {
+  it('completion in fish returns whole words', async () => {
     expect(await complete(program, ['fish', 'logs', '--output=y'], system)).toBe('words\n--output=yaml\n');
     expect(await complete(program, ['fish', 'ten'], system)).toBe(
       'words\ntenant\tshow and change the tenant of your keys\n',
@@ -56,43 +56,43 @@ describe('the answer to the other shells', () => {
     [['--output=y', '--output=y', 'logs'], '--output=yaml\tyaml\t\n'],
     [['oper', 'message,oper', 'logs', '--fields'], 'operation\toperation\t\n'],
     [['message,oper', 'message,oper', 'logs', '--fields'], "'message,operation'\toperation\t\n"],
-  ])('the answer to the other shells gives PowerShell what replaces its word: %j', async (typed, told) => {
+  ])('completion in PowerShell returns the text that replaces the word at the cursor: %j', async (typed, expected) => {
     const text = Buffer.from(typed.join('\0')).toString('base64');
-    expect(await complete(program, ['powershell', text], system)).toBe(told);
+    expect(await complete(program, ['powershell', text], system)).toBe(expected);
   });
 
-  it('the answer to the other shells is none to a shell that is not known', async () => {
+  it('completion in an unknown shell returns nothing', async () => {
     expect(await complete(program, ['tcsh', 'x'], system)).toBeUndefined();
     expect(await complete(program, [], system)).toBeUndefined();
   });
 });
 
-describe('every command of the tool', () => {
-  it('every command of the tool can be completed up to its options', async () => {
+describe('completion of commands', () => {
+  it('completion of every top-level command and group proposes --help', async () => {
     for (const { name } of TREE) {
-      const told = await complete(program, ['fish', name, '--'], system);
-      expect(told).toContain('--help');
+      const candidates = await complete(program, ['fish', name, '--'], system);
+      expect(candidates).toContain('--help');
     }
   });
 });
 
 describe('svc __complete', () => {
-  it('svc __complete answers without settings, and leaves nothing behind', async () => {
+  it('svc __complete works without any settings, and writes no files', async () => {
     const { code, stdout, stderr } = await home.svc(['__complete', 'fish', 'logs', '--entity-type', 'ca']);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'words\ncard\n', stderr: '' });
     expect(readdirSync(home.path)).toEqual([]);
   });
 
-  it('svc __complete says nothing when it does not understand', async () => {
+  it('svc __complete prints nothing for an unknown shell, and exits with 2', async () => {
     expect(await home.svc(['__complete', 'tcsh'])).toMatchObject({ code: 2, stdout: '', stderr: '' });
   });
 
-  it('svc __complete takes the words after it for nothing but words', async () => {
+  it('svc __complete does not obey options such as --version in the line to be completed', async () => {
     const { code, stdout } = await home.svc(['__complete', 'fish', '--version', '--help', '-o', '']);
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('jsonl') });
   });
 
-  it('svc __complete offers the entity types that the service told last', async () => {
+  it('svc __complete proposes the entity types that the service listed last', async () => {
     const before = await home.svc(['__complete', 'fish', 'logs', '--entity-type', 'web']);
     expect(before.stdout).toBe('words\n');
     expect((await home.svc(['--sandbox', 'logs', 'entity-types'])).code).toBe(0);
@@ -101,6 +101,7 @@ describe('svc __complete', () => {
   });
 });
 
+/** Completes `tail`, the word at the cursor. `type` is COMP_TYPE of bash: 9 to complete, 63 to list candidates. */
 function bash(line: string, tail: string, type = '9', columns = '80'): Promise<string | undefined> {
   return complete(program, ['bash', type, columns, tail, line], system);
 }
