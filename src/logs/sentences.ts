@@ -5,7 +5,7 @@ import { MARKS, type Tone } from '../cli/output/view.ts';
 import type { DroppedMonth } from './archive/record.ts';
 import type { TimeRange } from './entry.ts';
 
-/** A line of a summary: a sentence, optionally with a tone for good or bad news. */
+/** A line of a summary: a sentence, optionally with a tone that colors it as good or bad. */
 export type Sentence = string | readonly [tone: Tone, text: string];
 
 export function sentencesText({ palette, out, marks }: Context, sentences: readonly Sentence[]): string {

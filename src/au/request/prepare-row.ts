@@ -240,12 +240,12 @@ class DateReader {
   read(cell: string): Expiration | RowFinding {
     const known = this.#known.get(cell);
     if (known !== undefined) return known;
-    const found = this.#readAnew(cell);
+    const found = this.#readUncached(cell);
     if (this.#known.size < DATES_KEPT && cell.length <= LONGEST_KEPT) this.#known.set(cell, found);
     return found;
   }
 
-  #readAnew(cell: string): Expiration | RowFinding {
+  #readUncached(cell: string): Expiration | RowFinding {
     if (cell === '') return { year: '', month: '' };
     const found = readExpiration(cell, this.#order);
     if (found === undefined)

@@ -14,7 +14,7 @@ import { TenantProof, type TenantRelation } from './tenant-proof.ts';
 
 /**
  * Checks that no other run of its cycle has rows that a run has yet to upload: another file with these rows may have
- * been submitted since it was cut off. For whoever holds the run, so that others count what it is about to send.
+ * been submitted since it was cut off. The caller must hold the run, so that other processes count what it is about to send.
  * @throws SvcError `conflict` where one has
  */
 export async function requireRestIsNew(

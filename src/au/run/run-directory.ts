@@ -132,7 +132,7 @@ export class RunDirectory {
     return withLock(lockFile(this.path), host, holding, { waitMs: 0, what: `run ${this.#record.id}` });
   }
 
-  /** Whether a process that may be alive holds the run. */
+  /** Tells whether another process, which may be alive, is at work on the run. */
   isHeld(host: Pick<LockHost, 'pid' | 'isAlive'>): boolean {
     return isLocked(lockFile(this.path), host);
   }

@@ -33,7 +33,7 @@ export async function confirmRows(context: Context, rows: number, jobs: number):
 }
 
 /**
- * Uploads what is left of a run from the copy of its request file. For whoever holds the run.
+ * Uploads what is left of a run from the copy of its request file. The caller must hold the run.
  * @throws SvcError `outcome_unknown` when the service may have the file of a part, and nothing says so, `conflict` when
  *   another run of the cycle has the rows
  */

@@ -167,7 +167,7 @@ const LASTING_PROGRESS = 1024 * 1024;
 
 /**
  * Downloads an object into a partial file: resumes after a cut when that is provably the same object, else starts again.
- * @throws SvcError, or the signal's reason; the file then contains what came
+ * @throws SvcError, or the signal's reason; the file then contains what arrived
  */
 async function fetchInto(part: PartFile, options: FetchOptions): Promise<Received> {
   let best = 0;

@@ -67,7 +67,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-/** Headers that apply to one hop only, or are created anew for the next. */
+/** Headers that apply to one hop only, or that each sender sets itself. */
 const OF_ONE_HOP =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect|accept-encoding|http2-settings)$/;
 

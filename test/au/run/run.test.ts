@@ -7,7 +7,7 @@ import { isSvcError } from '../../../src/base/errors.ts';
 
 const NOON_MS = Date.UTC(2026, 0, 5, 12);
 const NOON = '2026-01-05T12:00:00.000Z';
-const FILE = { file: '/work/results.csv', bytes: 9, sha256: 'r' };
+const FILE = { file: '/data/results.csv', bytes: 9, sha256: 'r' };
 
 function part(state: Part['state'], number = 1): Part {
   const slice = { number, first_row: 1, rows: 2, start: 50, end: 90, bytes: 90, sha256: 'a' };
@@ -27,7 +27,7 @@ function run(parts: readonly Part[], more: Partial<RunRecord> = {}): RunRecord {
     created_at: NOON,
     profile: 'test',
     base_url: 'https://a.example',
-    input: { name: 't.csv', path: '/work/t.csv', rows: 2, bytes: 90, sha256: 'a', header_bytes: 50 },
+    input: { name: 't.csv', path: '/data/t.csv', rows: 2, bytes: 90, sha256: 'a', header_bytes: 50 },
     parts,
     ...more,
   };
@@ -47,7 +47,7 @@ const STATES: Readonly<Record<string, () => RunRecord>> = {
 
 const SUBMITTED = {
   kind: 'submitted',
-  out: '/work/out.csv',
+  out: '/data/out.csv',
   baseUrl: 'https://b.example',
   path: '/other/t.csv',
   cycle: '2026-01',
@@ -155,7 +155,7 @@ describe('a run, in every state, after every event', () => {
   it('R36: a run records the path, the base URLs and the options of each submission of its file', () => {
     const afterFirst = after(STATES['open']!, SUBMITTED)!;
     expect(afterFirst).toMatchObject({
-      out: '/work/out.csv',
+      out: '/data/out.csv',
       cycle: '2026-01',
       no_unrecorded_jobs: true,
       other_jobs: ['job-8'],
