@@ -8,8 +8,9 @@ import { KEY_VARIABLES } from '../config/keys.ts';
 import type { ClientChoice, Context } from './command.ts';
 
 /**
- * The result of checking a key: `accepted`; `powerless`: valid, but without a read permission; `other kind`: a key of
- * the other kind; `refused`; `unclear`: could not be checked, as without a network.
+ * The result of checking a key. `accepted`: it works. `powerless`: it is valid but has no read permission. `refused`:
+ * the service rejects it. `other kind`: it is a key of the other kind. `unclear`: it could not be checked, for example
+ * without a network.
  */
 export type Verdict = 'accepted' | 'powerless' | 'other kind' | 'refused' | 'unclear';
 
@@ -66,7 +67,7 @@ async function tried(client: Client, kind: KeyType): Promise<KeyCheck> {
   const check = { kind, tried: own, tenant };
   if (has('allowed')) return { ...check, verdict: 'accepted' };
   if (has('unclear')) return { ...check, verdict: 'unclear' };
-  // Some services answer 401 to a key of the wrong kind, some 403.
+  // Some services return 401 for a key of the wrong kind, others 403.
   const others = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind !== kind));
   if (others.some(({ status }) => status === 'allowed')) return { ...check, verdict: 'other kind' };
   return { ...check, verdict: has('refused') ? 'refused' : 'powerless' };
@@ -83,7 +84,7 @@ export function namesOf({ tried }: KeyCheck, ...statuses: Tried['status'][]): st
   return tried.filter(({ status }) => statuses.includes(status)).map(({ permission }) => permission.name);
 }
 
-/** The failure of a key that is not accepted; undefined for one that is known to the service. */
+/** Returns the error for a key that is not accepted; undefined for a key that the service knows. */
 export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): SvcError | undefined {
   const error = tried.find((one) => one.error !== undefined && one.status !== 'allowed')?.error;
   const other = kind === 'management' ? 'private' : 'management';
@@ -109,7 +110,7 @@ function hintForOther(kind: KeyType, other: KeyType, from: string): string {
   return `Store it as the ${other} key: use --${other}-key-stdin, or answer the other prompt.`;
 }
 
-/** Whether a failure concerns the key rather than the connection to the service. */
+/** Tells whether a failure concerns the key rather than the connection to the service. */
 export function isAboutKey(error: unknown): error is SvcError {
   return isSvcError(error, 'unauthorized', 'forbidden');
 }

@@ -12,7 +12,7 @@ import type { Globals } from './global-parameters.ts';
 import { flag, type Input, type Parameters, suggesting, value } from './parameter.ts';
 import { names } from './value-parsers.ts';
 
-/** A command line that works, and what it does. */
+/** An example command line that works, and a description of its effect. */
 export type Example = readonly [line: string, does: string];
 
 /** Facts about a command beside its name, summary and parameters; help and the man page show them. */
@@ -22,11 +22,11 @@ export interface CommandFacts {
   /** Examples, which stand first in the help. */
   readonly examples: readonly Example[];
   readonly permissions?: readonly string[];
-  /** Whether the command also runs when some settings are invalid; the invalid ones are ignored. */
+  /** Whether the command also runs with invalid settings, which it ignores. */
   readonly anySettings?: boolean;
   /** Exit codes beyond the ordinary ones that this command can end with. */
   readonly exitCodes?: readonly number[];
-  /** Whether a terminal shows the output in a pager: it can be long, and it ends. */
+  /** Whether a terminal shows the output in a pager. Suits output that can be long and that ends. */
   readonly paged?: boolean | ((input: Readonly<Record<string, unknown>>) => boolean);
   readonly newProfile?: boolean;
   /** Set for commands that change something at the service or cost money. Clients of other commands can only read. */
@@ -35,7 +35,7 @@ export interface CommandFacts {
   readonly fields?: readonly string[];
 }
 
-/** The outcome of a command: an exit code, nothing for 0, or a request to show instead of sending it. */
+/** The outcome of a command: an exit code, nothing for 0, or a request to show instead of sending. */
 export type Result = number | void | Preview;
 
 /** A command as its file declares it: facts, parameters, and a function of typed input and a context. */
@@ -64,18 +64,18 @@ export type Group = Named & GroupSpec;
 
 /** A word of the tree. The file behind it loads only when it is typed. */
 export interface Entry<Node = Group | Command> extends Named {
-  /** Left out of lists of commands and of completion; it has its own help. */
+  /** Whether the word is missing from lists of commands and from completion. Its own help still works. */
   readonly hidden: boolean;
   readonly load: () => Promise<Node>;
 }
 
-/** The whole program: what follows `svc`, and what `svc` alone runs. */
+/** The whole program: the commands that follow `svc`, and the command that `svc` alone runs. */
 export interface Program {
   readonly tree: readonly Entry[];
   readonly welcome: Entry<Command>;
 }
 
-/** A word as the name of an export: `entityTypes` for `entity-types`. */
+/** The export name for a word: `entityTypes` for `entity-types`. */
 type ExportName<Word extends string> = Word extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<ExportName<Tail>>}`
   : Word;
@@ -94,7 +94,7 @@ export function entry<
   return { name, summary, hidden, load: async () => ({ ...(await load())[exported], name, summary }) };
 }
 
-/** Lists a group: its word, one line for lists, its commands, and which of them runs when none is named. */
+/** Lists a group: its word, one line for lists, its commands, and the default command, if any. */
 export function group(
   name: string,
   summary: string,
@@ -108,7 +108,7 @@ export function isGroup(node: Group | Command): node is Group {
   return 'commands' in node;
 }
 
-/** A command, and the words that name it behind `svc`. */
+/** A command, and the words after `svc` that name it. */
 export interface CommandInTree {
   readonly words: string;
   readonly command: Command;
@@ -116,7 +116,10 @@ export interface CommandInTree {
   readonly shorter?: string | undefined;
 }
 
-/** The command of an entry, or those of its group and the groups in it; `before` are the words in front of it. */
+/**
+ * Returns the command of an entry, or all commands of a group and its subgroups. `before` are the words before the
+ * entry.
+ */
 export async function commandsBehind(entry: Entry, before: readonly string[] = []): Promise<CommandInTree[]> {
   const node = await entry.load();
   const path = [...before, entry.name];
@@ -128,13 +131,15 @@ export async function commandsBehind(entry: Entry, before: readonly string[] = [
   return (await Promise.all(behind)).flat();
 }
 
-/** Returns the exit codes that a command can end with; those of signals only where the command names them. */
+/**
+ * Returns the exit codes that a command can end with. Codes of signals are included only if the command declares them.
+ */
 export function exitCodesOf(command: CommandFacts): number[] {
   const codes = [0, 1, 2, 3, ...(command.permissions ? [4, 5, 6, 7, 8] : []), ...(command.exitCodes ?? [])];
   return [...new Set(codes)].toSorted((a, b) => a - b);
 }
 
-/** Declares a command; its run function sees each parameter by name, with its type. */
+/** Declares a command. Its run function receives each parameter by name and with its type. */
 export function defineCommand<const P extends Parameters>(
   spec: CommandFacts & {
     readonly parameters: P;
@@ -161,25 +166,25 @@ export interface ClientChoice {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a command gets. Cheap things are values; what costs to load or to open is a function. */
+/** The context that a command runs in. Members that are expensive to load or open are functions. */
 export interface Context extends Omit<Terminal, 'close'> {
   readonly system: System;
   readonly globals: Globals;
   /** Settings from flags, environment and profile, each with its origin. */
   readonly settings: Settings;
   readonly clock: Clock;
-  /** Aborts on a signal, when `--timeout` is over, or when the reader of stdout has gone. */
+  /** Aborts on a signal, on the end of `--timeout`, or when the reader of stdout has gone. */
   readonly signal: AbortSignal;
   readonly query: Query | undefined;
   /** Reports every exchange with `--debug`, and long pauses always. */
   readonly trace: Trace;
   /** Redacts this value in all further output. */
   addSecret(value: string): void;
-  /** Opens the client of the service or of the embedded sandbox, once. With `--dry-run` or `--curl` it can only read. */
+  /** Opens the client of the service or the embedded sandbox, once. With `--dry-run` or `--curl` it can only read. */
   client(choice?: ClientChoice): Promise<Client>;
   /** Finds a key on first use, with its origin. Throws what `resolveKey` throws. */
   readonly key: (kind: KeyType) => Promise<ApiKey>;
-  /** Names on stderr, once, the tenant that is about to be changed; `read` is the tenant if it was just read. */
+  /** Names, once and on stderr, the tenant that is about to be changed. `read` is the tenant if it was just read. */
   reportTenant(read?: TenantFacts): Promise<void>;
   /** Receives rows instead of standard output when the command runs with `--profiles`. */
   readonly rows?: RowSink | undefined;
@@ -210,7 +215,7 @@ export interface DirectRequest {
   readonly file?: { readonly name: string; readonly bytes: number } | undefined;
 }
 
-/** A request that a command can show in place of sending it. */
+/** A request that a command can show instead of sending it. */
 export type PreviewRequest = ApiRequest<unknown> | DirectRequest;
 
 /** The result of a preview: a request that is shown and not sent. */

@@ -29,7 +29,7 @@ export interface ContextDeps {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A context that is to be closed when the command is over. */
+/** A context that its owner must close when the command is over. */
 export type OpenContext = Context & { close(): Promise<void> };
 
 export function createContext(deps: ContextDeps): OpenContext {
@@ -63,7 +63,7 @@ export function createContext(deps: ContextDeps): OpenContext {
   return context;
 }
 
-/** Aborts when the process is asked to end, when the reader of stdout goes, or when `--timeout` is over. */
+/** Returns a signal that aborts on an operating system signal, when the reader of stdout goes, or after `--timeout`. */
 function commandSignal(
   { system, settings, terminal, signal: outer = system.signal }: ContextDeps,
   closers: (() => void)[],

@@ -4,7 +4,7 @@ import { SvcError } from '../../base/errors.ts';
 import type { Context } from './command.ts';
 import { jsonIn, readTextFile } from './json-body.ts';
 
-/** The value in a file, and the line on which each member begins. */
+/** The value in a file, and the line where each member begins. */
 export interface DataFile {
   /** The name of the file in messages. */
   readonly name: string;
@@ -13,9 +13,9 @@ export interface DataFile {
 }
 
 /**
- * Reads YAML, or JSON with `//` comments, in UTF-8 from a file or from standard input for `-`. Messages never quote
- * the content.
- * @throws SvcError `refused_input` with the line where it is neither; `local` where it cannot be read
+ * Reads YAML, or JSON with `//` comments, in UTF-8 from a file or from standard input for `-`. Messages never quote the
+ * content.
+ * @throws SvcError `refused_input` with the line of a syntax error; `local` if the file cannot be read
  */
 export async function readDataFile(context: Context, typed: string): Promise<DataFile> {
   const { name, text } = await readTextFile(context, typed);
@@ -61,7 +61,7 @@ function notYaml(name: string, what: string, line?: number): SvcError {
   });
 }
 
-/** Where a member begins: at its name, or at the item of a list. */
+/** Finds where a member begins: at its name, or at the item of a list. */
 function offsetOf(
   { isMap, isNode, isScalar, isSeq }: typeof Yaml,
   document: Yaml.Document,

@@ -14,7 +14,7 @@ import { nextCommand, optionAdvice } from './hint.ts';
 import { openQuery } from './print.ts';
 import type { RunRequest } from './run.ts';
 
-/** A command to run, or what was wrong with the command line. */
+/** A command to run, or the error in the command line. */
 export type Parsed = RunRequest | { readonly kind: 'mistake'; readonly error: unknown };
 
 /** Runs a command, reports its failure, and resolves to the exit code. No other place catches failures of commands. */

@@ -6,7 +6,7 @@ import type { About, HelpRequest } from './run.ts';
 import { exitCodeMeanings, type Page, type Row, type Section, topicPage, TOPICS } from './topics.ts';
 
 // The parser's own help does not wrap in a narrow terminal, and the man page needs the same pages as data.
-/** Help as text, in the columns of the terminal where there is one. */
+/** Renders help as text, as wide as the terminal if there is one. */
 export async function helpText({ about, short }: Omit<HelpRequest, 'kind'>, columns = 80): Promise<string> {
   const page = await pageAbout(about);
   const words = 'words' in about ? about.words : '';
@@ -77,7 +77,7 @@ async function groupPage(group: Group, words: string): Promise<Page> {
   };
 }
 
-/** Help of one command; `words` are those that name it, without `svc`. */
+/** Returns the help page of one command. `words` name the command, without `svc`. */
 export async function commandPage(command: Command, words: string): Promise<Page> {
   const { summary, description, examples, parameters, permissions, exitCodes = [] } = command;
   const meanings = exitCodes.length === 0 ? undefined : await exitCodeMeanings();
@@ -141,7 +141,7 @@ export function isFilled({ text, examples = [], rows = [] }: Section): boolean {
   return text !== undefined || examples.length + rows.length > 0;
 }
 
-/** The page as text for a terminal of `columns`, never wider than 80, with a newline at its end. */
+/** Renders a page as text for a terminal of `columns`, at most 80 wide, with a final newline. */
 function pageText({ title, text, sections }: Page, columns: number): string {
   const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, columns));
   const head = [...wrapWords(title, width), ...(text === undefined ? [] : indented(wrapWords(text, width - INDENT)))];
@@ -163,7 +163,7 @@ function exampleLines([line, does]: Example, room: number): string[] {
   return [...wrapWords(does, room - 2).map((words) => `# ${words}`), ...commandLines(line, room)];
 }
 
-/** Breaks a command line with backslashes; a quoted part stays whole. */
+/** Breaks a command line with backslashes. Quoted parts stay whole. */
 function commandLines(line: string, room: number): string[] {
   const words = line.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? [];
   const lines: string[] = [];

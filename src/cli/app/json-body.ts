@@ -10,9 +10,9 @@ import { nameValue, type ValueParser } from './value-parsers.ts';
 const LARGEST_BODY = 1_000_000;
 
 /**
- * Reads JSON in UTF-8 from a file, or from standard input for `-`; `//` comments are allowed. Messages never
- * quote the content.
- * @throws SvcError `refused_input` with the line where it is no JSON; `local` where it cannot be read
+ * Reads JSON in UTF-8 from a file, or from standard input for `-`; `//` comments are allowed. Messages never quote the
+ * content.
+ * @throws SvcError `refused_input` with the line of a syntax error; `local` if the file cannot be read
  */
 export async function readJsonBody(context: Context, typed: string): Promise<unknown> {
   const { name, text } = await readTextFile(context, typed);
@@ -91,7 +91,7 @@ export interface Assignment {
   readonly value: unknown;
 }
 
-/** Reads `a.b=value`; the value is a text. */
+/** Parses `a.b=value`. The value is a text. */
 export const textAssignment: ValueParser<Assignment> = (typed) => {
   const { name, value } = nameValue(typed);
   return { path: pathIn(name), value };

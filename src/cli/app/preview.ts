@@ -10,7 +10,7 @@ import { recordPrinter } from './print.ts';
 /** The address of `svc sandbox start`. The embedded sandbox ends with its command, so its address would be useless. */
 const SANDBOX_ADDRESS = 'http://127.0.0.1:4010';
 
-/** Shows a request that is not sent: as a curl command with `--curl`, else as data. */
+/** Shows a request without sending it: as a curl command with `--curl`, otherwise as data. */
 export async function showPreview(context: Context, request: PreviewRequest, dryRun: boolean): Promise<void> {
   const planned = toPlanned(context, request);
   // A dry run reports a missing key; a curl command reads the key from its variable.
@@ -93,7 +93,7 @@ async function hideKeys({ system, settings, key }: Context): Promise<void> {
   }
 }
 
-/** `key` is null for pre-signed addresses and webhooks, which get none. `bytes` is the size of a file sent as the body. */
+/** `key` is null for pre-signed addresses and webhooks. `bytes` is the size of a file that is sent as the body. */
 const plannedRequestView: View = {
   name: 'request that was not sent',
   fields: ['method', 'url', 'key', 'bytes', 'body.*'],
@@ -110,7 +110,7 @@ export interface CurlRequest {
   readonly upload?: string | undefined;
 }
 
-/** A curl command, an option a line, with a newline at its end. Keys and secret addresses are variables. */
+/** Returns a curl command with one option per line and a final newline. Keys and secret addresses are variables. */
 export function curlCommand(
   { method, url, headers, keyVariable, body, upload }: CurlRequest,
   { literal, variable, continues }: Shell,

@@ -21,12 +21,12 @@ export function formatOf(context: Context, data: 'list' | 'record'): OutputForma
   return data === 'list' ? 'jsonl' : 'json';
 }
 
-/** Whether a person reads stdout, so that marks and drawings may accompany the data. */
+/** Tells whether a person reads stdout, so that marks and drawings may accompany the data. */
 export function isForPeople(context: Context): boolean {
   return context.rows === undefined && formatOf(context, 'record') === 'table';
 }
 
-/** Whether output may be a drawing or sentences: a person reads it and chose no fields. */
+/** Tells whether output may be a drawing or sentences: a person reads it and chose no fields. */
 export function isDrawn(context: Context): boolean {
   return isForPeople(context) && context.globals.fields === undefined;
 }
@@ -117,7 +117,7 @@ export type PagingInput = Input<typeof PAGING_PARAMETERS>;
 export interface ListProgress {
   read: number;
   shown: number;
-  /** Whether items are left that were not shown. */
+  /** Whether some items were not shown. */
   more: boolean;
   /** The cursor that resumes exactly after the last item shown, if any. */
   next: string | undefined;
@@ -127,7 +127,7 @@ export function newListProgress(): ListProgress {
   return { read: 0, shown: 0, more: false, next: undefined };
 }
 
-/** Returns the number of items per request. `filtered` means that few items of a page may be shown. */
+/** Returns the number of items per request. `filtered` means that a page may contain few items to show. */
 export function pageSizeFor(input: PagingInput, filtered = false): number | undefined {
   if (input.pageSize !== undefined) return input.pageSize;
   if (input.all || filtered) return 100;
@@ -153,7 +153,7 @@ export async function* limitedPages<T>(
   }
 }
 
-/** Takes from a page what is wanted of it, and counts it into `seen`. Without a limit, one page is all. */
+/** Takes the wanted items from a page, and counts them in `seen`. Without a limit, takes one page. */
 export function takePage<T>(
   { items, next }: Page<T>,
   { limit, mostRead = Infinity }: { readonly limit: number | undefined; readonly mostRead?: number | undefined },
@@ -219,7 +219,7 @@ function queryRenderer<T>(
       kept.push(...texts(batch));
       return '';
     },
-    // A list that broke off is incomplete, so the expression never sees it as an array.
+    // A list that broke off is incomplete, so the expression never gets it as an array.
     end: (cut) => (whole && cut !== true ? run([`[${kept.join(',')}]`]) : ''),
     record: (value) => run(texts([value])),
     check: () => {
@@ -228,7 +228,7 @@ function queryRenderer<T>(
   };
 }
 
-/** A string without quotes, as in `jq -r`; anything else as JSON on one line. */
+/** Returns a string without quotes, as `jq -r` does, and anything else as JSON on one line. */
 function shown(json: string, isTerminal: boolean): string {
   if (!json.startsWith('"')) return safeJson(json);
   const text = JSON.parse(json) as string;
@@ -278,7 +278,7 @@ const MAKERS = {
   yaml: async () => (await import('../output/yaml.ts')).yamlRenderer,
 };
 
-/** The renderer for a format. Throws `usage` for an unknown field. */
+/** Returns the renderer for a format. Throws `usage` for an unknown field. */
 export async function createRenderer<T>(format: OutputFormat, options: RenderOptions<T>): Promise<Renderer<T>> {
   const make = await MAKERS[format]();
   return make(options);

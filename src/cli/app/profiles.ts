@@ -27,8 +27,8 @@ interface OneProfile {
 }
 
 /**
- * Runs a command once for each profile, in order, and merges the rows into one list. Secrets of all profiles are
- * known to the redactor before the first request. A profile that fails is reported, and the others still run.
+ * Runs a command once for each profile, in order, and merges the rows into one list. The redactor learns the secrets of
+ * all profiles before the first request. If a profile fails, reports it and continues.
  */
 export async function runProfiles(names: readonly string[], run: ProfilesRun): Promise<number> {
   const { command, deps } = run;
@@ -188,7 +188,7 @@ function withProfileColumn<T>(view: View<T>): View<T> {
   return { ...view, fields, columns: [{ path: 'profile', kind: 'id' }, ...columns] };
 }
 
-/** Puts the profile in front of a row. Numbers keep the digits that the service sent. */
+/** Adds the profile to a row as its first column. Numbers keep the digits that the service sent. */
 function labeled(profile: string, row: unknown): unknown {
   const source = sourceOf(row);
   if (source === undefined || !isObject(row) || 'profile' in row) return Object.assign({ profile }, row, { profile });

@@ -126,7 +126,7 @@ function removeOld(directory: string, now: number): void {
   }
 }
 
-/** Reads the entries of a file up to `before`, without invalid ones and without ones from the future. */
+/** Reads the entries of a file up to `before`. Skips invalid entries and entries with a future time. */
 function entriesIn(file: string, now: number, before: string | undefined): LedgerEntry[] {
   const entries = linesOf(file).flatMap((line) => entryOf(line, now + 1_000) ?? []);
   const end = entries.findIndex(({ id }) => id === before);

@@ -3,14 +3,13 @@ import { type CommandFacts, type CommandSpec, type Context, defineCommand, Previ
 import type { Input, Parameters } from './parameter.ts';
 
 /**
- * Declares a command that sends one request and shows the response. `--curl` and `--dry-run` show the very request that
- * is sent, since there is no other.
+ * Declares a command that sends one request and shows the response. `--curl` and `--dry-run` show exactly this request.
  */
 export function defineRequestCommand<const P extends Parameters, T>(
   spec: CommandFacts & {
     readonly parameters: P;
     readonly request: (context: Context, input: Input<P>) => Promise<ApiRequest<T>>;
-    /** Checks the output options before anything is sent. @returns what shows the response */
+    /** Checks the output options before anything is sent. @returns the function that shows the response */
     readonly printer: (context: Context, input: Input<P>) => Promise<(response: T) => Promise<void>>;
   },
 ): CommandSpec {

@@ -8,7 +8,9 @@ import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
 import { optionWords, type Parameter, type Parameters } from './parameter.ts';
 import { type TopicName, TOPICS } from './topics.ts';
 
-/** Reads the command line and does what it asks for. Help needs nothing but the stream that it is written to. */
+/**
+ * Parses the command line, then runs the command or prints help. Help loads no settings, so it works on any machine.
+ */
 export async function run(argv: readonly string[], system: System, program: Program): Promise<number> {
   const parsed = await parse(argv, program).catch((error: unknown) => ({ kind: 'mistake', error }) as const);
   if (parsed.kind === 'help') {
@@ -33,7 +35,7 @@ export interface RunRequest {
 export interface HelpRequest {
   readonly kind: 'help';
   readonly about: About;
-  /** `-h`: what fits a screen; `--help` and `svc help` show all. */
+  /** `-h` shows what fits a screen; `--help` and `svc help` show everything. */
   readonly short: boolean;
 }
 
@@ -46,14 +48,17 @@ export type About =
 interface Position {
   readonly root: Parser;
   readonly globals: InputReader;
-  /** Words so far, from `svc` on. */
+  /** The words typed so far, starting with `svc`. */
   words: string;
   parser: Parser;
   about: About;
   run: RunRequest | undefined;
 }
 
-/** Reads a command line; only the command named is loaded. @throws SvcError `usage`, which never repeats a value */
+/**
+ * Parses a command line and loads only the named command.
+ * @throws SvcError `usage`, which never repeats a typed value
+ */
 export async function parse(argv: readonly string[], program: Program): Promise<Invocation> {
   const { tree } = program;
   const topic = argv[0] === 'help' && argv.length === 2 ? (argv[1] ?? '') : '';
@@ -72,7 +77,7 @@ export async function parse(argv: readonly string[], program: Program): Promise<
   for (const { name } of tree) root.command(name);
   root.hook('preSubcommand', (_, child) => (child === help ? undefined : enter(child, tree, [], position)));
   try {
-    // `svc help logs tail` reads as `svc logs tail --help`.
+    // `svc help logs tail` is parsed as `svc logs tail --help`.
     await root.parseAsync(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, { from: 'user' });
   } catch (error) {
     if (isHelp(error, 'commander.help') && position.parser === root)
@@ -80,12 +85,12 @@ export async function parse(argv: readonly string[], program: Program): Promise<
     if (!isHelp(error, 'commander.help', 'commander.helpDisplayed')) throw parseError(error, position);
     return helpOn(position.about, argv);
   }
-  // Behind options, as in `svc --sandbox help logs`.
+  // This handles `help` after options, as in `svc --sandbox help logs`.
   if (helpWords !== undefined) return parse(['help', ...helpWords], program);
   return position.run ?? helpOn(position.about, argv);
 }
 
-/** Loads what a word of the tree names, and tells the parser what can follow it. */
+/** Loads the group or command of a typed word, and declares to the parser what may follow the word. */
 async function enter(
   parser: Parser,
   entries: readonly Entry[],
@@ -119,12 +124,12 @@ function runOf(
   input: Readonly<Record<string, unknown>>,
   globals: InputReader,
 ): RunRequest {
-  // The parser fills exactly the declared parameters.
+  // The parser fills in exactly the declared parameters.
   return { kind: 'run', command, words, input, globals: globals() as Globals };
 }
 
 function createParser(): Parser {
-  // It writes nothing, and would open Node's streams only to measure the terminal.
+  // The parser writes nothing here. Without these functions it would open Node's streams to measure the terminal.
   const widths = { getOutHelpWidth: () => 80, getErrHelpWidth: () => 80 };
   const colors = { getOutHasColors: () => false, getErrHasColors: () => false };
   const quiet = { writeOut: (): void => undefined, writeErr: (): void => undefined, ...widths, ...colors };
@@ -147,10 +152,10 @@ function isHelp(error: unknown, ...codes: string[]): boolean {
   return error instanceof CommanderError && codes.includes(error.code);
 }
 
-/** Gives what was typed, by the names that the parameters have in the tool. */
+/** Returns the typed values by parameter name. */
 type InputReader = () => Record<string, unknown>;
 
-/** Declares parameters to the parser, and gives what reads them once it is done. */
+/** Declares parameters to the parser. Returns the function that reads their values after parsing. */
 function declare(parser: Parser, parameters: Parameters): InputReader {
   const readers = Object.entries(parameters).map(([name, parameter]): [string, () => unknown] => {
     if (parameter.kind === 'argument') {
@@ -187,7 +192,7 @@ function collected(read: (text: string) => unknown): (text: string, before: unkn
   return (text, before) => [...(Array.isArray(before) ? before : []), read(text)];
 }
 
-/** Reads a value; its error begins with the name of the option or argument. */
+/** Wraps the parser of a value, so that its error begins with the name of the option or argument. */
 function named(parameter: Parameter<unknown>, name: string): (text: string) => unknown {
   return (text) => {
     try {
@@ -200,8 +205,8 @@ function named(parameter: Parameter<unknown>, name: string): (text: string) => u
 }
 
 /**
- * Puts the parser's errors into words that repeat what was typed only where it cannot be a secret: a key pasted into
- * the wrong place must not show (R05). Only names that the tool itself knows are suggested.
+ * Rewrites the parser's errors. They repeat typed text only if it cannot be a secret, because a key pasted into the
+ * wrong place must not be shown (R05). Suggestions contain only names that svc knows.
  */
 function parseError(error: unknown, position: Position): unknown {
   const next = [...position.words.split(' ').slice(1), '--help'];
@@ -245,7 +250,7 @@ function describe(error: CommanderError, { parser, words }: Position): Mistake {
   }
 }
 
-// A group's default command takes no arguments: what looks like one is a mistyped command.
+// The default command of a group takes no arguments, so an argument there is a mistyped command.
 function unexpectedArgument(typed: string, parser: Parser, words: string): Mistake {
   const expected = parser.registeredArguments.length;
   const group = parser.parent;
@@ -262,7 +267,7 @@ function unknownCommand(typed: string, group: Parser, words: string): Mistake {
 function unknownOption({ message }: CommanderError, parser: Parser, words: string): Mistake {
   const typed = /unknown option '([^']*)'/.exec(message)?.[1] ?? '';
   const known = parser.options.flatMap(({ short, long }) => [short ?? '', long ?? '']);
-  // The parser's own suggestion is a name from the tree; the rest of its message repeats what was typed.
+  // The parser's suggestion is a name from the command tree. The rest of its message repeats typed text.
   const suggested = /\(Did you mean (?:one of )?(-[^,?)]+)/.exec(message)?.[1];
   return {
     message: `unknown option ${typedOption(typed, known)} for '${words}'`,

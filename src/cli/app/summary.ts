@@ -13,15 +13,17 @@ export const summaryParameter = value(
   text,
 );
 
-/** Does work and adds to the summary what came of it; with the error that ended it, why, and what to run next. */
+/**
+ * Runs the work and appends its outcome to the summary. After an error, adds the reason and the commands to run next.
+ */
 export type Summarize = (
   work: () => Promise<void>,
   describe: (error: unknown) => Promise<Summary> | Summary,
 ) => Promise<void>;
 
 /**
- * Finds the file of `--summary`, or that of the CI job, before anything is sent. When the summary is added, the work is
- * done and paid for: then a file that cannot be written is only a warning.
+ * Finds the summary file, from `--summary` or the CI job, before any request. The summary is written after the paid
+ * work is done, so a failed write is only a warning.
  */
 export async function openSummary(context: Context, named: string | undefined): Promise<Summarize> {
   const target = named ?? context.system.env['GITHUB_STEP_SUMMARY'];
@@ -50,7 +52,7 @@ function outcome(error: SvcError, facts: Summary['facts'], { globals, system }: 
 
 function append(context: Context, file: string, summary: Summary): void {
   const markdown = markdownOf(summary, (line) => context.out.redact(line));
-  // Without O_NONBLOCK a pipe that nobody reads would hold the command up.
+  // Without O_NONBLOCK, opening a pipe without a reader would block the command.
   const { O_APPEND, O_CREAT, O_WRONLY, O_NONBLOCK } = fs.constants;
   try {
     const descriptor = fs.openSync(file, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600);
@@ -64,21 +66,21 @@ function append(context: Context, file: string, summary: Summary): void {
   }
 }
 
-/** What a summary says. Every text may contain anything: it is escaped here. */
+/** The content of a summary. Its texts may contain any characters, and `markdownOf` escapes them. */
 export interface Summary {
   readonly title: string;
   readonly facts: readonly (readonly [label: string, value: string])[];
   readonly head?: readonly string[] | undefined;
   readonly rows?: readonly (readonly string[])[] | undefined;
-  /** Commands to run next, ready to be pasted. */
+  /** Commands to run next, ready to paste into a shell. */
   readonly commands?: readonly string[] | undefined;
 }
 
-/** CI systems refuse a summary beyond a megabyte, and nobody reads a long one. */
+/** The largest number of table rows. CI systems reject summaries larger than a megabyte. */
 const MOST_ROWS = 200;
 const LONGEST = 4_000;
 
-/** A summary as Markdown: a heading, a list, a table and a block of commands. */
+/** Returns a summary as Markdown: a heading, a list, a table and a block of commands. */
 export function markdownOf({ title, facts, head, rows = [], commands = [] }: Summary, redact: Redact): string {
   const cell = (value: string): string => escaped(redact(value));
   const lines = [
@@ -98,7 +100,7 @@ export function markdownOf({ title, facts, head, rows = [], commands = [] }: Sum
 
 type Redact = (text: string) => string;
 
-// As an entity, a sign is text wherever it stands: it ends no cell, opens no tag and makes no link.
+// As entities, these signs cannot end a table cell, open a tag or start a link.
 const SIGNS = /[#$&*<>@[\\\]^`{|}~]|:(?=\/)|(?<=www)\.|(?<![a-z0-9])_|_(?![a-z0-9])/gi;
 
 function escaped(text: string): string {

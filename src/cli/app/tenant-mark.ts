@@ -10,24 +10,24 @@ import { cleanText } from '../output/text.ts';
 import { type Palette, plainPalette, type Tone } from '../output/view.ts';
 import type { Context } from './command.ts';
 
-/** A test tenant is harmless, all others are not: the color says so beside the word. */
+/** Returns the color that accompanies a tenant's type. Only a test tenant is marked as harmless. */
 export function tenantTone(type: unknown): Tone {
   return type === 'test' ? 'good' : 'alarm';
 }
 
-/** The visible mark of the tenant's type, TEST or PRODUCTION, safe for a terminal. */
+/** Returns the mark of the tenant's type, such as TEST or PRODUCTION, safe for a terminal. */
 export function tenantMark(type: string, palette: Palette): string {
   const word = cleanText(type).toUpperCase();
-  // Room for the background.
+  // The spaces widen the colored background.
   return palette === plainPalette ? word : palette[tenantTone(type)](palette.strong(` ${word} `));
 }
 
-/** The tenant's mark, name and id on one line, safe for a terminal. */
+/** Returns the tenant's mark, name and id on one line, safe for a terminal. */
 export function headline({ type, name, id }: TenantFacts, palette: Palette): string {
   return `${tenantMark(type, palette)} ${palette.strong(cleanText(name))} (${cleanText(id)})`;
 }
 
-/** Which tenant a question is about: `PRODUCTION tenant "Acme"`. */
+/** Names the tenant in a question: `PRODUCTION tenant "Acme"`. */
 export function describeTenant({ type, name }: Pick<TenantFacts, 'type' | 'name'>): string {
   return `${type.toUpperCase()} tenant ${jsonLine(name)}`;
 }
@@ -37,25 +37,25 @@ interface Settled {
   readonly settings: KeySettings & Pick<Settings, 'baseUrl'>;
 }
 
-/** The tenant of the keys in use, as far as that is known without a request. */
+/** Returns the tenant of the keys in use, if it is known without a request. */
 export function tenantInUse({ system, settings }: Settled): TenantFacts | undefined {
   const { sandbox, baseUrl, profile } = settings;
   if (sandbox || baseUrl === undefined || hasEnvironmentKey({ system, settings })) return undefined;
   return knownTenant(system, profile.value, baseUrlText(baseUrl.value));
 }
 
-/** Whether a key comes from the environment: it may be of any tenant, whatever the profile's own keys are. */
+/** Tells whether a key comes from the environment. Such a key may belong to any tenant, whatever the profile says. */
 export function hasEnvironmentKey({ system, settings }: Settled): boolean {
   return KEY_TYPES.some((type) => keyOrigin(system, settings, type)?.kind === 'environment');
 }
 
-/** Whether a change cannot do harm: at a sandbox, and at a tenant that is known to be a test tenant. */
+/** Tells whether a change cannot do harm, because it goes to a sandbox or a known test tenant. */
 function isHarmless({ system, settings }: Settled): boolean {
   const tenant = tenantInUse({ system, settings });
   return tenant ? tenant.type === 'test' : settings.sandbox || hasSandboxKeys(system, settings);
 }
 
-/** Marks on stderr where a command changes something: nothing for a test tenant, and what is unknown as unknown. */
+/** Writes the tenant that a command is about to change to stderr. Skips harmless tenants and marks unknown ones. */
 export function reportTenant(context: Settled & Pick<Context, 'notices' | 'noticePalette'>, read?: TenantFacts): void {
   const { settings, notices, noticePalette } = context;
   if (!notices.shows('normal') || (read === undefined && isHarmless(context))) return;
@@ -70,7 +70,10 @@ interface Asking extends Settled, Pick<Context, 'reportTenant'> {
   readonly prompts: () => Pick<Prompts, 'confirmIfPossible'>;
 }
 
-/** Asks before something is paid for, where that is possible and may do harm. `what`: such as `submit 6 rows`. */
+/**
+ * Asks before billable work, if a question is possible and the tenant is not harmless. `what` is, for example, `submit
+ * 6 rows`.
+ */
 export async function confirmCost(context: Asking, what: string): Promise<boolean> {
   if (isHarmless(context)) return true;
   await context.reportTenant();

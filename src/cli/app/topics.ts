@@ -1,6 +1,6 @@
 import type { Example } from './command.ts';
 
-/** Help that belongs to no command: the word that follows `svc help`, and what it is about. */
+/** The help topics that belong to no command: the word after `svc help`, and its description. */
 export const TOPICS = {
   'exit-codes': 'what each exit code and error code means',
   environment: 'environment variables',
@@ -15,7 +15,7 @@ export const TOPICS = {
 
 export type TopicName = keyof typeof TOPICS;
 
-// The pages of docs/help. Only the one that is shown loads.
+// The pages of docs/help. Only the requested page is loaded.
 const PAGES: Readonly<Record<TopicName, () => Promise<{ readonly text: string }>>> = {
   'exit-codes': () => import('../../../docs/help/exit-codes.md'),
   environment: () => import('../../../docs/help/environment.md'),
@@ -28,14 +28,14 @@ const PAGES: Readonly<Record<TopicName, () => Promise<{ readonly text: string }>
   security: () => import('../../../docs/help/security.md'),
 };
 
-/** A page of help, as data: text for a terminal and the man page are made from it. */
+/** A help page as data, rendered both as terminal text and as the man page. */
 export interface Page {
   readonly title: string;
   readonly text?: string | undefined;
   readonly sections: readonly Section[];
 }
 
-/** A part of a page under a heading; one with nothing in it is left out. */
+/** A part of a page under a heading. Renderers leave out an empty one. */
 export interface Section {
   readonly title: string;
   readonly text?: string | undefined;
@@ -57,7 +57,7 @@ export async function exitCodeMeanings(): Promise<ReadonlyMap<number, string>> {
   return new Map(codes.map(([code, meaning]) => [Number(code), meaning]));
 }
 
-/** A section of a topic: a heading, then commands with a comment each, paragraphs, or a list of terms. */
+/** Parses a section of a topic: a heading, then commands with a comment each, paragraphs, or a list of terms. */
 function readSection(markdown: string): Section {
   const [title = '', ...content] = markdown.trim().split('\n\n');
   const body = content.join('\n\n');
@@ -77,7 +77,7 @@ function readExample(text: string): Example {
   return [line, does.replace('# ', '')];
 }
 
-/** Text without its markup: what is more than one word of code is quoted. */
+/** Removes the markup from a text. Code of more than one word is put in quotes. */
 function plainText(markdown: string): string {
   const text = markdown.replaceAll(/`([^`]*)`/g, (_, code: string) => (/\s/.test(code) ? `'${code}'` : code));
   return text.replaceAll(/\s+/g, ' ').trim();

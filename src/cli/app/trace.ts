@@ -4,7 +4,7 @@ import type { Messages } from '../output/messages.ts';
 import { formatDuration } from '../output/time.ts';
 
 const REPORT_PAUSE_FROM_MS = 3_000;
-// Long work at the rate limit pauses again and again.
+// Long work at the rate limit pauses often, so its pauses are reported at most once per interval.
 const REPORT_PACING_EVERY_MS = 60_000;
 
 const PAUSE_REASONS = {
@@ -16,7 +16,10 @@ const PAUSE_REASONS = {
 
 type Pause = Extract<TraceEvent, { kind: 'wait' }>;
 
-/** Reports what the HTTP core does: every exchange with `--debug`, and long pauses, each that many share only once. */
+/**
+ * Reports the activity of the HTTP client: every exchange with `--debug`, and long pauses always. A pause shared by
+ * several requests is reported once.
+ */
 export function traceTo(notices: Messages, clock: Pick<Clock, 'now'>): Trace {
   const quietUntil = new Map<Pause['why'], number>();
   const isNews = ({ why, ms }: Pause): boolean => {

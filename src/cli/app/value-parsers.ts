@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { parseDuration } from '../config/values.ts';
 
-/** Reads the text of an option or argument; throws a usage error that never repeats the text (R05). */
+/** Parses the text of an option or argument. Throws a usage error that never repeats the text (R05). */
 export type ValueParser<T> = (text: string) => T;
 
 export const text: ValueParser<string> = (value) => {
@@ -27,7 +27,7 @@ export const pattern: ValueParser<RegExp> = (value) => {
   }
 };
 
-/** A SHA-256 as hexadecimal digits, in lower case whichever was typed. */
+/** Parses a SHA-256 in hexadecimal digits of either case, and returns it in lower case. */
 export const sha256: ValueParser<string> = (value) => {
   if (!/^[0-9a-f]{64}$/i.test(value)) throw new SvcError('usage', 'must be a SHA-256: 64 hexadecimal digits');
   return value.toLowerCase();
@@ -39,14 +39,14 @@ export const hostName: ValueParser<string> = (value) => {
   return value;
 };
 
-/** One of several comma-separated words kept in order, as `--fields` takes them. */
+/** Checks a list of comma-separated words, as `--fields` takes it, and returns the list unchanged. */
 export const words: ValueParser<string> = (value) => {
   if (value.split(',').some((word) => word.trim() === ''))
     throw new SvcError('usage', 'must be a comma-separated list');
   return value;
 };
 
-/** Comma-separated names, each once. */
+/** Parses comma-separated names and removes duplicates. */
 export const names: ValueParser<readonly string[]> = (value) => [...new Set(words(value.trim()).split(/\s*,\s*/))];
 
 export function duration(text: string): number {
@@ -55,22 +55,25 @@ export function duration(text: string): number {
   return ms;
 }
 
-/** A duration longer than nothing. */
+/** Parses a duration that is longer than zero. */
 export function positiveDuration(text: string): number {
   const ms = duration(text);
   if (ms === 0) throw new SvcError('usage', 'must be greater than zero');
   return ms;
 }
 
-/** A point in time as typed; what it means can depend on now. Milliseconds since the epoch. */
+/** A typed point in time, as a function of the current time. Both are in milliseconds since the epoch. */
 export type Moment = (now: number) => number;
 
 const DAY_MS = 86_400_000;
 const TIME = /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}:\d{2})(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
-// Whose midnight, or whose 10:00, cannot be known.
+// Times without an offset are ambiguous, because their time zone is unknown.
 const WITHOUT_OFFSET = /^(?:\d{4}-\d{2}-\d{2}[Tt ])?\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/;
 
-/** Reads RFC 3339 with an offset, a date (its start, UTC), a duration ago (`2h`), `now`, or the start of `today` or `yesterday` in UTC. */
+/**
+ * Parses a time: RFC 3339 with an offset, a date (its start in UTC), a duration ago (`2h`), `now`, or the start of
+ * `today` or `yesterday` in UTC.
+ */
 export function moment(text: string): Moment {
   if (text === 'now') return (now) => now;
   const daysAgo = ['today', 'yesterday'].indexOf(text);
@@ -89,14 +92,14 @@ export function moment(text: string): Moment {
   return () => at;
 }
 
-// Date.parse turns 30 February into 2 March.
+// Date.parse accepts 30 February and returns 2 March.
 function isRealTime(text: string): boolean {
   const [, date = '', time = '00:00:00'] = TIME.exec(text) ?? [];
   const at = Date.parse(`${date}T${time}Z`);
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(`${date}T${time}`);
 }
 
-/** Reads a percentage such as `80%` or `80`, as a number of hundredths: 80. More than 100 % is one too. */
+/** Parses a percentage and returns its number: 80 for `80%` or `80`. Values above 100 are allowed. */
 export function percent(text: string): number {
   const digits = /^(\d{1,4}(?:\.\d{1,3})?)%$/.exec(text)?.[1] ?? /^\d{1,4}$/.exec(text)?.[0];
   if (digits === undefined || Number(digits) === 0)
@@ -109,7 +112,7 @@ export interface NameValue {
   readonly value: string;
 }
 
-/** Reads `name=value`; the value may be empty, and may contain further equals signs. */
+/** Parses `name=value`. The value may be empty and may contain further equals signs. */
 export const nameValue: ValueParser<NameValue> = (typed) => {
   const at = typed.indexOf('=');
   if (at < 1) throw new SvcError('usage', 'must be a name, =, and a value');
