@@ -62,7 +62,7 @@ export async function givenKeys(context: Context, options: Input<typeof KEY_PARA
   return [...piped, ...printed];
 }
 
-/** Asks for a key until the service accepts it, three times at most; undefined if skipped. */
+/** Prompts for a key until the service accepts it, at most three times; undefined if skipped. */
 export async function askForKey(context: Context, kind: KeyType, place: LoginTarget): Promise<GivenKey | undefined> {
   const use = kind === 'management' ? 'logs, tenant' : '3DS, Account Updater';
   const keeps = storedAs(context.settings.stored?.keys?.[kind]) !== undefined;
@@ -79,12 +79,12 @@ export async function askForKey(context: Context, kind: KeyType, place: LoginTar
   });
 }
 
-/** Asks for a line of text until `read` accepts it, three times at most. */
+/** Prompts for a line of text until `read` accepts it, at most three times. */
 export async function askForText<T>(context: Context, question: string, instead: string, read: (typed: string) => T) {
   return repeated(context, async () => read(await context.prompts().promptText(question, instead)));
 }
 
-/** Repeats a question after an invalid answer, such as a refused key. */
+/** Repeats a question after invalid input, such as a refused key. */
 async function repeated<T>({ notices }: Context, ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -144,7 +144,10 @@ export interface GivenKey {
   tenant?: TenantFacts | undefined;
 }
 
-/** Verifies a key, records its tenant and reports. @throws SvcError if the key is refused or of the other kind */
+/**
+ * Verifies a key, records its tenant and prints the result.
+ * @throws SvcError if the key is refused or of the other kind
+ */
 export async function checkedKey(context: Context, key: GivenKey, { baseUrl, check, replaced }: LoginTarget) {
   if (!check) return;
   if (replaced?.[key.kind]?.value === key.value)

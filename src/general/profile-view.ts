@@ -23,7 +23,7 @@ export const profileView: View<PeopleRow> = {
   ],
 };
 
-// People get words instead of true and false; the origin of a key shows that there is one.
+// People see words instead of true and false. The origin of a key shows that the key exists.
 export function shown(context: Context, row: ProfileRow): PeopleRow {
   if (!isForPeople(context)) return row;
   const people = { ...row, current: row.current ? 'in use' : null };

@@ -105,7 +105,7 @@ async function printResponse(context: Context, body: JsonBody): Promise<void> {
   )(shown);
 }
 
-/** Writes items as they come. The first page with any decides which columns a table has. */
+/** Writes items as they arrive. The first page with items decides the columns of a table. */
 async function printItems(context: Context, batches: AsyncIterable<readonly unknown[]>): Promise<void> {
   const shown = shownBatches(context, batches);
   const first = await shown.next();
@@ -118,7 +118,7 @@ async function printItems(context: Context, batches: AsyncIterable<readonly unkn
 }
 
 async function* shownBatches(context: Context, batches: AsyncIterable<readonly unknown[]>) {
-  // In a table or in CSV every row has named columns.
+  // In a table or in CSV, every row needs named columns.
   const row = (item: unknown): unknown => (isTabular(context) && !isObject(item) ? { value: item } : item);
   for await (const batch of batches) {
     if (batch.length > 0) yield batch.map((item) => row(shownItem(context, item)));
@@ -161,7 +161,7 @@ function responseView(samples: readonly unknown[]): View {
 
 const NOTHING_KNOWN: View = { name: '', fields: [], columns: [] };
 
-/** Reads the typed request. All mistakes are found here, before anything is sent. */
+/** Parses the typed request. Reports all mistakes before anything is sent. */
 async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest> {
   const method = methodIn(input.method);
   const { path, query } = inPath(() => readEndpointPath(input.path));

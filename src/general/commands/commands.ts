@@ -10,7 +10,7 @@ import { optionWords, type Parameter, type Parameters } from '../../cli/app/para
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { fieldPaths, simpleColumns, type View } from '../../cli/output/view.ts';
 
-/** `svc commands`; the tree, which stands above all commands, and the options that every command takes are given. */
+/** Returns the command `svc commands`. The caller passes the command tree and the global options. */
 export function commandsCommand(tree: readonly Entry[], globals: Parameters): CommandSpec {
   return defineCommand({
     description: "The first row is 'svc' itself, with the options that every command takes.",
@@ -72,7 +72,7 @@ function parameterRow(parameter: Parameter<unknown>) {
   };
 }
 
-/** A command as data: the words that are typed, and if there are some, fewer words that mean the same. */
+/** A command as data: the typed words, and an equivalent with fewer words if there is one. */
 export type CommandRow = ReturnType<typeof row>;
 
 const commandView: View<CommandRow> = {

@@ -74,7 +74,7 @@ export const completion: GroupSpec = {
   ],
 };
 
-/** `svc completion bash`, and so on for each shell */
+/** Returns the command that prints a shell's script, such as `svc completion bash`. */
 function printCommand({ name, script }: Shell): CommandSpec {
   return defineCommand({
     description: 'Prints the script and changes nothing. There is no need to regenerate it after upgrades.',

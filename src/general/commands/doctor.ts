@@ -166,7 +166,7 @@ function untried(kind: KeyType, why: string): Finding[] {
 
 const NARROWEST = 24;
 
-// Each color comes with a word that says the same.
+// Every color is accompanied by a word with the same meaning.
 const MARKS: Readonly<Record<Result, readonly [word: string, tone: Tone, sign: string]>> = {
   ok: ['ok', 'good', '✓'],
   warning: ['warn', 'warn', '!'],

@@ -67,7 +67,7 @@ function keptFiles({ system }: Context): Kept[] {
   return [...found, ...installedCompletions(system).map((file) => keptAt('completion', file))];
 }
 
-/** Returns a state directory, or only svc's own files in it if others are there too. */
+/** Returns a state directory, or only the files of svc if the directory contains other files too. */
 function keptBelow(directory: string): string[] {
   if (!fs.lstatSync(directory).isDirectory()) return [directory];
   const names = entriesIn(directory).map(({ name }) => name);
@@ -81,7 +81,10 @@ function keptAt(kind: 'completion' | 'cache' | 'config' | 'state', file: string)
   return { kind, path: file, files: isDirectory ? inside.filter((entry) => !entry.isDirectory()).length : 1 };
 }
 
-/** Refuses to forget runs. @throws SvcError `conflict` for runs that may not have ended and were not named */
+/**
+ * Refuses the reset while runs have not ended, because they may be billed. The operator can name runs to lose.
+ * @throws SvcError `conflict` for such runs, `not_found` for a named run that is not open
+ */
 async function requireSettled(context: Context, forget: readonly string[]): Promise<void> {
   const { runs, unreadable } = await everyRun(context);
   const open = runs.filter(({ record }) => !isSettled(record)).map(({ name }) => name);

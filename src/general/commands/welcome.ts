@@ -11,7 +11,7 @@ import type { KeyType } from '../../schema/tenant.ts';
 
 type Step = readonly [words: string, does: string];
 
-/** `svc` alone: the current profile, and what to do next. Sends no request. */
+/** `svc` alone shows the current profile and the next steps. It sends no request. */
 export const welcome = defineCommand({
   examples: [],
   newProfile: true,
@@ -82,7 +82,7 @@ function stepsFor(sandbox: boolean, kinds: readonly KeyType[]): readonly Step[] 
   return [...kinds.flatMap((kind) => STEPS[kind]), last];
 }
 
-/** Describes the profile, as far as known without a request. */
+/** Describes the profile, as far as it is known without a request. */
 function statusLines(context: Context, kinds: readonly KeyType[], columns: number): string[] {
   const { settings, system, palette } = context;
   const profile = settings.profile.value;

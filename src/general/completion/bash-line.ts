@@ -2,9 +2,9 @@
 export type OpenQuote = '' | '"' | "'";
 
 export interface Line {
-  /** Complete words from the command on, unquoted and without redirections. */
+  /** The complete words, starting with the command, unquoted and without redirections. */
   readonly words: readonly string[];
-  /** The word at the cursor as it was typed, with its quotes. */
+  /** The word at the cursor as typed, with its quotes. */
   readonly raw: string;
   readonly redirected: boolean;
 }
@@ -14,7 +14,7 @@ const TOKEN = new RegExp(`[<>&|;]+|(?:${PART.source})+`, 'gsu');
 const CLOSED = /^(?:'[^']*'|"(?:\\.|[^"\\])*")$/su;
 const OPERATOR = /^[<>&|;]/;
 
-/** Splits a line as bash does, and evaluates nothing: `$(date)` is the word `$(date)`. */
+/** Splits a line as bash does, without evaluating anything: `$(date)` is the word `$(date)`. */
 export function readLine(line: string): Line {
   const found = [...line.matchAll(TOKEN)].map((match) => ({ text: match[0], start: match.index }));
   const last = found.at(-1);
@@ -50,7 +50,7 @@ export function unquote(raw: string): { readonly text: string; readonly open: Op
   return { text, open };
 }
 
-/** Quotes a text for typing inside the open quotation, or without one; undefined if that is impossible. */
+/** Quotes a text for insertion into the open quotation, or outside of one; undefined if that is impossible. */
 export function quoted(text: string, open: OpenQuote): string | undefined {
   if (open === "'") return text.includes("'") ? undefined : text;
   // In double quotes bash expands ! from its history, and a backslash does not prevent that.

@@ -3,9 +3,9 @@ import { readLine, unquote, quoted } from './bash-line.ts';
 import { type Shell, lines, header } from './shell.ts';
 
 /**
- * bash 3.2 and later; descriptions show in the list that a second TAB brings. COMP_WORDS is of no use: bash cuts words at
- * = and :, and leaves no trace of the blanks between. So the tool gets the line up to the cursor, and beside it the end
- * of the word that readline will replace ($2).
+ * The completion of bash 3.2 and later, which shows descriptions in the list after a second TAB. COMP_WORDS is
+ * unusable, because bash splits words at = and : and drops the blanks between them. The script therefore passes the
+ * line up to the cursor, and the end of the word that readline will replace ($2).
  */
 export const bash: Shell = {
   name: 'bash',
@@ -13,7 +13,7 @@ export const bash: Shell = {
   read([type = '', columns = '', tail = '', line = '']) {
     const { words, raw, redirected } = readLine(line);
     const { text: current, open } = unquote(raw);
-    // readline replaces only the end of the word that it sees; the part before stays.
+    // readline replaces only the end of the word, so the beginning must stay as typed.
     const head = raw.endsWith(tail) ? unquote(raw.slice(0, raw.length - tail.length)).text : '';
     const insertion = (word: string): string | undefined =>
       word.startsWith(head) ? quoted(word.slice(head.length), open) : undefined;
@@ -33,8 +33,8 @@ export const bash: Shell = {
   },
 };
 
-// COMP_TYPE, where candidates are listed and no more than their common start is typed: ? after a second TAB, and !
-// or @ where a setting asks for the list at once.
+// Values of COMP_TYPE with which bash lists the candidates and inserts only their common prefix: ? after a second TAB,
+// and ! or @ if a setting requests the list at once.
 const LISTING = new Set(['63', '33', '64']);
 
 // Each candidate is padded to one line, because bash itself supports no descriptions.

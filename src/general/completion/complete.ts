@@ -57,7 +57,7 @@ function commandsAt(at: ParseState): Suggestion[] {
   return at.next.map(({ name, summary }) => [name, summary]);
 }
 
-// Options that were given are left out, unless they may be repeated.
+// Options that were already given are left out, unless they can be repeated.
 function options(at: ParseState, current: string): Suggestion[] {
   return at.options
     .filter((option) => option.kind === 'repeated' || !at.given.has(option))
@@ -87,7 +87,7 @@ async function valuesOf(parameter: Parameter<unknown>, typed: string, prefix: st
   return valuesBySyntax(parameter.syntax, typed, prefix, sources);
 }
 
-// The name of a value in the syntax tells its kind: `<file|->`, `<file...>`, `[dir]`, `<job|run>`.
+// The name of a value in the syntax shows its kind: `<file|->`, `<file...>`, `[dir]`, `<job|run>`.
 async function valuesBySyntax(syntax: string, typed: string, prefix: string, sources: Sources): Promise<Candidates> {
   const called = /[<[]([^>\]]+)/.exec(syntax)?.[1]?.replace('...', '').split('|') ?? [];
   const isOneOf = (...names: string[]): boolean => called.some((name) => names.includes(name));
@@ -119,7 +119,7 @@ function safe(candidates: readonly Suggestion[]): Suggestion[] {
     .map(([value, description]) => [value, cleanText(description)]);
 }
 
-/** Sources of values. None uses the network or writes. */
+/** The sources of values. They never use the network and never write. */
 interface Sources {
   readonly system: PathsHost;
   /** The fields of the typed command, for `--fields`. */
@@ -158,7 +158,7 @@ async function newestRuns({ system }: Sources): Promise<RunRecord[]> {
   const { openRuns } = await import('../../au/run/run-directory.ts');
   const root = join(state, 'runs');
   try {
-    // Names begin with the day.
+    // Run names begin with the date, so the order of names is the order of time.
     const names = readdirSync(root).toSorted().toReversed().slice(0, MOST_RUNS);
     const { runs } = await openRuns(names.map((name) => join(root, name)));
     return runs.map(({ record }) => record);
@@ -172,13 +172,13 @@ async function entityTypes({ system }: Sources): Promise<Suggestion[]> {
   return [...knownEntityTypes(system)];
 }
 
-// `settings.*` is any key of `settings`, which is a field too; `*` is any field at all.
+// `settings.*` covers every key of `settings`, which is also a field. `*` covers every field.
 function fieldNames(fields: readonly string[]): string[] {
   const names = fields.map((field) => field.replace(/\.\*$/, '')).filter((field) => field !== '*');
   return [...new Set(names)];
 }
 
-// Reads the config file without repairing it, as a command does, and takes only names and base URLs from it.
+// Completion must not change files, so the config file is read without repairs, and only for names and base URLs.
 function storedProfiles(system: PathsHost): Suggestion[] {
   try {
     const directory = directoryOf(system, 'config');

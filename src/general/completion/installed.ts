@@ -51,7 +51,10 @@ interface InstallTarget {
   readonly next: string;
 }
 
-/** The conventional file of one user's completions. @throws SvcError `config` where there is no home directory */
+/**
+ * Returns the conventional completion file of a single user.
+ * @throws SvcError `config` if there is no home directory
+ */
 export function installTargetFor(shell: ShellName, system: PathsHost): InstallTarget {
   switch (shell) {
     case 'bash':
@@ -79,7 +82,7 @@ function bashDirectory(system: PathsHost): string {
   return chosen || path.join(underHome(system, 'XDG_DATA_HOME', '.local/share'), 'bash-completion');
 }
 
-// zsh searches no directory of one user by default: one is named in ~/.zshrc.
+// zsh searches no per-user directory by default, so the operator must add one in ~/.zshrc.
 function zshTarget(system: PathsHost): InstallTarget {
   const directory = path.join(system.env['ZDOTDIR'] || home(system), '.zfunc');
   return {

@@ -11,7 +11,7 @@ export interface Question {
   print(answer: Candidates): string;
 }
 
-/** A shell: its script, and the protocol between script and tool. */
+/** A shell: its completion script, and the protocol between the script and svc. */
 export interface Shell {
   readonly name: string;
   /**
@@ -19,7 +19,7 @@ export interface Shell {
    * commands, so it never becomes outdated, and it evaluates nothing that was typed or returned.
    */
   readonly script: () => string;
-  /** Reads the arguments that the script gives. */
+  /** Parses the arguments that the script passes. */
   read(args: readonly string[]): Question;
 }
 

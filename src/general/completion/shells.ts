@@ -13,7 +13,7 @@ import { candidatesFor, NOTHING } from './complete.ts';
 import { described, header, lines, type Shell } from './shell.ts';
 import type { Completable } from './walk.ts';
 
-/** zsh with its completion system (compinit). */
+/** The completion of zsh with its completion system (compinit). */
 const zsh: Shell = {
   name: 'zsh',
   script: () => zshScript,
@@ -30,14 +30,17 @@ const zsh: Shell = {
   },
 };
 
-/** fish 3.4 and later. Completes directories as files: fish has no word for them alone. */
+/**
+ * The completion of fish 3.4 and later. It offers files where a directory is needed, because fish cannot list
+ * directories alone.
+ */
 const fish: Shell = {
   name: 'fish',
   script: () => fishScript,
   read(args) {
     return {
       words: args.slice(0, -1),
-      // The word at the cursor comes with its quotes.
+      // fish passes the word at the cursor with its quotes.
       current: unquote(args.at(-1) ?? '').text,
       print({ kind, prefix, candidates }) {
         return lines([kind, ...candidates.map(([value, description]) => described(prefix + value, description))]);
@@ -47,8 +50,8 @@ const fish: Shell = {
 };
 
 /**
- * Windows PowerShell 5.1 and PowerShell 7. The first mangles arguments that are empty or contain quotes, so the words travel
- * as one Base64 text. Where nothing is answered it completes files by itself.
+ * The completion of Windows PowerShell 5.1 and PowerShell 7. Version 5.1 mangles empty arguments and arguments with
+ * quotes, so all words travel as one Base64 text. PowerShell completes files itself if svc returns nothing.
  */
 const powershell: Shell = {
   name: 'powershell',
@@ -57,7 +60,7 @@ const powershell: Shell = {
     const [word = '', raw = '', ...words] = Buffer.from(typed, 'base64').toString('utf8').split('\0');
     const current = raw.replaceAll(/^['"]|['"]$/g, '');
     const wordText = word.replaceAll(/^['"]|['"]$/g, '');
-    // Of `id,sta` PowerShell replaces only what follows the comma.
+    // In `id,sta` PowerShell replaces only the part after the comma.
     const head = current.endsWith(wordText) ? current.slice(0, current.length - wordText.length) : '';
     return {
       words,
@@ -83,7 +86,10 @@ export function shellNamed(name: string): Shell | undefined {
   return SHELLS.find((shell) => shell.name === name);
 }
 
-/** `svc __complete`, which shells' scripts call on TAB. Prints no errors: they would land in the line being typed. */
+/**
+ * Runs `svc __complete`, which completion scripts call on TAB. Prints no errors, because they would appear in the line
+ * being typed.
+ */
 export async function runComplete(argv: readonly string[], system: System, tree: readonly Entry[]): Promise<number> {
   const program = { tree, globals: GLOBAL_PARAMETERS, topics: Object.entries(TOPICS) };
   try {
@@ -94,7 +100,10 @@ export async function runComplete(argv: readonly string[], system: System, tree:
   }
 }
 
-/** Answers a shell's script: its name, then what it passes. Undefined for an unknown shell. No network, no writes. */
+/**
+ * Returns the output for a completion script, given the shell's name and the script's arguments; undefined for an
+ * unknown shell. Uses no network and writes nothing.
+ */
 export async function complete(program: Completable, argv: readonly string[], system: PathsHost) {
   const [name = '', ...args] = argv;
   const question = shellNamed(name)?.read(args);
@@ -104,13 +113,13 @@ export async function complete(program: Completable, argv: readonly string[], sy
   return question.print(await candidatesFor(program, words, current, system));
 }
 
-// What _describe reads: a colon parts the two.
+// zsh's _describe separates value and description at a colon.
 function pair(value: string, description: string): string {
   const escaped = value.replaceAll(/[\\:]/g, String.raw`\$&`);
   return description === '' ? escaped : `${escaped}:${description}`;
 }
 
-// Single quotes keep everything as it is; a quote inside is doubled, the typographic ones too.
+// PowerShell expands nothing within single quotes. Quotes inside are doubled, including typographic ones.
 function quoted(text: string): string {
   if (new RegExp(String.raw`^[\p{L}\p{N}_+=:./\\-]+$`, 'u').test(text)) return text;
   return `'${text.replaceAll(/['‘’‚‛]/g, '$&$&')}'`;

@@ -4,31 +4,31 @@ import { optionWords, type Parameter, type Parameters, type Suggestion, takesVal
 export interface Completable {
   readonly tree: readonly Entry[];
   readonly globals: Parameters;
-  /** Words that can follow `svc help` beside commands, and what each is about. */
+  /** The topics that can follow `svc help` besides commands, with descriptions. */
   readonly topics: readonly Suggestion[];
 }
 
-/** Where the words typed so far lead: what can be said next. */
+/** The position after the typed words, which decides what can follow. */
 export interface ParseState {
   readonly next: readonly Entry[];
-  /** The command that is being typed, if one is known by now. */
+  /** The command being typed, if it is known yet. */
   readonly command: Command | undefined;
-  /** Every option that can stand here, the ones already given among them. */
+  /** Every option that can stand here, including options already given. */
   readonly options: readonly Parameter<unknown>[];
   readonly given: ReadonlySet<Parameter<unknown>>;
   readonly arguments: number;
-  /** The option that the next word is the value of. */
+  /** The option that takes the next word as its value. */
   readonly pending: Parameter<unknown> | undefined;
-  /** After a lone `--` all words are arguments. */
+  /** Whether a lone `--` came before, after which all words are arguments. */
   readonly argumentsOnly: boolean;
-  /** `svc help` is asked about the words that follow it. */
+  /** Whether the words follow `svc help`. */
   readonly help: boolean;
 }
 
 const HELP: Parameter<unknown> = option('-h, --help', 'show help');
 const VERSION: Parameter<unknown> = option('-V, --version', 'show the version');
 
-/** Follows words into the tree. Loads the one group that they name and nothing else. */
+/** Follows words into the command tree. Loads only the commands and groups that the words name. */
 export async function walk({ tree, globals }: Completable, words: readonly string[]): Promise<ParseState> {
   const help = words[0] === 'help';
   const common = [...Object.values(globals), HELP];
@@ -69,7 +69,7 @@ function afterOption(at: ParseState, word: string, common: readonly Parameter<un
   if (!found) return at;
   return {
     ...at,
-    // An option of a group's default command settles that it is meant.
+    // An option of a group's default command means that this command is being typed.
     next: common.includes(found) ? at.next : [],
     given: new Set([...at.given, found]),
     pending: takesValue(found) && !word.includes('=') ? found : undefined,

@@ -7,10 +7,10 @@ export interface Finding {
   readonly check: string;
   readonly result: Result;
   readonly found: string;
-  /** The fix; null if there is nothing to do. */
+  /** The fix; null if nothing needs fixing. */
   readonly fix: string | null;
   readonly next?: readonly string[] | undefined;
-  /** The code of the failure, for `failed`. */
+  /** The error code of a `failed` check. */
   readonly code: ErrorCode | null;
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../../../cli/config/values.ts';
 import type { KeyType } from '../../../schema/tenant.ts';
 
-/** The settings of a profile that can be typed; keys have their own command. */
+/** The profile settings that can be typed. Keys have separate commands. */
 const SETTINGS = [
   'base_url',
   'output',

@@ -15,7 +15,7 @@ export const show = defineCommand({
     const { config } = readConfig(context.system);
     const rows = profileRows(config, current);
     const found = rows.find(({ name }) => name === (input.name ?? current));
-    // The default profile is in use even before anything is stored in it.
+    // The default profile exists even before anything is stored in it.
     const row = found ?? (input.name === undefined ? profileRow(current, {}, current) : undefined);
     if (!row) throw unknownProfile(input.name ?? current, config);
     await print(shown(context, row));
