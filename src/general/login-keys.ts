@@ -44,7 +44,7 @@ export const KEY_PARAMETERS = {
   noCheck: flag('--no-check', 'store the keys without verifying them'),
 } as const;
 
-/** Reads keys from options: from standard input, one per line, or from commands, which run unless keys are not checked. */
+/** Reads keys from options: from standard input, one per line, or from commands, which do not run with `--no-check`. */
 export async function givenKeys(context: Context, options: Input<typeof KEY_PARAMETERS>): Promise<GivenKey[]> {
   const commands = { management: options.managementKeyCommand, private: options.privateKeyCommand };
   const stdin = { management: options.managementKeyStdin, private: options.privateKeyStdin };

@@ -4,14 +4,16 @@ import { resolvePath } from '../../cli/app/typed-path.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import type { Problem, RequestFileCheck, Rule } from './request-file.ts';
 
-/** Rules whose own words may quote the file: a log of CI has many readers. */
+/**
+ * The rules whose own messages may quote the file. An annotation omits the quote, because a CI log has many readers.
+ */
 const WITHOUT_VALUE: Readonly<Partial<Record<Rule, string>>> = {
   year: 'this is not a year of 2 digits',
   month: 'this is not a month from 01 to 12',
   header_unknown_column: 'the header names an unknown column',
 };
 
-/** On GitHub Actions, also puts the problems of a request file beside its lines, never with a value of the file. */
+/** Adds the problems of a request file as annotations to its lines on GitHub Actions, without any value of the file. */
 export function annotate(
   context: Context,
   typed: string,
@@ -32,7 +34,7 @@ export function annotate(
   if (errors.length + warnings.length > 0) notices.report([...errors, ...warnings].join(''));
 }
 
-/** Warns; on GitHub Actions by an annotation, which the job's page shows, in place of a line on stderr. */
+/** Warns on stderr, or on GitHub Actions with an annotation, which the job's page shows. */
 export function annotateWarning({ system, notices }: Pick<Context, 'system' | 'notices'>, text: string): void {
   if (system.env['GITHUB_ACTIONS'] !== 'true') return notices.warn(text);
   notices.report(`::warning title=svc au submit::${escapeData(text)}\n`);
@@ -43,7 +45,7 @@ function wordsOf({ column, problem, rule }: Problem): string {
   return column === undefined ? words : `${column}: ${words}`;
 }
 
-/** The path as GitHub has it: from the root of the repository, where the file is in it. */
+/** Returns the path relative to the root of the repository, as GitHub expects it, if the file is in the repository. */
 function pathInRepository(context: Pick<Context, 'system'>, typed: string): string {
   const { cwd, env } = context.system;
   const file = resolvePath(context, typed);

@@ -16,19 +16,19 @@ import { type CheckedHeader, checkForCards, checkHeader, checkRow, LINE_TOO_LONG
 import { RepeatedTokens } from './token-table.ts';
 
 export interface CheckOptions {
-  /** The most that one upload may contain; by default what the service takes. */
+  /** The limits of one upload. Default: the limits of the service. */
   readonly limits?: RequestLimits | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes read so far, after every chunk. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
-  /** Checks every row in full; the result is the same. For tests and measurements. */
+  /** Checks every row without the fast path. The result is the same. For tests and measurements. */
   readonly disableFastPath?: boolean | undefined;
 }
 
 /**
- * Reads a request file once, in flat memory, and finds all that is wrong with it, how to cut it into uploads,
- * and its hash. Lines may end with LF or CRLF, also mixed; the last may have no end. However the bytes are
- * cut into chunks, the result is the same.
+ * Reads a request file once, with constant memory. Finds all problems, the parts to upload, and the hashes. Lines may
+ * end with LF or CRLF, even mixed, and the last line may have no end. The boundaries of the chunks do not affect the
+ * result.
  */
 export async function checkRequestFile(
   source: AsyncIterable<Uint8Array>,
@@ -55,7 +55,7 @@ class RequestFileScan implements LineReader {
   readonly #tokens = new RepeatedTokens();
   readonly #attachedDigits = new CountedLines();
   readonly #parts: Parts;
-  /** What can be made of the lines below the header; undefined until the header was seen. */
+  /** How the lines below the header can be checked; undefined before the header is read. */
   #below: CheckedHeader['below'] | undefined;
   #line = 0;
   #rows = 0;
@@ -83,7 +83,7 @@ class RequestFileScan implements LineReader {
     else if (this.#below !== 'nothing') this.#takeLine(first);
   }
 
-  /** The last line of the file, where it has no line end. */
+  /** Checks the last line of a file that does not end with a line end. */
   lastLine(line: Uint8Array): void {
     if (this.#below === undefined) {
       this.#takeHeader(line);
@@ -125,7 +125,7 @@ class RequestFileScan implements LineReader {
     if (line.length > LONGEST_LINE && below !== 'nothing') this.#problems.add(1, [LINE_TOO_LONG]);
   }
 
-  /** Takes whole lines: the fast path as far as it goes, then one line in full, and so on. */
+  /** Checks whole lines. Alternates between the fast path and, for each line that it cannot handle, the full check. */
   #takeRows(bytes: Uint8Array): void {
     let hashed = 0;
     for (let at = this.#below === 'nothing' ? bytes.length : 0; at < bytes.length;) {
@@ -154,7 +154,7 @@ class RequestFileScan implements LineReader {
     return end;
   }
 
-  /** Checks one line in full; returns how many rows it is: one, or none when it is blank. */
+  /** Checks one line in full. Returns its number of rows: 1, or 0 for a blank line. */
   #takeLine(line: Uint8Array): number {
     this.#line += 1;
     const { findings, token, hasAttachedDigits } = this.#below === 'rows' ? checkRow(line) : checkForCards(line);
@@ -174,12 +174,12 @@ function withoutLineEnd(line: Uint8Array): Uint8Array {
   return line.subarray(0, line.at(-2) === CR ? -2 : -1);
 }
 
-/** Cuts a file into parts within the limits while it is read once, and hashes the whole and each part. */
+/** Cuts a file into parts within the limits during a single read, and hashes the file and each part. */
 class Parts {
   readonly #limits: RequestLimits;
   readonly #whole = createHash('sha256');
   readonly #done: RequestFilePart[] = [];
-  /** Of the part under way; the first part starts as the whole does, so it needs none of its own. */
+  /** The hash of the current part. The first part needs none, because it begins like the whole file. */
   #hash: Hash | undefined;
   #header: Uint8Array = new Uint8Array();
   #start = 0;
@@ -191,7 +191,7 @@ class Parts {
     this.#limits = limits;
   }
 
-  /** The header line with its line end; it goes in front of every part. */
+  /** Begins the first part. `header` is the header line with its line end, which every part repeats. */
   begin(header: Uint8Array): void {
     this.#header = Uint8Array.from(header);
     this.#whole.update(header);
@@ -199,31 +199,31 @@ class Parts {
     this.#end = header.length;
   }
 
-  /** Whether the next row, of this many bytes, must go into another part. A part takes one row at the least. */
+  /** Tells whether a row of this many bytes must go into the next part. Every part takes at least one row. */
   isFull(bytes: number): boolean {
     const { rows, end } = this.room(0);
     return this.#rows > 0 && (rows <= 0 || bytes > end);
   }
 
-  /** What the part under way can still take, where the next row starts at `at` of what is being read. */
+  /** Returns the remaining room of the current part. `at` is the offset of the next row in the bytes being read. */
   room(at: number): Capacity {
     const rows = this.#limits.rows - this.#rows;
     return { rows, end: at + this.#limits.bytes - this.#header.length - (this.#end - this.#start) };
   }
 
-  /** Counts rows, the bytes of which will be hashed later. Lines that are no rows count as bytes only. */
+  /** Counts rows whose bytes are hashed later. Lines that are not rows count only as bytes. */
   count(rows: number, bytes: number): void {
     this.#rows += rows;
     this.#end += bytes;
   }
 
-  /** Hashes bytes of the part under way. */
+  /** Adds bytes to the hashes of the file and the current part. */
   hash(bytes: Uint8Array): void {
     this.#whole.update(bytes);
     this.#hash?.update(bytes);
   }
 
-  /** Ends the part under way and starts the next; all its bytes must have been hashed. A part without rows goes on. */
+  /** Ends the current part and begins the next. All bytes of the part must be hashed. A part without rows continues. */
   cut(): void {
     if (this.#rows === 0) return;
     const hash = this.#hash ?? this.#whole.copy();
@@ -241,7 +241,7 @@ class Parts {
     this.#rows = 0;
   }
 
-  /** All parts, and the hash of the whole. */
+  /** Returns all parts and the hash of the file. */
   finish(): { sha256: string; parts: readonly RequestFilePart[]; headerBytes: number } {
     this.cut();
     return { sha256: this.#whole.digest('hex'), parts: this.#done, headerBytes: this.#header.length };

@@ -9,27 +9,27 @@ import { TokenTable } from './token-table.ts';
 
 const COLUMNS = ['token', 'code', 'cycle', 'date'] as const;
 
-/** The longest row, in bytes: a file without line ends is not read further. */
+/** The longest row, in bytes. Bounds memory for a file without line ends. */
 const LONGEST_ROW = 64 * 1024;
 
-/** A row that is added: the token, its result code, the name of the cycle where it has one, and the day. */
+/** A new row of the list: the token, its result code, the cycle if it has a name, and the day. */
 interface Exclusion {
   readonly token: string;
   readonly code: string;
   readonly cycle: string | undefined;
-  /** Epoch milliseconds. */
+  /** The time of the exclusion, in epoch milliseconds. */
   readonly at: number;
 }
 
 /**
- * The operator's list of tokens that are left out of later requests: a CSV file, to which each cycle adds its own and
- * from which lines are removed with an editor.
+ * The operator's list of tokens to leave out of later requests. It is a CSV file: each cycle appends tokens, and the
+ * operator removes lines with an editor.
  */
 export class Exclusions {
   readonly #path: string;
-  /** By token, the number of its line. */
+  /** Maps each token to its line number. */
   readonly #lines: TokenTable;
-  /** Undefined where there is no file yet. */
+  /** The hash of the file when it was read; undefined if there was no file. */
   readonly #sha256: string | undefined;
   readonly #isNew = new Set<string>();
   readonly #added: Exclusion[] = [];
@@ -40,7 +40,7 @@ export class Exclusions {
     this.#sha256 = sha256;
   }
 
-  /** Reads the list; one that does not exist yet is empty. @throws SvcError `refused_input` for another kind of file */
+  /** Reads the list. A missing file is an empty list. @throws SvcError `refused_input` for another kind of file */
   static async open(path: string): Promise<Exclusions> {
     const lines = new TokenTable({ words: 3 });
     const sha256 = await hashOf(path);
@@ -48,12 +48,12 @@ export class Exclusions {
     return new Exclusions(path, lines, sha256);
   }
 
-  /** The line on which the file has the token; 0 where it does not have it. What this command adds does not count. */
+  /** Returns the line of a token in the file, or 0. Ignores tokens that this command adds. */
   lineOf(token: string): number {
     return this.#lines.valueAt(this.#lines.find(token));
   }
 
-  /** Adds a token that the file does not have. A token that stands in several rows is added once. */
+  /** Adds a token unless the file or an earlier call already has it. */
   add(exclusion: Exclusion): void {
     const { token } = exclusion;
     if (this.lineOf(token) !== 0 || this.#isNew.has(token)) return;
@@ -61,12 +61,12 @@ export class Exclusions {
     this.#added.push(exclusion);
   }
 
-  /** How many tokens were added. */
+  /** The number of added tokens. */
   get added(): number {
     return this.#added.length;
   }
 
-  /** The file with what was added, complete except for its name. */
+  /** Writes the file with the added tokens as a draft, which has yet to get its final name. */
   async draft(): Promise<Draft> {
     const draft = await Draft.begin(this.#path);
     try {
@@ -79,7 +79,7 @@ export class Exclusions {
     }
   }
 
-  /** @throws SvcError `conflict` where the file was changed since it was read */
+  /** Checks that the file is still the one that was read. @throws SvcError `conflict` if it was changed */
   async requireUnchanged(): Promise<void> {
     if ((await hashOf(this.#path)) === this.#sha256) return;
     throw new SvcError('conflict', `${this.#path} was changed meanwhile; nothing was written`, {
@@ -107,7 +107,7 @@ async function readInto(lines: TokenTable, path: string): Promise<void> {
   const { CsvError, parse } = await import('csv-parse');
   const source = await fileSource(path);
   const input = Readable.from(copiedPieces(source.open()), { objectMode: false });
-  // A line that the operator added may have the token alone.
+  // The operator may have added lines with only a token.
   const lenient = { bom: true, skip_empty_lines: true, trim: true, relax_column_count: true };
   const parser = parse({ ...lenient, info: true, max_record_size: LONGEST_ROW });
   input.once('error', (error) => parser.destroy(error));
@@ -121,7 +121,7 @@ async function readInto(lines: TokenTable, path: string): Promise<void> {
       }
     }
   } catch (error) {
-    // The parser's own error repeats cells of the file, so it is not the cause.
+    // The parser's error quotes cells of the file, so it must not become the cause.
     throw error instanceof CsvError
       ? otherFile(path, `is malformed in line ${String(error['lines'])} (${error.code})`)
       : error;
@@ -131,7 +131,7 @@ async function readInto(lines: TokenTable, path: string): Promise<void> {
 
 interface ParsedRow {
   readonly record: readonly string[];
-  /** `lines`: of the file, up to the end of the row. */
+  /** `lines` is the line number in the file where the row ends. */
   readonly info: { readonly lines: number };
 }
 
@@ -147,7 +147,7 @@ function otherFile(path: string, problem: string): SvcError {
   });
 }
 
-/** SHA-256 of a file, hexadecimal; undefined where there is none. */
+/** Returns the SHA-256 of a file in hexadecimal; undefined if there is no file. */
 async function hashOf(path: string): Promise<string | undefined> {
   return fs.existsSync(path) ? hashFile(path) : undefined;
 }

@@ -1,29 +1,30 @@
-/** No row of an export is longer. Bounds memory where a quote is never closed. */
+/** The longest row of an export. Bounds memory for a quote that is never closed. */
 const LONGEST_ROW = 64 * 1024;
 
-/** One row of an export. */
+/** A row of an export. */
 export interface ExportRow {
   readonly cells: readonly string[];
-  /** The line it starts on; the header is line 1. */
+  /** The line where the row starts. The header is line 1. */
   readonly line: number;
   readonly endsWithReturn: boolean;
-  /** Whether spaces stand outside the quotes of a cell. */
+  /** Whether there are spaces outside the quotes of a cell. */
   readonly hasPaddedQuotes: boolean;
 }
 
-/** Why the rows below a line cannot be told apart. */
+/** The reason why the rows after a line cannot be separated. */
 export type Unreadable = 'open_quote' | 'stray_quote' | 'too_long';
 
 /**
- * Splits the text of an export, cut anywhere, into rows of cells (RFC 4180, with spaces around quotes allowed). Most rows
- * have no quotes and are cut at each delimiter, many times faster than a parser that looks at each character.
+ * Splits the text of an export, in chunks of any size, into rows of cells (RFC 4180, and spaces around quotes are
+ * allowed). Rows without quotes, the usual case, are split at each delimiter, which is many times faster than examining
+ * every character.
  */
 export class ExportRows {
   readonly #delimiter: string;
   readonly #take: (row: ExportRow) => void;
-  /** The text behind the last line end. */
+  /** The text after the last line end. */
   #rest = '';
-  /** Lines of a row whose last quote is still open. */
+  /** The lines of a row whose last quote is still open. */
   #open: string | undefined;
   #start = 1;
   #line = 0;
@@ -34,7 +35,7 @@ export class ExportRows {
     this.#take = take;
   }
 
-  /** Why nothing is read from `line` on, where that is so. */
+  /** The reason and the line where reading stopped; undefined while rows can be separated. */
   get stop(): { readonly why: Unreadable; readonly line: number } | undefined {
     return this.#unreadable === undefined ? undefined : { why: this.#unreadable, line: this.#start };
   }
@@ -48,7 +49,7 @@ export class ExportRows {
     this.#fail('too_long');
   }
 
-  /** Takes the last line, where it has no line end. */
+  /** Reads the last line of a file that does not end with a line end. */
   finish(): void {
     if (this.#rest !== '') this.#takeLine(this.#rest);
     if (this.#open !== undefined) this.#fail('open_quote');
@@ -63,7 +64,7 @@ export class ExportRows {
       return this.#takeQuoted(line);
     }
     const whole = `${this.#open}\n${line}`;
-    // Without a further quote the row goes on.
+    // Without another quote, the row continues on the next line.
     if (line.includes('"')) return this.#takeQuoted(whole);
     this.#keepOpen(whole);
   }
@@ -98,7 +99,9 @@ export class ExportRows {
 
 type Split = Pick<ExportRow, 'cells' | 'hasPaddedQuotes'>;
 
-/** Splits a row with quotes. `open`: a quoted cell does not end. `stray`: a quote stands inside an unquoted cell. */
+/**
+ * Splits a row with quotes. Returns `open` if a quoted cell does not end, `stray` for a quote inside an unquoted cell.
+ */
 function splitQuoted(row: string, delimiter: string): Split | 'open' | 'stray' {
   const cells: string[] = [];
   let hasPaddedQuotes = false;

@@ -2,17 +2,18 @@ import { inspectCell } from '../../base/security/card-number.ts';
 import { type CountedLines, CR, LF, LONGEST_LINE } from './request-file.ts';
 import type { RepeatedTokens } from './token-table.ts';
 
-/** Where the fast path must stop. */
+/** The point where the fast path must stop. */
 export interface Capacity {
   readonly rows: number;
-  /** Offset that no row may end behind. */
+  /** The offset after which no row may end. */
   readonly end: number;
 }
 
 /**
- * The fast path over rows that are surely right: ASCII, four columns, bare or plainly quoted, no card number. Takes
- * rows from `start` until one is anything else, or `room` is used. `bytes` must end with a line feed: each loop ends
- * there. All that it takes, `checkRow` finds nothing in; a test holds them together. `end` is behind the last row taken.
+ * Checks valid rows of the common form fast: ASCII, four columns, unquoted or plainly quoted, no card number. Starts at
+ * `start` and stops at any other row or when `room` is used up. `bytes` must end with a line feed, which ends each
+ * loop. `checkRow` accepts every row that this function accepts; a test compares the two. `end` is the offset after the
+ * last accepted row.
  */
 export function takeFastRows(
   bytes: Uint8Array,
@@ -46,17 +47,19 @@ export function takeFastRows(
   return { end: row, rows };
 }
 
-/** What the cells of one row contain; the same object for each row. */
+/** The findings in the cells of one row. One object is reused for all rows. */
 interface FoundInRow {
   hasAttachedDigits: boolean;
 }
 
-/** 1 where a quoted cell starts, else 0. */
+/** Returns 1 at the start of a quoted cell, otherwise 0. */
 function quoteAt(bytes: Uint8Array, at: number): number {
   return bytes[at] === QUOTE ? 1 : 0;
 }
 
-/** The offset behind the cell that starts at `start`, given where its content ends; `ODD` where its quote is not closed. */
+/**
+ * Returns the offset after the cell that starts at `start`, given the end of its content; `ODD` for an unclosed quote.
+ */
 function closed(bytes: Uint8Array, start: number, end: number): number {
   if (bytes[start] !== QUOTE) return end;
   return bytes[end] === QUOTE ? end + 1 : ODD;
@@ -68,8 +71,9 @@ const COMMA = 44;
 const ZERO = 48;
 const ODD = -1; // as an offset: never a comma, never a line end
 
-// What a byte is within a cell. Quotes, control characters and all that is not ASCII end the fast path.
-// Bit 1 keeps a count of digits going, bit 0 adds to it: ids mix letters and digits, where branches guess badly.
+// The kinds of bytes within a cell. Quotes, control characters and non-ASCII bytes end the fast path.
+// Bit 1 continues a count of digits, and bit 0 increments it. Ids mix letters and digits, so branches would be
+// mispredicted.
 const END = 0;
 const SIGN = 2;
 const DIGIT = 3;
@@ -83,7 +87,9 @@ const bareKinds = Uint8Array.from({ length: 256 }, (_, byte) => {
 const quotedKinds = bareKinds.with(COMMA, SIGN);
 const FEWEST_CARD_DIGITS = 13;
 
-/** The offset behind the cell, or `ODD`: it starts or ends with a space, or may be a card number. */
+/**
+ * Returns the offset after the cell. Returns `ODD` for a cell that starts or ends with a space or may be a card number.
+ */
 function plainCellEnd(bytes: Uint8Array, start: number, found: FoundInRow): number {
   const kinds = bytes[start - 1] === QUOTE ? quotedKinds : bareKinds;
   let digits = 0;
@@ -104,7 +110,9 @@ function plainCellEnd(bytes: Uint8Array, start: number, found: FoundInRow): numb
 const DASH = 45;
 const UUID_LENGTH = 36;
 
-/** As `plainCellEnd`; a UUID, the common token and never a card number, is recognized by its shape. */
+/**
+ * Works like `plainCellEnd`, but recognizes a UUID by its shape. Most tokens are UUIDs, which are never card numbers.
+ */
 function plainTokenEnd(bytes: Uint8Array, view: DataView, start: number, found: FoundInRow): number {
   const end = start + UUID_LENGTH;
   const uuid =
@@ -121,7 +129,7 @@ function plainTokenEnd(bytes: Uint8Array, view: DataView, start: number, found: 
   return uuid ? end : plainCellEnd(bytes, start, found);
 }
 
-/** Whether there are hexadecimal digits only; checks two bytes at a time. */
+/** Tells whether all characters are hexadecimal digits. Checks two bytes at a time. */
 function areHex(view: DataView, start: number, end: number): boolean {
   let others = 0;
   for (let at = start; at < end; at += 2) others |= notHexPair[view.getUint16(at, true)] ?? 1;
@@ -134,7 +142,9 @@ for (const first of hexDigits) {
   for (const second of hexDigits) notHexPair[first | (second << 8)] = 0;
 }
 
-/** The offset behind two digits, or `start`: the cell is empty or wrong, and what is there shows which. */
+/**
+ * Returns the offset after two digits, or `start` for an empty or invalid cell. The next byte distinguishes the two.
+ */
 function plainYearEnd(bytes: Uint8Array, start: number): number {
   return digitAt(bytes, start) <= 9 && digitAt(bytes, start + 1) <= 9 ? start + 2 : start;
 }
@@ -144,7 +154,7 @@ function plainMonthEnd(bytes: Uint8Array, start: number): number {
   return digitAt(bytes, start + 1) <= 9 && month >= 1 && month <= 12 ? start + 2 : start;
 }
 
-/** Above 9 where there is no digit. */
+/** Returns the digit at an offset, or a number above 9 if there is no digit. */
 function digitAt(bytes: Uint8Array, at: number): number {
   return ((bytes[at] ?? 0) - ZERO) >>> 0;
 }

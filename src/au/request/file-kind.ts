@@ -1,10 +1,10 @@
 import { fileSource } from '../../client/transfer/source.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 
-/** What a file is by its first bytes, where that is certain. `excluded`: rows that `au next` left out. */
+/** The kind of a file, if its first bytes show it with certainty. `excluded`: rows that `au next` left out. */
 export type FileKind = 'request' | 'results' | 'excluded' | 'log_entries' | 'three_ds' | 'json';
 
-/** The name of each kind in a sentence. */
+/** The name of each kind for use in a sentence. */
 export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   request: 'a request file',
   results: 'a result file',
@@ -14,7 +14,7 @@ export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   json: 'JSON',
 };
 
-/** A header has far fewer bytes, and a body of JSON shows within them what it is. */
+/** The number of bytes read to recognize a file. A header is much shorter, and JSON shows its kind within them. */
 const HEAD_BYTES = 16_384;
 
 /** Recognizes a file by its first bytes. @throws SvcError `local` when it cannot be read */
@@ -37,7 +37,7 @@ export function kindOf(head: string): FileKind | undefined {
   return undefined;
 }
 
-/** A spreadsheet may save a file with other separators than commas. */
+/** The separators of columns. A spreadsheet may save a file with separators other than commas. */
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 function plain(name: string): string {

@@ -15,23 +15,24 @@ import { cellsOf, readRequest, type RequestRow } from './request-lines.ts';
 import { checkRow } from './request-rules.ts';
 import { TokenTable } from './token-table.ts';
 
-/** What became of one row of a request. */
+/** The outcome of one row of a request. */
 export interface NextRow {
   readonly request: RequestRow;
-  /** `unchanged` where it has no result; `excluded before` where the operator's list of exclusions has its token. */
+  /** `unchanged`: the row has no result. `excluded before`: the operator's list of exclusions contains the token. */
   readonly group: RowGroup | 'unchanged' | 'excluded before';
-  /** The row of the next request, without a line end; empty where it is left out. */
+  /** The row of the next request, without a line end; empty if the row is left out. */
   readonly line: string;
-  /** The code of its result; undefined where nothing about it changed. */
+  /** The result code; undefined if nothing about the row changed. */
   readonly code?: string | undefined;
-  /** The line of its token in the list of exclusions, where it was excluded before. */
+  /** The line of the token in the list of exclusions; undefined unless it was excluded before. */
   readonly excludedOn?: number | undefined;
 }
 
 /**
- * The next cycle's request, row by row in the order of the last one: new tokens in place of old ones with the
- * expirations that came with them, excluded ones left out, all others as they were. In batches, in flat memory.
- * @throws SvcError `checksum_mismatch` when a new token is not allowed in a request file
+ * Yields the rows of the next cycle's request, in the order of the last request. New tokens replace old ones, together
+ * with their expirations. Excluded tokens are left out, and all other rows stay unchanged. Yields batches, with
+ * constant memory.
+ * @throws SvcError `checksum_mismatch` for a new token that a request file may not contain
  */
 export async function* nextRequest(
   request: AsyncIterable<Uint8Array>,
@@ -44,7 +45,7 @@ export async function* nextRequest(
       const batch: NextRow[] = [];
       for (const row of rows) {
         const taken = results.take(row.token);
-        // Most rows have no result, or have it at hand, and waiting for nothing costs.
+        // Most results are available at once, and awaiting them would be slow.
         const result = taken instanceof Promise ? await taken : taken;
         const excludedOn = exclusions?.lineOf(row.token) ?? 0;
         if (excludedOn > 0) batch.push({ request: row, group: 'excluded before', line: '', excludedOn });
@@ -68,10 +69,10 @@ function nextRow(request: RequestRow, result: PackedResult, actions: Actions): N
 function replacement(request: RequestRow, result: PackedResult): string {
   const { new_token, new_expiration_year: year, new_expiration_month: month, row } = result;
   const merchant = cellsOf(request)[3] ?? '';
-  // An expiration that is no date is left out: the new token stores its own.
+  // An invalid expiration is left out. The service then uses the expiration that it stores with the new token.
   const date = [twoDigitYear(year) ?? '', twoDigitMonth(month) ?? ''];
   const line = csvRow([new_token, ...date, merchant]).slice(0, -1);
-  // The common token, which any request file may contain; the other cells were checked or are made here.
+  // A UUID is valid in any request file, and the other cells were checked or are written here.
   if (UUID.test(new_token)) return line;
   const [finding] = checkRow(Buffer.from(line)).findings;
   if (finding === undefined) return line;
@@ -81,17 +82,17 @@ function replacement(request: RequestRow, result: PackedResult): string {
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** What a row of the results says for the next request. */
+/** The part of a result row that the next request needs. */
 export type PackedResult = Pick<
   ResultRow,
   'result_code' | 'new_token' | 'new_expiration_year' | 'new_expiration_month' | 'row'
 >;
 
-/** Results by token, in the order in which they came. As text each takes about 100 bytes; as an object, 400. */
+/** Results by token, in their original order. Each takes about 100 bytes as text, but 400 as an object. */
 export class PackedResults {
-  /** By token, its last result plus one. */
+  /** Maps each token to the number of its last result, plus one. */
   readonly #last = new TokenTable({ words: 3 });
-  // The results of one token are a ring, entered at the last: the one after it is the first.
+  // The results of a token form a ring that is entered at the last result, whose successor is the first.
   readonly #following: number[] = [];
   readonly #texts: string[] = [];
 
@@ -106,7 +107,7 @@ export class PackedResults {
     this.#last.put(slot, added + 1);
   }
 
-  /** The next result of the token; the last one again and again; undefined where there is none. */
+  /** Returns the next result of a token, then the last one repeatedly; undefined if the token has none. */
   take(token: string): PackedResult | undefined {
     const last = this.#last.valueAt(this.#last.find(token)) - 1;
     if (last === -1) return undefined;
@@ -123,17 +124,17 @@ export class PackedResults {
   }
 }
 
-/** Returns for each row of a request, in its order, the row of the results that belongs to it. */
+/** Finds, for each row of a request in order, the matching row of the results. */
 export interface ResultsByToken {
-  /** The result, or undefined at once where there is none. */
+  /** Returns the result. Returns undefined, without a promise, if there is none. */
   take(token: string): Promise<PackedResult> | PackedResult | undefined;
   close(): Promise<void>;
 }
 
-/** The most rows of results that are held in memory, where they are not in the order of the request. */
+/** The largest number of result rows kept in memory when they are not in the order of the request. */
 const MAX_BUFFERED = 1_000_000;
 
-/** Results in the order of the request: read along with it, in no memory. */
+/** Reads results that are in the order of the request alongside the request, without keeping any in memory. */
 export async function resultsInOrder(results: AsyncIterable<Uint8Array>): Promise<ResultsByToken> {
   const cursor = await ResultCursor.open(results);
   return {
@@ -147,9 +148,9 @@ export async function resultsInOrder(results: AsyncIterable<Uint8Array>): Promis
 }
 
 /**
- * Results in any order, held in memory. A token that was requested again takes its next result, and where there is
- * none left, the last one once more: an update counts for each row of the token.
- * @throws SvcError `refused_input` when there are more than may be held
+ * Keeps results in memory, so that they can be in any order. A token that was requested several times takes its next
+ * result each time, or the last one again if none is left, because an update applies to every row of the token.
+ * @throws SvcError `refused_input` for more results than fit in memory
  */
 export async function indexResults(
   results: AsyncIterable<Uint8Array>,

@@ -25,30 +25,36 @@ export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
   }),
 };
 
-/** A valid file, how many of its rows repeat the token of a row above, and how many jobs it takes. */
+/**
+ * Returns the output row for a valid file: its size, the number of rows that repeat an earlier token, and its number of
+ * jobs.
+ */
 export function checkedFileRow(file: string, check: RequestFileCheck) {
   const { rows, bytes, sha256, duplicates, parts } = check;
   return { file, rows, bytes, sha256, repeated_tokens: duplicates.count, job_count: parts.length };
 }
 
-/** A request file and what was found, whether it is valid or not. */
+/** A request file with the results of its check, valid or not. */
 export interface CheckedFile {
-  /** As the operator called it. */
+  /** The name that the operator typed. */
   readonly name: string;
-  /** Where its bytes are. */
+  /** The path of the bytes, which may be a copy. */
   readonly path: string;
   readonly check: RequestFileCheck;
-  /** What the file is instead of a request file, where that is certain. */
+  /** The real kind of a file that is certainly no request file. */
   readonly otherKind: Exclude<FileKind, 'request'> | undefined;
 }
 
-/** A request file that was checked and may be sent. */
+/** A valid request file, which may be uploaded. */
 export interface RequestFile extends CheckedFile {
-  /** Exactly the bytes that were checked; a change in between is noticed. */
+  /** The bytes that were checked. Reading them fails if they have changed since. */
   readonly source: UploadSource;
 }
 
-/** Opens and checks a request file; `-` is copied to a private one. @throws SvcError `refused_input`, all problems */
+/**
+ * Opens and checks a request file. Standard input (`-`) is first copied to a private file.
+ * @throws SvcError `refused_input` with all problems
+ */
 export async function openRequestFile(context: Context, typed: string, path?: string): Promise<RequestFile> {
   const file = await checkFile(context, typed, path);
   if (!file.check.ok) throw refusalOf(file);
@@ -57,10 +63,9 @@ export async function openRequestFile(context: Context, typed: string, path?: st
 }
 
 /**
- * Copies a request file and checks the copy, so that what is checked is what is sent, whatever happens to the file. The
- * copy goes when the command ends, unless a run has taken it. It is made in `runDir` where the state directory cannot
- * be written.
- * @throws SvcError `refused_input`, all problems
+ * Copies a request file and checks the copy, so that later changes to the file do not matter. The copy is removed at
+ * the end of the command unless a run takes it over. It is created in `runDir` if the state directory is not writable.
+ * @throws SvcError `refused_input` with all problems
  */
 export async function copyRequestFile(
   context: Context,
@@ -68,19 +73,22 @@ export async function copyRequestFile(
   runDir: string | undefined,
 ): Promise<RequestFile> {
   if (typed === '-') return openRequestFile(context, typed);
-  // A file that cannot be read is named, not its copy.
+  // An unreadable file must be reported under its typed name, not under the name of the copy.
   await fileSource(typed);
   const copy = await spoolFile(context.system, typed).catch((error: unknown) => {
     if (runDir === undefined || !isSvcError(error, 'config', 'local')) throw error;
     return spoolFile(context.system, typed, runDir);
   });
   context.onClose(() => copy.remove());
-  // A run that takes the copy flushes it: of a gigabyte, most is on the disk by then.
+  // A run that takes over the copy must flush it. Flushing during the check means that little is left to write by then.
   const [file] = await Promise.all([openRequestFile(context, typed, copy.path), flushMeanwhile(copy.path)]);
   return file;
 }
 
-/** The file for a single job. @throws SvcError `refused_input` when it has more bytes than one job takes */
+/**
+ * Opens the request file for a single job.
+ * @throws SvcError `refused_input` for a file that is too large for one job
+ */
 export async function openJobFile(context: Context, typed: string): Promise<RequestFile> {
   const file = await openRequestFile(context, typed);
   const { rows, bytes, exceeds } = file.check;
@@ -94,7 +102,7 @@ export async function openJobFile(context: Context, typed: string): Promise<Requ
 
 export const STANDARD_INPUT = 'standard input';
 
-/** Checks a file, or the copy of it at `path`. */
+/** Checks a file, or its copy at `path`. */
 export async function checkFile(context: Context, typed: string, path?: string): Promise<CheckedFile> {
   const name = typed === '-' ? STANDARD_INPUT : typed;
   const file = path ?? (typed === '-' ? await copyInput(context) : typed);
@@ -110,7 +118,7 @@ export function refusalOf({ name, check: found, otherKind }: CheckedFile): SvcEr
   return wrongRequest(name === STANDARD_INPUT ? '-' : name, otherKind);
 }
 
-/** Copies standard input into a private file, which goes when the command ends. */
+/** Copies standard input into a private file, which is removed at the end of the command. */
 export async function copyInput(context: Context): Promise<string> {
   const { system, signal } = context;
   if (system.stdin.isTTY) {
@@ -125,7 +133,7 @@ export async function copyInput(context: Context): Promise<string> {
 
 const LARGE = 20_000_000;
 
-/** Reads a file, with a progress bar where it is large. */
+/** Reads a file. Shows a progress bar for a large file. */
 export async function readWithProgress<T>(
   { progress, signal }: Context,
   label: string,
@@ -147,7 +155,7 @@ export async function readWithProgress<T>(
   }
 }
 
-/** Says in lines what is wrong with a request file: the first problems, then how many more there are. */
+/** Describes the problems of a request file, one per line: the first ones, then the number of the others. */
 export function explainCheck(check: RequestFileCheck): string[] {
   const lines = check.problems.map(({ line, column, problem }) =>
     column === undefined ? `line ${line}: ${problem}` : `line ${line}, ${column}: ${problem}`,
@@ -156,7 +164,7 @@ export function explainCheck(check: RequestFileCheck): string[] {
   return more > 0 ? [...lines, `and ${countText(more, 'more problem')}`] : lines;
 }
 
-/** A warning about digits that may be a card number with more behind or before it, or an id; never the digits. */
+/** Returns a warning about digits that begin or end like a card number but may be an id. Never shows the digits. */
 export function explainAttachedDigits({ count, first }: RequestFileCheck['attachedDigits']): string {
   const lines = first.slice(0, 3).map((line) => formatNumber(line));
   const more = count > lines.length ? ', …' : '';
@@ -165,7 +173,7 @@ export function explainAttachedDigits({ count, first }: RequestFileCheck['attach
   return `${countText(count, 'row')} ${have} digits that begin or end like a card number (${places}): check that these are ids`;
 }
 
-/** Warnings about a request file that is not refused: repeated tokens, and very many rows. */
+/** Returns the warnings about a valid request file, such as repeated tokens or too many rows for one job. */
 export function explainWarnings({ duplicates, attachedDigits, exceeds, rows }: RequestFileCheck): string[] {
   const { count, first, comparedTo } = duplicates;
   const places = first.slice(0, 3).map(({ line, firstLine }) => `line ${line} (that of line ${firstLine})`);
@@ -184,7 +192,7 @@ export function explainWarnings({ duplicates, attachedDigits, exceeds, rows }: R
   return lines;
 }
 
-/** The failure that a check with problems ends in. `file` is how the user called the file. */
+/** Returns the error for a request file with problems. `file` is the name that the operator typed. */
 export function refusedFile(check: Pick<RequestFileCheck, 'problems' | 'problemCount'>, file: string): SvcError {
   const canBePrepared = file !== STANDARD_INPUT && check.problems.some(isPrepared);
   return new SvcError('refused_input', `${file} is refused: ${countText(check.problemCount, 'problem')}`, {
@@ -194,7 +202,7 @@ export function refusedFile(check: Pick<RequestFileCheck, 'problems' | 'problemC
   });
 }
 
-/** Whether `svc au prepare` puts a problem right by itself, in most files. */
+/** Tells whether `svc au prepare` usually fixes a problem without further help. */
 function isPrepared({ rule, problem }: Problem): boolean {
   return PREPARED.test(rule) || (rule === 'encoding' && problem.includes('UTF-16'));
 }

@@ -1,22 +1,28 @@
 import { SvcError } from '../../base/errors.ts';
 import { REQUEST_COLUMNS, RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 
-/** What a column of an export can be: a column of the request file, or a year and month in one cell. */
+/**
+ * The columns that are recognized in an export: the columns of the request file, and `expiration` for a year and a
+ * month in one cell.
+ */
 export const PREPARED_COLUMNS = ['token', 'expiration', 'expiration_year', 'expiration_month', 'merchant_id'] as const;
 
 export type PreparedColumn = (typeof PREPARED_COLUMNS)[number];
 
-/** The column of the export that the operator names for one of ours. */
+/** A column of the export that the operator assigned to a column of the request. */
 export interface ColumnChoice {
   readonly column: PreparedColumn;
-  /** As the header of the export has it. */
+  /** The name in the header of the export. */
   readonly name: string;
 }
 
-/** Where each of our columns is in the export, counted from 0. */
+/** The index of each recognized column in the export, starting at 0. */
 export type ColumnPlaces = Readonly<Partial<Record<PreparedColumn, number>>>;
 
-/** Names in use for each column, without case and signs. `card_id` and the like could be anything: they must be named. */
+/**
+ * The well-known names of each column, in lower case and without signs. Ambiguous names such as `card_id` are not
+ * included, so the operator must assign them.
+ */
 const SYNONYMS: Readonly<Record<PreparedColumn, readonly string[]>> = {
   token: ['token', 'tokenid', 'cardtoken', 'cardtokenid'],
   expiration: [
@@ -41,7 +47,7 @@ const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 export type Delimiter = (typeof DELIMITERS)[number];
 
-/** What separates the columns of a header: the sign that is most often outside its quotes. */
+/** Returns the delimiter of a header: the one that occurs most often outside of quotes. */
 export function delimiterOf(header: string): Delimiter {
   const open = header.replaceAll(/"[^"]*"/g, '');
   const counts = DELIMITERS.map((sign) => [sign, open.split(sign).length - 1] as const);
@@ -53,8 +59,8 @@ export function delimiterOf(header: string): Delimiter {
 }
 
 /**
- * Finds our columns in the header of an export: those that the operator names, then those with a well-known name.
- * @throws SvcError `refused_input` where a named column does not exist, or it is not clear which column is meant
+ * Finds the recognized columns in the header of an export, first by the operator's choices, then by well-known names.
+ * @throws SvcError `refused_input` for a chosen column that does not exist, or for an ambiguous header
  */
 export function findColumns(names: readonly string[], choices: readonly ColumnChoice[]): ColumnPlaces {
   const places: Partial<Record<PreparedColumn, number>> = {};
@@ -76,12 +82,12 @@ export function findColumns(names: readonly string[], choices: readonly ColumnCh
   return places;
 }
 
-/** Names that a kept column cannot have: files that it is joined to have columns of these names. */
+/** The names that a kept column may not have, because files that it is later joined with use them. */
 const RESERVED: ReadonlySet<string> = new Set(['row', 'reason', ...REQUEST_COLUMNS, ...RESULT_COLUMNS]);
 
 /**
- * Finds the columns that are kept beside the request, each once.
- * @throws SvcError `refused_input` where one does not exist, exists twice, or has the name of another column
+ * Finds the columns to keep beside the request, each once.
+ * @throws SvcError `refused_input` for a column that does not exist, exists twice, or has a reserved name
  */
 export function findKept(names: readonly string[], kept: readonly string[]): readonly number[] {
   const places = kept.map((name) => {
@@ -104,7 +110,7 @@ function chosenPlace(names: readonly string[], column: PreparedColumn, name: str
   return place;
 }
 
-/** Where a column is that the operator names, or what is wrong with the name. */
+/** Returns the index of a column that the operator named, or the problem with the name. */
 function placeOf(names: readonly string[], name: string): number | 'does not exist' | 'exists more than once' {
   const exact = names.flatMap((each, place) => (each === name ? [place] : []));
   const similar = names.flatMap((each, place) => (plain(each) === plain(name) ? [place] : []));
@@ -125,7 +131,10 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** The names that may be shown: plain words, since the first line of a file without a header may be anything. */
+/**
+ * Returns the names that are safe to show. Only plain words are, because the first line of a file without a header may
+ * contain any data.
+ */
 export function shownNames(names: readonly string[]): string {
   const shown = names.filter((name) => /^\p{L}[\p{L} _.()-]{0,38}\d{0,2}$/u.test(name)).slice(0, 20);
   const others = names.length - shown.length;

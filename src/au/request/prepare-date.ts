@@ -1,29 +1,29 @@
 /**
- * How to read an expiration whose numbers could be in more than one order: month and year (`my`), year and month (`ym`),
- * a whole date (`dmy`, `mdy`, `ymd`), or the day number of a spreadsheet (`serial`).
+ * The orders in which an ambiguous expiration can be read: month and year (`my`), year and month (`ym`), a full date
+ * (`dmy`, `mdy`, `ymd`), or the day number of a spreadsheet (`serial`).
  */
 export const DATE_ORDERS = ['my', 'ym', 'dmy', 'mdy', 'ymd', 'serial'] as const;
 
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
-/** An expiration as a request file has it: two digits each. */
+/** An expiration as in a request file: a year and a month of two digits each. */
 export interface Expiration {
   readonly year: string;
   readonly month: string;
 }
 
-/** An expiration that has several readings, and the orders that decide between them. */
+/** An expiration with several readings, and the orders that distinguish them. */
 export interface AmbiguousDate {
   readonly orders: readonly DateOrder[];
 }
 
-/** The day number of a spreadsheet, with the time of day as a fraction. */
+/** The day number of a spreadsheet. Its fraction is the time of day. */
 const SERIAL = /^[3-7]\d{4}(?:[.,]\d+)?$/;
 
 /**
- * Reads the month and the year of one cell: `MM/YY`, `YYYY-MM`, `MMYY`, `Mar-29`, `31.03.2029`, `2029-03-31T00:00:00Z`
- * and the like. A year of four digits decides the order by itself; anything else is read in the `order` given.
- * @returns undefined for what is no date in that order
+ * Parses the month and the year in one cell: `MM/YY`, `YYYY-MM`, `MMYY`, `Mar-29`, `31.03.2029`, `2029-03-31T00:00:00Z`
+ * and similar forms. A four-digit year makes the order evident. Other forms are read in the given `order`.
+ * @returns undefined for a cell that is not a date in that order
  */
 export function readExpiration(cell: string, order?: DateOrder): Expiration | AmbiguousDate | undefined {
   const serial = SERIAL.test(cell) ? serialDate(Number.parseInt(cell, 10)) : undefined;
@@ -43,17 +43,17 @@ export function readExpiration(cell: string, order?: DateOrder): Expiration | Am
   return isOpen ? { orders: all.flatMap(({ orders }) => orders) } : { year: first.year, month: first.month };
 }
 
-/** The last two digits of a year of this century; undefined for anything else. */
+/** Returns the last two digits of a year of this century; undefined for anything else. */
 export function twoDigitYear(year: string): string | undefined {
   return /^(?:20)?(\d{2})$/.exec(year)?.[1];
 }
 
-/** The two digits of a month; undefined for anything else. */
+/** Returns a month as two digits; undefined for anything else. */
 export function twoDigitMonth(month: string): string | undefined {
   return /^(?:0?[1-9]|1[0-2])$/.test(month) ? month.padStart(2, '0') : undefined;
 }
 
-/** The two digits of a month by its English name or the first three letters of it. */
+/** Returns two digits for the English name of a month or its first three letters. */
 export function monthOfName(name: string): string | undefined {
   const lower = name.toLowerCase();
   const at = MONTHS.findIndex((month) => lower === month || lower === month.slice(0, 3));
@@ -63,15 +63,18 @@ export function monthOfName(name: string): string | undefined {
 
 /** One way to read a cell. */
 interface Reading extends Expiration {
-  /** Orders in which the cell reads like this. */
+  /** The orders that lead to this reading. */
   readonly orders: readonly DateOrder[];
-  /** The order shows by itself, whatever the others are. */
+  /** Whether the cell alone shows the order, so that a chosen order does not matter. */
   readonly isSelfEvident: boolean;
-  /** The reading counts only where the operator names its order. */
+  /** Whether the reading is used only if the operator chose its order. */
   readonly mustBeNamed?: boolean;
 }
 
-/** Orders that an order for one kind of date implies for the other kind: in `dmy` the year is behind the month. */
+/**
+ * The orders that each chosen order allows. For example, `dmy` also allows `my`, because both put the year after the
+ * month.
+ */
 const IMPLIED: Readonly<Record<DateOrder, readonly DateOrder[]>> = {
   my: ['my', 'dmy', 'mdy'],
   ym: ['ym', 'ymd'],
@@ -91,7 +94,7 @@ const PART = String.raw`\d{1,4}|[a-z]{3,9}`;
 const GAP = "(?: ?[-/.,'] ?| )";
 const TWO_PARTS = new RegExp(String.raw`^(${PART})${GAP}(${PART})$`);
 const THREE_PARTS = new RegExp(String.raw`^(${PART})${GAP}(${PART})${GAP}(${PART})$`);
-/** A name between digits without a sign, as in Mar29 and 31Mar2029. */
+/** The boundaries between digits and a month's name without a separator, as in Mar29 and 31Mar2029. */
 const ATTACHED = /(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)/g;
 const EIGHT_DIGITS = /^\d{8}$/;
 const THREE_TO_SIX_DIGITS = /^\d{3,6}$/;
@@ -113,24 +116,24 @@ function readingsOf(cell: string): Reading[] {
 }
 
 function digitPairs(digits: string): (readonly [string, string])[] {
-  // A spreadsheet drops a zero at the start.
+  // A spreadsheet drops a leading zero.
   const all = digits.length % 2 === 0 ? digits : `0${digits}`;
   const ends = all.length === 4 ? [2] : [2, 4];
   return ends.map((end) => [all.slice(0, end), all.slice(end)]);
 }
 
-/** A month and a year, in either order. */
+/** Returns the readings of a month and a year, in either order. */
 function readPair(first: string, second: string): Reading[] {
   const isSelfEvident = first.length === 4 || second.length === 4;
   const isNamed = isName(first) || isName(second);
   return [
     ...readingIn('my', second, first, { isSelfEvident: isSelfEvident || isNamed }),
-    // In 29-Mar, 29 may be a day.
+    // In 29-Mar, 29 may also be a day.
     ...readingIn('ym', first, second, { isSelfEvident, mustBeNamed: isNamed && !isSelfEvident }),
   ];
 }
 
-/** A day, a month and a year, in each order in which they are a day of the calendar. */
+/** Returns the readings of a day, a month and a year, in each order that gives a calendar date. */
 function readTriple(first: string, second: string, third: string): Reading[] {
   const dates = [
     ['dmy', first, second, third],
@@ -179,7 +182,7 @@ function isName(part: string): boolean {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Day 0 of spreadsheets. */
+/** Day 0 of the day numbers of spreadsheets. */
 const SERIAL_EPOCH = Date.UTC(1899, 11, 30);
 
 function serialDate(serial: number): Expiration | undefined {

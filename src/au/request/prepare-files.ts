@@ -6,7 +6,7 @@ import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
 import { openSpool } from '../results/deliver.ts';
 import type { PrepareOutputs } from './prepare.ts';
 
-/** Files that are made of an export, as the operator named them; a request named `-` goes to standard output. */
+/** The names of the output files as the operator typed them. A request named `-` goes to standard output. */
 export interface PreparedNames {
   readonly request: string;
   readonly rejects?: string | undefined;
@@ -19,7 +19,10 @@ const KINDS = ['request', 'rejects', 'keep'] as const;
 
 const OPTIONS: Readonly<Record<Kind, string>> = { request: '--out', rejects: '--rejects', keep: '--keep' };
 
-/** Private files that get their names together, once the export is known to be right. */
+/**
+ * The private drafts of the output files. All get their final names together, once the whole export is known to be
+ * valid.
+ */
 export class PreparedFiles {
   readonly names: PreparedNames;
   readonly #force: boolean;
@@ -31,7 +34,7 @@ export class PreparedFiles {
     this.#force = force;
   }
 
-  /** @throws SvcError `usage` where a file exists, or two have the same name */
+  /** Creates the drafts. @throws SvcError `usage` for a file that exists, or for two files with the same name */
   static async begin(context: Context, source: string, names: PreparedNames, force: boolean): Promise<PreparedFiles> {
     const files = new PreparedFiles(names, force);
     for (const kind of KINDS) await files.#choosePath(context, kind, source);
@@ -58,19 +61,19 @@ export class PreparedFiles {
     };
   }
 
-  /** Gives all files their names, and returns what the request is. On a full disk none gets one. */
+  /** Gives all drafts their final names and describes the request. If the disk is full, no draft gets a name. */
   async finish(): Promise<Sealed> {
     for (const draft of this.#drafts.values()) await draft.seal();
     for (const draft of this.#drafts.values()) await draft.finish(this.#force);
     return this.#draft('request').seal();
   }
 
-  /** Gives one file its name, where there is one, and leaves the others out. */
+  /** Gives only one draft its final name, if the draft exists. */
   async finishOnly(kind: Kind): Promise<void> {
     await this.#drafts.get(kind)?.finish(this.#force);
   }
 
-  /** Leaves nothing behind but finished files. */
+  /** Removes the drafts that have no final name. */
   async discard(): Promise<void> {
     for (const draft of this.#drafts.values()) await draft.discard();
   }
@@ -80,7 +83,7 @@ export class PreparedFiles {
     if (name === undefined) return;
     if (name === '-' && kind !== 'request')
       throw new SvcError('usage', `${OPTIONS[kind]} takes a file`, { hint: 'Give a file name.' });
-    // Nothing of an export that is refused goes to a pipe.
+    // A pipe must receive nothing of a refused export, so the request is first written to a private file.
     const path = name === '-' ? await openSpool(context) : resolvePath(context, name);
     if (kind !== 'request') requireOwnName(context, kind, path, [source, ...this.#paths.values()]);
     if (name !== '-') await requireFile(path, this.#force);
@@ -94,7 +97,7 @@ export class PreparedFiles {
   }
 }
 
-/** A file that the command reads, or writes already, cannot be another of its files. */
+/** Refuses an output file that is also the input or another output file. */
 function requireOwnName(context: Context, kind: Kind, path: string, others: readonly string[]): void {
   const { platform } = context.system;
   if (!others.some((other) => other !== '-' && isSamePath(resolvePath(context, other), path, platform))) return;

@@ -10,7 +10,7 @@ import type { ProblemGroup } from './prepare-problems.ts';
 import type { ChangeKind } from './prepare-row.ts';
 import type { Prepared } from './prepare.ts';
 
-/** Says what was changed, the columns first, then by kind with the first lines. */
+/** Describes the changes: first the columns, then each kind of change with its first lines. */
 export function explainPrepared(
   { notices }: Context,
   prepared: Prepared,
@@ -61,7 +61,7 @@ const CHANGED: Readonly<Record<ChangeKind, string>> = {
   repeated_tokens: 'rows with a token from above dropped',
 };
 
-/** The failure of an export with problems. `rejects` is the file that has the rows at fault. */
+/** Returns the error for an export with problems. `rejects` is the file with the refused rows, if there is one. */
 export function refusedExport(prepared: Prepared, typed: string, rejects?: string): SvcError {
   const { problems, problemCount, isUnusable } = prepared;
   const file = typed === '-' ? STANDARD_INPUT : typed;
@@ -75,7 +75,7 @@ export function refusedExport(prepared: Prepared, typed: string, rejects?: strin
   });
 }
 
-/** The option that decides how ambiguous dates are read, and the forms of dates that are accepted. */
+/** Returns advice on the accepted forms of dates, and on the option that decides how ambiguous dates are read. */
 function advice(problems: readonly ProblemGroup[]): string[] {
   const orders = [...new Set(problems.flatMap((problem) => problem.orders ?? []))];
   const options = orders.map((order) => `--date-order ${order}`).join(' or ');

@@ -1,18 +1,18 @@
 import type { DateOrder } from './prepare-date.ts';
 import type { Finding, Problem } from './request-file.ts';
 
-/** What is wrong with one row of an export. */
+/** A problem in one row of an export. */
 export interface RowFinding extends Finding {
-  /** The form of the cell at fault, never its characters: see `shapeOf`. */
+  /** The shape of the faulty cell, never its characters (see `shapeOf`). */
   readonly shape?: string | undefined;
-  /** The orders that decide how an ambiguous date is read. */
+  /** The orders that distinguish the readings of an ambiguous date. */
   readonly orders?: readonly DateOrder[] | undefined;
 }
 
-/** Rows that have the same problem, in cells of the same shape. `line` is the first of them. */
+/** Rows with the same problem in cells of the same shape. `line` is the first of these rows. */
 export interface ProblemGroup extends RowFinding, Problem {
   readonly count: number;
-  /** The first lines. */
+  /** The lines of the first rows. */
   readonly lines: readonly number[];
 }
 
@@ -38,7 +38,7 @@ export class ProblemGroups {
     if (group.lines.length < LINES_KEPT) group.lines.push(line);
   }
 
-  /** The groups with most rows first. */
+  /** Returns the groups in descending order of their number of rows. */
   largestFirst(): ProblemGroup[] {
     const groups = [...this.#groups.values()].toSorted((a, b) => b.count - a.count);
     return groups.map(({ finding, lines, count }) => Object.assign({ line: lines[0] ?? 0 }, finding, { count, lines }));
@@ -47,7 +47,10 @@ export class ProblemGroups {
 
 const LONGEST_SHAPE = 24;
 
-/** The form of a cell: `Aaa-99` for Mar-29. It shows how a value is written and nothing of the value. */
+/**
+ * Returns the shape of a cell, such as `Aaa-99` for Mar-29. It shows how a value is written without revealing the
+ * value.
+ */
 export function shapeOf(cell: string): string {
   const shape = cell
     .slice(0, LONGEST_SHAPE)

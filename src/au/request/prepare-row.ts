@@ -15,12 +15,12 @@ import { CountedLines, type Rule } from './request-file.ts';
 import { CARD_NUMBER, checkRow } from './request-rules.ts';
 import { TokenSet } from './token-set.ts';
 
-/** What was changed in rows, in the order in which it is printed. Stable names, for scripts. */
+/** The kinds of changes to rows, in the order of the output. Scripts rely on these names. */
 const CHANGES = ['line_ends', 'spaces', 'expirations', 'years', 'months', 'blank_lines', 'repeated_tokens'] as const;
 
 export type ChangeKind = (typeof CHANGES)[number];
 
-/** How many rows were changed in one way, and the lines of the first. */
+/** The number of rows with one kind of change, and the lines of the first rows. */
 export interface Change {
   readonly kind: ChangeKind;
   readonly count: number;
@@ -28,39 +28,42 @@ export interface Change {
 }
 
 export interface PreparedRows {
-  /** Rows written. */
+  /** The number of rows written. */
   readonly rows: number;
-  /** Rows that were refused, one problem each. */
+  /** The problems of refused rows, one per row. */
   readonly problems: readonly ProblemGroup[];
   readonly problemCount: number;
-  /** Whether a problem is about the export as a whole: a card number in it, or rows that cannot be told apart. */
+  /** Whether a problem affects the whole export: it contains a card number, or its rows cannot be separated. */
   readonly isUnusable: boolean;
   readonly changes: readonly Change[];
-  /** Lines with a run of digits in the row written that begins or ends with a card number. */
+  /** Lines whose written row contains a longer run of digits that begins or ends with a card number. */
   readonly attachedDigits: Pick<CountedLines, 'count' | 'first'>;
-  /** The last line compared with those above it, where there were too many different tokens to compare all. */
+  /**
+   * The last line that was checked for a repeated token; undefined unless there were too many tokens to check all
+   * lines.
+   */
   readonly comparedTo: number | undefined;
 }
 
-/** What becomes of one row of an export; undefined where it is dropped. */
+/** The outcome of one row of an export: a row of the request, or a problem. */
 export type PreparedRow =
   | { readonly token: string; readonly text: string; readonly finding?: undefined }
   | { readonly finding: RowFinding };
 
 export interface RowOptions {
   readonly places: ColumnPlaces;
-  /** Columns of the header. */
+  /** The number of columns in the header. */
   readonly width: number;
-  /** Columns that are written to another file. */
+  /** The indexes of columns that are written to another file. */
   readonly kept: readonly number[];
   readonly order: DateOrder | undefined;
-  /** About how many rows there are. */
+  /** The approximate number of rows. */
   readonly expectedRows: number;
 }
 
 const LINES_KEPT = 3;
 
-/** Makes rows of a request file of the rows of an export, one at a time. */
+/** Converts rows of an export into rows of a request file, one at a time. */
 export class RowPreparer {
   readonly #places: ColumnPlaces;
   readonly #width: number;
@@ -85,10 +88,10 @@ export class RowPreparer {
   take(row: ExportRow): PreparedRow | undefined {
     const { cells, line } = row;
     if (cells.every((cell) => cell.trim() === '')) return this.#dropped('blank_lines', line);
-    // A card number is refused in columns that are left out too: the export should not be here at all.
+    // Card numbers are refused even in unused columns, because such an export should not be on this machine at all.
     const contents = cells.map((cell) => contentOf(cell));
     if (contents.includes('card_number')) return this.refuse(line, CARD_NUMBER);
-    // A spreadsheet may leave empty cells behind the last column.
+    // A spreadsheet may add empty cells after the last column.
     if (cells.length < this.#width || cells.slice(this.#width).some((cell) => cell !== ''))
       return this.refuse(line, wrongWidth(cells, this.#width));
     const made: ChangeKind[] = [];
@@ -105,7 +108,7 @@ export class RowPreparer {
     return { token, text };
   }
 
-  /** Records what is wrong with a line. */
+  /** Records the problem of a line. */
   refuse(line: number, finding: RowFinding): PreparedRow {
     this.#problems.add(line, finding);
     if (UNUSABLE.has(finding.rule)) this.#isUnusable = true;
@@ -159,7 +162,7 @@ export class RowPreparer {
     return false;
   }
 
-  /** Counts what was changed in a row that is written. */
+  /** Counts the changes to a written row. */
   #note(row: ExportRow, contents: readonly Content[], made: ChangeKind[]): void {
     const { cells, line } = row;
     const { token = -1, merchant_id = -1 } = this.#places;
@@ -194,15 +197,17 @@ const WRONG_BYTES = {
   problem: 'the row has bytes that are no text in UTF-8 or UTF-16: save the export as UTF-8',
 } as const;
 
-/** A row that cannot be split into its cells may contain a card number between them. */
+/**
+ * Returns the problem of a row with the wrong number of cells. Such a row may contain a card number that spans cells.
+ */
 function wrongWidth(cells: readonly string[], width: number): RowFinding {
   if (containsCardNumber(cells.join(' '), 'cell')) return CARD_NUMBER;
   return { rule: 'columns', problem: `the row has ${cells.length} cells, and the header ${width}` };
 }
 
-/** The line of the request file, or what is wrong with it. */
+/** Returns the line for the request file, or the problem with it. */
 function rowText(token: string, { year, month }: Expiration, merchant: string): string | RowFinding {
-  // Most rows are valid by their looks, without quotes.
+  // Most rows are recognized as valid by this cheap test.
   if (UUID.test(token) && PLAIN_MERCHANT.test(merchant)) return `${token},${year},${month},${merchant}\n`;
   if (token.includes('\uFFFD') || merchant.includes('\uFFFD')) return WRONG_BYTES;
   const text = csvRow([token, year, month, merchant]);
@@ -215,7 +220,10 @@ const PLAIN_MERCHANT = /^[\w.-]*$/;
 type Content = ReturnType<typeof inspectCell>;
 
 const FEWEST_CARD_DIGITS = 13;
-/** Exports are full of times, whose digits the search for card numbers takes together. */
+/**
+ * A timestamp, which exports contain in large numbers. Without this pattern, its digits would be searched for card
+ * numbers.
+ */
 const TIMESTAMP =
   /^(?:19|20)\d\d-(?:0[1-9]|1[0-2])-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z| ?[+-]\d\d(?::?\d\d)?)?$/;
 
@@ -224,11 +232,11 @@ function contentOf(cell: string): Content {
   return inspectCell(cell);
 }
 
-/** The most dates that are remembered; an export has a few hundred. */
+/** The largest number of dates that are cached. An export has a few hundred different ones. */
 const DATES_KEPT = 5_000;
 const LONGEST_KEPT = 12;
 
-/** Reads expirations, each form of one once. */
+/** Reads expirations and caches the results. */
 class DateReader {
   readonly #order: DateOrder | undefined;
   readonly #known = new Map<string, Expiration | RowFinding>();

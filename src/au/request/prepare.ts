@@ -20,12 +20,12 @@ import { CR, LF, LONGEST_LINE, REQUEST_HEADER } from './request-file.ts';
 import { checkHeader, utf16Order } from './request-rules.ts';
 
 export interface PrepareOptions {
-  /** Columns that the operator names; others are known by well-known names. */
+  /** The operator's choice of columns. Other columns are found by well-known names. */
   readonly columns?: readonly ColumnChoice[] | undefined;
   readonly dateOrder?: DateOrder | undefined;
-  /** Names of columns that are written beside the request, for a join by token later. */
+  /** The names of columns to write to a separate file, for a later join by token. */
   readonly keep?: readonly string[] | undefined;
-  /** The size of the export in bytes, where it is known: memory is then set aside at once. */
+  /** The size of the export in bytes, if known. It allows memory to be allocated in advance. */
   readonly size?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes read so far. */
@@ -34,34 +34,34 @@ export interface PrepareOptions {
 
 type Write = (text: string) => Promise<void>;
 
-/** Where the text of each file goes, piece by piece. */
+/** The functions that write the text of each output file, piece by piece. */
 export interface PrepareOutputs {
   readonly request: Write;
-  /** Rows that were refused, with their line and the reason. */
+  /** Writes refused rows with their lines and reasons. */
   readonly rejects?: Write | undefined;
-  /** The kept columns of each row of the request, with its number and token. */
+  /** Writes the kept columns of each row of the request, with its number and token. */
   readonly keep?: Write | undefined;
 }
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
-/** What became of an export. What was written counts only when there is no problem. */
+/** The outcome of an export. The written files count only if there are no problems. */
 export interface Prepared extends PreparedRows {
-  /** Of the export; hexadecimal. */
+  /** The SHA-256 of the export in hexadecimal. */
   readonly sha256: string;
   readonly encoding: Encoding;
   readonly hasByteOrderMark: boolean;
   readonly delimiter: Delimiter;
-  /** The name that each of our columns has in the export. */
+  /** The name in the export of each recognized column. */
   readonly columns: Readonly<Partial<Record<PreparedColumn, string>>>;
   readonly leftOut: readonly string[];
   readonly kept: readonly string[];
 }
 
 /**
- * Makes a request file of an export: reads it once, in flat memory, and passes on the text of the request piece by
- * piece. The same export gives the same bytes.
- * @throws SvcError `refused_input` where the header does not show which column is which
+ * Converts an export into a request file. Reads the export once, with constant memory, and writes the request piece by
+ * piece. The same export always gives the same bytes.
+ * @throws SvcError `refused_input` for a header that does not identify the columns
  */
 export async function prepareRequest(
   source: AsyncIterable<Uint8Array>,
@@ -73,7 +73,7 @@ export async function prepareRequest(
   try {
     return { ...(await prepareFrom(pieces, outputs, options)), sha256: hash.digest('hex') };
   } finally {
-    // Where it ends before all was read, the file is closed. A pipe that is silent is not waited for.
+    // Stopping early closes the file. A silent pipe must not delay that.
     pieces.return(undefined).catch(() => undefined);
   }
 }
@@ -87,7 +87,7 @@ async function prepareFrom(
   const encoding = encodingOf(head);
   const decoder = new TextDecoder(encoding);
   let text = decoder.decode(head, { stream: true });
-  // In UTF-16 the byte of a line end is in other characters too.
+  // In UTF-16, the byte of a line end also occurs within other characters.
   for await (const piece of takeWhile(pieces, () => !text.includes('\n') && text.length <= LONGEST_LINE))
     text += decoder.decode(piece, { stream: true });
   const header = text.split('\n', 1)[0] ?? '';
@@ -111,7 +111,10 @@ async function prepareFrom(
 
 const PIECE = 8 * 1024;
 
-/** The file in small pieces, hashed: rows of a small piece are collected before they count as lasting objects. */
+/**
+ * Yields a file in small pieces and hashes it. The garbage collector frees the rows of a small piece cheaply, before it
+ * promotes them to long-lived memory.
+ */
 async function* watched(
   source: AsyncIterable<Uint8Array>,
   hash: { update(piece: Uint8Array): unknown },
@@ -127,7 +130,7 @@ async function* watched(
   }
 }
 
-/** The pieces up to the end of the first line. */
+/** Reads pieces until the end of the first line. */
 async function readHead(pieces: AsyncGenerator<Uint8Array, void>): Promise<Buffer> {
   let head = Buffer.alloc(0);
   for await (const piece of takeWhile(pieces, () => !head.includes(LF) && head.length <= LONGEST_LINE))
@@ -136,7 +139,7 @@ async function readHead(pieces: AsyncGenerator<Uint8Array, void>): Promise<Buffe
   return head;
 }
 
-/** Pieces as long as more are wanted; the others stay to be read. */
+/** Yields pieces while more are wanted. The other pieces remain unread. */
 async function* takeWhile(
   pieces: AsyncGenerator<Uint8Array, void>,
   isWanted: () => boolean,
@@ -154,7 +157,7 @@ function encodingOf(head: Uint8Array): Encoding {
   return order === 'little' ? 'utf-16le' : 'utf-16be';
 }
 
-/** A little more rows than there are where all are as long as the first. */
+/** Estimates the number of rows from the length of the first lines, and adds a small reserve. */
 function expectedRows(head: Uint8Array, size = 0): number {
   const lines = head.reduce((count, byte) => (byte === LF ? count + 1 : count), 0);
   return Math.ceil((size / head.length) * lines * 1.02);
@@ -169,7 +172,7 @@ function firstLine(head: Uint8Array): Uint8Array {
   const line = head.subarray(0, end === -1 ? head.length : end);
   return line.at(-1) === CR ? line.subarray(0, -1) : line;
 }
-/** A file that is no text has no columns, a result file no tokens to request, and a card number is not shown. */
+/** Refuses a file that is no export: one that is not text, a result file, or one with a card number in its header. */
 function requireExport(header: Uint8Array): void {
   const { findings, below } = checkHeader(header);
   const refused = findings.find(({ rule }) => rule === 'card_number' || rule === 'wrong_file');
@@ -177,7 +180,7 @@ function requireExport(header: Uint8Array): void {
   if (found) throw new SvcError('refused_input', `line 1: ${found.problem}`, { facts: { rule: found.rule } });
 }
 
-/** Takes the rows of an export: first the header, then rows below it. */
+/** Processes the rows of an export, starting with the header. */
 class ExportReader {
   readonly #options: PrepareOptions;
   #names: readonly string[] = [];
@@ -186,7 +189,7 @@ class ExportReader {
   #rows: RowPreparer | undefined;
   readonly #expectedRows: number;
   #request = `${REQUEST_HEADER}\n`;
-  /** Rows of the file of rejects, made only where there is one. */
+  /** Functions that create the rows of the rejects file. They run only if that file is written. */
   #rejects: (() => readonly string[])[] = [];
   #keep: string[][] = [];
   #count = 0;
@@ -205,7 +208,7 @@ class ExportReader {
     else this.#rejects.push(() => [String(row.line), reasonOf(finding), ...shownCells(row.cells, finding)]);
   }
 
-  /** Writes what was taken since the last time. */
+  /** Writes everything produced since the last call. */
   async writeTo({ request, rejects, keep }: PrepareOutputs): Promise<void> {
     const text = this.#request;
     const [rejected, kept] = [this.#rejects, this.#keep];
@@ -260,7 +263,7 @@ class ExportReader {
   }
 }
 
-/** A row of kept columns is a line, so that it is found without reading the others. */
+/** Puts a cell on one line, so that every row of kept columns is one line and can be read by its offset. */
 function onOneLine(cell: string): string {
   return cell.trim().replaceAll(/\s*[\r\n]\s*/g, ' ');
 }
@@ -269,7 +272,9 @@ function reasonOf({ column, problem }: RowFinding): string {
   return column === undefined ? problem : `${column} ${problem}`;
 }
 
-/** The cells of a refused row, or empty ones: what may be a card number is written nowhere, in one cell or in several. */
+/**
+ * Returns the cells of a refused row, or empty ones if the row may contain a card number, even one spread over cells.
+ */
 function shownCells(cells: readonly string[], { rule }: RowFinding): readonly string[] {
   const isHidden = rule === 'card_number' || containsCardNumber(cells.join(' '), 'cell');
   return isHidden ? cells.map(() => '') : cells;

@@ -5,23 +5,23 @@ export type RequestColumn = (typeof REQUEST_COLUMNS)[number];
 /** The first line of a request file, without its line end. */
 export const REQUEST_HEADER = REQUEST_COLUMNS.join(',');
 
-/** What the service takes in one file: 30 MB, and about 300 thousand rows. */
+/** The limits of the service for one file: 30 MB and about 300,000 rows. */
 export const REQUEST_LIMITS: RequestLimits = { bytes: MAX_REQUEST_FILE_BYTES, rows: MAX_REQUEST_FILE_ROWS };
 
 export const LF = 10;
 export const CR = 13;
 
-/** The longest line read, in bytes without the line end. Bounds memory on input that has no lines. */
+/** The longest line in bytes, without the line end. Bounds memory on input without lines. */
 export const LONGEST_LINE = 16_384;
 
-/** The most that one file may contain; also the size of the parts of a larger one. */
+/** The limits of one upload, and so of each part of a larger file. */
 export interface RequestLimits {
   readonly bytes: number;
-  /** Rows without the header. */
+  /** The largest number of rows, without the header. */
   readonly rows: number;
 }
 
-/** What a request file must not break. Stable names, for scripts. */
+/** The rules for a request file. Scripts rely on these names. */
 export type Rule =
   | 'empty_file'
   | 'encoding'
@@ -52,23 +52,23 @@ export type Rule =
   | 'date'
   | 'date_order';
 
-/** What is wrong with a line. Never contains the value of a cell that could be a card number. */
+/** A problem of a line. It never contains the value of a cell that could be a card number. */
 export interface Finding {
-  /** The column at fault, where it is one. */
+  /** The column with the problem, if it concerns a single column. */
   readonly column?: RequestColumn | undefined;
-  /** What is wrong, and how to fix it where that is not obvious. */
+  /** A description of the problem, with the fix unless that is obvious. */
   readonly problem: string;
   readonly rule: Rule;
 }
 
-/** A finding and its line; the header is line 1. */
+/** A problem with its line. The header is line 1. */
 export interface Problem extends Finding {
   readonly line: number;
 }
 
 const PROBLEMS_KEPT = 20;
 
-/** Collects problems in bounded memory: the first 20, and counts of all. */
+/** Collects problems in bounded memory: the first 20 and the total numbers. */
 export class Problems {
   readonly first: Problem[] = [];
   readonly byRule: Partial<Record<Rule, number>> = {};
@@ -96,46 +96,46 @@ export class CountedLines {
   }
 }
 
-/** Rows that fit into one upload: the header, then the file's bytes from `start` to `end`. */
+/** A part of a file for one upload: the header, then the bytes of the file from `start` to `end`. */
 export interface RequestFilePart {
-  /** The first row of the part; the file's first row is 1. */
+  /** The number of the part's first row. The first row of the file is 1. */
   readonly firstRow: number;
   readonly rows: number;
-  /** Offset of its first row in the file, in bytes. */
+  /** The offset in the file of the part's first row, in bytes. */
   readonly start: number;
-  /** Offset behind its last row. */
+  /** The offset in the file after the part's last row. */
   readonly end: number;
-  /** Size of the upload, the header included. */
+  /** The size of the upload, including the header. */
   readonly bytes: number;
-  /** Of the upload, the header included; hexadecimal. */
+  /** The SHA-256 in hexadecimal of the upload, including the header. */
   readonly sha256: string;
 }
 
 export interface RequestFileCheck {
-  /** Whether nothing is wrong. A file over the limits can still be `ok`: it then has several parts. */
+  /** Whether the file has no problems. A file over the limits can still be `ok`, and then has several parts. */
   readonly ok: boolean;
-  /** Lines that contain something, the header aside. */
+  /** The number of lines that are not blank, without the header. */
   readonly rows: number;
   readonly bytes: number;
-  /** Of the whole file; hexadecimal. */
+  /** The SHA-256 of the whole file in hexadecimal. */
   readonly sha256: string;
-  /** The first problems, in the order of lines. */
+  /** The first problems, in the order of their lines. */
   readonly problems: readonly Problem[];
   readonly problemCount: number;
   readonly problemsByRule: Readonly<Partial<Record<Rule, number>>>;
   readonly duplicates: {
-    /** How many rows repeat the token of a row above. */
+    /** The number of rows that repeat the token of an earlier row. */
     readonly count: number;
     readonly first: readonly { readonly line: number; readonly firstLine: number }[];
-    /** The last line compared, where there were too many different tokens to compare all; else undefined. */
+    /** The last line that was compared; undefined unless there were too many different tokens to compare all lines. */
     readonly comparedTo: number | undefined;
   };
-  /** Rows with a run of digits that begins or ends with a card number, as a third of long random numbers do. */
+  /** Rows with a longer run of digits that begins or ends with a card number. A third of long random numbers do. */
   readonly attachedDigits: { readonly count: number; readonly first: readonly number[] };
-  /** Which limits of one upload the file exceeds. */
+  /** The limits of one upload that the file exceeds. */
   readonly exceeds: { readonly bytes: boolean; readonly rows: boolean };
-  /** Length of the header line with its line end, in bytes; 0 when the file is not `ok`. */
+  /** The length in bytes of the header line with its line end; 0 for a file that is not `ok`. */
   readonly headerBytes: number;
-  /** How the file is uploaded: one part when it is within the limits, none when it is not `ok`. */
+  /** The parts to upload: one for a file within the limits, none for a file that is not `ok`. */
   readonly parts: readonly RequestFilePart[];
 }

@@ -1,17 +1,20 @@
 import { SvcError } from '../../base/errors.ts';
 import { LF, LONGEST_LINE } from './request-file.ts';
 
-/** Receives a file in whole lines. */
+/** A receiver of the complete lines of a file. */
 export interface LineReader {
-  /** One or more lines, the last one ended. Valid during the call only. */
+  /** Receives one or more complete lines. The bytes are valid only during the call. */
   lines(bytes: Uint8Array): void;
-  /** Bytes of a line that is too long: its first ones, then the others as they come. */
+  /** Receives bytes of a line that is too long: the first ones, then the others as they arrive. */
   longBytes(bytes: Uint8Array): void;
-  /** The long line is over; `first` are the first bytes of it. */
+  /** Marks the end of a line that was too long. `first` are its first bytes. */
   longLine(first: Uint8Array): void;
 }
 
-/** Turns chunks, cut anywhere, into blocks of whole lines, without copying more than the line at each seam. */
+/**
+ * Converts chunks of any size into blocks of complete lines. Copies only the lines that cross the boundary of two
+ * chunks.
+ */
 export class LineBlocks {
   readonly #reader: LineReader;
   readonly #held = new Uint8Array(LONGEST_LINE + 2); // a line of the longest, and its line end
@@ -35,7 +38,7 @@ export class LineBlocks {
     this.#hold(chunk.subarray(Math.max(from, to)));
   }
 
-  /** Ends the file; gives the last line when it has no line end and is not too long. */
+  /** Ends the file. Returns a last line without a line end, unless it is too long. */
   finish(): Uint8Array | undefined {
     if (this.#long) this.#reader.longLine(this.#held.subarray(0, this.#length));
     else if (this.#length > 0) return this.#held.subarray(0, this.#length);
@@ -63,14 +66,14 @@ export class LineBlocks {
   }
 }
 
-/** The cells of one line, or what is wrong with its quotes. */
+/** The cells of one line, or the problem with its quotes. */
 export type SplitCells =
   | { readonly cells: readonly string[]; readonly fault?: undefined }
   | { readonly fault: 'open' | 'stray' };
 
 /**
- * Splits one line into cells (RFC 4180): quoted cells may contain commas, and quotes written twice. `open`: a quoted
- * cell does not end on this line. `stray`: a quote stands within an unquoted cell, or text behind a closing quote.
+ * Splits one line into cells (RFC 4180). Quoted cells may contain commas, and quotes written twice. `open`: a quoted
+ * cell does not end on this line. `stray`: there is a quote within an unquoted cell, or text after a closing quote.
  */
 export function splitCells(line: string): SplitCells {
   const cells: string[] = [];
@@ -103,8 +106,8 @@ function closingQuote(line: string, from: number): number {
 const SMALL = 4 * 1024;
 
 /**
- * Cuts what comes into pieces of at most 4 KiB. Rows are made of one piece at a time, and those of a small one are
- * gone again before they are moved among the lasting objects.
+ * Cuts chunks into pieces of at most 4 KiB. The garbage collector frees the rows of a small piece cheaply, before it
+ * promotes them to long-lived memory.
  */
 async function* inSmallPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of source) {
@@ -114,15 +117,15 @@ async function* inSmallPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator
 
 export interface RequestRow {
   readonly token: string;
-  /** The line of the file, without its line end. */
+  /** The line in the file, without its line end. */
   readonly line: string;
-  /** Size in the file, with a line end. */
+  /** The size in the file in bytes, including the line end. */
   readonly bytes: number;
 }
 
 /**
- * Reads a request file that was checked before: a line is a row there. Gives the rows in batches, in flat memory.
- * @throws SvcError `conflict` when it is not the file that was checked
+ * Yields the rows of a valid request file in batches, with constant memory. In a valid file, every line is a row.
+ * @throws SvcError `conflict` for a file that has changed since the check
  */
 export async function* readRequest(source: AsyncIterable<Uint8Array>): AsyncGenerator<readonly RequestRow[], void> {
   const lines = new Lines();
@@ -136,7 +139,7 @@ export async function* readRequest(source: AsyncIterable<Uint8Array>): AsyncGene
   yield lines.take();
 }
 
-/** The cells of a row, unquoted. */
+/** Returns the unquoted cells of a row. */
 export function cellsOf({ line }: Pick<RequestRow, 'line'>): readonly string[] {
   const split = splitCells(line);
   if (split.fault !== undefined) throw changedRequest();
@@ -175,7 +178,7 @@ class Lines implements LineReader {
   }
 }
 
-/** The row of a line without its line feed. */
+/** Parses the row in a line without a line feed. */
 export function rowOf(text: string): RequestRow {
   const line = text.endsWith('\r') ? text.slice(0, -1) : text;
   const bytes = Buffer.byteLength(text) + 1;

@@ -8,11 +8,14 @@ import { splitCells } from './request-lines.ts';
 
 export interface CheckedHeader {
   readonly findings: readonly Finding[];
-  /** How to read the lines below: as rows in the known columns, as cells of unknown meaning, or not at all. */
+  /**
+   * How the lines below the header can be checked: as rows in the known columns, as cells of unknown meaning, or not at
+   * all.
+   */
   readonly below: 'rows' | 'cells' | 'nothing';
 }
 
-/** Checks the first line of a request file, given without its line end. */
+/** Checks the first line of a request file, without its line end. */
 export function checkHeader(line: Uint8Array): CheckedHeader {
   const format = foreignFormat(line);
   if (format !== undefined)
@@ -48,7 +51,8 @@ function checkNames(names: Uint8Array, line: Uint8Array): CheckedHeader {
 
 const BARE_RETURNS = finding('control_character', 'lines end with carriage returns alone: end them with line feeds');
 
-// Each slip includes those above it: the first that fixes the header names it.
+// The common mistakes in a header. Each fix includes the earlier ones, so the first that leads to the right header
+// names the mistake.
 const SLIPS: readonly (Pick<Finding, 'rule' | 'problem'> & { fixed: (text: string) => string })[] = [
   { rule: 'header_quoted', problem: 'the header is quoted', fixed: unquoted },
   { rule: 'header_spacing', problem: 'the header contains spaces', fixed: withoutSpaces },
@@ -113,7 +117,10 @@ function wrongColumns(names: readonly string[]): Finding[] {
   return [finding('header_order', order)];
 }
 
-/** Only plain words are shown, since the first line of a file without a header may be anything. */
+/**
+ * Describes unknown columns. Shows only plain words, because the first line of a file without a header may contain any
+ * data.
+ */
 function unknownNames(names: readonly string[]): string {
   const plain = names.filter((name) => /^[a-z][a-z_ -]{0,30}$/.test(name)).slice(0, 5);
   const others = names.length - plain.length;
@@ -121,15 +128,15 @@ function unknownNames(names: readonly string[]): string {
   return [...plain.map((name) => `the column ${name}`), ...rest].join(', ');
 }
 
-/** What one line holds: its token when all is right, else what is wrong. */
+/** The result of checking one line: the token of a valid row, or the problems. */
 export interface CheckedRow {
   readonly findings: readonly Finding[];
   readonly token: string;
-  /** Whether a run of digits begins or ends with a card number. */
+  /** Whether a longer run of digits begins or ends with a card number. */
   readonly hasAttachedDigits: boolean;
 }
 
-/** Checks one line of a request file, given without its line end: all rules, spelled out. */
+/** Checks one line of a request file, without its line end, against every rule. */
 export function checkRow(line: Uint8Array): CheckedRow {
   if (line.length > LONGEST_LINE) return wrong(LINE_TOO_LONG);
   const text = decode(line);
@@ -152,17 +159,17 @@ export function checkRow(line: Uint8Array): CheckedRow {
   return { findings, token: cells[0] ?? '', hasAttachedDigits: contents.has('attached_digits') };
 }
 
-/** Checks a line for card numbers only: for a file whose columns are not known. */
+/** Checks a line of a file with unknown columns, for card numbers only. */
 export function checkForCards(line: Uint8Array): CheckedRow {
   if (line.length > LONGEST_LINE) return wrong(LINE_TOO_LONG);
   const hasCard = looseCells(new TextDecoder().decode(line)).some((cell) => containsCardNumber(cell, 'cell'));
   return hasCard ? wrong(CARD_NUMBER) : { findings: [], token: '', hasAttachedDigits: false };
 }
 
-/** A card number was found; where in the line is not said. */
+/** The problem of a line with a card number. It does not say where in the line the number is. */
 export const CARD_NUMBER = finding('card_number', 'the line contains what looks like a card number; send tokens only');
 
-/** The line is longer than any row can be. */
+/** The problem of a line that is longer than any row can be. */
 export const LINE_TOO_LONG = finding(
   'line_too_long',
   `the line is longer than ${LONGEST_LINE} bytes; are the line ends missing?`,
@@ -177,7 +184,10 @@ function wrong(finding: Finding): CheckedRow {
   return { findings: [finding], token: '', hasAttachedDigits: false };
 }
 
-/** The finding, unless the line, which cannot be split into its cells, or any part that may be a cell is a card number. */
+/**
+ * Returns the problem of a line that cannot be split into cells. Reports a card number instead if the line or any part
+ * between delimiters may be one.
+ */
 function unlessCard(text: string, rule: Rule, problem: string): Finding {
   const hasCard = [text, ...looseCells(text)].some((cell) => containsCardNumber(cell, 'cell'));
   return hasCard ? CARD_NUMBER : finding(rule, problem);
@@ -187,7 +197,7 @@ function looseCells(text: string): string[] {
   return text.split(/[,;\t|]/);
 }
 
-// ASCII is by far the most common, and read much faster.
+// Most lines are ASCII, which is decoded much faster without this decoder.
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function decode(line: Uint8Array): string | undefined {
@@ -201,7 +211,7 @@ function decode(line: Uint8Array): string | undefined {
 
 const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/; // most cells; all that checkText looks for is elsewhere
 
-/** The first thing wrong with a cell. */
+/** Returns the first problem of a cell. */
 function checkCell(column: RequestColumn, cell: string): Finding | undefined {
   const wrongText = PLAIN.test(cell) ? undefined : checkText(column, cell);
   if (wrongText !== undefined) return finding(...wrongText, column);
@@ -226,7 +236,8 @@ function controlIn(cell: string): string {
   return cell.includes('\t') ? 'contains a tab' : 'contains a control character';
 }
 
-// Four digits could be a piece of a card number that was cut into cells, unless they are a year.
+// Returns a cell as it may be shown. Four digits are hidden unless they are a year, because a card number may have been
+// split into cells.
 function displayText(cell: string): string {
   if (/^(?:[0-9A-Za-z]{1,2}|20[0-9]{2})$/.test(cell)) return `"${cell}"`;
   return `a value of ${countText(cell.length, 'character')}`;
@@ -240,13 +251,13 @@ const SIGNATURES: readonly (readonly [bytes: readonly number[], name: string])[]
   [[0xd0, 0xcf, 0x11, 0xe0], 'an old Excel workbook'],
 ];
 
-/** What a file is that is not UTF-8 text, by its first bytes; undefined where nothing speaks against text. */
+/** Recognizes by its first bytes a file that is not UTF-8 text; undefined for a file that may be. */
 function foreignFormat(first: Uint8Array): string | undefined {
   const order = utf16Order(first);
   return order === undefined ? signatureOf(first) : `UTF-16 (${order}-endian) text`;
 }
 
-/** The byte order of UTF-16 text by its first bytes, with or without a byte order mark; undefined for anything else. */
+/** Recognizes by its first bytes UTF-16 text, with or without a byte order mark; undefined for anything else. */
 export function utf16Order(first: Uint8Array): 'little' | 'big' | undefined {
   if (signatureOf(first) !== undefined || first.length < 2) return undefined;
   if (first[0] === 0xff && first[1] === 0xfe) return 'little';
@@ -261,7 +272,7 @@ function signatureOf(first: Uint8Array): string | undefined {
   return SIGNATURES.find(([bytes]) => bytes.every((byte, at) => first[at] === byte))?.[1];
 }
 
-/** Names the first byte of a line that is not UTF-8, and what the line is then likely to be. */
+/** Describes the first byte of a line that is not UTF-8, and the likely encoding of the line. */
 function describeBytes(line: Uint8Array): string {
   const valid = new TextDecoder('utf-8', { ignoreBOM: true }).decode(line).split('\uFFFD', 1)[0] ?? '';
   const byte = line[Buffer.byteLength(valid)] ?? 0;

@@ -9,8 +9,8 @@ import { checkRequestFile } from './check-request-file.ts';
 import type { RequestFile } from './open-request-file.ts';
 
 /**
- * A request file of some rows of another one, beside the copy of it that was checked. It goes when the command ends,
- * unless a run has taken it. A dry run writes nothing.
+ * Creates a request file from some rows of a checked request file, next to its copy. The file is removed at the end of
+ * the command unless a run takes it over. A dry run only checks the rows and creates no file.
  */
 export async function fileOfRest(
   context: Context,

@@ -4,37 +4,38 @@ import { LONGEST_LINE, REQUEST_HEADER } from './request-file.ts';
 import { cellsOf, readRequest, type RequestRow, rowOf } from './request-lines.ts';
 import { TokenTable } from './token-table.ts';
 
-/** Rows of a checked request file: from one offset to another, in bytes, the header not in between. */
+/** A range of rows in a checked request file, as two offsets in bytes. The header is not in the range. */
 export interface RowRange {
   readonly rows: number;
   readonly start: number;
   readonly end: number;
 }
 
-/** How many rows were sent before. */
+/** The numbers of rows that were sent before. */
 export interface SentCounts {
   /** Rows with the token and merchant of a row that was sent. */
   readonly sent: number;
-  /** Of these, rows that were sent with another expiration. */
+  /** The subset of `sent` with another expiration than before. */
   readonly changed: number;
-  /** Rows that ended in an error and have not changed since: a row with another expiration is a new one. */
+  /** Rows that ended in an error and are unchanged. A row with another expiration counts as new. */
   readonly unchangedErrors: number;
 }
 
-/** The row was sent, and did not end in an error. */
+/** The mark of a row that was sent and did not end in an error. */
 const SENT = 1;
-/** The very row was sent, with its expiration. */
+/** The mark of a row that was sent with the same expiration. */
 const SAME = 2;
 
 /**
- * The rows of a request file that are about to be sent, found by token and merchant, and marked where they were sent
- * before. A row takes about 30 bytes of memory. Hashes only lead to a row: its cells are compared as they are in the file.
+ * An index of the rows to send, by token and merchant, that marks the rows sent before. A row takes about 30 bytes of
+ * memory. A hash only locates a row, and its cells are then compared in the file.
  */
 export class RowIndex {
   readonly #file: string;
   readonly #ranges: readonly RowRange[];
   readonly #table = new TokenTable({ words: 2 });
-  // By the number of a row, counted from 1: its offset, the row before it with the same hash, and its marks.
+  // These arrays are indexed by the number of a row, starting at 1. They contain its offset, the previous row with the
+  // same hash, and its marks.
   readonly #offsets: Float64Array;
   readonly #previous: Int32Array;
   readonly #marks: Uint8Array;
@@ -77,8 +78,8 @@ export class RowIndex {
   }
 
   /**
-   * Marks the rows that are among rows sent before. A row that ended in an error counts only while it is unchanged.
-   * @returns how many rows were marked for the first time
+   * Marks the rows that are among rows sent before. A row that ended in an error is marked only if it is unchanged.
+   * @returns the number of rows marked for the first time
    */
   async mark(sent: Pick<UploadSource, 'open'>, errors: ReadonlySet<string>): Promise<number> {
     let marked = 0;
@@ -112,7 +113,7 @@ export class RowIndex {
     return counts;
   }
 
-  /** A request file of the rows that were not sent before, in pieces. */
+  /** Yields a request file of the rows that were not sent before, in pieces. */
   async *rest(): AsyncGenerator<string> {
     yield `${REQUEST_HEADER}\n`;
     let number = 0;
@@ -136,14 +137,14 @@ function rowsIn(file: string, { start, end }: RowRange): Promise<UploadSource> {
   return fileSource(file, { start, end, prefix: Buffer.from(`${REQUEST_HEADER}\n`) });
 }
 
-/** What is paid for once a cycle. No cell has a NUL. */
+/** Returns the key of a row: the token and merchant, which are billed once a cycle. Cells never contain NUL. */
 function keyOf(row: RequestRow): string {
   const { token, line } = row;
   const merchant = line.includes('"') ? (cellsOf(row)[3] ?? '') : line.slice(line.lastIndexOf(',') + 1);
   return merchant === '' ? token : `${token}\0${merchant}`;
 }
 
-/** Whether rows have the same cells, however they are quoted. */
+/** Tells whether two rows have the same cells, regardless of their quotes. */
 function isSame(a: RequestRow, b: RequestRow): boolean {
   return a.line === b.line || cellsOf(a).join('\0') === cellsOf(b).join('\0');
 }

@@ -1,13 +1,19 @@
 import { hashToken } from './token-table.ts';
 
-/** Three words of hash a token: a row that is taken for repeated by mistake would not be missed. */
+/**
+ * The number of 32-bit words of hash per token. A shorter hash could drop a row as a repeat, and the error would not be
+ * noticed.
+ */
 const WORDS = 3;
 const FEWEST_SLOTS = 2 ** 13;
-/** About three million different tokens, as many as ten jobs take, in 48 MiB. */
+/** The limit on slots: about three million different tokens, as many as ten jobs take, in 48 MiB. */
 const MOST_SLOTS = 2 ** 22;
 const LOAD = 0.8;
 
-/** A set of tokens by their hashes, in 15 bytes each where their number is known. A set of strings takes ten times that. */
+/**
+ * A set of tokens by their hashes. Takes 15 bytes per token if the number of tokens is known; a set of strings takes
+ * ten times as much.
+ */
 export class TokenSet {
   /** Whether a token was left out because there were too many. */
   isFull = false;
@@ -17,7 +23,7 @@ export class TokenSet {
   #free: number;
   readonly #hash = new Int32Array(WORDS);
 
-  /** With room for `expected` tokens; it grows where there are more. */
+  /** Creates a set with room for `expected` tokens. It grows when there are more. */
   constructor(expected = 0, mostSlots = MOST_SLOTS) {
     this.#mostSlots = mostSlots;
     this.#slots = Math.min(Math.max(Math.ceil(expected / LOAD), FEWEST_SLOTS), mostSlots);
@@ -25,11 +31,11 @@ export class TokenSet {
     this.#free = Math.floor(this.#slots * LOAD);
   }
 
-  /** Adds a token; returns false where it was there before, or where there is no room left. */
+  /** Adds a token. Returns false for a token that is already in the set, or if the set is full. */
   add(token: string): boolean {
     hashToken(this.#hash, token);
     const [first = 0, second = 0, third = 0] = this.#hash;
-    // The last word of a slot in use is never 0.
+    // A last word of 0 marks an empty slot, so used slots get an odd word.
     const isNew = this.#put(first, second, third | 1);
     if (isNew && this.#free === 0 && this.#slots < this.#mostSlots) this.#grow();
     return isNew;

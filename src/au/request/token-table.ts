@@ -5,8 +5,8 @@ const LARGE = 2 ** 19;
 const LOAD = 0.75;
 
 /**
- * A number above 0 for each token, found by the token's hash: four bytes a slot for each word of the hash, and four for
- * the number. A map of strings would take ten times the memory for millions of tokens.
+ * A map from tokens to numbers above 0. A slot contains only the words of the token's hash and the number, four bytes
+ * each. A map of strings would take ten times the memory for millions of tokens.
  */
 export class TokenTable {
   /** Whether a token was left out because there were too many. */
@@ -17,10 +17,13 @@ export class TokenTable {
   #slots: number;
   #table: Int32Array;
   #free: number;
-  // The hash of the last token found: without a new object for each of millions of tokens.
+  // The hash of the token found last. Reusing one array avoids millions of allocations.
   readonly #hash = new Int32Array(3);
 
-  /** 32-bit words of hash that distinguish tokens, and the slots that the table grows to. */
+  /**
+   * Creates a table. `words` is the number of 32-bit words of hash that distinguish tokens, and `mostSlots` limits
+   * growth.
+   */
   constructor({ words, mostSlots = Infinity }: { words: 2 | 3; mostSlots?: number }) {
     this.#words = words;
     this.#fields = words + 1;
@@ -30,26 +33,26 @@ export class TokenTable {
     this.#free = Math.floor(this.#slots * LOAD);
   }
 
-  /** The slot of the token, or the empty one for it. Valid until the next `put`. */
+  /** Returns the slot of a token, or the empty slot where it belongs. Valid until the next `put`. */
   find(token: string): number {
     hashToken(this.#hash, token);
     const [first = 0, second = 0, third = 0] = this.#hash;
     return this.#slotOf(first, second, third);
   }
 
-  /** The same for a token by two words of its hash. */
+  /** Works like `find`, but takes two words of a token's hash. */
   findHash(first: number, second: number): number {
     this.#hash[0] = first;
     this.#hash[1] = second;
     return this.#slotOf(first, second, 0);
   }
 
-  /** The number in a slot; 0 where it is empty. */
+  /** Returns the number in a slot, or 0 for an empty slot. */
   valueAt(slot: number): number {
     return this.#table[slot + this.#words] ?? 0;
   }
 
-  /** Sets the number of the token found last, in its slot. */
+  /** Stores the number of the token that was found last, in its slot. */
   put(slot: number, value: number): void {
     if (this.valueAt(slot) !== 0) {
       this.#table[slot + this.#words] = value;
@@ -85,7 +88,7 @@ export class TokenTable {
 
   #grow(): void {
     const old = this.#table;
-    // A large table is not made larger than it need be.
+    // Large tables grow in smaller steps to waste less memory.
     this.#slots = Math.min(this.#slots * (this.#slots < LARGE ? 8 : 1.5), this.#mostSlots);
     this.#table = new Int32Array(this.#slots * this.#fields);
     this.#free = Math.floor(this.#slots * LOAD);
@@ -96,7 +99,7 @@ export class TokenTable {
   }
 }
 
-/** Sets the three words of `hash` to those of a token. */
+/** Writes the three words of a token's hash to `hash`. */
 export function hashToken(hash: Int32Array, token: string): void {
   let first = token.length | 0;
   let second = 0x9e3779b9 | 0;
@@ -118,19 +121,20 @@ export function hashToken(hash: Int32Array, token: string): void {
 const KEPT = 20;
 const FIELDS = 3; // two words of hash, and the line
 const BATCH = 256;
-/** More different tokens than one upload takes, at 75 % of the slots. */
+/** The limit on different tokens, which is more than one upload takes. */
 const MOST_TOKENS = 2 ** 19;
 
 /**
- * Finds repeated tokens, in bounded memory: once 524,288 different tokens were met it compares no further, and
- * reports that.
+ * Finds repeated tokens in bounded memory. After 524,288 different tokens it stops comparing, and reports the last line
+ * that it compared.
  */
 export class RepeatedTokens {
   readonly #first: { line: number; firstLine: number }[] = [];
   #count = 0;
   #comparedTo: number | undefined;
   readonly #table: TokenTable;
-  // Slots lie far apart in memory. Looked up many at a time, the processor waits for several of them at once.
+  // A batch of tokens to look up. Slots are far apart in memory, and lookups in batches let the processor wait for
+  // several slots at once.
   readonly #batch = new Int32Array(BATCH * FIELDS);
   #length = 0;
 
@@ -138,7 +142,7 @@ export class RepeatedTokens {
     this.#table = new TokenTable({ words: 2, mostSlots: Math.ceil(most / LOAD) });
   }
 
-  /** Takes in the token that is at `start` to `end` of `bytes`, seen on `line`. */
+  /** Adds the token between `start` and `end` of `bytes`, found on `line`. */
   add(bytes: DataView, start: number, end: number, line: number): void {
     if (this.#comparedTo !== undefined) return;
     let low = (end - start) | 0;

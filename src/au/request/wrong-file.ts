@@ -5,7 +5,7 @@ import { resolvePath } from '../../cli/app/typed-path.ts';
 import { GROUPS } from '../results/result-codes.ts';
 import { type FileKind, KIND_NAMES, recognizeFile } from './file-kind.ts';
 
-/** The failure for a file of another kind than a command needs. `typed` is `-` for standard input. */
+/** Returns the error for a file of another kind than a command needs. `typed` is `-` for standard input. */
 export function wrongRequest(typed: string, kind: Exclude<FileKind, 'request'>, needed = 'a request file'): SvcError {
   const isInput = typed === '-';
   const name = isInput ? 'standard input' : typed;
@@ -37,16 +37,16 @@ const INSTEAD_OF_REQUEST: Readonly<Record<Exclude<FileKind, 'request'>, (file: s
 };
 
 interface Compared {
-  /** Paths as typed; `-` is standard input. */
+  /** The paths as typed. `-` is standard input. */
   readonly request: string | undefined;
   readonly results: string;
-  /** The command with a request file and a result file in their places. */
+  /** Returns the command with the two files in the right places. */
   readonly words: (request: string, results: string) => readonly string[];
 }
 
 /**
- * Checks by their first bytes that a result file and its request are what they are named as.
- * @throws SvcError `usage` where the two are swapped, `refused_input` where one is something else
+ * Checks by their first bytes that the two files are a result file and a request file.
+ * @throws SvcError `usage` for swapped files, `refused_input` for a file of another kind
  */
 export async function requireRequestAndResults(context: Context, { request, results, words }: Compared): Promise<void> {
   const isReadable = request !== undefined && request !== '-';
@@ -58,7 +58,7 @@ export async function requireRequestAndResults(context: Context, { request, resu
     });
   if (isReadable && requestKind !== undefined && requestKind !== 'request') throw wrongRequest(request, requestKind);
   const fixed = request === undefined ? ['au', 'report', '<results>'] : words(request, '<results>');
-  // Without a request, the rows that svc au next left out can be counted like any results.
+  // Without a request, the rows that `svc au next` left out can be counted like results.
   const isExpected = resultsKind === 'results' || (resultsKind === 'excluded' && request === undefined);
   if (resultsKind !== undefined && !isExpected) throw wrongResults(results, resultsKind, fixed);
   if (request !== undefined && isSplit(results)) throw partOfResults(results, fixed);
@@ -73,7 +73,7 @@ function wrongResults(file: string, kind: FileKind, next: readonly string[]): Sv
   });
 }
 
-/** Whether the file has a name that `au report --split-into` gives to a part of a result file. */
+/** Tells whether a file is named like a part that `svc au report --split-into` writes. */
 function isSplit(file: string): boolean {
   return GROUPS.some((group) => path.basename(file) === `${group}.csv`);
 }

@@ -89,7 +89,9 @@ function reportHead({ notices }: Context, { status, headers }: AnyResponse): voi
   for (const line of [`HTTP ${status}`, ...lines, '']) notices.note(line);
 }
 
-/** Writes a response of unknown shape: an array as a list, an object unchanged; tables and CSV show the items of a list. */
+/**
+ * Writes a response of unknown shape: an array as a list, an object unchanged. Tables and CSV show the items of a list.
+ */
 async function printResponse(context: Context, body: JsonBody): Promise<void> {
   const items = Array.isArray(body.json) || isTabular(context) ? itemsIn(body) : undefined;
   if (items !== undefined) {

@@ -8,7 +8,10 @@ import { installTargetFor, put, type InstallStatus } from '../completion/install
 import type { Shell } from '../completion/shell.ts';
 import { SHELL_NAMES, type ShellName, shellNamed, SHELLS } from '../completion/shells.ts';
 
-/** The result of installing completions, and the remaining steps. `file` is null for a shell without a directory for them. */
+/**
+ * The result of installing completions, and the remaining steps. `file` is null for a shell without a completion
+ * directory.
+ */
 const completionInstallView: View = {
   name: 'installation',
   fields: ['shell', 'file', 'status', 'next'],
