@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Respond } from './world.ts';
 
-/** What no output may hold. */
+/** A card number and a signature that no output may contain. */
 export const CANARY = { card: '4111111111111111', signature: 'CANARYSIGNATURE0123456789abcdef' } as const;
 
-/** What a misbehaving service could send: each response repeats the key, a card number and a signed address. */
+/** Responses of a misbehaving service: each repeats the key, a card number and a signed address. */
 export const BAD_RESPONSES: Readonly<Record<string, Respond>> = {
   'a problem body': (request, response) =>
     response

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 
-// Listens and then stops its event loop, so that nothing is ever accepted.
+// This worker listens and then blocks its event loop, so that it never accepts a connection.
 const LISTEN = `
 const { parentPort } = require('node:worker_threads');
 const { createServer } = require('node:net');
@@ -11,7 +11,7 @@ const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 },
 });
 `;
 
-/** A port whose queue of connections is full: further ones are never completed. */
+/** Opens a port whose queue of connections is full, so that no further connection succeeds. */
 export async function blackHole(): Promise<{ url: URL; close(): Promise<void> }> {
   const worker = new Worker(LISTEN, { eval: true });
   const port = await new Promise<number>((resolve) => worker.once('message', resolve));

@@ -6,7 +6,7 @@ import { BUCKET } from './bucket-signature.ts';
 /** A request to a bucket: signed by a library, perhaps changed after that, and sent by Node. */
 export interface BucketRequest {
   readonly method?: string;
-  /** With the query, encoded. */
+  /** The encoded path, with the query. */
   readonly path: string;
   readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;

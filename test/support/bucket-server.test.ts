@@ -4,7 +4,7 @@ import { BucketServer } from './bucket-server.ts';
 
 const NOW = Date.UTC(2026, 2, 1, 12);
 
-/** Sends requests to a bucket server, whose clock stands still. */
+/** Starts a bucket server with a stopped clock, and returns it with a function that sends requests to it. */
 async function openBucket() {
   const server = await BucketServer.start();
   onTestFinished(() => server.close());

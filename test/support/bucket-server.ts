@@ -6,10 +6,13 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { BUCKET, BucketRefusal, checkSignature, decodedPart } from './bucket-signature.ts';
 
-/** Sees a request before the store does. It responds itself, or calls `proceed`, so that the store responds. */
+/**
+ * A function that sees a request before the store does, and either responds or calls `proceed` to let the store
+ * respond.
+ */
 export type BucketHook = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;
 
-/** What the store does with a write under a condition: honors it, writes in any case, or refuses the request. */
+/** How the store treats a conditional write: it honors the condition, ignores it, or refuses the request. */
 type Conditions = 'honored' | 'ignored' | { readonly status: number; readonly code: string };
 
 interface StoredObject {
@@ -23,8 +26,8 @@ interface StoredObject {
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * An S3-compatible store on loopback with one bucket, in memory. It checks signatures (version 4) and the clock, and it has
- * what an archive needs: objects are written, also under a condition, read in ranges, listed in pages and removed.
+ * An S3-compatible store on loopback with one bucket, in memory. It checks signatures (version 4) and the clock, and
+ * supports what an archive needs: conditional writes, reads of ranges, lists in pages, and removal.
  */
 export class BucketServer {
   /** Called for each request. */
@@ -177,7 +180,7 @@ function* piecesOf(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
-/** The bytes that a Range header names; undefined for the whole object. */
+/** Returns the range of bytes that a Range header names; undefined for the whole object. */
 function rangeOf(header: string | undefined, size: number) {
   const [, from = '', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(header ?? '') ?? [];
   if (from === '') return undefined;
@@ -188,7 +191,7 @@ function rangeOf(header: string | undefined, size: number) {
 
 const MAX_KEYS = 1000;
 
-/** One page of a list, as XML. */
+/** Returns one page of a list as XML. */
 function objectList(objects: readonly StoredObject[], query: URLSearchParams): string {
   const prefix = query.get('prefix') ?? '';
   const delimiter = query.get('delimiter') ?? '';
@@ -219,19 +222,19 @@ function objectList(objects: readonly StoredObject[], query: URLSearchParams): s
   return `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="${namespace}">${elements.join('')}</ListBucketResult>`;
 }
 
-/** Continuation tokens contain characters that an address must encode, as those of real stores do. */
+/** Returns a continuation token. Like the tokens of real stores, it contains characters that an address must encode. */
 function tokenOf(key: string): string {
   return `1/${Buffer.from(key).toString('base64')}`;
 }
 
-/** The key behind which a page starts. */
+/** Returns the key after which a page starts. */
 function startOf(query: URLSearchParams): string {
   const token = query.get('continuation-token');
   if (token === null) return query.get('start-after') ?? '';
   return Buffer.from(token.replace(/^1\//, ''), 'base64').toString('utf8');
 }
 
-/** An object, or the folder of several, which ends with the delimiter. */
+/** An object, or a folder, whose name ends with the delimiter. */
 interface Row {
   readonly object?: StoredObject;
   readonly folder: string;

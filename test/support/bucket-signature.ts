@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { decodedUri } from '../../src/schema/address.ts';
 
-/** The bucket that a bucket server has, and how it is reached. */
+/** The bucket of every bucket server, with its region and credentials. */
 export const BUCKET = {
   name: 'logs',
   accessKeyId: 'bucket-access-key',
@@ -65,7 +65,7 @@ export function checkSignature(request: SignedRequest, now: number): string | un
   return payload === 'UNSIGNED-PAYLOAD' ? undefined : payload;
 }
 
-/** A part of an address, decoded. @throws BucketRefusal where it cannot be decoded */
+/** Decodes a part of an address. @throws BucketRefusal where it cannot be decoded */
 export function decodedPart(text: string): string {
   const decoded = decodedUri(text);
   if (decoded === undefined) throw new BucketRefusal(400, 'InvalidURI', 'The address could not be read.');
@@ -123,7 +123,7 @@ function malformed(message: string, details: BucketRefusal['details'] = {}): Buc
   return new BucketRefusal(400, 'AuthorizationHeaderMalformed', message, details);
 }
 
-/** The text that is signed: the parts of the request in one form, however the client wrote them. */
+/** Returns the text that is signed: the parts of the request in one form, however the client wrote them. */
 function canonicalRequest(request: SignedRequest, names: readonly string[], payload: string): string {
   const [path = '', query = ''] = (request.url ?? '').split('?', 2);
   const headers = names.map((name) => `${name}:${headerOf(request, name).trim().replace(/ +/g, ' ')}\n`);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-/** Numbers that card networks publish for testing, one or more a network. */
+/** Numbers that card networks publish for testing, at least one for each network. */
 export const PUBLISHED_TEST_CARDS = [
   '4111111111111111',
   '4012888888881881',
@@ -40,7 +40,7 @@ const ISSUED: readonly [prefix: string, lengths: readonly number[]][] = [
   ['6304', [13, 16, 19]],
 ];
 
-/** `digits` and the Luhn digit that completes them. Written apart from the code under test. */
+/** Returns `digits` with their Luhn digit. It shares no code with what the tests check. */
 export function withCheckDigit(digits: string): string {
   const doubled = ['0', '2', '4', '6', '8', '1', '3', '5', '7', '9'];
   const sum = Array.from(digits)
@@ -49,7 +49,7 @@ export function withCheckDigit(digits: string): string {
   return `${digits}${(10 - (sum % 10)) % 10}`;
 }
 
-/** A random card number in a range of a known network. */
+/** Generates card numbers in the ranges of known networks. */
 export function cardNumber(): fc.Arbitrary<string> {
   const ranges = ISSUED.flatMap(([prefix, lengths]) => lengths.map((length) => ({ prefix, length })));
   const digits = fc.array(fc.nat(9), { minLength: 19, maxLength: 19 });
@@ -77,10 +77,13 @@ const GAPS = [
   '\u3000',
 ];
 
-/** Zeros, a date and a card number. */
+/** The number of digits in leading zeros, a date and a card number together. */
 const MOST_DIGITS = 40;
 
-/** A card number as someone might hide it in a cell: other scripts' digits, separators anywhere, signs nobody sees. */
+/**
+ * Generates card numbers as someone might hide them in a cell: with digits of other scripts, separators anywhere, or
+ * invisible characters.
+ */
 export function disguised(numbers = cardNumber()): fc.Arbitrary<string> {
   const look = fc.record({ zero: fc.constantFrom(...ZEROS), mixed: fc.boolean() });
   const gaps = fc.array(fc.constantFrom(...GAPS), { minLength: MOST_DIGITS, maxLength: MOST_DIGITS });
@@ -94,14 +97,14 @@ export function disguised(numbers = cardNumber()): fc.Arbitrary<string> {
   );
 }
 
-/** Digits that are nothing but card numbers: behind zeros, or one behind the other. */
+/** Generates one to four card numbers in a row, with or without zeros before them. */
 export function padded(): fc.Arbitrary<string> {
   return fc
     .tuple(fc.nat(8), fc.array(cardNumber(), { minLength: 1, maxLength: 4 }))
     .map(([zeros, numbers]) => `${'0'.repeat(zeros)}${numbers.join('')}`);
 }
 
-/** A card number with a date of 2020 to 2049 attached, behind zeros or not. */
+/** Generates card numbers next to a date of 2020 to 2049, with or without zeros before them. */
 export function dated(): fc.Arbitrary<string> {
   const parts = fc.record({
     number: cardNumber(),

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
 import tls, { createServer, type SecureContextOptions } from 'node:tls';
 
-/** A certificate that vouches for itself, and its key. */
+/** A self-signed certificate and its key. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
@@ -48,12 +48,12 @@ export function makeCertificate(host: string, days = 2): Certificate {
   };
 }
 
-/** A raw server that speaks TLS with this certificate. */
+/** Creates a TLS server with this certificate, which sends and receives raw bytes. */
 export function tlsServer({ cert, key }: Certificate): tls.Server {
   return createServer({ cert, key }).on('tlsClientError', () => undefined);
 }
 
-/** Makes this process trust the certificate, as NODE_EXTRA_CA_CERTS would; gives what takes that back. */
+/** Makes this process trust the certificate, as NODE_EXTRA_CA_CERTS would, and returns a function that undoes it. */
 export function trust({ cert }: Certificate): () => void {
   const original = tls.createSecureContext;
   tls.createSecureContext = (options?: SecureContextOptions) => original({ ...options, ca: cert });

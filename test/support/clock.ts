@@ -5,9 +5,9 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that moves only when told to, or, with `auto`, as soon as everything sleeps. Keeps every sleep asked for. */
+/** A clock that moves only when told to or, with `auto`, as soon as a caller sleeps. It records every pause. */
 export class FakeClock implements Clock {
-  /** Every pause asked for, in milliseconds, in order. */
+  /** Every requested pause, in milliseconds, in order. */
   readonly slept: number[] = [];
   #now: number;
   readonly #auto: boolean;
@@ -22,7 +22,7 @@ export class FakeClock implements Clock {
     return this.#now;
   }
 
-  /** How many sleep at present. */
+  /** The number of callers that are asleep. */
   get sleeping(): number {
     return this.#sleepers.length;
   }
@@ -47,7 +47,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Moves on by `ms`, waking everyone whose time comes on the way, in order. */
+  /** Moves on by `ms`, and wakes every sleeper that becomes due on the way, in order. */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms;
     for (let due = this.#earliest(); due !== undefined && due <= until; due = this.#earliest()) {
@@ -57,7 +57,7 @@ export class FakeClock implements Clock {
     this.#now = Math.max(this.#now, until);
   }
 
-  /** Moves to the first moment that somebody sleeps until. */
+  /** Moves to the moment at which the next sleeper is due. */
   toNext(): void {
     this.#next();
   }

@@ -1,6 +1,6 @@
 /**
- * A line that works for every command of the tree, in a world as `World.prepare` makes it. The sweeps run these: a new
- * command fails them until it has a line here. `{job}` and the like stand for what that world holds.
+ * A command line for every command of the tree, which succeeds in a world made by `World.prepare`. The sweeps run these
+ * lines: a new command fails them until it has one. Placeholders such as `{job}` stand for ids of that world.
  */
 export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'logs list': 'logs list --limit 20',
@@ -73,10 +73,10 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   commands: 'commands',
 };
 
-/** Commands that go on until they are ended. */
+/** Commands that run until they are stopped. */
 export const LASTING: ReadonlySet<string> = new Set(['events listen', 'sandbox start']);
 
-/** The exit code of one of these lines: a review of a day that the archive has nothing of ends with 14. */
+/** Returns the exit code of one of these lines. A review of a day that is not in the archive ends with 14. */
 export function exitCodeOf(line: string | undefined): number {
   return line === COMMAND_LINES['logs review'] ? 14 : 0;
 }

@@ -12,9 +12,9 @@ export type ProxyManner =
   | 'silent-tunnel'
   | { readonly status: number; readonly headers?: string };
 
-/** A proxy that knows CONNECT only, and leads every tunnel to one port of this machine, whatever host was asked for. */
+/** A proxy that only supports CONNECT. Every tunnel leads to one port of this machine, whatever host was requested. */
 export class ConnectProxy {
-  /** Every request: for a tunnel, the path is the host and port asked for. */
+  /** Every request, in order. The path of a tunnel is the requested host and port. */
   readonly ledger: Received[] = [];
   /** Tunnels opened so far. */
   tunnels = 0;

@@ -2,14 +2,14 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { Server as TlsServer } from 'node:tls';
 import { type Received, readRequests } from './request-reader.ts';
 
-/** What the server does with one request, or with one connection before it reads from it. */
+/** An action of the server on one request, or on one connection before the server reads from it. */
 export interface Step {
-  /** When it acts: as soon as the connection is there, once the head of a request is read, or the whole request. */
+  /** When the server acts: once it has accepted the connection, read the head of a request, or read a whole request. */
   readonly on: 'connection' | 'head' | 'request';
   act(socket: Socket, request: Received | undefined): void;
 }
 
-/** Steps in order, the last one for all that follow; or a function that chooses by the request. */
+/** The steps in order, where the last one repeats; or a function that chooses a step for each request. */
 export type Script = readonly Step[] | ((request: Received, index: number) => Step);
 
 /** An HTTP server on loopback that does exactly what its script says, valid or not, and keeps a ledger. */
@@ -26,7 +26,7 @@ export class FaultServer {
   private constructor(server: Server, script: Script) {
     this.#server = server;
     this.#script = script;
-    // Over TLS the plain connection is of no use: what counts is the secured one.
+    // Over TLS, requests arrive on the secured connection only.
     const event = server instanceof TlsServer ? 'secureConnection' : 'connection';
     server.on(event, (socket: Socket) => this.#accept(socket));
   }
@@ -56,7 +56,7 @@ export class FaultServer {
     return this.ledger.filter((entry) => entry.complete && (method === undefined || entry.method === method));
   }
 
-  /** Begins anew with another script and an empty ledger. */
+  /** Starts over with another script and an empty ledger. */
   play(script: Script): void {
     this.#script = script;
     this.#taken = 0;

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Step } from './fault-server.ts';
 
-/** Headers of an answer; a list sends the header several times. */
+/** The headers of a response. A list sends its header once for each value. */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** A proper answer. */
+/** Sends a well-formed response. */
 export function answer(status: number, body: string | Buffer = '', headers: AnswerHeaders = {}): Step {
   const bytes = Buffer.from(body);
   return onRequest((socket) => {
@@ -13,12 +13,12 @@ export function answer(status: number, body: string | Buffer = '', headers: Answ
   });
 }
 
-/** A proper answer of JSON. */
+/** Sends a well-formed JSON response. */
 export function json(value: unknown, status = 200, headers: AnswerHeaders = {}): Step {
   return answer(status, JSON.stringify(value), { 'content-type': 'application/json', ...headers });
 }
 
-/** Exactly these bytes, then the end of the connection unless `open`. */
+/** Sends exactly these bytes, then ends the connection unless `open`. */
 export function raw(bytes: string | Buffer, open = false): Step {
   return onRequest((socket) => {
     if (open) socket.write(bytes, 'latin1');
@@ -26,7 +26,7 @@ export function raw(bytes: string | Buffer, open = false): Step {
   });
 }
 
-/** Stays silent: from the start of the connection on, once the request is read, after the headers, or amid the body. */
+/** Stays silent: from the start of the connection, once the request is read, after the headers, or amid the body. */
 export function silence(stage: 'connection' | 'request' | 'headers' | 'body', status = 200): Step {
   if (stage === 'connection') return onConnection((socket) => socket.resume());
   return onRequest((socket) => {
@@ -36,7 +36,7 @@ export function silence(stage: 'connection' | 'request' | 'headers' | 'body', st
   });
 }
 
-/** Sends a text byte by byte, for ever if it does not end. */
+/** Sends `start`, then `piece` again and again until the client closes the connection. */
 export function trickle(start: string, everyMs: number, piece: string): Step {
   return onRequest((socket) => {
     socket.write(start);
@@ -45,12 +45,12 @@ export function trickle(start: string, everyMs: number, piece: string): Step {
   });
 }
 
-/** Does what another step does, but later. */
+/** Delays another step. */
 export function later(ms: number, step: Step): Step {
   return { on: step.on, act: (socket, request) => void setTimeout(() => step.act(socket, request), ms) };
 }
 
-/** Ends the connection with a reset. `after` bytes of an answer may go out first. */
+/** Resets the connection. With `answer`, the first `after` bytes of a response go out before. */
 export function reset(when: 'connection' | 'head' | 'request' | 'answer', after = 30): Step {
   if (when === 'connection') return onConnection((socket) => socket.resetAndDestroy());
   return {
@@ -63,12 +63,12 @@ export function reset(when: 'connection' | 'head' | 'request' | 'answer', after 
   };
 }
 
-/** Ends the connection properly without a word. */
+/** Ends the connection properly, without a response. */
 export function hangUp(): Step {
   return onRequest((socket) => socket.end());
 }
 
-/** Answers as soon as the head is there and does not read the body. */
+/** Responds as soon as the head is read, and ends the connection without reading the body. */
 export function earlyAnswer(status: number, body: string): Step {
   return {
     on: 'head',
@@ -78,7 +78,7 @@ export function earlyAnswer(status: number, body: string): Step {
   };
 }
 
-/** Answers, and resets the connection when it is idle again. */
+/** Responds, and resets the connection once it is idle again. */
 export function answerThenReset(body: string, afterMs: number): Step {
   return onRequest((socket) => {
     socket.write(head(200, { 'content-length': String(body.length) }) + body);
@@ -86,7 +86,7 @@ export function answerThenReset(body: string, afterMs: number): Step {
   });
 }
 
-/** The head of an answer. */
+/** Returns the head of a response. */
 export function head(status: number, headers: AnswerHeaders = {}): string {
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     (typeof value === 'string' ? [value] : value).map((one) => `${name}: ${one}\r\n`),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import net from 'node:net';
 import { once } from 'node:events';
 
-/** One request as the store saw it, and ways to answer it well or badly. */
+/** A request as the store received it, with ways to respond to it, correctly or not. */
 export interface StoreCall {
   readonly method: string;
   readonly target: string;
@@ -10,9 +10,9 @@ export interface StoreCall {
   readonly socket: net.Socket;
   /** Body bytes received so far. */
   readonly received: () => number;
-  /** Resolves with the body's first `count` bytes (all by content-length unless given), or what came before a cut. */
+  /** Resolves with the first `count` bytes of the body (by default all), or with fewer if the client breaks off. */
   body(count?: number): Promise<Buffer>;
-  /** Sends an answer with a content-length. */
+  /** Sends a response with a content-length. */
   reply(status: number, headers?: Record<string, string>, body?: Buffer | string): void;
   /** Sends bytes as they are. */
   raw(bytes: Buffer | string): void;
@@ -22,18 +22,18 @@ export interface StoreCall {
   close(): void;
 }
 
-/** Plays the store for one request; the number counts requests from 0. */
+/** A function that plays the store for one request. Requests are numbered from 0. */
 export type StoreScript = (call: StoreCall, index: number) => void | Promise<void>;
 
 /** A store on loopback that does what its script says, and keeps a ledger. */
 export interface FaultStore {
   readonly calls: StoreCall[];
-  /** An address with a signature in its query. */
+  /** Returns an address with a signature in its query. */
   url(path?: string): URL;
   close(): Promise<void>;
 }
 
-/** The secret part of every address that a fault store gives: must never be seen again. */
+/** The secret part of every address of a fault store, which must never appear in output. */
 export const SIGNATURE = 'c2VjcmV0c2lnbmF0dXJl';
 
 export async function startFaultStore(script: StoreScript): Promise<FaultStore> {
@@ -70,7 +70,7 @@ function serve(socket: net.Socket, onCall: (call: StoreCall) => void | Promise<v
     const rest = head.subarray(end + 4);
     head = Buffer.alloc(0);
     sink = (more) => call.take(more);
-    // A connection is free for its next request once this one has been answered.
+    // A connection is free for its next request once this one has its response.
     const done = (): void => {
       if (call.isAnswered && call.received() >= call.length) sink = undefined;
     };
@@ -154,12 +154,12 @@ class Call implements StoreCall {
   }
 }
 
-/** An S3-type store's strong ETag of a single-part object. */
+/** Returns the strong ETag that an S3-type store gives an object uploaded in one part. */
 export function etagOf(content: Buffer): string {
   return `"${createHash('md5').update(content).digest('hex')}"`;
 }
 
-/** Answers a GET as a good S3-type store does: ranges, If-Match, 412, 416. */
+/** Responds to a GET as a correct S3-type store does: with ranges, If-Match, 412 and 416. */
 export function serveObject(call: StoreCall, content: Buffer, etag = etagOf(content)): void {
   const { 'if-match': ifMatch, range } = call.headers;
   if (ifMatch !== undefined && ifMatch !== etag)
@@ -171,13 +171,13 @@ export function serveObject(call: StoreCall, content: Buffer, etag = etagOf(cont
   call.reply(206, headers, content.subarray(start));
 }
 
-/** Sends a 200 that announces all of the content, gives `count` bytes of it, and resets. */
+/** Sends a 200 with the length of all the content, then only `count` bytes of it, and resets the connection. */
 export function serveCut(call: StoreCall, content: Buffer, count: number, etag = etagOf(content)): void {
   call.raw(`HTTP/1.1 200 OK\r\ncontent-length: ${content.length}\r\netag: ${etag}\r\n\r\n`);
   call.socket.write(content.subarray(0, count), () => setTimeout(() => call.reset(), 20));
 }
 
-/** Takes a PUT as strictly as the real stores together: 411 without a length, 400 with other authentication. */
+/** Accepts a PUT only as the strictest real stores do: 411 without a length, 400 with an Authorization header. */
 export async function takeObject(call: StoreCall): Promise<Buffer | undefined> {
   if (call.headers['content-length'] === undefined) {
     call.reply(411, {}, '<Error><Code>MissingContentLength</Code></Error>');

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 /** A request of the interface and its response, with every member that the interface names. */
 export interface InterfaceExample {
   readonly method: string;
-  /** `webhook` for a delivery. */
+  /** The path of the request; `webhook` for a delivery. */
   readonly path: string;
   readonly query?: string;
   /** The command that sends the request; `{id}` is the id in the path. */
@@ -14,7 +14,7 @@ export interface InterfaceExample {
   readonly body: unknown;
   /** Members that a response need not have. `*` stands for any name. */
   readonly optional: readonly string[];
-  /** Objects of which the interface shows no members. */
+  /** Objects whose members the interface does not show. */
   readonly open?: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export function interfaceExample(name: string): InterfaceExample {
   return found;
 }
 
-/** The type of every member, by its path: `data[].id` is a string. Elements of an array count together. */
+/** Returns the type of every member by its path: `data[].id` is a string. All elements of an array share one path. */
 export function shapeOf(value: unknown, path = '', shape = new Map<string, string>()): Map<string, string> {
   if (Array.isArray(value)) {
     shape.set(path, 'array');
@@ -47,7 +47,7 @@ export function shapeOf(value: unknown, path = '', shape = new Map<string, strin
   return shape;
 }
 
-/** In what a response differs from an example: members missing, unknown, or of another type. */
+/** Returns how a response differs from an example: members that are missing, unknown, or of another type. */
 export function differences(response: unknown, { body, optional, open = [] }: InterfaceExample): string[] {
   const actual = shapeOf(response);
   const expected = shapeOf(body);

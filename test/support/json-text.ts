@@ -5,7 +5,7 @@ const STRINGS = ['""', '"a"', '"\\/"', '"\\u00e9"', '"é日本"', '"\\"\\\\"', '
 const NAMES = [...STRINGS, '"__proto__"', '"constructor"', '"toJSON"', '"2"', '"1"', '"created_at"'];
 const SPACE = fc.constantFrom('', '', '', ' ', '\n', ' \t\r\n');
 
-/** A text of JSON, and the same without the whitespace between its tokens. */
+/** A JSON text, with and without whitespace between its tokens. */
 export interface JsonText {
   readonly spaced: string;
   readonly plain: string;
@@ -13,7 +13,7 @@ export interface JsonText {
 
 const words = fc.constantFrom(...NUMBERS, ...STRINGS, 'true', 'false', 'null').map(token);
 
-/** Texts of JSON that hold what a parser loses: digits, signs, equal and odd names. */
+/** JSON texts with what a parser loses: digits, signs, duplicate and odd names. */
 export const { object: objectText, value: valueText } = fc.letrec<{ value: JsonText; object: JsonText }>((tie) => ({
   value: fc.oneof({ maxDepth: 3, withCrossShrink: true }, words, words, list(tie('value')), tie('object')),
   object: fc

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * What README begins with, done with an installed program in a home of its own: a job at the embedded sandbox, from its
- * request file to its results.
+ * Does the first job of README with an installed program, in an empty home directory: a job at the embedded sandbox,
+ * from its request file to its results.
  * @returns the number of rows in the results
  */
 export function doMainJob(svc: string, directory: string): number {

@@ -1,15 +1,15 @@
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import type { FakeClock } from './clock.ts';
 
-/** Real pauses in a row, without a sign of work, after which everything that is left waits for the clock. */
+/** The number of real pauses in a row without a sign of work, after which everything under way waits for the clock. */
 const QUIET_PAUSES = 3;
 
-/** What files, names, connections and other programs are at work on. */
+/** Resources of Node that are signs of work on files, host names, connections and child processes. */
 const WORK = /^(FSReq|CloseReq|GetAddrInfo|TCPConnect|Process)/;
 
 /**
- * Moves the clock to the next moment that somebody sleeps until, whenever nothing else is under way, until the work is
- * over. `activity` counts what cannot be seen from here, such as requests.
+ * Waits for work to end. Whenever nothing but sleep is under way, it moves the clock to the moment at which the next
+ * sleeper is due. `activity` counts what this process does not show, such as requests.
  */
 export async function passTime<T>(clock: FakeClock, work: Promise<T>, activity: () => number): Promise<T> {
   const state = { isOver: false };

@@ -3,12 +3,12 @@ export interface Block {
   /** First line of the fence, counted from 1. */
   readonly line: number;
   readonly language: string;
-  /** Words behind the language, such as `account`; a renderer hides them. */
+  /** The words after the language, such as `account`; a renderer hides them. */
   readonly marks: readonly string[];
   readonly text: string;
 }
 
-/** The fenced blocks of a Markdown text, in order. */
+/** Returns the fenced blocks of a Markdown text, in order. */
 export function readBlocks(markdown: string): Block[] {
   const blocks: Block[] = [];
   const lines = markdown.split('\n');
@@ -25,7 +25,7 @@ export function readBlocks(markdown: string): Block[] {
   return blocks;
 }
 
-/** The command lines of a block, without comments and empty lines; a line that ends in `\` goes on in the next. */
+/** Returns the command lines of a block, without comments and empty lines. After `\`, a line continues in the next. */
 export function commandsOf(block: Block): string[] {
   return block.text
     .replaceAll(/\\\n\s*/g, '')

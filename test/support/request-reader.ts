@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 
-/** One request as it arrived. The body's bytes are counted while they come. */
+/** A request as it arrived. `bodyBytes` counts the bytes of its body as they come in. */
 export interface Received {
   readonly method: string;
   readonly path: string;
-  /** By lower-case name; a header sent twice is joined with a comma. */
+  /** The headers by lower-case name; a header sent twice is joined with a comma. */
   readonly headers: Readonly<Record<string, string>>;
   body: string;
   bodyBytes: number;
@@ -13,7 +13,7 @@ export interface Received {
 }
 
 interface Hooks {
-  /** Called when the head is read; gives what to call when the request is whole. */
+  /** Called when the head is read. Returns what to call once the whole request is read. */
   readonly onHead: (request: Received) => (() => void) | undefined;
 }
 
@@ -22,7 +22,7 @@ const HEAD_END = '\r\n\r\n';
 /** Reads requests off a raw connection, one after the other. */
 export function readRequests(socket: Socket, hooks: Hooks): void {
   const reader = new RequestReader(hooks);
-  // Latin-1 keeps one character a byte.
+  // In Latin-1, every byte is one character.
   socket.on('data', (chunk: Buffer) => reader.read(chunk.toString('latin1')));
 }
 
@@ -66,7 +66,7 @@ class RequestReader {
     return true;
   }
 
-  /** True when the body is whole. */
+  /** Reads on in the body. Returns true once the body is complete. */
   #readBody(request: Received): boolean {
     if (request.headers['transfer-encoding'] === 'chunked') {
       const end = this.#text.indexOf('0\r\n\r\n');

@@ -8,30 +8,30 @@ import { startSandbox } from '../../src/emulator/server.ts';
 import { main } from '../../src/main.ts';
 import { FakeClock } from './clock.ts';
 
-/** The key that the tool is given: no output may hold it. */
+/** The key that every run gets; no output may contain it. */
 export const KEY = 'key_canary7Qz4Xw91Lm';
 
-/** How a run in this process goes. */
+/** The options of a run in this process. */
 export interface HereOptions {
-  /** The service; a scripted one has no rate limits. */
+  /** The base URL of the service, to which requests go out without pacing. */
   readonly baseUrl?: URL;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string | Uint8Array;
-  /** Where relative paths begin; a directory of its own by default. */
+  /** The working directory of the run; by default its home directory. */
   readonly cwd?: string;
-  /** By default pauses take no time. */
+  /** The clock of the run; by default one on which pauses take no time. */
   readonly clock?: Clock;
-  /** An empty one that goes when the test ends by default. */
+  /** The home directory; by default an empty one that is removed when the test ends. */
   readonly home?: string;
-  /** In place of a stream that keeps what is written. */
+  /** Replaces the stream that collects the output. */
   readonly stdout?: Writable;
-  /** Linux by default. */
+  /** The platform that the run believes it is on; Linux by default. */
   readonly platform?: NodeJS.Platform;
   /** Aborts as a signal to the process would. */
   readonly signal?: AbortSignal;
 }
 
-/** What a run left behind. */
+/** The outcome of a run. */
 export interface HereResult {
   readonly code: number;
   readonly stdout: string;
@@ -69,12 +69,12 @@ function temporaryHome(): string {
   return home;
 }
 
-/** The error object that a run in a machine format left on stderr, its last line. */
+/** Returns the error object that a run in a machine format wrote to stderr as its last line. */
 export function errorIn({ stderr }: Pick<HereResult, 'stderr'>): Record<string, unknown> {
   return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
 }
 
-/** A fresh sandbox on a port of its own, as options for runs; it goes when the test ends. */
+/** Starts a fresh sandbox, which ends with the test, and returns the options of a run against it. */
 export async function startSandboxHere(): Promise<Required<Pick<HereOptions, 'baseUrl' | 'env'>>> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-sandbox-'));
   const sandbox = await startSandbox({ directory });

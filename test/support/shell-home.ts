@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A directory and a home in which a reader types what a document says, with `svc` on the PATH. */
+/** A directory and a home in which tests run the commands of a document, with `svc` on the PATH. */
 export interface ShellHome {
   readonly directory: string;
   /** Runs a script with bash, which ends at the first command that fails. */
@@ -14,7 +14,7 @@ export interface ShellHome {
   remove(): void;
 }
 
-/** Makes such a directory, with these names of the project in it. */
+/** Creates such a directory, with these files and folders of the project in it. */
 export function openShellHome(names: readonly string[] = []): ShellHome {
   const directory = mkdtempSync(join(tmpdir(), 'svc-reader-'));
   for (const name of names) symlinkSync(join(project, name), join(directory, name));

@@ -4,7 +4,9 @@ import type { Finished, Home } from './svc.ts';
 
 const UNSHARE = '/usr/bin/unshare';
 
-/** Mounts a file system of so many pages for one command only, fills it, and copies what the command left there. */
+/**
+ * Mounts a disk of `$1` pages for one command, copies `before` to it, and copies what the command left there to `left`.
+ */
 const ON_SMALL_DISK = `
 mount -t tmpfs -o nr_blocks="$1" none disk || exit 97
 shift
@@ -15,15 +17,15 @@ cp -r disk/. left/
 exit $code
 `;
 
-/** Whether this machine lets a process mount a file system that nobody else sees. */
+/** Whether this machine lets a process mount a file system that no other process sees. */
 export const CAN_MOUNT = spawnSync(UNSHARE, ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 
-/** For the title of tests that need it. */
+/** The end of the title of tests that need such a mount. */
 export const NEEDS_MOUNT = CAN_MOUNT ? '' : ' (skipped: needs root, or unshare -rm)';
 
 /**
- * Runs the tool with a disk of so many pages at `disk` in its home, in a mount namespace that ends with it. The disk
- * begins with what is in `before`, and what the tool leaves there is copied to `left`.
+ * Runs the tool with a disk of `pages` pages at `disk` in its home; the mount ends with the tool. The disk starts with
+ * the files of `before`, and what the tool leaves on it is copied to `left`.
  */
 export function onSmallDisk(
   home: Home,

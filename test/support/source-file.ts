@@ -17,7 +17,7 @@ export interface SourceFile {
   /** Path below src/, with forward slashes. */
   readonly path: string;
   readonly imports: readonly Import[];
-  /** Whether the identifier `process` stands anywhere. */
+  /** Whether the identifier `process` appears anywhere. */
   readonly mentionsProcess: boolean;
   /** Whether it writes to stdout, stderr or the console. */
   readonly writesToStreams: boolean;
@@ -58,7 +58,7 @@ function readImport(path: string, node: Node): Import[] {
   const kind = kindOfImport(node);
   if (kind === undefined || !isNode(node['source'])) return [];
   const specifier = node['source']['value'];
-  // An import by a computed name escapes every rule, so it is one that no rule allows.
+  // No rule can judge an import by a computed name, so no rule allows it.
   if (typeof specifier !== 'string') return [{ specifier: '(computed)', target: undefined, kind }];
   const target = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined;
   return [{ specifier, target, kind }];
@@ -105,7 +105,7 @@ function isStandardStream(node: unknown): boolean {
 
 const OPENING = /^(open|openSync|openAsBlob|readFile|readFileSync|createReadStream|appendFile|appendFileSync)$/;
 
-/** A method of the module of files, whatever a file calls it, or its import by name. */
+/** Tells whether a node uses or imports a function of `node:fs` that opens files. */
 function opensFile(node: Node): boolean {
   if (node['type'] === 'MemberExpression')
     return (

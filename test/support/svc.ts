@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 /** The launcher of the built tool. */
 export const LAUNCHER = fileURLToPath(new URL('../../bin/svc.js', import.meta.url));
 
-/** What a run of the tool left behind. */
+/** The outcome of a run of the tool. */
 export interface Finished {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -16,12 +16,12 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** How to run the tool. */
+/** The options of a run of the tool. */
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Without root's right to write where modes forbid it; see {@link CAN_OBEY_MODES}. */
+  /** Runs the tool without root's right to write where file modes forbid it; see {@link CAN_OBEY_MODES}. */
   readonly obeysModes?: boolean;
-  /** A program, with its words, that starts the tool. */
+  /** A program, with its arguments, that starts the tool. */
   readonly under?: readonly string[];
   /** Written to standard input, which is then closed. */
   readonly input?: string | Uint8Array;
@@ -29,13 +29,13 @@ export interface RunOptions {
 
 const IS_ROOT = process.getuid?.() === 0;
 
-/** Whether a process can be started for which the modes of files hold: root needs a program for it. */
+/** Whether the tests can start a process that file modes bind; root needs a program for that. */
 export const CAN_OBEY_MODES = !IS_ROOT || existsSync('/usr/bin/setpriv');
 
-// Root stays the owner of its files, and may no longer pass over their modes.
+// Root stays the owner of its files, but loses the right to bypass their modes.
 const WITHOUT_OVERRIDE = ['/usr/bin/setpriv', '--bounding-set=-dac_override,-dac_read_search'];
 
-/** A place of its own for the tool: a home directory with nothing in it, and no variable of ours. */
+/** An empty home directory in which the tool runs, without the variables of this process. */
 export class Home {
   readonly path = mkdtempSync(join(tmpdir(), 'svc-home-'));
 
@@ -61,7 +61,7 @@ export class Home {
     });
   }
 
-  /** The variables that the tool runs with. */
+  /** Returns the environment variables of the tool. */
   environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
     return { HOME: this.path, PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8', ...more };
   }
@@ -75,7 +75,7 @@ export class Home {
   }
 }
 
-/** Resolves when a process has ended and its output was read whole. */
+/** Resolves once a process has ended and all its output is read. */
 export function finished(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<Finished> {
   let stdout = '';
   let stderr = '';

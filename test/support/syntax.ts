@@ -3,26 +3,26 @@ import { parseSync } from 'rolldown/utils';
 /** A node of a syntax tree (ESTree with TypeScript), read by name because the rules look at few of them. */
 export type Node = Readonly<Record<string, unknown>>;
 
-/** Every node of a TypeScript or JavaScript file, outermost first; a syntax error throws. */
+/** Returns every node of a TypeScript or JavaScript file, the outermost first; a syntax error throws. */
 export function nodesOf(path: string, text: string): Node[] {
   const { program, errors } = parseSync(path, text);
   if (errors[0] !== undefined) throw new Error(`${path}: ${errors[0].message}`);
   return [...walk(program)];
 }
 
-/** Whether the value is an object, as a child of a node may be. */
+/** Tells whether a value is an object, as a child of a node may be. */
 export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null;
 }
 
-/** `c` of `a.b.c`, or the name itself. */
+/** Returns `c` for `a.b.c`, and the name for a name. */
 export function lastName(node: unknown): string | undefined {
   if (!isNode(node)) return undefined;
   if (node['type'] === 'Identifier') return String(node['name']);
   return node['type'] === 'MemberExpression' ? lastName(node['property']) : undefined;
 }
 
-/** The text of a string, or what a template begins with; undefined for any other node. */
+/** Returns the text of a string, or the start of a template; undefined for any other node. */
 export function textOf(node: unknown): string | undefined {
   if (!isNode(node)) return undefined;
   if (typeof node['value'] === 'string') return node['value'];

@@ -10,18 +10,19 @@ export interface TerminalRun {
   readonly columns?: number;
   readonly rows?: number;
   readonly cwd?: string;
-  /** The whole environment beside TERM, PATH and LANG; nothing is inherited. */
+  /** The environment in addition to TERM, PATH and LANG; nothing is inherited. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** How a program on a pseudo-terminal ended. */
 export interface TerminalExit {
-  /** 128 and the signal's number where a signal ended it, as a shell has it. */
+  /** The exit code or, as in a shell, 128 plus the number of the signal that ended the program. */
   readonly exitCode: number;
 }
 
-// What a program wrote last is lost when it ends and this process is too busy to read it within a fifth of a second.
-// So a shell stays behind on the terminal, tells the exit code in a sequence that no screen shows, and is ended here.
+// The last output of a program is lost when this process is too busy to read it within 0.2 seconds of the program's
+// end. So a shell stays behind on the terminal, reports the exit code in a sequence that no screen shows, and is then
+// killed.
 const KEEPER = String.raw`trap : HUP INT QUIT TERM; "$@"; printf '\033]777;%s\007' "$?"; read -r _`;
 const ENDING = '\u001b]777;';
 
@@ -29,7 +30,7 @@ const ENDING = '\u001b]777;';
 export class TerminalSession {
   /** Resolves when the program has ended and all that it wrote is on the screen. */
   readonly exited: Promise<TerminalExit>;
-  /** Everything the program wrote, escapes and all. */
+  /** Everything the program wrote, including escape sequences. */
   raw = '';
   readonly #pty: IPty;
   readonly #screen: InstanceType<typeof xterm.Terminal>;
@@ -59,7 +60,7 @@ export class TerminalSession {
     });
   }
 
-  /** All lines with what has scrolled away, without spaces at line ends and empty lines at the end. */
+  /** Returns all lines, scrolled away or not, without spaces at line ends and empty lines at the end. */
   screen(): string {
     const { buffer } = this.#screen;
     const lines = Array.from(
@@ -69,7 +70,7 @@ export class TerminalSession {
     return lines.join('\n').trimEnd();
   }
 
-  /** The screen once it matches, or once the program ended and it does; fails after `ms`. */
+  /** Returns the screen once it matches; fails after `ms` milliseconds. */
   async waitFor(pattern: string | RegExp, ms = 10_000): Promise<string> {
     const matches = (): boolean =>
       typeof pattern === 'string' ? this.screen().includes(pattern) : pattern.test(this.screen());
@@ -86,7 +87,7 @@ export class TerminalSession {
     return this.screen();
   }
 
-  /** Whether the cursor is visible, by the last thing the program said about it. */
+  /** Whether the cursor is visible, by the last escape sequence about it. */
   get cursorShows(): boolean {
     return this.raw.lastIndexOf('\u001b[?25h') >= this.raw.lastIndexOf('\u001b[?25l');
   }
@@ -101,7 +102,7 @@ export class TerminalSession {
     this.#screen.resize(columns, rows);
   }
 
-  /** Sends a signal to everything on the terminal, as closing it would. What has ended is left alone. */
+  /** Sends a signal to every process on the terminal, as closing it would; does nothing once they have ended. */
   kill(signal: NodeJS.Signals = 'SIGKILL'): void {
     try {
       process.kill(-this.#pty.pid, signal);
@@ -110,7 +111,7 @@ export class TerminalSession {
     }
   }
 
-  /** The exit code once the shell that stays behind has told it; ends the shell. */
+  /** Returns the exit code once the shell that stays behind has reported it, and ends that shell. */
   #takeEnding(): number | undefined {
     const at = this.raw.lastIndexOf(ENDING);
     const end = this.raw.indexOf('\u0007', at);
