@@ -6,7 +6,7 @@ import type { Actions } from './result-codes.ts';
 
 const STEPS = RESULT_STEPS.join(', ');
 
-/** `--action`: what to do about a result code, where the operator knows better. The last one for a code counts. */
+/** `--action` overrides the action for a result code. The last value for a code counts. */
 export const actionParameter = repeated(
   '--action <code=step>',
   `action for rows with this result code: ${STEPS}; for example WRN_OPT_OUT=exclude. To store it in the profile: svc profile set action.WRN_OPT_OUT exclude`,
@@ -17,7 +17,7 @@ export const actionParameter = repeated(
   },
 );
 
-/** What the operator chose, code by code: on the command line, else in the profile. */
+/** Returns the operator's actions by result code. Actions on the command line override actions in the profile. */
 export function actionsOf({ settings }: Pick<Context, 'settings'>, typed: readonly ChosenStep[]): Actions {
   return new Map([...Object.entries(settings.stored?.actions ?? {}), ...typed]);
 }

@@ -24,7 +24,7 @@ interface FinishOptions {
   readonly exec?: string | undefined;
 }
 
-/** Waits for a run whose parts are all uploaded, downloads its results and writes them into one file. */
+/** Waits for a fully uploaded run, downloads its results and writes them into one file. */
 export async function finishRun(
   context: Context,
   run: RunDirectory,
@@ -47,7 +47,7 @@ export async function finishRun(
   noteUncompared(context, record);
 }
 
-/** Checks where the results are to go, before any request. `run` may have written the file that is there. */
+/** Checks the destination of the results before any request. `run` may have written the file that exists there. */
 export async function requireDestination(context: Context, to: Destination, run?: RunDirectory): Promise<void> {
   if (to.out !== '-') return checkDestination(run?.record, to);
   const { globals, query } = context;
@@ -57,7 +57,7 @@ export async function requireDestination(context: Context, to: Destination, run?
   });
 }
 
-/** Writes the results of a run where they are to go: a file, a pipe, a device, or standard output. */
+/** Writes the results of a run to their destination: a file, a pipe, a device, or standard output. */
 export async function deliverResults(context: Context, run: RunDirectory, to: Destination): Promise<ResultsFile> {
   const isFile = to.out !== '-';
   const results = isFile ? await writeResults(run, to) : await keepResults(run);
@@ -65,14 +65,17 @@ export async function deliverResults(context: Context, run: RunDirectory, to: De
   return results;
 }
 
-/** A private file for what goes to standard output, a pipe or a device: nothing is passed on before it is proven or checked. */
+/**
+ * Creates the name of a private file for output to a pipe, a device or standard output, which must receive only checked
+ * data.
+ */
 export async function openSpool(context: Context): Promise<string> {
   const spooled = await createSpool(context.system);
   context.onClose(() => spooled.remove());
   return spooled.path;
 }
 
-/** Copies a finished file to a pipe, a device or standard output; a target that is a file is left as it is. */
+/** Copies a finished file to a pipe, a device or standard output. Does nothing if the target is a file. */
 export async function copyOut(context: Context, file: string, out: string): Promise<void> {
   if (out === '-') {
     for await (const piece of (await fileSource(file)).open()) await context.out.writeBytes(piece);
@@ -82,7 +85,7 @@ export async function copyOut(context: Context, file: string, out: string): Prom
   if (target.kind !== 'file') await copyInto(target, file, context);
 }
 
-/** Says why results were not compared with the tokens of their request, where that was not possible. */
+/** Notes that the results could not be compared with the tokens of their request, and why. */
 export function noteUncompared(context: Context, record: RunRecord): void {
   const { parts, results } = record;
   if (results === undefined || areCompared(record)) return;
@@ -93,18 +96,21 @@ export function noteUncompared(context: Context, record: RunRecord): void {
   noteNext(context, 'to compare them with a copy of it', ['au', 'report', results.file, '--request', '<file>']);
 }
 
-/** Why results could not be compared with the request: a run of an earlier version has no copy of it. */
+/** Explains why results could not be compared with the request. Runs of early versions have no copy of it. */
 export function whyNotCompared({ input: { path: file } }: RunRecord): string {
   return file === undefined ? 'the run has no copy of its request file' : `${file} is gone or has changed`;
 }
 
-/** What to look at first in results that are written; undefined where they cannot be counted. */
+/**
+ * Returns the most important warning about written results; undefined if there is none or the results cannot be
+ * counted.
+ */
 export async function firstWarning(context: Context, record: RunRecord): Promise<string | undefined> {
   try {
     const { codes } = await countedResults(record, actionsOf(context, []));
     return warningOf(context, record, codes);
   } catch (error) {
-    // Results that the operator accepted unproven may not be a table.
+    // Results that the operator accepted as unproven may not be a valid CSV table.
     if (isSvcError(error, 'checksum_mismatch')) return undefined;
     throw error;
   }

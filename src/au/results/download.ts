@@ -22,19 +22,21 @@ import { applyToRun } from '../run/run.ts';
 
 export interface ResultsOptions extends RunOptions {
   readonly overwrite?: boolean | undefined;
-  /** The process, for the lock that keeps two downloads of one target apart; without it none is taken. */
+  /** The process that takes the lock against two downloads to one target. Without it, no lock is taken. */
   readonly host?: Pick<LockHost, 'pid' | 'isAlive'> | undefined;
-  /** How many rows were sent, where that is known. */
+  /** The number of rows sent, if known. */
   readonly rowsSent?: number | undefined;
-  /** The rows that were sent, where they can be read: each result must be for one of their tokens. */
+  /** The rows sent, if they are readable. Each result must belong to one of their tokens. */
   readonly request?: Rereadable | undefined;
-  /** Takes bytes that came the same each time although one rule speaks against them. */
+  /** Accepts a file that was identical in every attempt but violates one rule. */
   readonly acceptUnproven?: boolean | undefined;
 }
 
 /**
- * Downloads the results of a completed job into a file, byte for byte, and only once they are proven whole (R59).
- * @throws SvcError `job_expired`, `job_failed`, `pending` when it is not completed, and those of the transfer
+ * Downloads the results of a completed job into a file byte for byte. The file appears only once it is proven complete
+ * (R59).
+ * @throws SvcError `job_expired`, `job_failed`, `pending` for a job that is not completed, and the errors of the
+ *   transfer
  */
 export async function downloadResults(
   client: Client,
@@ -50,7 +52,7 @@ export async function downloadResults(
     signal,
     maxWaitMs,
     host: options.host,
-    // The life of an address is not stated: the job is read again just before each use.
+    // The lifetime of an address is undocumented, so the job is read again right before each use.
     address: () => addressOf(client, job),
     target,
     overwrite: options.overwrite ?? false,
@@ -63,7 +65,7 @@ export async function downloadResults(
   return result;
 }
 
-/** What speaks against a result file, beyond what its response shows. */
+/** Returns the reasons to doubt a result file, apart from those in its HTTP response. */
 export async function flawsOf(
   file: string,
   proof: Proof,
@@ -91,7 +93,7 @@ function rowCountFlaw(rows: number, rowsSent = Infinity): Flaw | undefined {
   return { rule: 'row_count', problem: `has ${countText(rows, 'row')}, more than the ${rowsSent} that were sent` };
 }
 
-/** Results of other tokens are those of another request, such as another tenant's (R71). */
+/** Results for other tokens belong to another request, such as another tenant's (R71). */
 function tokenFlaw({ notRequested, duplicates }: Reconciliation): Flaw | undefined {
   const problems = [
     notRequested > 0 ? `${countText(notRequested, 'row')} for tokens that were not requested` : [],
@@ -100,7 +102,7 @@ function tokenFlaw({ notRequested, duplicates }: Reconciliation): Flaw | undefin
   return problems.length === 0 ? undefined : { rule: 'tokens', problem: `has ${problems.join(' and ')}` };
 }
 
-/** The last byte of a file; a line feed where it is empty. */
+/** Returns the last byte of a file, or a line feed for an empty file. */
 export async function lastByteOf(file: string): Promise<number> {
   const { size } = await fileSource(file);
   const end = await fileSource(file, { start: Math.max(0, size - 1) });
@@ -123,7 +125,7 @@ async function addressOf(client: Client, id: string): Promise<URL> {
   });
 }
 
-/** Counts a result file; rows that were sent and are not in it are unchanged. */
+/** Counts a result file. Rows that were sent but have no result count as unchanged. */
 export async function countResults(
   file: string,
   rowsSent: number,
@@ -138,12 +140,12 @@ export function recordResults(run: RunDirectory, part: Part, results: Omit<PartR
   run.save();
 }
 
-/** Which job a file of results came from: another job of the part has other results. */
+/** Names the job of a result file, because another job of the same part has other results. */
 export function ofJob({ job }: Part): Pick<PartResults, 'job'> {
   return job === undefined ? {} : { job };
 }
 
-/** Accepts results that were kept although they are not proven whole: the operator vouches for them. */
+/** Accepts unproven results that were kept, on the operator's responsibility. */
 export async function acceptUnproven(run: RunDirectory): Promise<void> {
   for (const part of run.record.parts) {
     const { unproven, state } = part;
@@ -158,9 +160,9 @@ export async function acceptUnproven(run: RunDirectory): Promise<void> {
 }
 
 /**
- * Removes what downloads left in the run's directory for these parts, by default those that have ended: it may contain
- * tokens, and nothing resumes it. Bytes that the record names stay, because the operator can still accept them. For
- * whoever holds the run.
+ * Removes what downloads left in the run's directory for the given parts, by default for parts that have ended. These
+ * files may contain tokens, and nothing resumes them. Files that the record names stay, because the operator can still
+ * accept them. The caller must have locked the run.
  */
 export function removePartialFiles(run: RunDirectory, parts: readonly Part[] = endedParts(run.record)): void {
   const useless = parts.flatMap((part) => {
@@ -176,12 +178,14 @@ function endedParts({ parts }: RunRecord): Part[] {
   return parts.filter(({ state }) => state === 'downloaded' || state === 'failed');
 }
 
-/** Lets all results be downloaded again. Those that are kept are replaced only by new ones. */
+/** Marks all results for another download. Existing files are replaced only by new results. */
 export function refetchResults({ record }: RunDirectory): void {
   for (const part of record.parts) if (part.state === 'downloaded') apply(part, { kind: 'wanted again' });
 }
 
-/** Lets results be downloaded again that have changed since, or that an earlier version accepted too easily. */
+/**
+ * Marks results for another download if they have changed or if an earlier version accepted them without enough checks.
+ */
 export async function invalidateResults(run: RunDirectory): Promise<void> {
   const { record } = run;
   for (const part of record.parts.filter(({ state }) => state === 'downloaded')) {
@@ -190,11 +194,11 @@ export async function invalidateResults(run: RunDirectory): Promise<void> {
     if (isKept && isChecked(results)) continue;
     const request = await uploadedRows(part, run);
     const flaws = isKept ? await flawsOf(run.resultsFile(part), 'none', { rowsSent: part.rows, request }) : [];
-    // The end of a file whose length was proven says nothing.
+    // A missing line end is harmless in a file whose length was proven.
     const isSound = flaws.every(({ rule }) => rule === 'end' && results?.proof !== undefined);
     if (isKept && isSound) apply(part, { kind: 'checked', compared: request !== undefined });
     else {
-      // A file without its last line end may be whole: it is replaced only by another.
+      // A file without its last line end may be complete, so it is kept until another download replaces it.
       apply(part, { kind: 'spoiled', usable: isKept && flaws.every(({ rule }) => rule === 'end') });
       applyToRun(record, { kind: 'spoiled' });
     }
@@ -203,13 +207,13 @@ export async function invalidateResults(run: RunDirectory): Promise<void> {
   removePartialFiles(run);
 }
 
-/** Whether the operator vouched for results, or they were proven whole and compared as far as was possible. */
+/** Tells whether the operator accepted the results, or they were proven complete and compared as far as possible. */
 function isChecked(results: PartResults | undefined): boolean {
   if (results?.proof === 'operator') return true;
   return results?.proof !== undefined && results.compared !== undefined;
 }
 
-/** Whether results are kept that no version of this one proved. */
+/** Tells whether the run has results from an early version that did not prove them complete. */
 export function hasUnchecked({ parts }: Pick<RunRecord, 'parts'>): boolean {
   return parts.some(({ state, results }) => state === 'downloaded' && results?.proof === undefined);
 }
@@ -219,7 +223,7 @@ export async function isIntact(run: RunDirectory, part: Part): Promise<boolean> 
   return results !== undefined && (await hashOf(run.resultsFile(part))) === results.sha256;
 }
 
-/** SHA-256 of a file, hexadecimal; undefined when it cannot be read. */
+/** Returns the SHA-256 of a file in hexadecimal; undefined if the file cannot be read. */
 export async function hashOf(file: string): Promise<string | undefined> {
   return hashFile(file).catch(() => undefined);
 }

@@ -2,16 +2,16 @@ import { SvcError } from '../../base/errors.ts';
 import { nearest } from '../../base/security/typed-word.ts';
 import { type Parameter, value } from '../../cli/app/parameter.ts';
 
-/** How many rows may end in an error, or in an error or a warning, before a command ends with exit code 10. */
+/** The share of rows with errors, or with errors and warnings, above which a command exits with code 10. */
 export interface Threshold {
   readonly class: 'err' | 'wrn';
-  /** The largest share of all rows that is allowed, from 0 to 1. */
+  /** The largest allowed share of all rows, from 0 to 1. */
   readonly share: number;
-  /** As it was typed. */
+  /** The threshold as typed. */
   readonly words: string;
 }
 
-/** Reads `err`, `wrn`, `err=5%` or `wrn=0.5%`. Without a share no row is allowed. */
+/** Parses `err`, `wrn`, `err=5%` or `wrn=0.5%`. Without a share, no row is allowed. */
 export function parseThreshold(typed: string): Threshold {
   const [, kind, number] = /^(err|wrn)(?:=(\d{1,3}(?:\.\d{1,6})?)%)?$/.exec(typed.trim()) ?? [];
   const percent = Number(number ?? 0);
@@ -23,7 +23,7 @@ export function parseThreshold(typed: string): Threshold {
   });
 }
 
-/** `--fail-on` of commands that have results. */
+/** The option `--fail-on`, for commands that have results. */
 export const failOnParameter: Parameter<Threshold | undefined> = {
   ...value(
     '--fail-on <class[=share]>',

@@ -9,22 +9,22 @@ import { fileSource } from '../../client/transfer/source.ts';
 import { splitCells } from '../request/request-lines.ts';
 import { TokenTable } from '../request/token-table.ts';
 
-/** The first columns of a file of kept columns: the number of the row in the request, and its token. */
+/** The first columns of a file of kept columns: the row's number in the request, and its token. */
 export const KEPT_COLUMNS = ['row', 'token'] as const;
 
-/** The name of the file of kept columns beside a request. */
+/** Returns the name of the file of kept columns for a request. */
 export function keepFileOf(request: string): string {
   return `${request.replace(/\.csv$/i, '')}.keep.csv`;
 }
 
-/** `--keep` of commands that write rows. */
+/** The option `--keep`, for commands that write rows. */
 export const keepParameter = value(
   '--keep <file>',
   'add the columns in this file, which svc au prepare --keep wrote, to the rows of their tokens',
   text,
 );
 
-/** Opens the file of `--keep`, until the command ends. */
+/** Opens the file of `--keep` and closes it when the command ends. */
 export async function openKept(context: Context, typed: string | undefined): Promise<KeptColumns | undefined> {
   if (typed === undefined) return undefined;
   const kept = await KeptColumns.open(resolvePath(context, typed));
@@ -33,20 +33,20 @@ export async function openKept(context: Context, typed: string | undefined): Pro
 }
 
 const LF = 10;
-/** The longest row; a file without line ends is not read further. */
+/** The longest row. Bounds memory for a file without line ends. */
 const LONGEST_ROW = 256 * 1024;
 
 /**
- * Columns of an export that were kept beside its request, found by token in any order. In memory are the hash of each
- * token and where its row starts.
+ * The columns of an export that were kept in a separate file, found by token in any order. Memory contains only a hash
+ * of each token and the offset of its row.
  */
 export class KeptColumns {
-  /** Names of the kept columns. */
+  /** The names of the kept columns. */
   readonly names: readonly string[];
   readonly #path: string;
   readonly #lines: LinesAt;
   readonly #rows: RowStarts;
-  /** Rows that were looked up in vain. */
+  /** The number of lookups that found no row. */
   #missing = 0;
 
   private constructor(path: string, names: readonly string[], rows: RowStarts) {
@@ -56,7 +56,7 @@ export class KeptColumns {
     this.#rows = rows;
   }
 
-  /** @throws SvcError `refused_input` where the file is not one of kept columns */
+  /** Opens a file of kept columns. @throws SvcError `refused_input` for any other file */
   static async open(path: string): Promise<KeptColumns> {
     const rows: RowStarts = { numbers: new TokenTable({ words: 3 }), offsets: [] };
     let names: readonly string[] | undefined;
@@ -70,7 +70,7 @@ export class KeptColumns {
     return new KeptColumns(path, names, rows);
   }
 
-  /** The kept cells of a token; empty ones where the file does not have it. */
+  /** Returns the kept cells of a token, or empty cells if the file does not contain the token. */
   cellsOf(token: string): readonly string[] {
     const { numbers, offsets } = this.#rows;
     const offset = offsets[numbers.valueAt(numbers.find(token)) - 1];
@@ -89,7 +89,7 @@ export class KeptColumns {
   }
 }
 
-/** Where each row starts in a file, and the number of the row of each token. */
+/** The offset of each row in a file, and the number of each token's row. */
 interface RowStarts {
   readonly numbers: TokenTable;
   readonly offsets: number[];
@@ -101,7 +101,7 @@ function addRow({ numbers, offsets }: RowStarts, token: string, offset: number):
 }
 
 interface Line {
-  /** Without its line feed. */
+  /** The text of the line, without its line feed. */
   readonly text: string;
   readonly offset: number;
 }

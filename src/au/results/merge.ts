@@ -15,15 +15,15 @@ import { applyToRun } from '../run/run.ts';
 
 export interface MergeOptions {
   readonly overwrite: boolean;
-  /** Sets the draft apart from those of others; the same for one run, so that a crash leaves one at most. */
+  /** Distinguishes the draft from other drafts. A run always uses the same mark, so crashes leave at most one draft. */
   readonly mark: string;
-  /** Called when the draft is whole and on the disk, before it gets its name. */
+  /** Called when the draft is complete and flushed to disk, before it gets its final name. */
   readonly onWhole?: ((merged: Sealed) => void) | undefined;
 }
 
 /**
- * Puts the results of all parts, in the order of the input, into one file: whole or not at all. Parts with the same
- * header are joined byte for byte; where a part has other columns, the file has the columns of all, by name.
+ * Merges the results of all parts into one file, in the order of the input. Writes the complete file or nothing. Parts
+ * with identical headers are joined byte for byte. Otherwise the file has the columns of all parts, by name.
  */
 export async function mergeResults(
   parts: readonly string[],
@@ -60,7 +60,7 @@ async function* joined(parts: readonly string[]): AsyncGenerator<Uint8Array> {
       if (rest.byteLength === 0) continue;
       if (!endsLine) yield Uint8Array.of(LF);
       yield rest;
-      // Only at a seam between two parts a line end can be missing.
+      // A line end can be missing only between two parts.
       endsLine = true;
     }
     endsLine = (await lastByteOf(part)) === LF;
@@ -94,17 +94,17 @@ async function* united(parts: readonly string[]): AsyncGenerator<string> {
 
 export interface Destination {
   readonly out: string;
-  /** Whether a file that is there may be replaced. */
+  /** Whether an existing file may be replaced. */
   readonly force: boolean;
 }
 
-/** The name of merged results that are kept in the run's directory. */
+/** The name of merged results in the run's directory. */
 const KEPT = 'results.csv';
 
 /**
- * Writes the results of all parts into one file, in the order of the input. A file that the run wrote before, and that
- * is unchanged, is left alone, or replaced when the results have changed. For a pipe or a device they are kept in
- * the run's directory, to be copied.
+ * Writes the results of all parts into one file, in the order of the input. Keeps an existing file that the run wrote
+ * and nobody changed, or replaces it if the results have changed. For a pipe or a device, writes the results into the
+ * run's directory for a later copy.
  */
 export async function writeResults(run: RunDirectory, { out, force }: Destination): Promise<ResultsFile> {
   const { record } = run;
@@ -115,19 +115,19 @@ export async function writeResults(run: RunDirectory, { out, force }: Destinatio
   return target.kind === 'file' ? merge(run, target.path, overwrite) : keepResults(run);
 }
 
-/** Writes the results into the run's own directory. */
+/** Writes the results into the run's directory. */
 export function keepResults(run: RunDirectory): Promise<ResultsFile> {
   return merge(run, path.join(run.path, KEPT), true);
 }
 
-/** Checks the destination before any request. A result file that this run wrote is no obstacle. */
+/** Checks the destination before any request. Accepts an existing result file that this run wrote. */
 export async function checkDestination(record: RunRecord | undefined, { out, force }: Destination): Promise<void> {
   if (!record || !(await ownResults(record, out))) await inspectTarget(out, force);
 }
 
 async function merge(run: RunDirectory, file: string, overwrite: boolean): Promise<ResultsFile> {
   const { record } = run;
-  // Of an abandoned run some parts may have none.
+  // Some parts of an abandoned run may have no results.
   const parts = record.parts.filter(({ state }) => state === 'downloaded');
   const files = parts.map((part) => run.resultsFile(part));
   const target = path.resolve(file);
@@ -142,7 +142,7 @@ async function merge(run: RunDirectory, file: string, overwrite: boolean): Promi
   return recordResults(run, { file: target, ...merged });
 }
 
-/** Records merged results, and how many of their rows are in each class: the next cycle is compared with these. */
+/** Records merged results and their counts by class, for a comparison with the next cycle. */
 async function recordResults(run: RunDirectory, results: ResultsFile): Promise<ResultsFile> {
   const { record } = run;
   applyToRun(record, { kind: 'delivered', file: results });
@@ -152,13 +152,16 @@ async function recordResults(run: RunDirectory, results: ResultsFile): Promise<R
     applyToRun(record, { kind: 'counted', counts: { updated, warned, errors } });
     run.save();
   } catch (error) {
-    // Results that the operator accepted unproven may not be a table.
+    // Results that the operator accepted as unproven may not be a valid CSV table.
     if (!isSvcError(error, 'checksum_mismatch')) throw error;
   }
   return results;
 }
 
-/** What is known of a file that is the merged results of this run, byte for byte. */
+/**
+ * Returns the recorded facts about a file that is byte for byte the merged results of this run; undefined for other
+ * files.
+ */
 async function ownResults({ results, writing }: RunRecord, file: string): Promise<ResultsFile | undefined> {
   if (!results && !writing) return undefined;
   const hash = await hashOf(file);

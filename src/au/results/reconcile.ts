@@ -8,14 +8,14 @@ export type Rereadable = Pick<UploadSource, 'open'>;
 export type MatchedBy =
   /** The results are in the order of the request. */
   | 'order'
-  /** They are not: by the tokens of the request. */
+  /** The results are in another order, so rows were matched by their tokens. */
   | 'token'
-  /** They are not, and the request has more tokens than fit in memory: the rows were only counted. */
+  /** The results are in another order, and the request has too many tokens for memory. The rows were only counted. */
   | 'count';
 
-/** A row of the results that matches no row of the request. */
+/** A result row that matches no row of the request. */
 export interface Mismatch {
-  /** Of the results; the first row below the header is 1. */
+  /** The number of the result row. The first row below the header is 1. */
   readonly row: number;
   readonly type: 'not_requested' | 'duplicate';
 }
@@ -23,13 +23,13 @@ export interface Mismatch {
 export interface Reconciliation {
   readonly requested: number;
   readonly answered: number;
-  /** Rows of the request without a result: nothing about them changed. */
+  /** Rows of the request without a result, because nothing about them changed. */
   readonly unchanged: number;
-  /** Rows of the results whose token is not in the request. */
+  /** Result rows whose token is not in the request. */
   readonly notRequested: number;
-  /** Rows of the results whose token already had as many results as it was requested. */
+  /** Result rows for a token that already had one result for each of its rows in the request. */
   readonly duplicates: number;
-  /** The first 20 such rows. */
+  /** The first 20 mismatched rows. */
   readonly mismatches: readonly Mismatch[];
   readonly matchedBy: MatchedBy;
 }
@@ -37,9 +37,9 @@ export interface Reconciliation {
 const KEPT = 20;
 
 /**
- * Finds whether each row of the results belongs to a row of the request. Where the results are in the order of the
- * request, as the service's do, both are read once, side by side; else the request's tokens are looked up by their
- * hashes. The request is a file that was checked. Memory is flat either way.
+ * Matches each result row with a row of the request, which must be a valid file. If the results are in the request's
+ * order, as the service returns them, reads both files once, side by side. Otherwise looks up the hashes of tokens.
+ * Uses constant memory either way.
  */
 export async function reconcile(
   request: Rereadable,
@@ -49,7 +49,7 @@ export async function reconcile(
   return (await compareInOrder(request, results)) ?? compareByToken(request, results, index);
 }
 
-/** Undefined when a row of the results has no counterpart in the rest of the request. */
+/** Compares files in the same order. Returns undefined if a result row matches no remaining row of the request. */
 async function compareInOrder(request: Rereadable, results: Rereadable): Promise<Reconciliation | undefined> {
   const answers = await ResultCursor.open(results.open());
   let requested = 0;
@@ -97,9 +97,9 @@ async function compareByToken(request: Rereadable, results: Rereadable, index: T
   return { requested, answered, unchanged, notRequested, duplicates, mismatches, matchedBy };
 }
 
-/** Reads a result file row by row beside another file. */
+/** Reads a result file row by row alongside another file. */
 export class ResultCursor {
-  /** The current row; undefined after the last. */
+  /** The current row; undefined after the last one. */
   row: ResultRow | undefined;
   readonly #batches: AsyncGenerator<readonly ResultRow[], void>;
   #batch: readonly ResultRow[] = [];
@@ -109,14 +109,16 @@ export class ResultCursor {
     this.#batches = readResults(source);
   }
 
-  /** Opens a file at its first row. Fails as `readResults` does. */
+  /** Opens a file at its first row. Throws the errors of `readResults`. */
   static async open(source: AsyncIterable<Uint8Array>): Promise<ResultCursor> {
     const cursor = new ResultCursor(source);
     await cursor.#refill();
     return cursor;
   }
 
-  /** Moves to the next row; wait only where a promise is returned: most rows are there already. */
+  /**
+   * Moves to the next row. Returns a promise only if the row must be awaited, because most rows are already in memory.
+   */
   advance(): Promise<void> | undefined {
     this.#at += 1;
     this.row = this.#batch[this.#at];
@@ -138,8 +140,8 @@ export class ResultCursor {
 const MOST_SLOTS = 2 ** 22;
 
 /**
- * Which tokens were requested, in bounded memory: at most 50 MB. It takes 3,145,728 different tokens; from then on
- * `isFull`, and nothing more is known. A token's number is how many of its results are still to come, plus one.
+ * The requested tokens, in at most 50 MB. After 3,145,728 different tokens it is full (`isFull`), and its responses are
+ * no longer valid. The table stores, for each token, the number of its outstanding results plus one.
  */
 export class TokenIndex {
   readonly #table: TokenTable;
@@ -152,14 +154,16 @@ export class TokenIndex {
     return this.#table.isFull;
   }
 
-  /** Takes in a token that was requested, perhaps not for the first time. */
+  /** Adds a requested token, which may be in the index already. */
   expect(token: string): void {
     if (this.isFull) return;
     const slot = this.#table.find(token);
     this.#table.put(slot, Math.max(1, this.#table.valueAt(slot)) + 1);
   }
 
-  /** Takes in a result: `duplicate` when the token has had as many results as it was requested for. */
+  /**
+   * Counts a result. Returns `duplicate` for a token that already has as many results as it has rows in the request.
+   */
   take(token: string): Mismatch['type'] | 'expected' {
     const slot = this.#table.find(token);
     const left = this.#table.valueAt(slot);

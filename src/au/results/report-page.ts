@@ -14,16 +14,16 @@ import { namedCounts } from './result-codes.ts';
 import type { Trend } from './trend.ts';
 
 export interface PageSubject {
-  /** In milliseconds since the epoch. */
+  /** The time of the report, in milliseconds since the epoch. */
   readonly madeAt: number;
-  /** The run that the results are of, and its tenant, where they are known. */
+  /** The run that wrote the results, if known. */
   readonly run?: string | undefined;
   readonly tenant?: string | undefined;
-  /** How the results compare with those of the last cycle, where that is known. */
+  /** A comparison of the results with the last cycle, if known. */
   readonly trend?: Trend | undefined;
 }
 
-/** A report as one self-contained page: no script, nothing loaded from anywhere. */
+/** Returns a report as a self-contained HTML page, without scripts or external resources. */
 export function reportPage(report: Report, { madeAt, run, tenant, trend }: PageSubject): string {
   const of = [run && `Run ${run}`, tenant && `tenant ${tenant}`].filter(Boolean).join(', ');
   const { file, rows } = report;
@@ -68,7 +68,8 @@ function codeSection(report: Report): string {
 `;
 }
 
-// The roles say what the tags do: on a narrow screen the rows are laid out as blocks, and some browsers then forget it.
+// The explicit roles are needed because narrow screens show rows as blocks, and some browsers then drop the roles of
+// table tags.
 function codeRow({ code, count, meaning, action }: ReportCode, report: Report): string {
   return `<tr role="row"><th scope="row" role="rowheader">${escapeHtml(shownCode(code))}</th><td role="cell" class="number" data-label="Rows">${formatNumber(count)}</td><td role="cell" class="number" data-label="Share">${percentOf(count, report)}</td><td role="cell" data-label="Meaning">${escapeHtml(meaning)}</td><td role="cell" data-label="What to do">${escapeHtml(action)}</td></tr>`;
 }
@@ -89,7 +90,7 @@ function classSection(report: Report): string {
   return chartSection({ id: 'classes', title: 'By class', caption: 'Rows by class' }, bars, report);
 }
 
-/** What the codes ask for, with what the operator chose for them. */
+/** Describes the actions that the codes require, including the operator's choices. */
 function stepSection(report: Report): string {
   const counts = namedCounts(report.groups, report.request?.unchanged);
   const bars = counts.map(({ group, name, count }) => ({ name, count, kind: group }));
@@ -97,12 +98,12 @@ function stepSection(report: Report): string {
   return chartSection({ id: 'steps', title: 'What to do', caption: 'Rows by what to do' }, bars, report);
 }
 
-/** The text at the end of a bar: "1,234 (12.3%)". */
+/** Returns the text at the end of a bar: "1,234 (12.3%)". */
 function wordsOf(count: number, report: Report): string {
   return `${formatNumber(count)} (${percentOf(count, report)})`;
 }
 
-/** One bar of a chart; `kind` is the class of the style sheet that colors it. */
+/** A bar of a chart. `kind` is the CSS class that colors it. */
 interface Bar {
   readonly name: string;
   readonly count: number;
@@ -114,8 +115,8 @@ const BAR_TOP = 20;
 const BAR_HEIGHT = 12;
 
 /**
- * Horizontal bars as SVG, each its share of all rows, with its numbers in words. Lengths are percentages and there is no
- * viewBox, so that text, which stands above its bar, keeps its size on a narrow screen.
+ * Draws horizontal bars as SVG, each with its share of all rows and its numbers as text. Lengths are percentages and
+ * there is no viewBox, so that text keeps its size on a narrow screen.
  */
 function chartSection(
   { id, title, caption }: Readonly<Record<'id' | 'title' | 'caption', string>>,

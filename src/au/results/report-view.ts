@@ -8,17 +8,17 @@ import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSumma
 export interface Report extends Omit<ResultSummary, 'codes' | 'extraColumns'> {
   readonly file: string;
   readonly codes: readonly ReportCode[];
-  /** Columns that the interface does not name. */
+  /** Columns that are not in the documented interface. */
   readonly extra_columns: readonly string[];
-  /** The results compared with their request; null where no request was given. */
+  /** The comparison with the request; null without a request. */
   readonly request: ReportRequest | null;
-  /** The files that a split wrote; null without one. */
+  /** The files that a split wrote; null without a split. */
   readonly split: readonly { readonly file: string; readonly rows: number }[] | null;
 }
 
-/** How often a result code came, and what it asks for. */
+/** A result code with its count and its action. */
 export interface ReportCode extends CodeCount {
-  /** Of all rows: those requested, else those of the results; from 0 to 1. */
+  /** The share of all requested rows, or of all result rows without a request, from 0 to 1. */
   readonly share: number;
 }
 
@@ -46,7 +46,7 @@ export const reportView: View<Report> = {
   ],
 };
 
-/** The classes in the order of a report, and how each is called. */
+/** The classes in the order of a report, with their names. */
 export const CLASS_NAMES: readonly (readonly [kind: ResultClass, name: string])[] = [
   ['updated', 'updated'],
   ['warned', 'warnings'],
@@ -62,13 +62,13 @@ interface ChartOptions {
   readonly palette: Palette;
   readonly unicode: boolean;
   readonly plain: boolean;
-  /** Where the results are from, where that is known. */
+  /** The tenant of the results, if known. */
   readonly tenant?: string | undefined;
-  /** How wide it may be; infinite where nothing is to be broken. */
+  /** The available width; infinite if lines must not be broken. */
   readonly columns: number;
 }
 
-/** The report for people: one bar a result code, by class, with what the code asks for. */
+/** Draws the report for people: one bar per result code, by class, with the action for the code. */
 export function drawReport(report: Report, options: ChartOptions): string {
   const { palette } = options;
   const title = `${cleanText(report.file)}: ${countText(report.rows, 'row')}`;
@@ -106,12 +106,12 @@ function stepLines(report: Report, { plain }: ChartOptions): string[] {
   return counts.length === 0 ? [] : ['what to do', ...lines, ''];
 }
 
-/** Below this many rows, one code may well be that of most. */
+/** The number of rows below which a dominant code means nothing. */
 const FEWEST_ROWS = 20;
 
 /**
- * What to look at first when one error code has more than half of the rows: then the request, not its cards, is wrong as
- * a rule. `codes` are the codes of `rows` rows; `tenant` is the tenant that they were sent to, where it is known.
+ * Returns a warning if one error code has more than half of the rows. The cause is then usually the request rather than
+ * its cards. `codes` are the codes of all `rows`. `tenant` is the tenant that they were sent to, if known.
  */
 export function dominanceWarning(
   codes: readonly Pick<CodeCount, 'code' | 'class' | 'count'>[],
@@ -125,7 +125,9 @@ export function dominanceWarning(
   return `${count} ended in ${shownCode(found.code)} at ${where}: is the profile wrong, or the export?`;
 }
 
-/** How many rows shares are of: those of the results, and where the request is known those without a result too. */
+/**
+ * Returns the number of rows that shares refer to: all result rows, plus rows without a result if the request is known.
+ */
 export function wholeOf({ rows, request }: Pick<Report, 'rows' | 'request'>): number {
   return rows + (request?.unchanged ?? 0);
 }
@@ -136,7 +138,7 @@ export function percentOf(count: number, report: Pick<Report, 'rows' | 'request'
 
 type ChartCode = Pick<CodeCount, 'code' | 'class' | 'count' | 'action'> & { readonly share?: number };
 
-/** A line for each result code: its count, its share where it is given, a bar, and what it asks for. */
+/** Returns one line per result code: its count, its share if given, a bar, and its action. */
 export function codeLines(
   codes: readonly ChartCode[],
   { palette, unicode, plain, columns }: ChartOptions,
@@ -150,7 +152,7 @@ export function codeLines(
       return `${shownCode(code)}: ${formatNumber(count)}${share === undefined ? '' : ` (${fixedPercent(share)})`}: ${action}`;
     const percent = share === undefined ? '' : `${fixedPercent(share).padStart(6)}  `;
     const numbers = `${margin}${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${percent}`;
-    // On a narrow terminal the bar gives way; the numbers say the same.
+    // A narrow terminal leaves out the bar, because the numbers contain the same information.
     const room = Math.max(0, Math.min(BAR_COLUMNS, columns - numbers.length));
     const bar = drawBar(count, most, room, { unicode });
     const gap = room === 0 ? '' : `${' '.repeat(room - bar.length)}  `;
@@ -159,14 +161,14 @@ export function codeLines(
   });
 }
 
-/** A code for people: cleaned, named where it is empty, and cut where it is none. */
+/** Returns a code for display: cleaned, shortened if it is too long, and with a name if it is empty. */
 export function shownCode(code: string): string {
   if (code === '') return '(empty)';
   const clean = cleanText(code);
   return clean.length > CODE_COLUMNS ? `${clean.slice(0, CODE_COLUMNS - 1)}…` : clean;
 }
 
-/** The sum that must come out: in = updated + warned + errors + unchanged. */
+/** Returns the sum to check: in = updated + warned + errors + unchanged. */
 export function sumOf(report: Report, request: ReportRequest): string {
   const { updated, warned, errors, unknown } = report;
   const parts = [

@@ -6,18 +6,21 @@ import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import codes from './result-codes.json' with { type: 'json' };
 
 const BATCH = 500;
-/** The longest row, in bytes: a thousand times what the service sends. A file without line ends is not read further. */
+/** The longest row in bytes, a thousand times what the service sends. Bounds memory for a file without line ends. */
 const LONGEST_ROW = 1024 * 1024;
-/** Rows of a small piece are collected before the garbage collector moves them among the lasting objects. */
+/**
+ * The size of pieces to parse. The garbage collector frees the rows of a small piece cheaply, before it promotes them
+ * to long-lived memory.
+ */
 const PIECE = 4 * 1024;
 
 /**
- * Reads a result file by the names of its columns, with all that RFC 4180 allows: batches of rows, never empty, in flat
- * memory.
- * @throws SvcError `checksum_mismatch` when the file is truncated or malformed, or lacks the columns that every row needs
+ * Reads a result file by its column names and yields nonempty batches of rows, with constant memory. Accepts everything
+ * that RFC 4180 allows.
+ * @throws SvcError `checksum_mismatch` for a file that is truncated, malformed or without a required column
  */
 export async function* readResults(source: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ResultRow[], void> {
-  // Only some commands read results.
+  // csv-parse is loaded only by commands that read results.
   const { CsvError, parse } = await import('csv-parse');
   const input = Readable.from(copiedPieces(source), { objectMode: false });
   const parser = parse({ bom: true, skip_empty_lines: true, max_record_size: LONGEST_ROW });
@@ -39,14 +42,14 @@ export async function* readResults(source: AsyncIterable<Uint8Array>): AsyncGene
       rows = [];
     }
   } catch (error) {
-    // The parser's own error repeats cells of the file, so it is not the cause.
+    // The parser's error quotes cells of the file, so it must not become the cause.
     throw error instanceof CsvError ? unreadable(`is malformed or truncated after row ${row} (${error.code})`) : error;
   }
   if (header === undefined) throw unreadable('is empty, without even a header');
   if (rows.length > 0) yield rows;
 }
 
-/** The parser reads ahead, and the memory of what comes is used again. */
+/** Copies the pieces of a file, because the parser reads ahead and the memory of a chunk is reused. */
 export async function* copiedPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of source) {
     for (let at = 0; at < chunk.length; at += PIECE) yield Uint8Array.from(chunk.subarray(at, at + PIECE));
@@ -57,7 +60,7 @@ function unreadable(problem: string, facts?: Readonly<Record<string, unknown>>):
   return wrongResults(`the result file ${problem}`, facts);
 }
 
-/** Results that cannot be right. */
+/** Returns the error for results that cannot be right. */
 export function wrongResults(message: string, facts?: Readonly<Record<string, unknown>>): SvcError {
   return new SvcError('checksum_mismatch', message, {
     hint: 'Download the results again; if that changes nothing, contact support with the job id.',
@@ -68,23 +71,23 @@ export function wrongResults(message: string, facts?: Readonly<Record<string, un
 
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
-/** One row of a result file: the known columns, empty where the file has none, and all others as they came. */
+/** A row of a result file: the known columns, empty if the file lacks them, and all other columns unchanged. */
 export type ResultRow = Readonly<Record<ResultColumn, string>> & {
-  /** Columns that the interface does not name, by name. */
+  /** The columns that are not in the documented interface, by name. */
   readonly extra: Readonly<Record<string, string>>;
-  /** The first row below the header is 1. */
+  /** The number of the row. The first row below the header is 1. */
   readonly row: number;
 };
 
 interface ResultHeader {
-  /** The index of each known column; -1 where the file has none. */
+  /** The index of each known column; -1 for a column that the file lacks. */
   readonly indexes: Readonly<Record<ResultColumn, number>>;
   readonly extra: readonly (readonly [name: string, at: number])[];
 }
 
 const NEEDED: readonly ResultColumn[] = ['token', 'result_code'];
 
-/** Reads the names of the columns. @throws SvcError `checksum_mismatch` when one is missing or duplicated */
+/** Parses the header. @throws SvcError `checksum_mismatch` for a missing or duplicated column */
 function readResultHeader(names: readonly string[]): ResultHeader {
   const missing = NEEDED.filter((column) => !names.includes(column));
   if (missing.length > 0) throw unreadable(`lacks the column ${missing.join(' and ')}`, { missing });
@@ -99,7 +102,7 @@ function readResultHeader(names: readonly string[]): ResultHeader {
   };
 }
 
-// Spelled out: this runs for each of millions of rows, and a loop over names took half of the time.
+// This runs for each of millions of rows, and a loop over the names took half of the time.
 function toResultRow(cells: readonly string[], { indexes, extra }: ResultHeader, row: number): ResultRow {
   return {
     token: cells[indexes.token] ?? '',
@@ -116,12 +119,12 @@ function toResultRow(cells: readonly string[], { indexes, extra }: ResultHeader,
 
 const NO_EXTRA: Readonly<Record<string, string>> = {};
 
-/** What a result means for a token, by the prefix of its code. */
+/** The meaning of a result for its token, from the prefix of its code. */
 export type ResultClass = 'updated' | 'warned' | 'error' | 'unknown';
 
 /**
- * What there is to do with a row of the request, by its result, in the order of every report, and how it is called. The
- * next request has new tokens for `replace` and no row of `exclude`; all others stay as they were. Also names of files.
+ * The actions for a row of the request, by its result, in the order of every report, with their names. The next request
+ * has new tokens for `replace`, no rows for `exclude`, and unchanged rows for all others. The keys are also file names.
  */
 export const ROW_GROUPS = {
   replace: 'use the new token',
@@ -139,12 +142,12 @@ export type GroupCounts = Readonly<Record<RowGroup, number>>;
 
 export const GROUPS = Object.keys(ROW_GROUPS) as RowGroup[];
 
-/** No row in any group, for counting. */
+/** Returns a count of zero for every group. */
 export function noRows(): Record<RowGroup, number> {
   return { replace: 0, contact: 0, consider: 0, exclude: 0, fix: 0, support: 0, keep: 0 };
 }
 
-/** The groups that have rows, then the rows without a result where their number is known. */
+/** Returns the groups that have rows, then the rows without a result if their number is known. */
 export function namedCounts(
   groups: GroupCounts,
   unchanged = 0,
@@ -159,18 +162,18 @@ export interface ResultCode {
   readonly class: ResultClass;
   readonly meaning: string;
   readonly action: string;
-  /** Of its rows, those of an update without a new token aside. */
+  /** The group of the code's rows, except for updates without a new token. */
   readonly group: RowGroup;
-  /** False for a code that the interface does not name. */
+  /** Whether the code is in the documented interface. */
   readonly known: boolean;
 }
 
-/** The result codes of the interface, in its order. The service may send others. */
+/** The result codes of the documented interface, in its order. The service may send others. */
 const RESULT_CODES = new Map(
   Object.entries(codes).map(([code, known]) => [code, { ...(known as Omit<ResultCode, 'known'>), known: true }]),
 );
 
-/** What is known of a code; for one that is not known, what its prefix says. */
+/** Explains a result code. An unknown code is explained by its prefix. */
 export function explainResultCode(code: string): ResultCode {
   const known = RESULT_CODES.get(code);
   if (known !== undefined) return known;
@@ -187,16 +190,16 @@ const UNKNOWN_CODES: Readonly<Record<ResultClass, Omit<ResultCode, 'class' | 'kn
   unknown: { meaning: 'an unknown code', action: 'look the code up with the service', group: 'support' },
 };
 
-/** Steps that the operator chose for result codes instead of the defaults. */
+/** The operator's actions for result codes, which replace the defaults. */
 export type Actions = ReadonlyMap<string, ResultStep>;
 
-/** The one group of a row: the operator's choice for its code, else what the code asks for. */
+/** Returns the group of a row: the operator's choice for its code, or the default. */
 export function groupOf(code: string, hasNewToken: boolean, actions: Actions): RowGroup {
   const group = actions.get(code) ?? explainResultCode(code).group;
   return group === 'replace' && !hasNewToken ? 'keep' : group;
 }
 
-/** What a code asks for in words: the operator's choice where it is another one, else what comes with the code. */
+/** Describes the action for a code: the operator's choice if it differs from the default. */
 export function actionFor(code: string, actions: Actions): string {
   const { group, action } = explainResultCode(code);
   const chosen = actions.get(code);
@@ -210,33 +213,33 @@ const CHOSEN: Readonly<Record<ResultStep, string>> = {
   fix: 'fix the row or the token before it is sent again',
 };
 
-/** How often one code came, and what it asks for. */
+/** The number of rows with a code, and the action for it. */
 export interface CodeCount extends ResultCode {
   readonly code: string;
   readonly count: number;
 }
 
-/** What a result file contains, in numbers. Rows without any update are in no result file. */
+/** The counts of a result file, which contains no rows without an update. */
 export interface ResultSummary {
   readonly rows: number;
   readonly updated: number;
   readonly warned: number;
   readonly errors: number;
-  /** Rows with codes of no known prefix. */
+  /** Rows with a code of an unknown prefix. */
   readonly unknown: number;
   readonly groups: GroupCounts;
-  /** Codes in the order of the interface, then those not known there, by name. */
+  /** The codes in the order of the interface, then unknown codes by name. */
   readonly codes: readonly CodeCount[];
-  /** Names of the columns that the interface does not name; empty for a file without rows. */
+  /** Columns that are not in the documented interface; empty for a file without rows. */
   readonly extraColumns: readonly string[];
 }
 
-/** Stands for all codes beyond the first thousand different ones: no result file, but memory stays flat. */
+/** The name for all codes after the first thousand. No real result file has that many, but memory stays bounded. */
 const OTHER_CODES = '(other codes)';
 
 const MOST_CODES = 1_000;
 
-/** Counts the rows of a result file by code and class, in flat memory. Fails as `readResults` does. */
+/** Counts the rows of a result file by code and class, with constant memory. Throws the errors of `readResults`. */
 export async function summarizeResults(
   source: AsyncIterable<Uint8Array>,
   actions: Actions = new Map(),
@@ -270,7 +273,7 @@ export async function summarizeResults(
   };
 }
 
-/** Columns of an export that were kept beside its request, by token. */
+/** The kept columns of an export, by token. */
 export interface Kept {
   readonly names: readonly string[];
   cellsOf(token: string): readonly string[];
@@ -285,8 +288,9 @@ interface SplitRules {
 }
 
 /**
- * Sorts the rows of a result file by what there is to do, in their order and with all their columns; in batches. The
- * header is the same for every row: the interface's columns, then all others of the file, then the kept columns of the token. Lines have their ends.
+ * Yields the rows of a result file with their groups, in batches, in their order and with all columns. Every row has
+ * the same header: the documented columns, the other columns of the file, then the kept columns. Lines include their
+ * line ends.
  */
 export async function* splitResults(
   source: AsyncIterable<Uint8Array>,

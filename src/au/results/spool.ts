@@ -8,10 +8,10 @@ import { makeDirectory } from '../../base/files/directory.ts';
 import type { System } from '../../base/system.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 
-/** Twelve times what one job takes: enough for any pipe, and a bound for a runaway one. */
+/** The largest standard input: twelve times what one job takes. It bounds a runaway pipe. */
 const LARGEST = 360_000_000;
 
-/** A private file on disk: a copy of standard input, which can be read only once, or what is to go to a pipe. */
+/** A private file: a copy of standard input, which can be read only once, or data that will go to a pipe. */
 export interface Spooled {
   readonly path: string;
   remove(): Promise<void>;
@@ -29,7 +29,7 @@ export async function spoolInput(system: System, signal: AbortSignal): Promise<S
   }
 }
 
-/** A private copy of a regular file, in which nothing changes. The file system shares the bytes where it can. */
+/** Copies a regular file, so that later changes to it do not matter. The file system shares the data if it can. */
 export async function spoolFile(system: System, file: string, directory?: string): Promise<Spooled> {
   const spooled = await createSpool(system, directory);
   try {
@@ -56,8 +56,8 @@ async function* bounded(input: AsyncIterable<Uint8Array | string>): AsyncGenerat
 }
 
 /**
- * A name for a private file that lasts as long as this process, and what stands beside it. Files that killed processes
- * left behind are removed first (R41).
+ * Returns a name for a private file of this process. Its `remove` also removes files whose names begin with that name.
+ * Files of killed processes are removed first (R41).
  */
 export async function createSpool(
   system: System,
@@ -77,7 +77,7 @@ export async function createSpool(
   return { path: path.join(directory, name), remove };
 }
 
-/** Removes what killed processes left behind. */
+/** Removes the private files of killed processes. */
 export async function removeOrphanedSpool(system: System): Promise<void> {
   const directory = path.join(requireDirectory(system, 'state'), 'spool');
   if (existsSync(directory)) await removeOrphans(directory, system);

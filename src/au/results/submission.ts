@@ -15,22 +15,22 @@ import type { Threshold } from './fail-on.ts';
 import { actionFor, type Actions, type CodeCount, type ResultSummary } from './result-codes.ts';
 import { trendOf } from './trend.ts';
 
-/** A request file that was submitted, and its results where they were waited for. */
+/** A submitted request file, with its results if the command waited for them. */
 export type Submission = Omit<ReturnType<typeof submissionOf>, 'run' | 'status'> & {
-  /** Null where no row was new, so that there is no run. */
+  /** The id of the run; null if no row was new and so no run exists. */
   readonly run: string | null;
   readonly status: string;
-  /** Jobs of this key that no record named when the upload began. */
+  /** Jobs of this key that were in no record when the upload began. */
   readonly unrecorded_jobs?: readonly string[];
   readonly results?: Results | Pick<Results, 'file'>;
 };
 
-/** The results of a run in numbers. */
+/** The counts of a run's results. */
 export interface Results
   extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'groups' | 'codes' | 'extraColumns'> {
-  /** Rows that came back without any result, because nothing about them changed. */
+  /** Rows without a result, because nothing about them changed. */
   readonly unchanged: number;
-  /** Whether the token of each row was found in the request, no less often. */
+  /** Whether each result was matched with a requested row of its token. */
   readonly compared: boolean;
   readonly codes: readonly Pick<CodeCount, 'code' | 'class' | 'count' | 'action'>[];
 }
@@ -52,7 +52,7 @@ export const submissionView: View<Submission> = {
   ],
 };
 
-/** A run as it is shown, without the numbers of its results; with its job, where it has just one. */
+/** Returns the data shown for a run, without the counts of its results. Names the job if there is only one. */
 export function submissionOf(record: RunRecord) {
   const { id, input, parts, unrecorded_jobs: unrecorded } = record;
   const jobs = jobsOf(record);
@@ -67,7 +67,7 @@ export function submissionOf(record: RunRecord) {
   };
 }
 
-/** Shows a run whose results are written: for programs as data, for people as a chart. Then checks `--fail-on`. */
+/** Shows a run with written results, as data for programs or as a chart for people. Then checks `--fail-on`. */
 export async function showResults(
   context: Context,
   print: (submission: Submission) => Promise<void>,
@@ -87,7 +87,7 @@ export async function showResults(
   checkThreshold(results, record.input.rows, failOn);
 }
 
-/** The results of a run in numbers; `actions` are the operator's own for result codes. */
+/** Counts the results of a run. `actions` are the operator's choices for result codes. */
 export async function countedResults(record: RunRecord, actions: Actions): Promise<Results> {
   const { results, input } = record;
   if (!results) throw new SvcError('bug', 'results were to be shown before they were written');
@@ -95,7 +95,7 @@ export async function countedResults(record: RunRecord, actions: Actions): Promi
   const here = path.relative('', results.file);
   return {
     ...results,
-    // As it would be typed here, where that is shorter.
+    // The file is shown by its relative path if it is below the current directory.
     file: here.startsWith('..') ? results.file : here,
     compared: areCompared(record),
     updated,
@@ -112,7 +112,7 @@ export async function countedResults(record: RunRecord, actions: Actions): Promi
   };
 }
 
-/** @throws SvcError `threshold` when a larger share of the rows than `--fail-on` allows ended in its class */
+/** Checks the threshold of `--fail-on`. @throws SvcError `threshold` if more rows than allowed ended in its class */
 export function checkThreshold({ file, errors, warned, unknown }: Results, rows: number, failOn?: Threshold): void {
   if (failOn === undefined) return;
   const met = failOn.class === 'wrn' ? errors + warned + unknown : errors;
@@ -124,7 +124,7 @@ export function checkThreshold({ file, errors, warned, unknown }: Results, rows:
   });
 }
 
-/** The results as a chart: one bar a result code, and its action. */
+/** Draws the results as a chart with one bar per result code and its action. */
 async function drawResults(
   { palette, unicode, plain, out }: Context,
   rows: number,

@@ -3,14 +3,16 @@ import { countText, fixedPercent } from '../../cli/output/time.ts';
 import type { ResultCounts, RunRecord } from '../run/record.ts';
 import { everyRecord } from '../run/run-view.ts';
 
-/** How the results of a run compare with those of the tenant's last cycle, in words. */
+/** A comparison of a run's results with the tenant's last cycle, in words. */
 export interface Trend {
   readonly text: string;
-  /** A share that is far from that of the last cycle: the export or the profile may be wrong. */
+  /**
+   * A warning about a share that differs greatly from the last cycle, because the export or the profile may be wrong.
+   */
   readonly jump: string | undefined;
 }
 
-/** Compares the results of a run with those of the cycle before its own; undefined where no such cycle was counted. */
+/** Compares the results of a run with the cycle before; undefined if no earlier cycle was counted. */
 export async function trendOf(
   context: Pick<Context, 'system'>,
   record: RunRecord,
@@ -20,12 +22,12 @@ export async function trendOf(
   return last && compareCycles({ ...counts, rows: record.input.rows }, last);
 }
 
-/** The results of all runs of a cycle. */
+/** The summed results of all runs of a cycle. */
 interface CycleCounts extends ResultCounts {
   readonly rows: number;
 }
 
-/** The cycle of this tenant that was begun last before the run's own. */
+/** Returns the tenant's newest cycle that began before this run, apart from the run's own cycle. */
 function lastCycle(
   record: RunRecord,
   all: readonly RunRecord[],
@@ -51,7 +53,10 @@ function isSameTenant(a: RunRecord, b: RunRecord): boolean {
 
 const CLASSES = ['updated', 'warned', 'errors'] as const;
 
-/** A class counts as jumped when it has at least this many rows in one of the cycles, and a share beyond this factor. */
+/**
+ * The criteria for a jump of a class: at least this many rows in one of the cycles, and shares that differ by more than
+ * this factor.
+ */
 const FEWEST_ROWS = 50;
 const FACTOR = 3;
 
