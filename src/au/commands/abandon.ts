@@ -41,7 +41,10 @@ export const abandon = defineCommand({
   },
 });
 
-/** Abandons a run after saying what the service has of it, or resumes it. Undefined when the operator declined. */
+/**
+ * Abandons a run after showing what the service may process and bill, or resumes it. Undefined if the operator
+ * declined.
+ */
 async function abandonRun(context: Context, name: string, undo: boolean): Promise<RunRow | undefined> {
   const { notices, clock, system } = context;
   const run = await requireRun(context, name);
@@ -79,7 +82,7 @@ async function requireRun(context: Context, name: string): Promise<RunDirectory>
   });
 }
 
-/** Parts that have a job with their file, or may have: they are processed, and may be paid for. */
+/** Returns the parts whose jobs have their file or may have it. The service processes them and may bill them. */
 function uploadedParts({ parts }: RunRecord): Part[] {
   return parts.filter((part) => part.state === 'uploading' || !needsFile({ parts: [part] }));
 }
@@ -104,7 +107,7 @@ async function isConfirmed({ notices, prompts }: Context, question: string): Pro
   return isYes;
 }
 
-/** The run of this name or directory, if its record cannot be read or is gone from where the index has it. */
+/** Returns the run of this name or directory if its record is unreadable, or missing where the index locates it. */
 async function unreadableRun(context: Context, name: string): Promise<UnreadableRun | undefined> {
   const root = knownRunsRoot(context);
   const recorded = root !== undefined && name.startsWith('run-') ? path.join(root, path.basename(name)) : name;
@@ -116,7 +119,10 @@ async function unreadableRun(context: Context, name: string): Promise<Unreadable
   return [...found, ...indexed].find((each) => isSamePath(each.directory, directory));
 }
 
-/** Moves such a run to `damaged/` beside it, after showing the newest jobs. Undefined when the operator declined. */
+/**
+ * Moves a damaged run to the directory `damaged/` beside it, after showing the newest jobs. Undefined if the operator
+ * declined.
+ */
 async function setAside(context: Context, unreadable: UnreadableRun): Promise<RunRow | undefined> {
   const { notices, clock } = context;
   const { directory, error } = unreadable;
@@ -132,7 +138,7 @@ async function setAside(context: Context, unreadable: UnreadableRun): Promise<Ru
   return { ...unknown, run: path.basename(directory), status: 'damaged', progress: target };
 }
 
-/** One of them may have the rows of the run. */
+/** Lists the newest jobs of the tenant, because one of them may contain the rows of the damaged run. */
 async function showNewestJobs(context: Context): Promise<void> {
   const client = await context.client();
   const first = await client.accountUpdater.list({ pageSize: 20 }).pages().next();

@@ -27,7 +27,7 @@ export const check = defineCommand({
     const printOne = await recordPrinter(context, checkedFileView);
     const printList = await listPrinter(context, checkedFileView);
     const checked: CheckedFile[] = [];
-    // One that is refused stops no other.
+    // A refused file must not prevent the check of the others.
     for (const file of files) checked.push(await checkFile(context, file));
     const rows = checked.filter(({ check: { ok } }) => ok).map((file) => checkedFileRow(file.name, file.check));
     if (!isSingle) await printList(oneBatch(rows));

@@ -38,7 +38,7 @@ const downloadView: View<Downloaded & { readonly job: string }> = {
 };
 
 interface DownloadOptions extends Destination {
-  /** Accepts results that were kept although they are not proven whole. */
+  /** Whether to accept kept results that are not proven complete. */
   readonly acceptUnproven: boolean;
 }
 
@@ -101,7 +101,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
 
 const NO_RUN = 'no run on this machine has this job';
 
-/** What a run on this machine sent to a job, where its request can still be read; else why it cannot. */
+/** Finds the rows that a run on this machine sent to a job. Explains why if they cannot be read. */
 async function sentRows(context: Context, job: string) {
   const of = ({ record }: RunDirectory): boolean => record.parts.some((part) => part.job === job);
   const { runs, unreadable } = await recordedRuns(context);
@@ -115,13 +115,13 @@ async function sentRows(context: Context, job: string) {
   return { rowsSent: part.rows, request, why: whyNotCompared(run.record) };
 }
 
-/** The command that goes on with a download. */
+/** Returns the command that continues a download. */
 function again(of: string, { out, force, acceptUnproven: accepts }: DownloadOptions): string[] {
   const flags = [...(force ? ['--force'] : []), ...(accepts ? ['--accept-unproven'] : [])];
   return ['au', 'download', of, ...option('--out', out), ...flags];
 }
 
-/** How to accept results that are not proven whole, where the same bytes came each time. */
+/** Adds to an error how to accept unproven results, if every download attempt returned the same bytes. */
 function orAccept(error: unknown, job: string): unknown {
   if (!isSvcError(error, 'checksum_mismatch') || typeof error.facts?.['kept'] !== 'string') return error;
   const { code, message, hint, facts, retryable } = error;
@@ -130,9 +130,9 @@ function orAccept(error: unknown, job: string): unknown {
 }
 
 /**
- * Downloads the results that a run has and writes them into one file, without waiting. Of an abandoned run those of the
- * parts that have any. With `force` everything is downloaded once more.
- * @throws SvcError `pending` when a part is not done, `job_failed` when one failed
+ * Downloads the available results of a run into one file, without waiting. For an abandoned run, downloads the parts
+ * that have results. With `force`, downloads everything again.
+ * @throws SvcError `pending` for an unfinished part, `job_failed` for a failed one
  */
 async function downloadRun(context: Context, run: RunDirectory, options: DownloadOptions): Promise<Downloaded> {
   const { record } = run;
@@ -153,7 +153,7 @@ async function downloadRun(context: Context, run: RunDirectory, options: Downloa
   return { ...results, compared: areCompared(record) };
 }
 
-/** The parts of an abandoned run that were never uploaded, or failed, will have no results. */
+/** Warns about the parts of an abandoned run that have no results. @throws SvcError `not_found` if no part has any */
 function warnOfSkipped({ notices }: Context, run: RunDirectory): void {
   const { id, parts } = run.record;
   const skipped = parts.filter(({ state }) => state !== 'downloaded');

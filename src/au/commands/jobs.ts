@@ -18,7 +18,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { jobView } from '../run/job-view.ts';
 import { everyRun } from '../run/recorded-runs.ts';
 
-/** A job of the tenant, and the run on this machine that it belongs to. */
+/** A job of the tenant, with its run on this machine if there is one. */
 type ListedJob = AccountUpdaterJob & { readonly run: string | null; readonly part: number | null };
 
 const listedJobView: View<ListedJob> = {
@@ -32,7 +32,7 @@ const listedJobView: View<ListedJob> = {
   ],
 };
 
-/** The most jobs that are read to find those of a status. */
+/** The largest number of jobs to read in search of a status. */
 const MOST_READ = 20_000;
 
 const listParameters = {
@@ -80,7 +80,7 @@ export const jobs = defineCommand({
     return pageRequest(listJobsRequest(), firstPage(input));
   },
 });
-/** What is read: as much of the list as is wanted of it, with the run of each job. */
+/** Reads as much of the list as requested, and adds the run of each job. */
 async function listed(context: Context, input: ListInput, seen: ListProgress) {
   const client = await context.client();
   const since = input.since?.(client.now());
@@ -103,7 +103,7 @@ async function look(context: Context, input: ListInput): Promise<readonly Listed
   return found;
 }
 
-/** Whether svc filters jobs, so that few jobs of a page may be shown. */
+/** Tells whether svc filters the jobs, in which case a page may contain few matches. */
 function isFilteredHere({ status, since }: ListInput): boolean {
   return status !== undefined || since !== undefined;
 }
@@ -116,7 +116,7 @@ function isBefore({ created_at: created }: AccountUpdaterJob, since: number | un
   return since !== undefined && created != null && Date.parse(created) < since;
 }
 
-/** The newest jobs come first: behind an older one there is nothing to look for. */
+/** Stops at the first job before `since`, because the service lists the newest jobs first. */
 async function* untilOlder(pages: AsyncIterable<Page<AccountUpdaterJob>>, since: number | undefined) {
   for await (const page of pages) {
     const isLast = page.items.some((job) => isBefore(job, since));

@@ -25,7 +25,7 @@ import { shownCode } from '../results/report-view.ts';
 import { type Actions, explainResultCode, GROUPS, namedCounts, noRows } from '../results/result-codes.ts';
 import { filesOfRun, runParameter } from '../run/run-files.ts';
 
-/** A request and what became of the rows of the last one, by what their results ask for: the numbers of `au report`. */
+/** The next request, with counts of the last request's rows by action. The counts match those of `au report`. */
 type NextRequest = Awaited<ReturnType<typeof makeNextRequest>>;
 
 const nextRequestView: View<NextRequest> = {
@@ -44,7 +44,7 @@ const nextRequestView: View<NextRequest> = {
   ],
 };
 
-/** The largest share of rows to fix in the next request: each of them is billed again. */
+/** The largest default share of rows that need fixing. Each of these rows is billed again. */
 const MOST_TO_FIX = parseThreshold('err=20%');
 
 function parseFixShare(typed: string): Threshold {
@@ -115,7 +115,7 @@ export const next = defineCommand({
   },
 });
 
-/** The files that are named, or else those of the run; `name` is what the request was called. */
+/** Returns the named files, or else the files of the run. `name` is the original name of the request. */
 async function filesToRead(
   context: Context,
   run: string | undefined,
@@ -132,7 +132,7 @@ async function filesToRead(
   });
 }
 
-/** @throws SvcError `threshold` when too many rows of the file, which is written, need fixing */
+/** Limits the rows that need fixing in the written file. @throws SvcError `threshold` for too many */
 function requireFewToFix({ file, rows, groups }: NextRequest, results: string, { share }: Threshold): void {
   if (groups.fix <= rows * share) return;
   const name = file === '-' ? 'the next request' : file;
@@ -148,7 +148,7 @@ function requireFewToFix({ file, rows, groups }: NextRequest, results: string, {
   );
 }
 
-/** The counts in a sentence, with the codes of what is left out. */
+/** Describes the counts in a sentence, with the codes of the excluded rows. */
 function countsOf({ rows, groups, unchanged, excluded_before: before, excluded_by_code: byCode }: NextRequest): string {
   const codes = Object.entries(byCode).map(([code, count]) => `${shownCode(code)} ${formatNumber(count)}`);
   const counts = namedCounts(groups, unchanged).map(
@@ -159,22 +159,25 @@ function countsOf({ rows, groups, unchanged, excluded_before: before, excluded_b
 }
 
 interface NextInput {
-  /** Paths as typed. */
+  /** The path as typed. */
   readonly request: string;
   readonly results: string;
-  /** A file, or - for standard output. */
+  /** The output file, or - for standard output. */
   readonly out: string;
   readonly excluded: string | undefined;
   readonly exclusions: string | undefined;
-  /** Columns that were kept of the export. */
+  /** The file with kept columns of the export. */
   readonly keep: string | undefined;
-  /** What the operator calls the refresh that the results are of. */
+  /** The operator's name for the cycle of the results. */
   readonly cycle: string | undefined;
   readonly actions: Actions;
   readonly force: boolean;
 }
 
-/** Writes the next request and what was excluded. @throws SvcError `checksum_mismatch` for results of another one */
+/**
+ * Writes the next request and the excluded rows.
+ * @throws SvcError `checksum_mismatch` for results of another request
+ */
 async function makeNextRequest(context: Context, input: NextInput) {
   const { force, actions } = input;
   await requireTargets(context, input);
@@ -199,7 +202,7 @@ async function makeNextRequest(context: Context, input: NextInput) {
     const list = await exclusions?.draft();
     if (list) files.unshift(list);
     await exclusions?.requireUnchanged();
-    // On a full disk no file gets its name.
+    // If the disk is full, no file gets its final name.
     for (const file of files) await file.seal();
     for (const file of files) await file.finish(force || file === list);
     kept?.warnOfMissing(context);
@@ -214,7 +217,7 @@ async function makeNextRequest(context: Context, input: NextInput) {
   }
 }
 
-/** Checks the files that are written, before any is read. @throws SvcError `usage` */
+/** Checks the output files before any input is read. @throws SvcError `usage` */
 async function requireTargets(context: Context, { out, excluded, exclusions, keep, force }: NextInput): Promise<void> {
   const named = Object.entries({ out, excluded, keep: keep && keepFileOf(out), exclusions }).flatMap(([name, typed]) =>
     typed === undefined || typed === '-' ? [] : [{ name, path: resolvePath(context, typed) }],
@@ -251,13 +254,13 @@ async function matchedResults(context: Context, { request, results: name }: Next
       },
     );
   }
-  // A token that is requested twice takes its result wherever that stands, so that no row keeps an old token.
+  // A repeated token takes its result from any position, so that no row keeps an old token.
   const isInOrder = found.matchedBy === 'order' && check.duplicates.count === 0;
   const answers = await (isInOrder ? resultsInOrder(results.open()) : indexResults(results.open()));
   return { source, answers };
 }
 
-/** Results that were refused are accepted by the operator before rows are made of them that are paid for. */
+/** Refuses unproven results until the operator accepts them, because new billable rows would be created from them. */
 function requireProven(results: string): void {
   if (!results.endsWith('.unproven')) return;
   throw new SvcError('refused_input', `${results} is kept because it is not proven whole`, {
@@ -270,10 +273,10 @@ function requireProven(results: string): void {
 interface Targets {
   readonly out: Pick<Draft, 'write'>;
   readonly excluded: Pick<Draft, 'write'> | undefined;
-  /** Takes the kept columns of the rows that are written. */
+  /** Receives the kept columns of the written rows. */
   readonly keepFile: Pick<Draft, 'write'> | undefined;
   readonly kept: KeptColumns | undefined;
-  /** Puts a token on the list of exclusions. */
+  /** Adds a token to the list of exclusions. */
   readonly exclude: (token: string, code: string) => void;
   readonly actions: Actions;
   readonly signal: AbortSignal;

@@ -94,7 +94,7 @@ export const report = defineCommand({
   },
 });
 
-/** The files that are named, and else those of the run. @throws SvcError `usage` where neither is given */
+/** Returns the named files, or else the files of the run. @throws SvcError `usage` without either */
 async function filesToRead(context: Context, { results, request, run }: Input<typeof parameters>) {
   if (run !== undefined) return filesOfRun(context, run, { results, request });
   if (results !== undefined) return { results, request };
@@ -106,7 +106,7 @@ async function filesToRead(context: Context, { results, request, run }: Input<ty
 
 type ReportInput = Input<typeof parameters> & Awaited<ReturnType<typeof filesToRead>>;
 
-/** Counts a result file, compares it with its request where there is one, and writes the files asked for. */
+/** Counts a result file, compares it with its request if there is one, and writes the requested files. */
 async function makeReport(context: Context, input: ReportInput): Promise<Report> {
   const { results, request, html, splitInto, force } = input;
   if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
@@ -164,7 +164,11 @@ async function compare(context: Context, typed: string, results: Rereadable): Pr
   };
 }
 
-/** @throws SvcError `checksum_mismatch` when a row of the results matches no row of the request */
+/**
+ * Checks the comparison with the request.
+ * @throws SvcError `checksum_mismatch` for a result row without a request row, `truncated` for a request too large to
+ *   compare
+ */
 function requireReconciled({ file, request }: Report): void {
   if (request === null) return;
   const { not_requested, duplicates, matched_by, mismatches, rows } = request;
@@ -195,7 +199,7 @@ async function writePage(
   await writeWhole(target, force, (draft) => draft.write(page));
 }
 
-/** The run that wrote this result file, where it is recorded on this machine, and its tenant. */
+/** Finds the run that wrote a result file, and its tenant, if it is recorded on this machine. */
 async function subjectOf(context: Context, results: string): Promise<Pick<PageSubject, 'run' | 'tenant' | 'trend'>> {
   const root = knownRunsRoot(context);
   const runs = root === undefined ? [] : (await listRuns(root)).runs;
@@ -205,7 +209,10 @@ async function subjectOf(context: Context, results: string): Promise<Pick<PageSu
   return { run: record.id, tenant: tenantOf(context, record), trend };
 }
 
-/** Checks the directory before anything is read. @throws SvcError `usage` when it contains something, or is none */
+/**
+ * Checks the output directory before anything is read.
+ * @throws SvcError `usage` for a nonempty directory or another file
+ */
 async function requireSplitDirectory(directory: string, force: boolean): Promise<void> {
   try {
     if ((await fs.readdir(directory)).length === 0 || force) return;
@@ -220,14 +227,14 @@ async function requireSplitDirectory(directory: string, force: boolean): Promise
 }
 
 interface SplitOptions {
-  /** Files of an earlier split are replaced or removed. */
+  /** Whether to replace or remove files of an earlier split. */
   readonly force: boolean;
   readonly excelSafe: boolean;
   readonly actions: Actions;
   readonly kept: KeptColumns | undefined;
 }
 
-/** Writes a file for each group that has rows; none before all rows were read. */
+/** Writes a file for each group that has rows. No file appears before all rows are read. */
 async function split(results: Rereadable, directory: string, { force, ...rules }: SplitOptions) {
   makeDirectory(directory);
   const fileOf = (group: RowGroup): string => path.join(directory, `${group}.csv`);
@@ -245,10 +252,10 @@ async function split(results: Rereadable, directory: string, { force, ...rules }
         await into.file.write(line);
       }
     }
-    // On a full disk no file gets its name.
+    // If the disk is full, no file gets its final name.
     for (const { file } of open.values()) await file.seal();
     for (const { file } of open.values()) await file.finish(force);
-    // A group that has no rows this time must not look as if it had.
+    // A file of an earlier split would suggest that a now empty group has rows.
     for (const group of GROUPS) if (force && !open.has(group)) await fs.rm(fileOf(group), { force: true });
   } finally {
     for (const { file } of open.values()) await file.discard();

@@ -66,7 +66,7 @@ export const resume = defineCommand({
     const out = input.out ?? (input.wait ? resultsPath(context, record) : (record.out ?? 'results.csv'));
     if (input.wait || input.out !== undefined) await checkDestination(record, { out, force: input.force });
     const parts = partsToUpload(record.parts, { retriesFailed: input.retryFailed });
-    // A run of an earlier version may have lost its file: that is said before any question.
+    // A run of an early version may have lost its file, which must be reported before any question.
     if (parts.length > 0) await requestToUpload(run);
     const rows = parts.reduce((sum, part) => sum + part.rows, 0);
     if (input.dryRun) {
@@ -131,9 +131,9 @@ async function runToResume(context: Context, name: string): Promise<RunDirectory
 }
 
 /**
- * Checks that a run may go on here, which another process can change until the run is held.
- * @throws SvcError `usage` for an abandoned one, `config` for one of another service, `conflict` for one that sent nothing
- *   where a later run of its file was begun
+ * Checks that a run may be resumed here. Another process can change this until the run is locked.
+ * @throws SvcError `usage` for an abandoned run, `config` for a run of another service, `conflict` for a run that sent
+ *   nothing if a later run of its file exists
  */
 async function requireResumable(context: Context, run: RunDirectory): Promise<void> {
   const { record, name } = run;
@@ -147,7 +147,7 @@ async function requireResumable(context: Context, run: RunDirectory): Promise<vo
   if (isUntouched(record)) await requireNotReplaced(context, run);
 }
 
-/** A run that sent nothing is of nobody, and is taken up wherever that cannot pay for its rows twice. */
+/** Refuses a run that sent nothing if resuming it could bill its rows twice. Otherwise any profile may take it over. */
 async function requireNotReplaced(context: Context, run: RunDirectory): Promise<void> {
   const { record, name } = run;
   if ((record.base_url === 'sandbox') !== (serviceOf(context) === 'sandbox'))
@@ -167,7 +167,7 @@ async function requireNotReplaced(context: Context, run: RunDirectory): Promise<
   });
 }
 
-/** Records the options of this command, which takes up a run of another profile or address that sent nothing. */
+/** Records the options of this command. Assigns a run that sent nothing to the current profile and address. */
 function takeUp(context: Context, record: RunRecord, input: ResumeInput): void {
   const profile = context.settings.profile.value;
   const baseUrl = serviceOf(context);
@@ -188,7 +188,7 @@ function takeUp(context: Context, record: RunRecord, input: ResumeInput): void {
   });
 }
 
-/** The command that goes on where an upload was cut off. */
+/** Returns the command that continues an interrupted upload. */
 function again(
   run: RunDirectory,
   { wait, out, force, retryFailed, failOn, events, exec, summary }: ResumeInput,

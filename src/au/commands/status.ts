@@ -37,7 +37,8 @@ export const status = defineCommand({
       return poll();
     };
     await run.hold(context.system, held).catch((error: unknown) => {
-      // Another process holds it, or the directory cannot be written: what the service says can be shown all the same.
+      // The response is shown even if it cannot be recorded, because another process uses the run or the directory is
+      // read-only.
       if (!isSvcError(error, 'local') && (isHeld || !isSvcError(error, 'config'))) throw error;
       context.notices.note(`what the service says is shown, and not recorded: ${error.message}`);
       return poll(() => undefined);

@@ -84,14 +84,17 @@ export const submit = defineCommand({
   request: firstRequest,
 });
 
-/** The first request of a run, once the file is checked. */
+/** Checks the file and returns the first request of a run. */
 async function firstRequest(context: Context, input: SubmitInput): Promise<PreviewRequest> {
   checkOptions(input);
   await openRequestFile(context, input.file);
   return (await import('../../client/api/resources.ts')).createJobRequest();
 }
 
-/** From a request file to jobs, and with `--wait` on to the results. The same file again resumes its run. */
+/**
+ * Submits a request file as jobs, and with `--wait` also gets the results. Submitting the same file again resumes its
+ * run.
+ */
 async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   checkOptions(input);
   const print = await recordPrinter(context, submissionView);
@@ -150,7 +153,7 @@ function checkOptions(input: SubmitInput): void {
   for (const [isWrong, message, hint] of problems) if (isWrong) throw new SvcError('usage', message, { hint });
 }
 
-/** The recorded path of a run that was carried here may be on another machine. */
+/** Returns the recorded output path, unless the run came from another machine where that path was valid. */
 function recordedOut(run: RunDirectory | undefined): string | undefined {
   const out = run?.record.out;
   return out !== undefined && isOnThisMachine(out) ? out : undefined;
@@ -160,7 +163,7 @@ function defaultOut(file: string): string {
   return file === '-' ? 'results.csv' : file.replace(/(\.csv)?$/i, '.results.csv');
 }
 
-/** Asks before rows are sent that are paid for. A run whose parts are all uploaded costs nothing more. */
+/** Asks for confirmation before billable rows are sent. A fully uploaded run costs nothing more. */
 async function confirmUpload(context: Context, { file: { check }, run: known }: Choice): Promise<boolean> {
   const parts = known ? partsToUpload(known.record.parts, RETRIES) : check.parts;
   if (parts.length === 0) return true;
@@ -168,10 +171,10 @@ async function confirmUpload(context: Context, { file: { check }, run: known }: 
   return confirmRows(context, rows, parts.length);
 }
 
-/** Submitting a file again is the word of the operator that its failed parts are to have another job. */
+/** Failed parts get another job when the operator submits the file again. */
 const RETRIES = { retriesFailed: true };
 
-/** The command that goes on where an upload was cut off. */
+/** Returns the command that continues an interrupted upload. */
 function resumeWords(run: RunDirectory, input: SubmitInput): string[] {
   const { wait, out, force, failOn, events, exec, summary } = input;
   return [
@@ -186,7 +189,7 @@ function resumeWords(run: RunDirectory, input: SubmitInput): string[] {
   ];
 }
 
-/** When a run began and in which cycle. */
+/** Describes when a run began and in which cycle. */
 function submittedAt({ clock }: Context, { created_at: createdAt, cycle }: RunRecord): string {
   const time = `${formatDuration(Math.max(0, clock.now() - Date.parse(createdAt)))} ago`;
   return cycle === undefined ? time : `${time} in cycle ${cycle}`;

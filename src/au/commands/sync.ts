@@ -28,7 +28,7 @@ import { uploadRun } from '../run/upload-run.ts';
 import { exitCodeOf, holdRun, type Outcome, outcomeOf, verdictOf } from '../run/verdict.ts';
 import { applyToRun } from '../run/run.ts';
 
-/** A run as it is recorded, and what became of it in this command. */
+/** Returns a recorded run with its outcome in this command. */
 function syncRow(record: RunRecord, outcome: Outcome | undefined) {
   return { ...runRow(record), outcome: outcome ?? null };
 }
@@ -75,15 +75,15 @@ export const sync = defineCommand({
     const shown = [...runs, ...left.map(({ run }) => run)];
     await print(oneBatch(shown.map(({ record }) => syncRow(record, outcomes.get(record.id)))));
     if (dryRun) return undefined;
-    // A run whose record cannot be read may be open.
+    // A run whose record is unreadable may still be open.
     return exitCodeOf([...outcomes.values(), ...unreadable.map(() => 'unreadable' as const)]);
   },
 });
 
 interface DueRuns extends FoundRuns {
-  /** Runs that sent nothing, each with the later run of its file: uploading one could bill the same rows twice. */
+  /** Runs that sent nothing, each with a later run of the same file. Uploading one could bill the same rows twice. */
   readonly left: readonly { readonly run: RunDirectory; readonly later: string }[];
-  /** Runs that are due with another profile or at another address. */
+  /** Runs that are due, but with another profile or address. */
   readonly elsewhere: readonly RunDirectory[];
 }
 
@@ -123,7 +123,10 @@ function noteNoneOpen(context: Context, elsewhere: readonly RunDirectory[]): voi
   context.notices.note(['no open runs of this profile', ...counted].join('; '));
 }
 
-/** A run is also due while its results are unchecked, or the command to run for it has not succeeded. */
+/**
+ * Tells whether a run is due. A run without open jobs is due if its results are unchecked or its `--exec` command has
+ * not succeeded.
+ */
 function isDue(record: RunRecord, exec: string | undefined): boolean {
   if (record.abandoned_at !== undefined) return false;
   return isOpen(record) || hasUnchecked(record) || (exec !== undefined && record.exec === 'due');
@@ -140,7 +143,7 @@ function showPlan({ notices }: Context, runs: readonly RunDirectory[]): void {
   notices.note('dry run: nothing was sent');
 }
 
-/** What sync was asked to do, beside the runs. */
+/** The options of sync for every run. */
 interface Round {
   readonly exec: string | undefined;
   readonly failOn: Threshold | undefined;
@@ -148,7 +151,7 @@ interface Round {
   readonly summarize: Summarize;
 }
 
-/** Advances every run once; one that is held or fails stops no other. */
+/** Advances every run once. Continues with the others if another process uses a run or a run fails. */
 async function advanceAll(
   context: Context,
   runs: readonly RunDirectory[],
@@ -173,19 +176,22 @@ async function runOnce(context: Context, run: RunDirectory, round: Round): Promi
     await summarize(work, (error) => describeRun(context, run, error));
   } catch (error) {
     if (!isSvcError(error) || !mayGoOn(context)) throw error;
-    // That a response called it pending is shown with the others.
+    // A pending run needs no warning, because the table shows it.
     if (error.code !== 'pending') warnOf(context, run.record.id, error);
     outcome = outcomeOf(error);
   }
   return stale !== undefined && isStale(context, run, stale) ? 'stale' : outcome;
 }
 
-/** After the command's time limit no run is polled any more, but what is known is shown. An interrupt ends it at once. */
+/**
+ * Tells whether to continue after an error. After the time limit, known facts are still shown. An interrupt ends the
+ * command at once.
+ */
 function mayGoOn({ signal }: Context): boolean {
   return !signal.aborted || isSvcError(signal.reason, 'timeout');
 }
 
-/** Whether an open run is older than the operator allows; its age is that of its oldest upload. */
+/** Tells whether an open run is older than `--stale` allows, counted from its oldest upload. */
 function isStale(context: Context, { record, name }: RunDirectory, stale: number): boolean {
   if (!isOpen(record)) return false;
   const age = context.clock.now() - openSince(record);
@@ -199,7 +205,7 @@ async function advance(context: Context, run: RunDirectory, { exec, failOn }: Ro
   await invalidateResults(run);
   const { record } = run;
   const wasOpen = isOpen(record);
-  // Another round may have ended it meanwhile.
+  // Another process may have completed the run in the meantime.
   if (wasOpen) await resume(context, run, exec !== undefined);
   const failure = exec === undefined ? undefined : await runExec(context, run, exec);
   if (failure) throw failure;
@@ -228,22 +234,25 @@ async function resume(context: Context, run: RunDirectory, hasExec: boolean): Pr
   if (trend) context.notices.note(`${record.id}: ${trend.text}`);
 }
 
-/** Uploads what is left. @returns why that ended, where the results of other parts can be had all the same */
+/** Uploads the remaining parts. @returns the error, if the results of other parts can still be downloaded */
 async function uploadRest(context: Context, run: RunDirectory): Promise<SvcError | undefined> {
   try {
     await uploadRun(context, run, { pollOnce: true });
     return undefined;
   } catch (error) {
-    // Results of other parts may not be there for ever.
+    // Results of other parts may expire, so the upload error must not prevent their download.
     if (isSvcError(error, ...OF_THE_UPLOAD)) return error;
     throw error;
   }
 }
 
-/** Failures of an upload after which there is use in polling. */
+/** Upload errors after which polling is still useful. */
 const OF_THE_UPLOAD = ['local', 'checksum_mismatch', 'conflict', 'forbidden', 'rejected', 'outcome_unknown'] as const;
 
-/** Where the output file exists or its directory is gone, the results stay with the run: there is nobody to ask. */
+/**
+ * Writes the results to the recorded file. If the file exists or its directory is gone, keeps them with the run,
+ * because nobody can confirm another file.
+ */
 async function deliver(context: Context, run: RunDirectory): Promise<{ readonly file: string }> {
   const { out } = run.record;
   if (out === undefined) return keepResults(run);

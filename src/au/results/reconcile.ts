@@ -140,8 +140,8 @@ export class ResultCursor {
 const MOST_SLOTS = 2 ** 22;
 
 /**
- * The requested tokens, in at most 50 MB. After 3,145,728 different tokens it is full (`isFull`), and its responses are
- * no longer valid. The table stores, for each token, the number of its outstanding results plus one.
+ * The requested tokens, in at most 50 MB. After 3,145,728 different tokens it is full (`isFull`), and what it returns
+ * no longer counts. The table stores, for each token, the number of its outstanding results plus one.
  */
 export class TokenIndex {
   readonly #table: TokenTable;

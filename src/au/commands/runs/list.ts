@@ -52,7 +52,7 @@ export const list = defineCommand({
     const shown = stale === undefined ? listed : listed.filter(isStale);
     await print(oneBatch(shown.map(({ record }) => localRun(record, now))));
     if (shown.length > 0 && stale !== undefined) noteNext(context, 'to poll them', ['au', 'sync']);
-    // A run whose record cannot be read may be open.
+    // A run whose record is unreadable may still be open.
     if (unreadable.length > 0) return EXIT_CODES.config;
     if (shown.length === 0) noteNone(context, listed.length);
     return shown.length > 0 && stale !== undefined ? EXIT_CODES.threshold : 0;
@@ -64,13 +64,13 @@ function noteNone({ notices }: Context, recorded: number): void {
   notices.note(`no run is stale (${countText(recorded, 'run')} recorded on this machine)`);
 }
 
-/** A run, with how long ago it was begun, the longest that its jobs can still take, and where its results went. */
+/** Returns a run with its age, the longest time its jobs can still take, and the path of its results. */
 function localRun(record: RunRecord, now: number) {
   const age = firstUnit(now - Date.parse(record.created_at));
   return { ...runRow(record), age, left: timeLeft(record, now), results: resultsFile(record) };
 }
 
-/** The longest time that a job of a production tenant takes once it has its file. */
+/** The longest time that a job of a production tenant takes after its upload. */
 const LONGEST_JOB_MS = 7 * 86_400_000;
 
 function timeLeft(record: RunRecord, now: number): string | null {
@@ -79,12 +79,12 @@ function timeLeft(record: RunRecord, now: number): string | null {
   return left > 0 ? `at most ${firstUnit(left)}` : `late by ${firstUnit(-left)}`;
 }
 
-/** The larger unit of a span: `6d`. */
+/** Returns the larger unit of a duration, such as `6d`. */
 function firstUnit(ms: number): string {
   return formatDuration(ms).replace(/ .*/, '');
 }
 
-/** Where the results are, as it would be typed here where that is shorter; null while there are none. */
+/** Returns the path of the results, relative if they are below the current directory; null if there are none. */
 function resultsFile({ results }: RunRecord): string | null {
   if (results === undefined) return null;
   const here = path.relative('', results.file);

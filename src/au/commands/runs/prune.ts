@@ -46,7 +46,7 @@ export const prune = defineCommand({
     const print = await listPrinter(context, prunedRunView);
     const before = context.clock.now() - olderThan;
     const { runs, unreadable } = await everyRun(context);
-    // A run whose record cannot be read may be one to prune.
+    // A run whose record is unreadable may be old enough to prune.
     const code = unreadable.length > 0 ? EXIT_CODES.config : 0;
     const old = runs.flatMap((run) => oldRun(run, before, context.clock.now()) ?? []);
     if (!dryRun) await removeOrphanedSpool(context.system);
@@ -82,7 +82,9 @@ function prunedRun({ run: { record }, ended, files, bytes }: OldRun) {
   };
 }
 
-/** Removes each run that it can: one that another process is using is reported, and the others are removed. */
+/**
+ * Prunes runs and returns the exit code. Reports a run that another process is using, and continues with the others.
+ */
 async function pruneAll(context: Context, old: readonly OldRun[], before: number): Promise<number> {
   const { notices, system, clock, signal } = context;
   let pruned = 0;
@@ -102,7 +104,7 @@ async function pruneAll(context: Context, old: readonly OldRun[], before: number
     notices.warn(`${removed}; ${countText(failed, 'run')} could not be pruned`);
     return EXIT_CODES.local;
   }
-  // Another process may have pruned or changed them since they were listed.
+  // Another process may have pruned or changed the runs after they were listed.
   if (pruned === 0) notices.note('nothing was removed: none of these runs is one to prune any more');
   else notices.success(removed);
   return 0;
