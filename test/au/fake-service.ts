@@ -9,7 +9,7 @@ import type { FakeClock } from '../support/clock.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** What can go wrong with a request. What makes no sense for it leaves it alone. */
+/** Faults of a request. A fault that does not apply to a request has no effect. */
 export const TROUBLES = [
   ...(['404', 'gateway 404', '500', 'reset', 'stale', 'lost', 'kept 500', 'lost 500'] as const),
   ...(['kept reset', 'lost reset', 'cut', '403', '429', 'replica', 'hours pass', 'a fortnight passes'] as const),
@@ -20,30 +20,30 @@ interface Job {
   readonly id: string;
   readonly tenant: string;
   readonly created: number;
-  /** The file that the store has, and since when. */
+  /** The file that the store received, and when. */
   stored?: { readonly text: string; readonly at: number };
 }
 
-/** Where a process may die: before and after every request. */
+/** A callback before and after every request, which throws to kill the process there. */
 export type Step = () => void;
 
-/** The service and its store in memory: fast enough for thousands of histories. Everything it did can be counted. */
+/** The service and its store in memory, fast enough for thousands of histories. Tests can count all effects. */
 export class FakeService {
   readonly jobs: Job[] = [];
-  /** Files that the store took, one for each time. */
+  /** Every file that the store received, in order. */
   readonly taken: { readonly job: string; readonly text: string }[] = [];
   readonly failed = new Set<string>();
   /** The tenant of the key in use. */
   tenant = 'ours';
-  /** Jobs of which the client has on record that their file is stored. */
+  /** Jobs whose file is stored according to the client's record. */
   readonly acknowledged = new Set<string>();
-  /** Whether it denies those jobs, in reads and lists alike. */
+  /** Whether the service denies the acknowledged jobs, in reads and lists alike. */
   denies = false;
-  /** How many of the first jobs that get a file fail. */
+  /** The number of jobs that fail; the first jobs with a file do. */
   failing = 0;
   troubles = new Map<number, Trouble>();
   #requests = 0;
-  /** Until when a replica answers that is hours behind: once, and for less time than the tool takes for proof. */
+  /** The time until which an outdated replica responds: once, and for less time than the tool waits for proof. */
   #replicaUntil: number | undefined;
   readonly #clock: FakeClock;
 
@@ -55,16 +55,16 @@ export class FakeService {
     return this.#requests;
   }
 
-  /** What was there before the history begins does not count. */
+  /** Resets the counts, so that requests before a history do not count. */
   seeded(): void {
     this.#requests = 0;
     this.taken.length = 0;
   }
 
-  /** A client whose requests come here. */
+  /** Returns a client that sends its requests to this service. */
   client(signal: AbortSignal, step: Step): Client {
     const client = new Client({ baseUrl: 'http://127.0.0.1:9', clock: this.#clock, signal, pacing: false });
-    // Plain properties and no spies: those keep every client of thousands of histories in memory.
+    // Spies would keep the clients of thousands of histories in memory, so plain properties replace the methods.
     const accountUpdater = Object.assign(client.accountUpdater, {
       create: () => this.#request(step, (trouble) => this.#create(trouble)),
       read: (id: string) => this.#request(step, (trouble) => this.#read(id, trouble)),
@@ -130,7 +130,7 @@ export class FakeService {
     return trouble === 'stale' ? 20 * MINUTE : 0;
   }
 
-  /** Jobs as they were known so many milliseconds ago. */
+  /** Returns the jobs as they were `lag` milliseconds ago. */
   #visible(lag: number): Job[] {
     const at = this.#clock.now() - lag;
     const isThere = ({ stored, created }: Job): boolean =>
@@ -142,7 +142,7 @@ export class FakeService {
   #view(job: Job, lag: number): AccountUpdaterJob {
     const at = this.#clock.now() - lag;
     const { id, tenant, created, stored } = job;
-    // For a moment a job that has its file still looks like one that waits for it.
+    // For a moment after its upload, a job still looks as if it had no file.
     const age = stored === undefined ? -1 : at - stored.at - 1_500;
     const canFail = age >= 0 && this.failed.size < this.failing && this.taken.some((each) => each.job === id);
     if (canFail) this.failed.add(id);
@@ -161,7 +161,7 @@ export class FakeService {
     };
   }
 
-  /** Stands for the transfer: it keeps the order of what `uploadFile` tells and does. */
+  /** Stands in for the transfer, with the calls and effects of `uploadFile` in the same order. */
   async put({ url, source, onAttempt, onLastPiece }: UploadOptions, step: Step): Promise<UploadResult> {
     const trouble = await this.#request(step, (given) => given);
     onAttempt?.();

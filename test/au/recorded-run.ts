@@ -1,7 +1,7 @@
 import type { RecordedPart } from '../../src/au/run/part.ts';
 import type { RunRecord } from '../../src/au/run/record.ts';
 
-/** A record as it is on the disk, to be changed as another version or an accident would. */
+/** A record on disk, which a test can change as another version or an accident would. */
 export type RecordOnDisk = Omit<RunRecord, 'parts'> & { parts: Editable<RecordedPart>[] } & Record<string, unknown>;
 
 type Editable<T> = T extends readonly (infer Item)[]

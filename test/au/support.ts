@@ -12,31 +12,31 @@ import { startSandbox } from '../../src/emulator/server.ts';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../support/clock.ts';
 
-/** A client and a sandbox that share a clock, with a request file, and what happened between them. */
+/** A client and a sandbox that share a clock, a request file, and the events of the client. */
 export interface Bench {
   readonly client: Client;
   readonly clock: FakeClock;
   readonly sandbox: RunningSandbox;
-  /** A request file of the sandbox's own tokens. */
+  /** A request file with tokens of the sandbox. */
   readonly file: string;
   readonly events: RunEvent[];
   readonly abort: AbortController;
   path(name: string): string;
-  /** How many uploads the store took. */
+  /** Returns the number of uploads that the store accepted. */
   uploads(): number;
-  /** How often an endpoint was called. */
+  /** Returns how often an endpoint was called. */
   calls(method: string, path: RegExp): number;
   close(): Promise<void>;
 }
 
-/** What to do to an exchange: nothing, or stand in its way. */
+/** Handles a request: passes it on with `proceed`, or interferes with it. */
 export type Fault = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;
 
 export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) => proceed()): Promise<Bench> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-runs-'));
   const clock = new FakeClock({ start: Date.now() });
   const intercept: Interceptor = (incoming, outgoing, proceed) => {
-    // A second upload must be seen, so the store accepts it.
+    // The store accepts a second upload, so that a test can detect it.
     incoming.headers[ACCEPT_SECOND_PUT] = 'yes';
     fault(incoming, outgoing, proceed);
   };
@@ -71,7 +71,7 @@ export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) =
   };
 }
 
-/** Creates a job, uploads the bench's file to it, and gives its id. */
+/** Creates a job, uploads the bench's file to it, and returns its id. */
 export async function submitFile({ client, file, events }: Bench): Promise<string> {
   const job = await client.accountUpdater.create();
   const onEvent = (event: RunEvent): void => void events.push(event);
@@ -81,8 +81,8 @@ export async function submitFile({ client, file, events }: Bench): Promise<strin
 }
 
 /**
- * The jobs that got a file, once for each file, in order: from the sandbox's own journal, since a client that dies at
- * the right moment leaves no status in the ledger.
+ * Returns the job of each file that the store received, in order. They come from the sandbox's journal, because a
+ * client that dies at the right moment leaves no status in the ledger.
  */
 export function uploadsTaken(sandboxDirectory: string): string[] {
   const lines = readFileSync(join(sandboxDirectory, 'journal.jsonl'), 'utf8').split('\n').filter(Boolean);
@@ -90,7 +90,7 @@ export function uploadsTaken(sandboxDirectory: string): string[] {
   return events.flatMap(({ type, job }) => (type === 'upload' ? [job] : []));
 }
 
-/** Lets the request take effect, then cuts the line instead of answering. */
+/** Lets the request take effect, then closes the connection without a response. */
 export function answerLost(_incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void): void {
   outgoing.end = () => {
     outgoing.socket?.destroy();
@@ -101,7 +101,7 @@ export function answerLost(_incoming: IncomingMessage, outgoing: ServerResponse,
   proceed();
 }
 
-/** Lets the request take effect, then answers with another status. */
+/** Lets the request take effect, then responds with another status. */
 export function acceptThen(status: number): Fault {
   return (_incoming, outgoing, proceed) => {
     const end = outgoing.end.bind(outgoing);
@@ -113,14 +113,14 @@ export function acceptThen(status: number): Fault {
   };
 }
 
-/** Takes the body and answers with this. */
+/** Reads the body, then responds with this status and body. */
 export function refuseWith(status: number, body = ''): Fault {
   return (incoming, outgoing) => {
     incoming.resume().on('end', () => outgoing.writeHead(status, { 'content-type': 'application/xml' }).end(body));
   };
 }
 
-/** Applies the faults in turn to the requests of this method; once they are used up, all goes well. */
+/** Applies the faults in turn to the matching requests. Once the faults are used up, requests succeed. */
 export function inTurn(method: string, path: RegExp, ...faults: readonly Fault[]): Fault {
   const left = [...faults];
   return (incoming, outgoing, proceed) => {

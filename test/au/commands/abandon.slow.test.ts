@@ -5,10 +5,10 @@ import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
-// Several processes a test, on a machine that others use too.
+// Each test starts several processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
-/** A run whose only part has still to be uploaded, and whose input file is gone. */
+/** Creates a run whose only part still has to be uploaded, and whose input file is gone. */
 async function stuckRun(desk: QuickDesk): Promise<string> {
   await desk.svc('au submit tokens.csv');
   const [run = ''] = desk.runIds();

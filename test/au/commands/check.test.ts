@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Finished, Home } from '../../support/svc.ts';
 
-// Several processes a test, on a machine that others use too.
+// Each test starts several processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
@@ -22,7 +22,7 @@ function check(files: readonly string[], env: Record<string, string> = {}): Prom
   return home.svc(['au', 'check', ...files], { env });
 }
 
-/** The workflow commands among what was said. */
+/** Returns the GitHub workflow commands on stderr. */
 function annotations({ stderr }: Finished): string[] {
   return stderr.split('\n').filter((line) => line.startsWith('::'));
 }
@@ -62,7 +62,7 @@ describe('svc au check', () => {
     ]);
     for (const value of [CARD, '2z', 'm-77', 'secret-token', '"13"'])
       expect(annotations(checked).join('\n')).not.toContain(value);
-    // What reads the error still finds it where it always is.
+    // The JSON error is still the last line, where scripts read it.
     expect(JSON.parse(checked.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ exit_code: 13 });
   });
 

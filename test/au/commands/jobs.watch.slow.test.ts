@@ -30,7 +30,7 @@ it('svc au jobs --watch goes on after an outage, and says so', async () => {
     processingMs: HOUR,
     intercept(incoming, outgoing, proceed) {
       if (incoming.method === 'GET' && /\/jobs(\?|$)/.test(incoming.url ?? '')) lists += 1;
-      // The second look, and each time that it is tried again.
+      // The outage covers the second poll of the list and its retries.
       if (lists < 2 || lists > 12) return proceed();
       outgoing.writeHead(503).end();
     },

@@ -13,19 +13,19 @@ import { type Fault, uploadsTaken } from '../support.ts';
 
 const PROFILES = { version: 1, profiles: { default: {}, other: {} } };
 
-/** One machine with a request file, and tenants that it may submit it to; time passes when it is told to. */
+/** A machine with a request file, tenants to submit it to, and a clock that a test can advance. */
 export interface Machine {
   readonly clock: FakeClock;
   readonly ours: RunningSandbox;
-  /** Runs a command line with the key of our tenant, or of the one at this address. */
+  /** Runs a command line with the key of our tenant, or of the tenant at the address in `env`. */
   svc(line: string | readonly string[], env?: Readonly<Record<string, string>>): Promise<HereResult>;
-  /** How many files the stores of all tenants took. */
+  /** Returns the number of files that the stores of all tenants received. */
   uploads(): number;
   path(name: string): string;
   runIds(): string[];
   record(directory: string): RunRecord;
   tenant(seed: number): Promise<RunningSandbox>;
-  /** Stands in the way of what is sent to our tenant. */
+  /** A fault in the requests to our tenant. */
   fault: Fault | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function openMachine(): Promise<Machine> {
     return sandbox;
   };
   const path = (name: string): string => join(directory, name);
-  // Paths are those of this process: it has no directory of its own.
+  // The tool runs inside the test process, so relative file names are made absolute.
   const wordAt = (word: string): string =>
     /^(\w+\.csv|kept|first|second)$/.test(word) ? path(join('work', word)) : word;
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

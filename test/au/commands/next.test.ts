@@ -154,7 +154,7 @@ describe('svc au next', () => {
         expect(made.rows + made.groups.exclude).toBe(rows.length);
         expect(Object.values(made.groups).reduce((sum, count) => sum + count, made.unchanged)).toBe(rows.length);
         expect(read('d.csv').trimEnd().split('\n')).toHaveLength(made.groups.exclude + 1);
-        // A request without rows is no request; the gate says so too.
+        // Without rows the request is invalid, and `au check` refuses it.
         expect((await check('n.csv')).code).toBe(made.rows > 0 ? 0 : 13);
         const untouched = lines.filter((_, at) => rows[at]?.answer === null);
         expect(read('n.csv').split(/(?<=\n)/)).toEqual(expect.arrayContaining(untouched));
@@ -173,7 +173,7 @@ describe('svc au next --exclusions', () => {
     expect(read('closed.csv')).toMatch(/^token,code,cycle,date\nc,WRN_CLOSED_ACCOUNT,,\d{4}-\d\d-\d\d\n$/);
     expect(statSync(join(cwd, 'closed.csv')).mode & 0o777).toBe(0o600);
     const list = read('closed.csv');
-    // The export of the next cycle has the closed account again, and no result says so any more.
+    // The next export contains the closed account again, but the results no longer report it.
     put('r.csv', `${RESULT_HEADER}\n`);
     const { stdout, stderr } = await next('--out', 'two.csv', '--exclusions', 'closed.csv', '--excluded', 'd.csv');
     expect(read('two.csv')).toBe(REQUEST.replace('c,27,03,\n', ''));

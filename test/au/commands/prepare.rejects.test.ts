@@ -19,7 +19,7 @@ function place(text: string) {
   return { cwd, prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
 }
 
-/** 100 rows, three of them without a date. */
+/** Returns an export of 100 rows, three of them without a date. */
 function export100(): string {
   const rows = Array.from({ length: 100 }, (_, at) => `t${at},"C, ${at}",${at % 40 === 5 ? 'soon' : '05/2031'}\n`);
   return `token,customer,exp\n${rows.join('')}`;

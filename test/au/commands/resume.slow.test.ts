@@ -8,10 +8,10 @@ import { openQuickDesk, type QuickDesk } from './support.ts';
 
 const RUNS = '.local/state/svc/runs';
 
-/** A part as it is once its job was deleted without a file. */
+/** A part whose job was deleted before it got a file. */
 const LEFT = { state: 'planned', job: undefined, sent: undefined, earlier_jobs: [{ job: 'gone', ended: 'gone' }] };
 
-/** A desk with a run whose file is still to be uploaded, and is gone from where it was. */
+/** Opens a desk with a run whose file still has to be uploaded, and is gone. */
 async function unfinished(intercept?: Interceptor): Promise<{ desk: QuickDesk; run: string }> {
   let mayUpload = false;
   const desk = await openQuickDesk({
@@ -167,7 +167,7 @@ describe('svc au resume', () => {
   );
 });
 
-/** Another run of the same file, begun later. */
+/** Copies a run to another run of the same file that began later. */
 function copyRun(desk: QuickDesk, run: string, target: string): void {
   const from = desk.home.file(join(RUNS, run));
   mkdirSync(target);

@@ -24,7 +24,7 @@ interface Failure {
   readonly code: number;
 }
 
-/** First tries that sent nothing. */
+/** First attempts that send nothing. */
 const FAILURES: Readonly<Record<string, Failure>> = {
   'a refused connection': { env: REFUSED, code: 8 },
   'an unknown host': { env: UNKNOWN_HOST, code: 8 },
@@ -33,7 +33,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   'a job without a response': { fault: onPost(answerLost), code: 9 },
 };
 
-/** A machine on which the first try failed before anything was sent, with the only run. */
+/** Opens a machine on which the first attempt failed before anything was sent. Returns it with its only run. */
 async function failedOnce(how: string, options = ''): Promise<{ machine: Machine; run: string }> {
   const { env = {}, fault, code } = FAILURES[how] ?? { code: 0 };
   const machine = await openMachine();
@@ -44,7 +44,7 @@ async function failedOnce(how: string, options = ''): Promise<{ machine: Machine
   return { machine, run: machine.runIds()[0] ?? '' };
 }
 
-/** What the operator does next, and with what. */
+/** The operator's next attempts: a name, a command line and its environment. */
 const NEXT_TRIES: readonly (readonly [string, string, (machine: Machine) => Record<string, string>])[] = [
   ['the same command', SUBMIT, () => ({})],
   ['another profile and spelling', `--profile other ${SUBMIT}`, otherSpelling],
@@ -69,7 +69,7 @@ describe('a run that sent nothing', () => {
       const { code, stdout, stderr } = await machine.svc(line, env(machine));
       expect(code, stderr).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({ run, jobs: [expect.any(String)] });
-      // Neither address, neither profile has anything left to send.
+      // No profile has anything left to send, at any address.
       for (const other of [{}, FAILURES[how]?.env ?? {}, otherSpelling(machine)])
         for (const profile of ['default', 'other']) await machine.svc(`--profile ${profile} au sync`, other);
       expect(machine.runIds()).toEqual([run]);
@@ -86,7 +86,7 @@ describe('a run that sent nothing', () => {
     const record = machine.record(`state/runs/${run}`);
     expect(record).toMatchObject({ profile: 'other', base_url: theirs.url.replace(/\/$/, ''), cycle: '2026-12' });
     expect(record.tenant_id).not.toBe('wrong');
-    // Our tenant still has to submit it, and does so as a run of its own.
+    // Our tenant still has to submit the file, and does so in a separate run.
     await machine.svc('au create');
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
     expect(machine.runIds()).toHaveLength(2);
@@ -113,7 +113,7 @@ describe('a run that sent nothing', () => {
     const retried = await machine.svc(SUBMIT);
     expect(JSON.parse(retried.stdout)).toMatchObject({ run: paid, status: 'already_submitted' });
     expect(machine.uploads()).toBe(1);
-    // The operator asked for another payment, and gets one and no more.
+    // The operator wanted a second, billed submission, and gets exactly one.
     for (let time = 0; time < 2; time += 1) expect(await machine.svc('au sync')).toMatchObject({ code: 0 });
     expect(machine.uploads()).toBe(2);
     expect(machine.runIds()).toHaveLength(2);
@@ -181,7 +181,7 @@ describe('a run that another process begins meanwhile', () => {
   it('R58 and R75: a run that another process begins meanwhile is left to that process, and the same command again finds its way', async () => {
     const machine = await openMachine();
     const theirs = { SVC_BASE_URL: (await machine.tenant(2)).url };
-    // A run of another tenant makes our command ask the service before it locks the free one.
+    // Because of another tenant's run, the command reads from the service before it locks the unsent run.
     expect(await machine.svc(`${SUBMIT} --profile other`, theirs)).toMatchObject({ code: 0 });
     await machine.svc('au create');
     machine.fault = onPost(refuseWith(403));

@@ -5,7 +5,7 @@ import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { type Desk, openDesk, productionDesk } from './support.ts';
 
-// Several processes a test, on a machine that others use too.
+// Each test starts several processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 /** One row more than a job takes. */
@@ -21,7 +21,7 @@ function onTerminal(desk: Desk, line: string, columns = 120): TerminalSession {
   return session;
 }
 
-/** More than the buffers between two processes take. */
+/** Writes a request file of two parts, which is larger than the buffers between two processes. */
 function writeTwoParts({ home }: Desk): void {
   const rows = Array.from({ length: ROWS }, (_, row) => `${String(row).padStart(60, 't')},,,\n`).join('');
   writeFileSync(home.file('tokens.csv'), `token,expiration_year,expiration_month,merchant_id\n${rows}`);

@@ -15,7 +15,7 @@ import { type Finished, Home } from '../../support/svc.ts';
 import type { RecordOnDisk } from '../recorded-run.ts';
 import { uploadsTaken } from '../support.ts';
 
-/** The tool with a home of its own, a sandbox of its own, and a request file in the home; all go with the test. */
+/** The tool with a new home, a new sandbox and a request file. All are removed when the test ends. */
 export interface Desk extends Workplace {
   /** Runs a command line, split at its spaces, as a process. */
   readonly svc: (line: string, env?: Readonly<Record<string, string>>) => Promise<Finished>;
@@ -34,26 +34,26 @@ export interface QuickDesk extends Workplace {
   ) => Promise<HereResult>;
 }
 
-/** What the commands of a test work with. */
+/** The home, the sandbox and the environment of a test's commands. */
 export interface Workplace {
   readonly home: Home;
   readonly sandbox: RunningSandbox;
   readonly env: Readonly<Record<string, string>>;
-  /** How many files the store took. */
+  /** Returns the number of files that the store received. */
   readonly uploads: () => number;
   readonly runIds: () => string[];
-  /** The record of a run by its id, or by its directory below the home. */
+  /** Returns the record of a run by its id, or by its directory below the home. */
   readonly record: (run: string) => RunRecord;
   /** Changes a record on the disk. */
   readonly change: (run: string, edit: (record: RecordOnDisk) => void) => void;
-  /** Removes the copy that a run keeps of its request file, which runs of earlier versions have not. */
+  /** Removes a run's copy of its request file. Runs of earlier versions have no copy. */
   readonly removeCopy: (run: string) => void;
 }
 
-/** Where runs are recorded below a home. */
+/** The directory of all runs below a home. */
 const RUNS = '.local/state/svc/runs';
 
-/** A desk that runs commands as processes, in real time: for signals, pipes, and what other programs do. */
+/** Opens a desk that runs commands as processes, in real time, for tests of signals, pipes and other programs. */
 export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}): Promise<Desk> {
   const workplace = await openWorkplace(options);
   const { home, env } = workplace;
@@ -64,7 +64,7 @@ export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}):
   };
 }
 
-/** The clock of the sandbox is that of the tool, unless the options have another. */
+/** Opens a desk whose tool and sandbox share a clock, unless the options contain another. */
 export async function openQuickDesk(options: Omit<SandboxOptions, 'directory'> = {}): Promise<QuickDesk> {
   const clock = new FakeClock({ start: Date.now(), auto: false });
   const { intercept = (_incoming, _outgoing, proceed) => proceed() } = options;
@@ -78,7 +78,7 @@ export async function openQuickDesk(options: Omit<SandboxOptions, 'directory'> =
   const { home, env } = workplace;
   const svc: QuickDesk['svc'] = async (line, more = {}, input = '') => {
     const words = typeof line === 'string' ? line.split(' ') : line;
-    // The tool reads relative paths from where its process is.
+    // The tool resolves relative paths against the working directory of its process.
     const before = process.cwd();
     process.chdir(home.path);
     try {
@@ -121,7 +121,7 @@ async function openWorkplace(options: Omit<SandboxOptions, 'directory'>): Promis
   };
 }
 
-/** A desk whose profile is known to belong to a production tenant. */
+/** Opens a desk whose profile is known to belong to a production tenant. */
 export async function productionDesk(): Promise<Desk> {
   const desk = await openDesk();
   const { home, sandbox } = desk;

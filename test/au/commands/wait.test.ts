@@ -4,7 +4,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { finished } from '../../support/svc.ts';
 import { openDesk } from './support.ts';
 
-// Several processes a test, on a machine that others use too.
+// Each test starts several processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const HOUR = 3_600_000;

@@ -9,7 +9,7 @@ import { checked, HEADER, inChunks, stream, UUID } from '../rows.ts';
 const SOAK = process.env['SOAK'] === '1';
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Cells, signs and bytes that the gate has an opinion on, in any order. */
+/** Generates cells, characters and bytes that the check treats specially, in any order. */
 function rowish(): fc.Arbitrary<string> {
   const cell = fc.oneof(
     {

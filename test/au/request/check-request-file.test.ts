@@ -8,7 +8,7 @@ const rows = (...lines: string[]): string => [HEADER, ...lines, ''].join('\n');
 const bytes = (...parts: (string | number[])[]): Buffer =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))));
 
-// Each rule from both sides. What is wrong is given as line:rule or line:rule:column.
+// Each rule has files that pass and files that fail. A problem is written as line:rule or line:rule:column.
 const FIXTURES: readonly Fixture[] = [
   ['a full row', rows(`${UUID},26,12,SANDBOX`)],
   ['a row with the token only', rows(`${UUID},,,`)],

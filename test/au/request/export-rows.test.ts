@@ -17,7 +17,7 @@ function quoted(text: string): string {
   return /[",;\n]/.test(text) ? ` "${text.replaceAll('"', '""')}" ` : text;
 }
 
-/** The rows that have a character, without the spaces around their cells. */
+/** Returns the rows that are not empty, without the spaces around their cells. */
 function trimmed(rows: readonly (readonly string[])[]): string[][] {
   return rows.map((cells) => cells.map((cell) => cell.trim())).filter((cells) => cells.join('') !== '');
 }

@@ -49,7 +49,7 @@ describe('packed answers', () => {
   });
 });
 
-/** As a file can hold it. */
+/** Returns the text as a file can contain it, without lone surrogates. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -28,11 +28,11 @@ function two(min: number, max: number): fc.Arbitrary<string> {
   return fc.integer({ min, max }).map((number) => String(number).padStart(2, '0'));
 }
 
-/** Rows of a request file, each token once. */
+/** Generates rows of a request file with unique tokens. */
 function rows(): fc.Arbitrary<Row[]> {
   const row = fc.record({
     token: fc.oneof(fc.uuid(), fc.constantFrom('tok_1', 'a;b', 'a,b', 'a"b', 'é')),
-    // Years that are no month: they can be read in one way.
+    // These years cannot be months, so each date has only one reading.
     year: two(13, 99),
     month: two(1, 12),
     merchant: fc.constantFrom('', 'M1', 'Shop, Ltd', 'a; b', 'Müller', 'say "x"'),
@@ -104,7 +104,7 @@ function encoded(text: string, encoding: Dialect['encoding']): Buffer {
   return encoding === 'utf-16le' ? little : little.swap16();
 }
 
-/** The rows as a database or spreadsheet may export them. */
+/** Writes the rows as a database or spreadsheet may export them. */
 function exported(all: readonly Row[], spoken: Dialect): Buffer {
   const { delimiter, end, mark, encoding, quoteAll, space, date, blank, repeat, more } = spoken;
   const columns: readonly Written[] = [

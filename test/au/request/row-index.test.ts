@@ -17,7 +17,7 @@ function textSource(text: string): { open: () => AsyncIterable<Uint8Array> } {
   };
 }
 
-/** The index of a file with these lines, of which a part has at most three. */
+/** Returns the index of a file with these lines, in parts of at most three rows. */
 async function indexOf(lines: readonly string[], end = '\n'): Promise<RowIndex> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-rows-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -41,7 +41,7 @@ async function restOf(index: RowIndex): Promise<string[]> {
   return text.slice(HEADER.length).split('\n').filter(Boolean);
 }
 
-/** The token and the merchant of a row. */
+/** Returns the token and the merchant of a row. */
 function keyOf(line: string): string {
   return line.replace(/^([^,]*),.*,/, '$1,');
 }

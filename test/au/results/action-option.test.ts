@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Finished, Home } from '../../support/svc.ts';
 
-// Several processes a test, on a machine that others use too.
+// Each test starts several processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const REQUEST = 'token,expiration_year,expiration_month,merchant_id\na,,,\nb,,,\nc,,,\n';
@@ -20,7 +20,7 @@ function svc(line: string): Promise<Finished> {
   return home.svc(line.split(' '));
 }
 
-/** The group of each code of the report. */
+/** Returns the group of each code in the report. */
 async function steps(options = ''): Promise<Record<string, string>> {
   const { code, stdout, stderr } = await svc(`au report r.csv -o json${options}`);
   expect(code, stderr).toBe(0);

@@ -12,7 +12,7 @@ const RUNS = '.local/state/svc/runs';
 const RESULTS = 'tokens.results.csv';
 const BAD = '<html><body>Welcome to our network</body></html>\n';
 
-/** A desk whose run is complete, with the results as they are at the service. */
+/** Opens a desk with a completed run, and returns the results as the service has them. */
 async function completed(
   options: { intercept?: Interceptor } = {},
 ): Promise<{ desk: QuickDesk; run: string; right: string }> {
@@ -22,7 +22,7 @@ async function completed(
   return { desk, run: desk.runIds()[0] ?? '', right: readFileSync(desk.home.file(RESULTS), 'utf8') };
 }
 
-/** Leaves a run as an earlier version did that took a false response for the results. */
+/** Damages a run as an earlier version did, which accepted a false response as the results. */
 function spoil(desk: QuickDesk, run: string): void {
   const bad = { bytes: BAD.length, sha256: createHash('sha256').update(BAD).digest('hex') };
   writeFileSync(desk.home.file(join(RUNS, run, 'results-0001.csv')), BAD);
@@ -85,7 +85,7 @@ describe('a run that took a false response for its results', () => {
   }, 40_000);
 });
 
-/** A store whose ETag looks like an MD5 and is none. */
+/** A store that gives the results an ETag that looks like an MD5 and is not. */
 const otherTag: Interceptor = (incoming, outgoing, proceed) => {
   if (incoming.url?.startsWith('/store/results/'))
     captureResponse(outgoing, (body) => outgoing.setHeader('etag', `"${'0'.repeat(32)}"`).end(body));

@@ -34,7 +34,7 @@ const FRAMINGS: Readonly<Record<string, (call: StoreCall, body: Buffer, headers:
 
 const inspect = (file: string, proof: Proof): Promise<readonly Flaw[]> => flawsOf(file, proof, {});
 
-/** Lengths at which the beginning of a file is taken for the file, from nothing to the whole. */
+/** Returns the lengths at which the client accepts the beginning of a file as the whole file. */
 async function taken(file: Buffer, framing: string, headers: string): Promise<number[]> {
   const { get, from, target } = await setup((call) => {
     const length = Number(/\d+/.exec(call.target)?.[0]);
@@ -45,7 +45,7 @@ async function taken(file: Buffer, framing: string, headers: string): Promise<nu
   const worker = async (): Promise<void> => {
     for (let length = lengths.shift(); length !== undefined; length = lengths.shift()) {
       const address = Promise.resolve(from.url(`/${length}`));
-      // The first refusal is enough: it ends the pause before the next download.
+      // The first refusal is enough, so the test does not wait for the next download.
       const onUnproven = (): never => {
         throw new Refused();
       };

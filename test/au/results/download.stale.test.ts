@@ -14,7 +14,7 @@ function replaceBody(outgoing: ServerResponse, old: string, text: string): void 
   });
 }
 
-/** The store's results have another checksum than its ETag says, and other codes than the service's. */
+/** Makes the store send results with a wrong ETag and wrong codes. */
 function falseResults(machine: Machine): void {
   machine.fault = (incoming, outgoing, proceed) => {
     if (incoming.url?.startsWith('/store/results/')) {
@@ -27,7 +27,7 @@ function falseResults(machine: Machine): void {
   };
 }
 
-/** The service calls one job failed. */
+/** Makes the service report one job as failed. */
 function failingJob(machine: Machine, job: string): void {
   machine.fault = (incoming, outgoing, proceed) => {
     if (incoming.method === 'GET' && incoming.url?.endsWith(`/jobs/${job}`))
@@ -59,7 +59,7 @@ describe('results that are kept unproven of a job that fails', () => {
   });
 });
 
-/** A run whose results were refused, and a later download of them cut. */
+/** Creates a run whose results were refused, and whose next download was cut off. */
 async function halfDownloaded() {
   const machine = await openMachine();
   falseResults(machine);

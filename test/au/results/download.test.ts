@@ -67,7 +67,7 @@ describe('what speaks against a result file', () => {
   });
 });
 
-/** A run of which each part has these results, and the file that is there. */
+/** Creates a run whose only part has these results, with `there` as its results file. */
 function runOf(state: PartState, results?: Partial<PartResults>, there = RIGHT): RunDirectory {
   const known = results && { file: 'results-0001.csv', bytes: RIGHT.length, sha256: sha256(RIGHT), ...results };
   const part = { number: 1, first_row: 1, rows: 1, start: 50, end: 90, bytes: 90, sha256: 'b', state, job: 'job-1' };
@@ -88,7 +88,7 @@ function runOf(state: PartState, results?: Partial<PartResults>, there = RIGHT):
   return run;
 }
 
-/** What a later command finds. */
+/** Returns the record that a later command would read. */
 function saved(run: RunDirectory): RunRecord {
   return JSON.parse(readFileSync(join(run.path, 'run.json'), 'utf8')) as RunRecord;
 }
@@ -171,7 +171,7 @@ describe('results that are kept', () => {
   });
 });
 
-/** What marks kept results as those of another job. */
+/** The members that mark kept results as results of another job. */
 interface Stale {
   readonly unproven?: { readonly job: string };
   readonly earlier_jobs?: readonly EarlierJob[];

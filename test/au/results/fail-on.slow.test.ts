@@ -6,7 +6,7 @@ import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 const QUESTION = /ended in ERR_INVALID_TOKEN at .*: is the profile wrong, or the export\?/;
 
-/** A desk whose request file has these many tokens that its tenant does not know, and no other. */
+/** Opens a desk whose request file contains only tokens that its tenant does not know. */
 async function wrongDesk(rows: number): Promise<QuickDesk> {
   const desk = await openQuickDesk({ pickupMs: 0 });
   const lines = Array.from({ length: rows }, (_, row) => `token-${row},27,01,`);
@@ -16,7 +16,7 @@ async function wrongDesk(rows: number): Promise<QuickDesk> {
 
 const runOf = (desk: QuickDesk): string => desk.runIds()[0] ?? '';
 
-/** The first line of a warning on stderr, and whether it stands before the results. */
+/** Returns the first line of the first warning on stderr. */
 function firstWarning(stderr: string): string {
   return stderr.split('\n').find((line) => line.startsWith('warning:')) ?? '';
 }

@@ -22,7 +22,7 @@ function resultsOf(tokens: readonly string[]): string {
   return `token,result_code\n${tokens.map((token) => `${token},UPD_PAN\n`).join('')}`;
 }
 
-/** What must come out, by counting with a map. */
+/** Returns the expected reconciliation, counted with a map. */
 function expected(asked: readonly string[], answered: readonly string[]) {
   const left = new Map<string, number>();
   for (const token of asked) left.set(token, (left.get(token) ?? 0) + 1);

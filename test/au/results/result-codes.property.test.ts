@@ -7,7 +7,7 @@ import { inChunks, stream } from '../rows.ts';
 const SOAK = process.env['SOAK'] === '1';
 const HEADER = 'token,result_code,note';
 
-/** The rows, or that it is refused: of several faults csv-parse, which reads ahead, reports one or the other. */
+/** Returns the rows or `refused`, without the fault: csv-parse reads ahead and may report another one. */
 async function outcome(chunks: Iterable<Uint8Array>): Promise<ResultRow[] | 'refused'> {
   const rows: ResultRow[] = [];
   try {
@@ -39,7 +39,7 @@ const header = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(HEADER, `\ufeff${HEADER}`, 'note,"token",result_code') },
   { weight: 1, arbitrary: fc.constantFrom('', '\r', 'token', `${HEADER},token`, '"token\n",result_code,note') },
 );
-/** Mostly one kind of line end. */
+/** Generates files whose line ends are mostly of one kind. */
 const text = fc.constantFrom('\n', '\r\n', '\r').chain((usual) => {
   const end = fc.oneof(
     { weight: 20, arbitrary: fc.constant(usual) },

@@ -6,7 +6,7 @@ import codes from '../../../src/au/results/result-codes.json' with { type: 'json
 import { type GroupCounts, ROW_GROUPS, type RowGroup } from '../../../src/au/results/result-codes.ts';
 import { svcHere } from '../../support/run-here.ts';
 
-/** Every code of the interface, codes that it does not name, and an update without a new token; then rows without results. */
+/** Results with every code of the interface, with unknown codes, and with an update that lacks a new token. */
 const ROWS: readonly (readonly [code: string, newToken?: string])[] = [
   ...Object.entries(codes).flatMap(([code, { class: of }], at) =>
     Array.from({ length: at + 1 }, (_, copy) => [code, of === 'updated' ? `new-${at}-${copy}` : ''] as const),

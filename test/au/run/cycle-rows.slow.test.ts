@@ -12,7 +12,7 @@ function write({ home }: Desk, name: string, rows: readonly string[]): void {
   writeFileSync(home.file(name), [HEADER, ...rows, ''].join('\n'));
 }
 
-/** How many rows the service was sent, by the records of the runs that uploaded something. */
+/** Returns the number of rows sent to the service, according to the records of the runs. */
 function rowsSent({ runIds, record }: Desk): number {
   const records = runIds().map(record);
   const sent = records.flatMap(({ parts }) => parts.filter(({ state }) => state !== 'planned'));
@@ -29,7 +29,7 @@ describe('two processes with files of one cycle', () => {
     for (const { code, stderr } of both) expect([0, 6], stderr).toContain(code);
     expect(both.some(({ code }) => code === 0)).toBe(true);
     expect(rowsSent(desk)).toBe(both.every(({ code }) => code === 0) ? 12 : 8);
-    // Once both have ended, what is left is sent.
+    // After both have ended, --only-new sends the remaining rows.
     for (const line of lines) await desk.svc(line.includes('--only-new') ? line : `${line} --only-new`);
     expect(rowsSent(desk)).toBe(12);
   });

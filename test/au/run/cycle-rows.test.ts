@@ -14,7 +14,7 @@ function request(...rows: readonly string[]): string {
   return [HEADER, ...rows, ''].join('\n');
 }
 
-/** A desk on which the first rows were submitted in a cycle. */
+/** Opens a desk on which the first rows of the example file are submitted in a cycle. */
 async function submittedDesk(options = '', rows = ROWS.slice(0, 6)): Promise<QuickDesk & { readonly run: string }> {
   const desk = await openQuickDesk();
   writeFileSync(desk.home.file('tokens.csv'), request(...rows));
@@ -27,14 +27,14 @@ function write({ home }: QuickDesk, name: string, ...rows: readonly string[]): v
   writeFileSync(home.file(name), request(...rows));
 }
 
-/** Lets the jobs of a run have failed. */
+/** Marks the jobs of a run as failed. */
 function fail({ change }: QuickDesk, run: string): void {
   change(run, ({ parts }) => {
     for (const part of parts) Object.assign(part, { state: 'failed', errors: ['made up'] });
   });
 }
 
-/** The rows of the copies that the runs but one keep. */
+/** Returns the rows in the request copies of all other runs. */
 function rowsOfOthers({ runIds, home }: QuickDesk, run: string): string[] {
   const others = runIds().filter((name) => name !== run);
   const copies = others.map((name) => readFileSync(home.file(`.local/state/svc/runs/${name}/run-request.csv`), 'utf8'));
@@ -229,7 +229,7 @@ describe('au submit --also', () => {
     expect({ code, uploads: desk.uploads() }).toEqual({ code: 0, uploads: 2 });
     expect(stderr).toMatch(/^warning: 2 of the 5 rows of more\.csv were submitted .*; of which 2 are billed again$/m);
     expect(rowsOfOthers(desk, desk.run)).toEqual(ROWS.slice(4, 9));
-    // The same command again resumes, and so does the one without --also.
+    // The same command resumes the run, with or without --also.
     for (const more of [' --also', ''])
       expect(await desk.svc(`au submit more.csv ${CYCLE}${more}`)).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(2);
@@ -259,7 +259,7 @@ describe('runs of a cycle', () => {
     expect(failed.code).toBe(4);
     write(desk, 'more.csv', ...ROWS.slice(0, 3));
     expect(await desk.svc(`au submit more.csv ${CYCLE}`)).toMatchObject({ code: 0 });
-    // What is left of the first run is now another's.
+    // Another run has sent some of the rows that the first run did not send.
     const refused = await desk.svc(`au submit tokens.csv ${CYCLE}`);
     expect(refused.code).toBe(6);
     expect(await desk.svc(`au submit tokens.csv ${CYCLE} --only-new`)).toMatchObject({ code: 0 });
@@ -379,7 +379,7 @@ describe('runs of a cycle', () => {
     const refused = await machine.svc(submit, theirs);
     expect(refused.code).toBe(3);
     expect(refused.stderr).toContain('--tenant <id>');
-    // The list of a tenant that has a job says whose it is.
+    // Once the tenant has a job, its list shows which tenant the key belongs to.
     expect(await machine.svc('au submit first.csv', theirs)).toMatchObject({ code: 0 });
     const submitted = await machine.svc(submit, theirs);
     expect(submitted.code, submitted.stderr).toBe(0);

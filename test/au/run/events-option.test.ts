@@ -34,7 +34,7 @@ async function freePort(): Promise<number> {
 }
 
 function environment(): Record<string, string> {
-  // Each sandbox is another service: with one state directory it could be the tenant that the file was submitted to.
+  // Each test has a new sandbox, which svc could take for the tenant of an earlier run in a shared state directory.
   return {
     SVC_BASE_URL: sandbox.url,
     SVC_PRIVATE_API_KEY: 'sandbox-private-key',

@@ -298,7 +298,7 @@ describe('a run directory', () => {
   });
 });
 
-/** Runs the tool where no file may be larger than a kilobyte. */
+/** Runs the tool with a limit of one kilobyte for each file. */
 function limited(line: string): Promise<Finished> {
   const child = spawn(
     '/bin/bash',
@@ -342,7 +342,7 @@ describe('svc au sync', () => {
     await svc('au sync --exec cat>seen');
     const [shown] = (await svc('au runs')).stdout.trimEnd().split('\n');
     const given = JSON.parse(readFileSync(home.file('seen'), 'utf8')) as object;
-    // A list says how old and how late a run is, and where its results are, in place of their counts.
+    // A list shows a run's age, time left and results file in place of the counts of its results.
     const { age: _age, left: _left, results: _file, ...row } = JSON.parse(shown ?? '') as Record<string, unknown>;
     expect(given).toMatchObject({ ...row, run, jobs, job_count: 1, status: 'completed' });
     expect(given).toMatchObject({ results: { file: expect.any(String), updated: expect.any(Number) } });
@@ -393,7 +393,7 @@ describe('svc au sync', () => {
     });
     expect(await svc('au sync')).toMatchObject({ code: 0 });
     expect(uploads()).toBe(1);
-    // The job itself says that it has not failed after all: it is gone on with.
+    // The service reports that the job did not fail after all, so the run continues.
     expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
     expect(uploads()).toBe(1);
   });

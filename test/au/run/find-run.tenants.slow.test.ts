@@ -7,14 +7,14 @@ import { type Machine, openMachine } from '../commands/machine.ts';
 import type { Fault } from '../support.ts';
 
 const DAY = 86_400_000;
-/** A gateway that finds nothing. */
+/** A gateway that responds to every read with 404. */
 const HIDDEN: Fault = (incoming, outgoing, proceed) =>
   incoming.method === 'GET' ? outgoing.writeHead(404, { 'content-type': 'text/html' }).end('<html>') : proceed();
 
 const SUBMIT = 'au submit tokens.csv';
 const OUT = '--wait --out results.csv --force';
 
-/** A machine on which the file was submitted once, and its only run. */
+/** Opens a machine on which the file was submitted once. Returns it with its only run. */
 async function submittedOnce(options = ''): Promise<{ machine: Machine; run: string }> {
   const machine = await openMachine();
   const { code, stderr } = await machine.svc(`${SUBMIT} ${options}`.trim());
@@ -72,7 +72,7 @@ describe('the same file at the same tenant', () => {
     const both = await Promise.all(
       ['first', 'second'].map((directory) => machine.svc(`${SUBMIT} --run-dir ${directory}`)),
     );
-    // The second one finds the run, which the first one may still hold.
+    // The second terminal finds the run, which the first one may still have locked.
     expect(both.every(({ code }) => code === 0 || code === 11)).toBe(true);
     expect(both.some(({ code }) => code === 0)).toBe(true);
     expect(machine.uploads()).toBe(1);
@@ -117,7 +117,7 @@ describe('the same file at the same tenant', () => {
     const { machine, run } = await submittedOnce();
     const { tenant_id: tenant = '' } = machine.record(`state/runs/${run}`);
     machine.fault = (incoming, outgoing, proceed) => {
-      // Only what would prove the tenant is hidden: the first two reads.
+      // Only the first two reads fail. They would prove the tenant.
       if (incoming.url?.includes('?')) machine.fault = undefined;
       HIDDEN(incoming, outgoing, proceed);
     };
@@ -138,7 +138,7 @@ describe('the same file at another tenant', () => {
     expect(await machine.svc(`${SUBMIT} ${OUT}`, env)).toMatchObject({ code: 0 });
     expect(machine.runIds()).toHaveLength(2);
     expect(machine.uploads()).toBe(2);
-    // Each tenant goes on with its own.
+    // Each tenant continues its run.
     expect(await machine.svc(SUBMIT, env)).toMatchObject({ code: 0 });
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
     expect(machine.uploads()).toBe(2);
@@ -164,7 +164,7 @@ describe('the same file at another tenant', () => {
   });
 });
 
-/** What may have become of a record, by its directory. */
+/** Ways in which a record can be damaged, given its path. */
 const DAMAGE: Readonly<Record<string, (record: string) => void>> = {
   'is empty': (file) => writeFileSync(file, ''),
   'is null': (file) => writeFileSync(file, 'null'),
@@ -211,7 +211,7 @@ describe('a record that cannot be read', () => {
 
   it('R58: a record that cannot be read keeps an older run of the file from being uploaded, too', async () => {
     const machine = await openMachine();
-    // The store refuses the first run's file; the second run is paid for, and its record is then damaged.
+    // The store refuses the first run's file. The second run is billed, and then its record is damaged.
     machine.fault = (incoming, outgoing, proceed) =>
       incoming.method === 'PUT' ? outgoing.writeHead(403).end() : proceed();
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 4 });

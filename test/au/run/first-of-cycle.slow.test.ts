@@ -36,6 +36,6 @@ it('a file of which hardly a row was in the last cycle is warned of before anyth
   const [, share, cycle] = WARNING.exec(await submit(desk, '2026-02', ROWS.slice(19, 40))) ?? [];
   expect([share, cycle]).toEqual(['4.8%', '2026-01']);
   await desk.clock.advance(MONTH);
-  // What counts is the last cycle, and a tenth of the rows is enough.
+  // The file is compared with the last cycle only, and a tenth of its rows is enough.
   expect(await submit(desk, '2026-03', [...ROWS.slice(0, 18), ...ROWS.slice(38, 40)])).not.toMatch(WARNING);
 });

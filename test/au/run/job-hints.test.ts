@@ -15,7 +15,7 @@ function event(id: string, job: string, word = 'completed'): Record<string, unkn
   return delivery(id, { type: `account-updater.job.${word}`, data: { job: { id: job, status: word } } });
 }
 
-/** Whether a hint about a job is there, or comes within a moment. */
+/** Tells whether a hint about a job comes within this time. */
 async function comes(job: string, ms = 100): Promise<boolean> {
   const over = AbortSignal.timeout(ms);
   await hints.next((hinted) => hinted === job, over);

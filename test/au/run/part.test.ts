@@ -34,7 +34,7 @@ const STORED = { ...SENDING, sent: 'stored', seen: 'processing' } as const;
 const MISSING = { missing_since: iso(NOON) };
 const ENDED = { ...STORED, seen: 'completed', done_at: iso(NOON + HOUR) };
 
-/** Every state that a part can be in, as far as events tell them apart. */
+/** Every state of a part that events treat differently. */
 const STATES: Readonly<Record<string, Part>> = {
   planned: { ...SLICE, state: 'planned' },
   'planned, creation unclear': { ...SLICE, state: 'planned', creating_since: iso(NOON) },
@@ -69,7 +69,7 @@ function found(status: string): PartEvent {
   return { kind: 'found', job: { status, expires_at: null, errors }, at: NOON + HOUR };
 }
 
-/** Everything that can happen, as far as states tell it apart. */
+/** Every event that states treat differently. */
 const EVENTS: Readonly<Record<string, PartEvent>> = {
   creating: { kind: 'creating', at: NOON + MINUTE },
   'not created': { kind: 'not created', wasUnclear: false },
@@ -109,7 +109,7 @@ const EVENTS: Readonly<Record<string, PartEvent>> = {
   pruned: { kind: 'pruned' },
 };
 
-/** What an event makes of a part; undefined where it is refused. */
+/** Returns the part after an event, or undefined if the event is refused. */
 function outcome(part: Part, event: PartEvent): Part | undefined {
   try {
     return next(part, event);
@@ -126,7 +126,7 @@ interface Crossing {
   readonly after: Part | undefined;
 }
 
-/** Every state, with and without an earlier job, crossed with every event. */
+/** Combines every state, with and without an earlier job, with every event. */
 function allCrossings(): Crossing[] {
   const pasts = [{}, { earlier_jobs: [EARLIER] }];
   return Object.entries(STATES).flatMap(([state, bare]) =>
@@ -146,12 +146,12 @@ function jobsOf({ job, earlier_jobs: earlier = [] }: Part): string[] {
   return [...(job === undefined ? [] : [job]), ...earlier.map((each) => each.job)];
 }
 
-/** Whether an upload is begun for it without a further look at what became of its file. */
+/** Tells whether the part may be uploaded without another look at what became of its file. */
 function isFree(part: Part): boolean {
   return todo(part) === 'create' || todo(part) === 'upload';
 }
 
-/** A part in a few words: its state and every member that is not of the slice. */
+/** Describes a part in a few words: its state and all members that are not its slice of the file. */
 function words(part: Part): string {
   const { state, sent, earlier_jobs: earlier = [], results, unproven, errors, ...rest } = part;
   const times = ['creating_since', 'sent_at', 'expires_at', 'missing_since', 'done_at'].filter((name) => name in rest);
@@ -168,12 +168,12 @@ function words(part: Part): string {
   return told.join(', ');
 }
 
-/** Its words without the earlier jobs, which would add up without an end. */
+/** Describes a part without its earlier jobs, which would add up endlessly. */
 function short(part: Part): string {
   return words({ ...part, earlier_jobs: undefined });
 }
 
-/** What every event makes of every state. What is not in it is refused. */
+/** Returns a table of the part after each event in each state. A state refuses the events that it does not list. */
 function table(): string {
   const sections = Object.entries(STATES).map(([name, part]) => {
     const rows = Object.entries(EVENTS).flatMap(([event, happening]) => {
@@ -252,7 +252,7 @@ describe('a part, in every state, by every event', () => {
       expect(after).toMatchObject(SLICE);
       const allowed = new Set([...Object.keys(SLICE), ...OF_NO_JOB, ...MEMBERS_OF_ITS_JOB[after.state]]);
       expect([name, Object.keys(after).filter((member) => !allowed.has(member))]).toEqual([name, []]);
-      // A record that is written and read again is the same.
+      // Writing and reading a record does not change it.
       expect([name, partOf(JSON.parse(JSON.stringify(after)) as RecordedPart)]).toEqual([name, after]);
     }
   });
@@ -307,7 +307,7 @@ describe('a part, in every state, by every event', () => {
   });
 });
 
-/** What is made of a recorded part that may say less, or other things, than this version records. */
+/** Describes a part after it is read. Its record may have less, or other members, than this version writes. */
 function read(state: PartState, more: Partial<RecordedPart> = {}): string {
   const part = partOf({ ...SLICE, state, job: 'job-1', ...more });
   return part.sent === undefined ? part.state : `${part.state}, ${part.sent}`;
@@ -357,7 +357,7 @@ describe('a recorded part', () => {
   });
 });
 
-/** The files that know of parts, by their path below src/au. */
+/** Returns the path below src/au and the text of every file that mentions parts. */
 function sourceFiles(): [path: string, text: string][] {
   const root = fileURLToPath(new URL('../../../src/au/', import.meta.url));
   const paths = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
@@ -368,7 +368,7 @@ function sourceFiles(): [path: string, text: string][] {
   return files.filter(([, text]) => /\bparts?\b/.test(text));
 }
 
-/** What a node writes into: the target of an assignment, of `delete`, or of a function that writes members. */
+/** Returns the targets of a node that is an assignment, a `delete`, or a call that writes members. */
 function targetsOf(node: Node): unknown[] {
   const { type, left, argument, operator, callee, arguments: args } = node;
   if (type === 'AssignmentExpression') {
@@ -385,7 +385,7 @@ function targetsOf(node: Node): unknown[] {
   return isWriter && Array.isArray(args) ? [{ type: 'MemberExpression', object: args[0] }] : [];
 }
 
-/** Whether a member of what is called a part, or of an item of what is called parts, is written. */
+/** Tells whether a node writes a member of a variable named `part`, or of an item of `parts`. */
 function changesPart(node: Node): boolean {
   return targetsOf(node).some((target) => {
     if (!isNode(target) || target['type'] !== 'MemberExpression') return false;

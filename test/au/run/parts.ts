@@ -4,7 +4,7 @@ import type { NamedRun } from '../../../src/au/run/run-errors.ts';
 
 const NOON = '2026-01-05T12:00:00.000Z';
 
-/** A part as it is recorded in this state, of which so much was sent at noon. */
+/** Returns a part as recorded in this state; `sent` says how much of its file was sent at noon. */
 export function part(state: PartState, sent?: Sent, more: Partial<RecordedPart> = {}): Part {
   const plan = { number: 1, first_row: 1, rows: 1, start: 50, end: 60, bytes: 60, sha256: 'a' };
   const job = state === 'planned' ? {} : { job: 'job-1' };
@@ -24,7 +24,7 @@ export function recordOf(...parts: Part[]): RunRecord {
   };
 }
 
-/** A run of these parts that is not on the disk. */
+/** Returns a run of these parts that is not on disk. */
 export function runOf(...parts: Part[]): NamedRun {
   return {
     record: recordOf(...parts),

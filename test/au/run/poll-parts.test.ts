@@ -162,7 +162,7 @@ describe('a job that is missing', () => {
       const one = part('uploaded', 'stored', { missing_since: iso(NOON) });
       await clock.advance(here);
       serviceNow += there;
-      // That the list is without it proves nothing of what was stored.
+      // A list without the job proves nothing about a file that was stored.
       pages = [[job('job-2', 'completed', { created_at: iso(NOON - 3 * HOUR) })]];
       await recordPoll(workOf(one), one, undefined);
       expect(one).toMatchObject({ state, sent: 'stored', job: 'job-1' });
@@ -170,7 +170,7 @@ describe('a job that is missing', () => {
   );
 
   describe('for good', () => {
-    /** A part of which all of the file was sent an hour and more ago. */
+    /** Polls a part whose file was sent completely, more than an hour ago, and whose job is missing. */
     async function lost(more: Partial<RecordedPart> = {}, hasExpiry = true): Promise<RunWork> {
       const expiry = hasExpiry ? { expires_at: iso(NOON + HOUR) } : {};
       const one = part('unknown', 'all', { ...expiry, missing_since: iso(NOON), ...more });
@@ -312,7 +312,7 @@ describe('a poll of a run', () => {
     pages = [[job('job-3', 'completed')], [job('other')], [job('job-2', 'completed')]];
     jobs.set('job-2', job('job-2', 'processing'));
     await pollJobs(workOf(...parts));
-    // Ours lie behind one another: a page without any ends the list.
+    // The jobs of a run are next to one another in the list, so a page without any ends the reading.
     expect(requests).toEqual(['list 0', 'list 1', 'read job-1', 'read job-2']);
     expect(parts.map(({ seen }) => seen)).toEqual(['completed', 'processing', 'completed']);
   });

@@ -33,7 +33,7 @@ const RECORD: RunRecord = {
   results: { file: '/t.results.csv', bytes: 10, sha256: 'c' },
 };
 
-/** Every place in a value, as the keys that lead there. */
+/** Returns every place in a value, as the list of keys that lead there. */
 function placesIn(value: unknown, at: readonly string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => [at.concat(key)].concat(placesIn(inner, at.concat(key))));
@@ -47,7 +47,7 @@ function put(value: unknown, place: readonly string[], what: unknown): void {
   else holder[key] = what;
 }
 
-/** Whether a record is read of which a part of this state lacks a member. */
+/** Tells whether a record can be read when a part in this state lacks this member. */
 function isRead(state: PartState, left: 'job' | 'results'): boolean {
   const { [left]: _, ...part } = RECORD.parts[0]!;
   try {
@@ -136,7 +136,7 @@ describe('the record of a run', () => {
         },
       ],
     } satisfies Omit<RunRecord, 'parts'> & { parts: RecordedPart[] };
-    /** What speaks against the record with another value in this place. */
+    /** Returns why a record with another value in this place is refused, or undefined if it is not. */
     const refusal = (place: readonly string[], value?: unknown): string | undefined => {
       const record = structuredClone(full);
       put(record, place, value);
@@ -150,7 +150,7 @@ describe('the record of a run', () => {
     const places = placesIn(full).filter((place) => !['version', 'ended'].includes(place.at(-1) ?? ''));
     for (const place of places)
       for (const wrong of [null, -1, 1.5, 2 ** 53, [], [1], {}, true]) {
-        // An empty list is right for what may have none.
+        // These members may be empty lists.
         if (Array.isArray(wrong) && wrong.length === 0 && /also_at|errors|earlier_jobs/.test(place.at(-1) ?? ''))
           continue;
         expect(refusal(place, wrong), `${place.join('.')}: ${JSON.stringify(wrong)}`).toMatch(damage(place));
@@ -190,7 +190,7 @@ describe('the record of a run', () => {
   });
 });
 
-/** What the refusal of a record with a wrong member says. */
+/** Returns a pattern for the message about a malformed member. */
 function damage([name = '']: readonly string[]): RegExp {
   return name === 'parts' ? /part 1 is malformed|parts is missing/ : new RegExp(`: ${name} is missing or malformed`);
 }

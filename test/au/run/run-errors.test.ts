@@ -40,7 +40,7 @@ describe('an outcome that is unknown', () => {
   it('R58: an outcome that is unknown says when sync settles it where the job has to be deleted by then, and proposes nothing that is billed again', () => {
     const parts = [
       part('unknown', 'all', { expires_at: iso(NOON + HOUR) }),
-      // Found missing late: a replica may lag.
+      // The job was found missing late, so a replica may lag behind.
       part('unknown', 'all', {
         number: 2,
         job: 'job-2',

@@ -46,7 +46,7 @@ function requestFile(letter = 'a', over: Partial<NewRun> = {}): NewRun {
   return { profile: 'p', baseUrl: 'https://a', name: 't.csv', path: '/t.csv', check, copy, now: NOW, ...over };
 }
 
-/** A copy of a request file, which a run takes. */
+/** Writes a copy of a request file, which a run takes over, and returns its path. */
 function requestCopy(): string {
   const copy = join(mkdtempSync(join(top, 'copy-')), 'request.csv');
   writeFileSync(copy, 'token,expiration_year,expiration_month,merchant_id\n');
@@ -130,7 +130,7 @@ describe('the runs of a file', () => {
     expect(idsOf(await findRuns(undefined, undefined, requestFile()))).toEqual([]);
     expect(idsOf(await findRuns(undefined, named.path, requestFile()))).toEqual([named.record.id]);
     expect(await findRuns(root, join(top, 'none yet'), requestFile('c'))).toEqual({ runs: [], unreadable: [] });
-    // One that both the index and --run-dir name is one.
+    // A run that both the index and --run-dir name counts once.
     expect(idsOf(await findRuns(root, named.path, requestFile()))).toHaveLength(3);
     const otherLength = requestFile();
     expect(idsOf(await findRuns(root, undefined, { check: { ...otherLength.check, bytes: 91 } }))).toEqual([]);
@@ -197,7 +197,7 @@ describe('the runs of a file', () => {
       const found = await findRuns(root, undefined, requestFile());
       expect(found.unreadable).toMatchObject([{ directory: entry, run: run.record.id }]);
       expect(found.unreadable[0]?.error.message).toContain('it does not say where its run is recorded');
-      // The directory itself shows that it is fine.
+      // With --run-dir, the run itself is read, so the damaged entry does not matter.
       expect((await findRuns(root, run.path, requestFile())).unreadable).toEqual([]);
     },
   );

@@ -6,7 +6,7 @@ import { openBench } from '../support.ts';
 
 const [OURS, THEIRS] = ['tenant-a', 'tenant-b'];
 
-/** What the service says: of the recorded job, of the job list and of the tenant. A number is the status of a refusal. */
+/** Responses about the recorded job, the job list and the tenant. A number is the status of a refusal. */
 interface Script {
   readonly job?: number | Record<string, unknown>;
   readonly list?: number | readonly Record<string, unknown>[];

@@ -13,12 +13,12 @@ const DAY = 86_400_000;
 const SUBMIT = 'au submit tokens.csv';
 const ALONE = `${SUBMIT} --no-unrecorded-jobs`;
 
-/** Moments at which the state directory was copied. */
+/** The moment at which the state directory was copied. */
 type Copied = 'before' | 'planned' | 'creating' | 'uploading';
 
 const isCreation = ({ method, url = '' }: IncomingMessage): boolean => method === 'POST' && url.endsWith('/jobs');
 
-/** Submits the file, then puts back the state directory of an earlier moment. Returns the job that was forgotten. */
+/** Submits the file, then restores the state directory of an earlier moment. Returns the job that is then forgotten. */
 async function restoredTo(machine: Machine, moment: Copied): Promise<string> {
   const [state, copy] = [machine.path('state'), machine.path('copy')];
   mkdirSync(state, { recursive: true });
@@ -39,7 +39,7 @@ async function restoredTo(machine: Machine, moment: Copied): Promise<string> {
   return (JSON.parse(stdout) as { job: string }).job;
 }
 
-/** Makes the only run one that was recorded and had sent nothing. */
+/** Changes the record of the only run as if the run had sent nothing. */
 function unsend(machine: Machine): void {
   const file = machine.path(join('state/runs', machine.runIds()[0] ?? '', 'run.json'));
   const record = JSON.parse(readFileSync(file, 'utf8')) as RecordOnDisk;
@@ -50,7 +50,7 @@ function unsend(machine: Machine): void {
   writeFileSync(file, JSON.stringify(record));
 }
 
-/** A round of sync uploads nothing either, and names the job. */
+/** Checks that sync uploads nothing either, and names the job. */
 async function syncsNothing(machine: Machine, job: string): Promise<void> {
   const synced = await machine.svc('au sync');
   expect(synced.code).not.toBe(0);
@@ -92,7 +92,7 @@ describe('a state directory that is older than what was submitted', () => {
       }
       await syncsNothing(machine, job);
       expect(JSON.parse((await machine.svc('au runs')).stdout)).toMatchObject({ status: 'not sent' });
-      // The operator says whose it is, once for this job and all files to come.
+      // The operator names the job once, which is enough for all later files.
       const named = await machine.svc(`${ALONE} --other-job ${job}`);
       expect(named.code, named.stderr).toBe(0);
       otherFile(machine, 'more.csv', 'one-more');
@@ -111,7 +111,7 @@ describe('a state directory that is older than what was submitted', () => {
       expect(machine.uploads()).toBe(1);
     }
     await syncsNothing(machine, job);
-    // A refusal in between settles nothing.
+    // A creation that is refused in between proves nothing.
     machine.fault = (incoming, outgoing, proceed) =>
       isCreation(incoming) ? refuseWith(403)(incoming, outgoing, proceed) : proceed();
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 4 });
@@ -157,7 +157,7 @@ describe('a state directory that is older than what was submitted', () => {
   });
 });
 
-/** Two systems that share a tenant: each with its state directory, its file and its key. */
+/** Lets two systems of one tenant submit in three months, each with its state directory, file and key. */
 async function threeMonths(machine: Machine, keys: readonly [string, string], options: string) {
   otherFile(machine, 'more.csv', 'one-more');
   const systems = [
@@ -204,7 +204,7 @@ describe('two systems that submit in the same minute of three months', () => {
   });
 });
 
-/** Changes the job that the service responds with to a creation. */
+/** Changes the job in the service's response to a creation. */
 function createdAs(change: (job: Record<string, unknown>) => Record<string, unknown>): Fault {
   return (incoming, outgoing, proceed) => {
     if (isCreation(incoming))

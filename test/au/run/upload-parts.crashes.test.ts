@@ -29,15 +29,15 @@ const HOUR = 3_600_000;
 
 type Trouble = 'lost' | 'reset' | '500' | '503' | 'expired' | 'hours pass';
 
-/** What goes wrong in one history. Steps are counted: each request and each save is one, before and after. */
+/** A history of crashes and faults. One step is before and one after each request and each save. */
 interface History {
   readonly rows: number;
   readonly rowsInPart: number;
-  /** Steps to live before each crash. */
+  /** The number of steps before each crash. */
   readonly crashes: readonly number[];
-  /** Troubles by the number of the request. */
+  /** The troubles, each with the number of its request. */
   readonly troubles: readonly (readonly [request: number, trouble: Trouble])[];
-  /** How many of the first jobs that get a file fail. */
+  /** The number of jobs that fail; the first jobs with a file do. */
   readonly failing: number;
 }
 
@@ -53,11 +53,11 @@ beforeAll(async () => {
   sandbox = await startSandbox({
     directory: join(directory, 'sandbox'),
     clock,
-    // For a while a job that has its file looks like one that waits for it.
+    // For a while after its upload, a job still looks as if it had no file.
     pickupMs: 1_500,
     logCount: 0,
     intercept(incoming, outgoing, proceed) {
-      // A second upload must be seen, so the store accepts it.
+      // The store accepts a second upload, so that the test can detect it.
       incoming.headers[ACCEPT_SECOND_PUT] = 'yes';
       if (isSeeding) proceed();
       else world.meet(incoming, outgoing, proceed);
@@ -70,7 +70,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** A job that the list shows for good: it says whose the key is. */
+/** Creates a job that the list always shows, so that the list proves the tenant of the key. */
 async function seedJob(): Promise<void> {
   const client = new Client({ baseUrl: sandbox.url, privateKey: 'sandbox-private-key', clock });
   const file = join(directory, 'seed.csv');
@@ -80,7 +80,7 @@ async function seedJob(): Promise<void> {
   isSeeding = false;
 }
 
-/** One history: a request file, a run directory, and processes that live on it one after another. */
+/** A history: a request file, a run directory, and the processes that work on the run one after another. */
 class World {
   readonly #crashes: number[];
   readonly #troubles: Map<number, Trouble>;
@@ -105,7 +105,7 @@ class World {
     writeFileSync(this.file, [header, ...rows.slice(0, history.rows), ''].join('\n'));
   }
 
-  /** Whether the process dies at this step. */
+  /** Tells whether the process dies at this step. */
   #dies(): boolean {
     if (this.#life.signal.aborted) return true;
     this.#steps += 1;
@@ -132,7 +132,7 @@ class World {
     else proceed();
   }
 
-  /** One process, from its start to its end or death. */
+  /** Runs one process to its end or death. */
   async live(): Promise<void> {
     this.#life = new AbortController();
     this.#steps = 0;
@@ -186,7 +186,7 @@ class World {
     };
   }
 
-  /** Makes the first jobs that have a file seem failed. */
+  /** Makes the first jobs that get a file look failed. */
   #letFail({ accountUpdater }: Client): void {
     const seen = (job: AccountUpdaterJob): AccountUpdaterJob => {
       const canFail = job.status !== 'pending' && this.#failed.length < this.#history.failing;
@@ -205,18 +205,18 @@ class World {
     });
   }
 
-  /** Until nothing of a process that died is on its way any more. */
+  /** Waits until no request of a dead process is in flight. */
   async settled(): Promise<void> {
     do await new Promise((resolve) => setTimeout(resolve, 3));
     while (this.#open > 0);
   }
 
-  /** How often the store took a file, by the job. */
+  /** Returns how often the store received a file for the job. */
   uploads(job: string): number {
     return this.allUploads.filter((each) => each === job).length;
   }
 
-  /** Jobs that failed with a file. */
+  /** The jobs that failed after they got a file. */
   get failed(): readonly string[] {
     return this.#failed;
   }
@@ -226,14 +226,14 @@ class World {
   }
 }
 
-/** The operator runs the command again until it is done. */
+/** Runs the command again and again until the run is done, as an operator would. */
 async function untilDone(): Promise<void> {
   for (let life = 0; life < 60; life += 1) {
     try {
       return await world.live();
     } catch (error) {
       if (!(error instanceof Crash) && !(error instanceof SvcError)) throw error;
-      // Whether its file was stored shows once the job would have expired without it.
+      // Once the job would have expired without a file, the service shows whether it got one.
       if (isSvcError(error, 'outcome_unknown')) await clock.advance(2 * HOUR);
     }
     await world.settled();
@@ -277,7 +277,7 @@ describe('a run through crashes and faults', () => {
     let number = 0;
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {
-        // Every history has the same key, and none has the records of those before it.
+        // All histories share a key, and none has records of the jobs of earlier ones. An hour sets them apart.
         await clock.advance(HOUR);
         world = new World(history, (number += 1));
         await untilDone();

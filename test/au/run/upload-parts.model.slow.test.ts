@@ -16,20 +16,20 @@ import type { RecordOnDisk } from '../recorded-run.ts';
 const HISTORIES = process.env['SOAK'] ? 50_000 : 5_000;
 const HOUR = 3_600_000;
 
-/** What one process is started as, and with what. */
+/** A process: its command and its circumstances. */
 interface Life {
   readonly command: 'submit' | 'sync';
-  /** Steps until it is killed: a request or a save is one before and one after. */
+  /** The number of steps until it is killed. One step is before and one after each request and each save. */
   readonly steps: number;
-  /** Whose key it is given. */
+  /** The tenant of its key. The tenant `new` has no jobs. */
   readonly key: 'ours' | 'theirs' | 'new';
   /** Whether the service denies the jobs whose files it acknowledged. */
   readonly denies: boolean;
-  /** What happened to the record before it started. */
+  /** The state of the record when the process starts. */
   readonly record: 'whole' | 'empty' | 'null' | 'cut' | 'newer' | 'older' | Restored;
 }
 
-/** The record was restored from the copy of an earlier save, counted in twentieths of all saves. */
+/** A record restored from the copy of an earlier save, counted in twentieths of all saves. */
 interface Restored {
   readonly restored: number;
 }
@@ -38,18 +38,18 @@ interface History {
   readonly rows: number;
   readonly rowsInPart: number;
   readonly lives: readonly Life[];
-  /** Troubles by the number of the request. */
+  /** The troubles, each with the number of its request. */
   readonly troubles: readonly (readonly [request: number, trouble: Trouble])[];
   readonly failing: number;
-  /** Whether the tenant of the run has another job, which shows whose the key is. */
+  /** Whether the tenant of the run has another job, which proves the tenant of a key. */
   readonly hasOtherJob: boolean;
-  /** What the jitter of its pauses is drawn from. */
+  /** The seed of the jitter in pauses. */
   readonly seed: number;
 }
 
 class Killed extends Error {}
 
-// Disk and store in memory: thousands of histories take seconds. crashes.test.ts has both for real.
+// Disk and store are in memory, so thousands of histories take seconds. upload-parts.crashes.test.ts uses real ones.
 const outside = vi.hoisted(() => ({ put: (_options: unknown): unknown => undefined, file: new Uint8Array() }));
 vi.mock('../../../src/client/transfer/upload.ts', () => ({ uploadFile: (options: unknown) => outside.put(options) }));
 vi.mock('../../../src/client/transfer/source.ts', () => ({
@@ -65,13 +65,13 @@ vi.mock('../../../src/client/transfer/source.ts', () => ({
   },
 }));
 
-/** One history: a request file, a record, and processes that live on them one after another. */
+/** A history: a request file, a record, and the processes that work on them one after another. */
 class World {
   readonly clock = new FakeClock();
   readonly service = new FakeService(this.clock);
   /** The record on disk. */
   disk: string;
-  /** What was on the disk at each time. */
+  /** The text of the record after each save. */
   readonly #copies: string[] = [];
 
   readonly #random: () => number;
@@ -97,7 +97,7 @@ class World {
       base_url: 'http://127.0.0.1:9',
       input: { name: 'tokens.csv', path: '/tokens.csv', rows, bytes, sha256, header_bytes: headerBytes },
       parts: plannedParts(check),
-      // Whether one system alone uses the key, which had a job before.
+      // Whether only this system uses the key. The jobs that existed before are named as jobs of other systems.
       no_unrecorded_jobs: isAlone,
       other_jobs: hasOtherJob ? ['job-1', 'job-2'] : ['job-1'],
     };
@@ -108,7 +108,7 @@ class World {
     return world;
   }
 
-  /** Jobs that the lists of these tenants show for good: they say whose the key is. The other tenants have none. */
+  /** Creates a job in the lists of these tenants, which proves the tenant of a key. The other tenants have no jobs. */
   async #seed(tenants: readonly string[]): Promise<void> {
     for (const tenant of tenants) {
       this.service.tenant = tenant;
@@ -122,11 +122,11 @@ class World {
     await this.clock.advance(24 * HOUR);
   }
 
-  /** One process, from its start to its end or death. */
+  /** Runs one process to its end or death. */
   async live({ command, steps, key, denies, record: state }: Life): Promise<void> {
     const text = typeof state === 'object' ? this.#copy(state) : recordIn(state, this.disk);
     const record = parseRecord(text, 'run.json');
-    // The first job decides whose the run is.
+    // The first job binds the run to its tenant. Until then, the key is ours.
     this.service.tenant = record.tenant_id === undefined ? 'ours' : key;
     this.service.denies = denies;
     const life = new AbortController();
@@ -169,7 +169,7 @@ class World {
   }
 }
 
-/** The record as something made it: damage, a later version, or today's version, which knew less. */
+/** Returns the record after damage, from a later version, or without members that earlier versions did not write. */
 function recordIn(state: Exclude<Life['record'], Restored>, text: string): string {
   if (state === 'empty') return '';
   if (state === 'null') return 'null';
@@ -184,14 +184,14 @@ function recordIn(state: Exclude<Life['record'], Restored>, text: string): strin
   return JSON.stringify(record);
 }
 
-/** What may end a process here without being a bug. */
+/** Tells whether an error may end a process here without being a bug. */
 function isExpected(error: unknown): boolean {
   return error instanceof Killed || (error instanceof SvcError && error.code !== 'bug');
 }
 
 const OK: Life = { command: 'submit', steps: Infinity, key: 'ours', denies: false, record: 'whole' };
 
-/** The trouble is over: rounds of sync and submissions come to the end. */
+/** Ends the trouble, and starts processes until the run is completed. */
 async function untilDone(world: World): Promise<void> {
   world.service.troubles.clear();
   for (let round = 0; round < 12; round += 1) {
@@ -212,7 +212,7 @@ function checkPaidOnce(world: World): void {
   expect(new Set(paid).size).toBe(paid.length);
 }
 
-/** The same numbers from 0 to 1 for the same seed, so that a history that fails does so again. */
+/** Returns numbers from 0 to 1 that depend only on the seed, so that a failing history can be repeated. */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -248,15 +248,15 @@ const restores = fc.array(
   { maxLength: 6 },
 );
 
-/** One row, and nothing that goes wrong by itself. */
+/** A history of one row without trouble. */
 const PLAIN: History = { rows: 1, rowsInPart: 1, lives: [], troubles: [], failing: 0, hasOtherJob: true, seed: 1 };
 
-/** The same trouble with every request. */
+/** Returns the same trouble for every request. */
 function always(trouble: Trouble): [request: number, trouble: Trouble][] {
   return Array.from({ length: 200 }, (_, index) => [index + 1, trouble]);
 }
 
-/** An upload in doubt, an hour after its address expired: the store got the file with `kept reset`, not with `lost reset`. */
+/** Returns an upload in doubt, an hour after its address expired. Only `kept reset` left the file in the store. */
 async function inDoubt(trouble: 'kept reset' | 'lost reset'): Promise<World> {
   const world = await World.begin({ ...PLAIN, hasOtherJob: false });
   world.service.troubles = new Map([...always('404'), [3, trouble]]);
@@ -326,14 +326,14 @@ describe('a run through kills, false responses, other keys and damaged records',
     await fc.assert(
       fc.asyncProperty(histories, restores, async (history, restored) => {
         number += 1;
-        // An old copy and a replica that is behind at once leave nothing that knows of an upload.
+        // With an old copy and an outdated replica together, nothing shows that there was an upload.
         const troubles = history.troubles.filter(([, trouble]) => trouble !== 'replica' && trouble !== 'stale');
         const world = await World.begin({ ...history, troubles }, true);
         for (const [index, life] of history.lives.entries()) {
           const state = restored[index] ?? life.record;
-          // Putting a copy back takes longer than the store needs to pass a file on.
+          // Restoring a copy takes longer than the store takes to pass a file on.
           if (restored[index]) await world.clock.advance(60_000);
-          // A service that denies its jobs in every response leaves no trace of what is not recorded.
+          // If the service denied its jobs in every response, nothing would show an unrecorded job.
           await world.live({ ...life, record: state, denies: false }).catch((error: unknown) => {
             if (!isExpected(error)) throw error;
           });

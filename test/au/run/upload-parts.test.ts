@@ -16,7 +16,7 @@ const HOUR = 3_600_000;
 let bench: Bench;
 afterEach(() => bench.close());
 
-/** Plans a run of so many parts, one row each. */
+/** Plans a run of this many parts with one row each. */
 async function plan(parts: number): Promise<RunDirectory> {
   const rows = Array.from({ length: parts }, (_, row) => `token-${row},,,\n`);
   writeFileSync(bench.file, `${HEADER}\n${rows.join('')}`);
@@ -38,7 +38,7 @@ function uploads(): string[] {
   return uploadsTaken(bench.path('sandbox'));
 }
 
-/** The record as another process would find it. */
+/** Returns the record as another process would read it. */
 function saved(run: RunDirectory): unknown {
   return JSON.parse(readFileSync(`${run.path}/run.json`, 'utf8'));
 }
@@ -85,7 +85,7 @@ describe('the creation of a job', () => {
       if (isLost && incoming.method === 'POST') answerLost(incoming, outgoing, proceed);
       else proceed();
     });
-    // Neither an older job nor one that has its file came of it.
+    // Neither the older job nor the job with a file can come from the lost creation.
     const older = await bench.client.accountUpdater.create();
     await bench.clock.advance(HOUR / 2);
     const other = await submitFile(bench);
@@ -121,7 +121,7 @@ describe('the creation of a job', () => {
   });
 });
 
-/** A run whose file was sent whole, and the store said nothing. */
+/** Creates a run whose file was sent completely, without a response from the store. */
 async function doubtful(): Promise<RunDirectory> {
   let isBroken = true;
   bench = await openBench((incoming, outgoing, proceed) => {
@@ -153,7 +153,7 @@ describe('an upload in doubt', () => {
     expect(bench.calls('POST', JOBS)).toBe(1);
     await bench.clock.advance(5 * 60_000);
     await upload(run, true);
-    // One job proves whose the list is, and takes the file.
+    // Only one more job is created. It proves the tenant of the list, and gets the file.
     expect(bench.calls('POST', JOBS)).toBe(2);
     expect(run.record.parts).toMatchObject([{ state: 'uploaded', earlier_jobs: [{ ended: 'gone' }] }]);
     expect(uploads()).toEqual([run.record.parts[0]?.job]);

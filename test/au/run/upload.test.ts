@@ -74,7 +74,7 @@ describe('uploading a file to its job', () => {
   it.each(EXPIRED)(
     'R37: an upload to a job asks the job for a new address when the store calls it expired (%s)',
     async (_name, status, body) => {
-      // The sandbox signs anew at each look, so a later look gives another address.
+      // The sandbox signs a new address at each read, so a later read returns another one.
       await submit((incoming, outgoing, proceed) => {
         if (incoming.method === 'PUT' && bench.calls('PUT', STORE) === 0) {
           void bench.clock.advance(5_000);

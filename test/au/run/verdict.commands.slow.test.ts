@@ -10,14 +10,14 @@ import { FakeClock } from '../../support/clock.ts';
 import type { HereResult } from '../../support/run-here.ts';
 import { openDesk, openQuickDesk, type QuickDesk } from '../commands/support.ts';
 
-// Several processes a test, on a machine that others use too.
+// Each test starts several processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const RUNS = '.local/state/svc/runs';
 
-/** A desk with one open run, whose job the service is still processing. */
+/** Opens a desk with one open run, whose job the service is still processing. */
 async function openRun(intercept?: Interceptor): Promise<{ desk: QuickDesk; run: string; job: string }> {
   const desk = await openQuickDesk({ processingMs: HOUR, pickupMs: 0, ...(intercept && { intercept }) });
   expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
@@ -25,7 +25,7 @@ async function openRun(intercept?: Interceptor): Promise<{ desk: QuickDesk; run:
   return { desk, run, job: desk.record(run).parts[0]?.job ?? '' };
 }
 
-/** Another open run, of a file with one more row. */
+/** Begins another open run, of a file with one more row. */
 async function anotherRun(desk: QuickDesk, name: string): Promise<string> {
   const before = new Set(desk.runIds());
   writeFileSync(desk.home.file(name), `${exampleRequestFile()}${name.replace('.csv', '')},,,\n`);
@@ -33,12 +33,12 @@ async function anotherRun(desk: QuickDesk, name: string): Promise<string> {
   return desk.runIds().find((id) => !before.has(id)) ?? '';
 }
 
-/** Lets the run be of other addresses too, as if it had been begun there. */
+/** Changes the address of a run, as if it had begun there. */
 function alsoAt(desk: QuickDesk, run: string, base: string): void {
   desk.change(run, (record) => Object.assign(record, { base_url: base }));
 }
 
-/** The lock of a run, which is named after its directory's inode. */
+/** Returns the path of a run's lock, which is named after the inode of its directory. */
 function lockOf(desk: QuickDesk, run: string): string {
   const directory = desk.home.file(join(RUNS, run));
   return join(directory, `run.${statSync(directory).ino}.lock`);
@@ -53,7 +53,7 @@ function outcomes({ stdout }: Pick<HereResult, 'stdout'>): Record<string, unknow
 const NO_PORT = 'http://127.0.0.1:1';
 const NO_HOST = 'https://no-such-host.invalid';
 
-/** What can be wrong with every request, as variables, with the exit code that it has everywhere. */
+/** Problems with every request, as environment variables, with the expected exit code. */
 const TROUBLES: readonly (readonly [name: string, env: Record<string, string>, code: number])[] = [
   ['a dead key', { SVC_PRIVATE_API_KEY: 'no-such-key' }, 4],
   ['no key', { SVC_PRIVATE_API_KEY: '' }, 3],
@@ -61,7 +61,7 @@ const TROUBLES: readonly (readonly [name: string, env: Record<string, string>, c
   ['an unknown host', { SVC_BASE_URL: NO_HOST }, 8],
 ];
 
-/** A time limit that ends the wait for a service that does not respond; anything else ends earlier. */
+/** Returns a short time limit for a service that does not respond. Other problems end a command earlier. */
 function limitFor(code: number): string {
   return code === 8 ? '--timeout 3s' : '--timeout 1m';
 }
@@ -272,7 +272,7 @@ describe('a response that said pending', () => {
       expect(code, stderr).toBe(11);
       expect(stderr).toContain('the time limit (--timeout 5s) was reached; ');
       expect(stderr).toContain(`svc au wait ${of}`);
-      // This time no poll is answered.
+      // In this wait, no poll gets a response.
       expect((await desk.svc(`au wait ${of} --timeout 3s`)).code).toBe(8);
     }
   });
@@ -300,7 +300,7 @@ describe('a response that said pending', () => {
   });
 });
 
-/** Holds a run as another process would, until the test is over. */
+/** Locks a run in the name of another process until the test is over. */
 async function heldRun(): Promise<{ desk: QuickDesk; run: string; pid: number }> {
   const { desk, run } = await openRun();
   const holder = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)']);
@@ -317,7 +317,7 @@ async function heldRun(): Promise<{ desk: QuickDesk; run: string; pid: number }>
     };
     void directory?.hold(host, untilOver);
   });
-  // The lock says when this process began, and not the one that it names.
+  // The lock names another process but records the start time of this one, so the start time is removed.
   const lock = lockOf(desk, run);
   const owner = JSON.parse(readFileSync(lock, 'utf8')) as Record<string, unknown>;
   delete owner['birth'];
@@ -325,14 +325,14 @@ async function heldRun(): Promise<{ desk: QuickDesk; run: string; pid: number }>
   return { desk, run, pid };
 }
 
-/** How a run stands when a command comes to it, what the environment adds, and the exit code of each command. */
+/** The state of a run when a command comes to it, the environment, and the exit code of each command. */
 interface Ending {
   readonly name: string;
   readonly open: () => Promise<{ desk: QuickDesk; run: string; env?: Readonly<Record<string, string>> }>;
   readonly codes: Readonly<Record<'submit' | 'resume' | 'wait' | 'sync' | 'download' | 'status', number>>;
 }
 
-/** Jobs that the service reads out with this status and these errors. */
+/** Opens a run whose job the service reports with this status. */
 async function jobsShown(status: string): ReturnType<Ending['open']> {
   let isShown = false;
   const opened = await openRun((incoming, outgoing, proceed) => {
@@ -400,7 +400,7 @@ const ENDINGS: readonly Ending[] = [
     name: 'unfinished: its file is still to be uploaded',
     open: () =>
       changedTo({ state: 'planned', job: undefined, sent: undefined, earlier_jobs: [{ job: 'gone', ended: 'gone' }] }),
-    // Submit, resume and sync upload it, and its job is then pending.
+    // Submit, resume and sync upload the file, and its job is then pending.
     codes: { submit: 11, resume: 11, wait: 5, sync: 11, download: 5, status: 0 },
   },
   { name: 'a dead key', open: () => withEnv({ SVC_PRIVATE_API_KEY: 'no-such-key' }), codes: all(4) },

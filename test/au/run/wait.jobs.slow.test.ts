@@ -29,7 +29,7 @@ afterEach(() => {
   return bench.close();
 });
 
-/** Plans a run of so many parts, one row each. */
+/** Plans a run of this many parts with one row each. */
 async function plan(parts: number): Promise<RunDirectory> {
   const rows = Array.from({ length: parts }, (_, row) => `token-${row},,,\n`);
   writeFileSync(bench.file, `token,expiration_year,expiration_month,merchant_id\n${rows.join('')}`);
@@ -53,9 +53,9 @@ function uploads(): number {
   return uploadsTaken(bench.path('sandbox')).length;
 }
 
-/** Shows jobs otherwise than they are, for as long as the test runs. */
+/** Changes the jobs that the service shows until the test ends. A job that becomes undefined is hidden. */
 function pretend(turn: (job: AccountUpdaterJob) => AccountUpdaterJob | undefined): void {
-  // Before this, it may be pretended already.
+  // An earlier call may already have changed them.
   vi.restoreAllMocks();
   const { accountUpdater } = bench.client;
   const read = accountUpdater.read.bind(accountUpdater);
@@ -94,7 +94,7 @@ describe('watching a run', () => {
     const polls = bench.events.filter(({ kind }) => kind === 'polled').length + 1;
     expect(polls).toBeGreaterThan(1);
     expect(bench.calls('GET', LIST) - before.list).toBe(polls);
-    // One read a part, for the address of its results.
+    // Each part is read once, for the address of its results.
     expect(bench.calls('GET', ONE) - before.one).toBe(7);
     expect(bench.events.at(-1)).toEqual({ kind: 'completed', job: run.record.id });
   });
@@ -255,10 +255,10 @@ describe('a job that is gone', () => {
   });
 });
 
-/** A part as a kill leaves it after its last piece went out; the store never got that. */
+/** Creates a part as a kill leaves it after the last piece was sent. The store never received the file. */
 async function killed(sent?: 'all'): Promise<RunDirectory> {
   bench = await openBench();
-  // The list shows the tenant that the key belongs to.
+  // A job in the list shows the tenant that the key belongs to.
   await submitFile(bench);
   const run = await plan(1);
   const [part] = run.record.parts;
@@ -282,7 +282,7 @@ describe('a part whose file was sent whole without an answer', () => {
       });
       expect(bench.calls('PUT', STORE)).toBe(1);
       await bench.clock.advance(2 * HOUR);
-      // The first poll that finds it missing proves nothing, and the next one only after a while.
+      // The first poll that does not find the job proves nothing, and a second one only after a while.
       await expect(upload(run)).rejects.toMatchObject({ code: 'outcome_unknown' });
       await bench.clock.advance(HOUR);
       await upload(run);

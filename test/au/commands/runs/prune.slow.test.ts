@@ -30,7 +30,7 @@ function tokensOf(desk: QuickDesk): string[] {
     .map((row) => row.slice(0, 36));
 }
 
-/** All that is stored of a run. */
+/** Returns the text of all files of a run. */
 function contentOf(directory: string): string {
   return readdirSync(directory)
     .map((name) => readFileSync(join(directory, name), 'utf8'))
@@ -65,7 +65,7 @@ describe('svc au runs prune', () => {
     expect(again.code).toBe(6);
     expect(again.stderr).toContain(run);
     expect(desk.uploads()).toBe(1);
-    // With the cycle named that run would be another; asked for, it is paid for.
+    // With --again, the operator chooses to have the file billed a second time.
     expect((await desk.svc('au submit tokens.csv --again')).code).toBe(0);
     expect(desk.uploads()).toBe(2);
   });
