@@ -1,4 +1,4 @@
-/** A right body of the given category and type, with every field that any combination can need. */
+/** Returns a valid body of the given category and type, with every field that any combination can need. */
 export function fullBody(category = 'payment', type = 'payment-transaction'): Record<string, unknown> {
   return {
     authentication_category: category,
@@ -20,7 +20,7 @@ export function fullBody(category = 'payment', type = 'payment-transaction'): Re
   };
 }
 
-/** A copy of `body` with another value at the dotted path; undefined takes the member away. */
+/** Returns a copy of `body` with another value at the dotted path; undefined removes the member. */
 export function changed(body: unknown, path: string, value: unknown): unknown {
   const copy = structuredClone(body) as Record<string, unknown>;
   const parts = path.split('.');

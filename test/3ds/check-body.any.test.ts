@@ -9,7 +9,7 @@ const paths = fc.constantFrom(...fieldsBelow(BODY).map(({ path }) => path), 'x',
 const sessions = fc.constantFrom('customer' as const, 'merchant' as const, undefined);
 const secret = 'Zebulon-Quist-70';
 
-/** JSON whose texts all hold a word that must not be told. */
+/** JSON values, some of which contain a secret that no violation may repeat. */
 const values = fc.oneof(
   fc.jsonValue({ depthSize: 'small' }),
   fc.constant(secret),
@@ -26,7 +26,7 @@ describe('any body', () => {
           try {
             body = changed(body, path, value);
           } catch {
-            // The path leads through a value that was put in before and is no object.
+            // The path leads through an earlier value that is not an object.
           }
         }
         const violations = checkBody(body, session);

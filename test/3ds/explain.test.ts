@@ -50,7 +50,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'whitelist status source': ['3ds-server', 'directory-server', 'acs'],
 };
 
-/** Kinds of all meanings of a word. */
+/** Returns the kind and name of every meaning of a word. */
 function kinds(word: string): string[] {
   return explain(word).map(({ kind, name }) => `${kind}: ${name}`);
 }

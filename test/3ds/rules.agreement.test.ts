@@ -30,7 +30,7 @@ it('R57 the tool refuses a body exactly where the sandbox, written apart from it
       left,
       (category, type, session, decoupled, paths) => {
         const whole = changed(fullBody(category, type), 'request_decoupled_challenge', decoupled);
-        // The longest paths first, so that what holds them is still there.
+        // Members go before the objects that contain them, because `changed` would create the objects again.
         const body = paths.toReversed().reduce((rest, path) => changed(rest, path, undefined), whole);
         expect(checkBody(body, session).length === 0).toBe(sandboxTakes(body, session));
       },

@@ -33,7 +33,7 @@ const ADDS_ALONE: Case = ['non-payment', 'add-card', 'merchant'];
 const PURCHASE = { needed: [PAYS, PAYS_ALONE, RECURS, INSTALS], free: [ADDS, ADDS_ALONE] };
 const PAYMENT = { needed: [PAYS, PAYS_ALONE], free: [RECURS, INSTALS, ADDS] };
 
-/** Each field that is needed at times: combinations that need it, and those that do not. */
+/** Fields that only some combinations need, each with combinations that need it and combinations that do not. */
 const NEEDED: Readonly<Record<string, { needed: readonly Case[]; free: readonly Case[] }>> = {
   purchase_info: PURCHASE,
   'purchase_info.amount': PURCHASE,
@@ -65,12 +65,12 @@ const ALWAYS_NEEDED = [
   'cardholder_info.email',
 ];
 
-/** Paths of the rules that a body breaks. */
+/** Returns the paths of the rules that a body breaks. */
 function broken(body: unknown, session?: SessionType): string[] {
   return checkBody(body, session).map(({ path }) => path);
 }
 
-/** What a body of this type breaks that has no time limit, where the session type is not given. */
+/** Returns the paths that a body of this type breaks without a time limit, for an unknown session type. */
 function withoutTime(type: string): string[] {
   return broken(changed(fullBody('payment', type), 'decoupled_challenge_max_time', undefined));
 }

@@ -16,7 +16,7 @@ const COMBINATIONS: readonly Known[] = Object.entries(SESSION_TYPES_BY_AUTHENTIC
     ),
 );
 
-/** Dotted paths of everything in a body. */
+/** Returns the dotted paths of everything in a body. */
 function pathsIn(body: object, prefix = ''): string[] {
   return Object.entries(body).flatMap(([name, value]) =>
     [`${prefix}${name}`].concat(typeof value === 'object' ? pathsIn(value as object, `${prefix}${name}.`) : []),

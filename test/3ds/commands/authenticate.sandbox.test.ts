@@ -39,7 +39,7 @@ async function authenticated(token: string, session: string, type: string): Retu
   return svc('3ds', 'authenticate', id, '--file', place.file('body.json', template.stdout));
 }
 
-/** What each scenario of the test cards leads to, by the words of its name. */
+/** The expected exit code and status of each test card, found by words in the name of its scenario. */
 const OUTCOMES: readonly (readonly [words: RegExp, code: number, status: string | undefined])[] = [
   [/directory/i, 6, undefined],
   [/internal/i, 9, undefined],

@@ -48,7 +48,7 @@ const SESSION = {
   later: 'kept',
 };
 
-/** Replies by `METHOD /path`; a list is used up in order, its last one for ever. */
+/** Makes the server reply by `METHOD /path`. It uses up a list in order, then repeats the last reply. */
 function script(replies: Readonly<Record<string, Reply | readonly Reply[]>>): void {
   const used = new Map<string, number>();
   server.play(({ method, path }) => {

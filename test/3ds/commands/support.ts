@@ -14,10 +14,10 @@ export interface Call {
   readonly body: unknown;
 }
 
-/** What a server does with a call: a status and a JSON body, or a torn connection. */
+/** A server's reply to a call: a status and a JSON body, or a broken connection. */
 export type Reply = readonly [status: number, body: unknown] | 'torn';
 
-/** A server that answers as it is told and keeps a ledger. */
+/** A server that replies as scripted and records the calls. */
 export class Scripted {
   readonly calls: Call[] = [];
   readonly #server: Server;
@@ -38,13 +38,13 @@ export class Scripted {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Begins anew. */
+  /** Replaces the script and forgets the earlier calls. */
   play(reply: (call: Call, index: number) => Reply): void {
     this.calls.length = 0;
     this.#reply = reply;
   }
 
-  /** Calls as `POST /path`. */
+  /** The calls in the form `POST /path`. */
   get lines(): string[] {
     return this.calls.map(({ method, path }) => `${method} ${path}`);
   }
@@ -68,7 +68,7 @@ export class Scripted {
   }
 }
 
-/** How the tool is run within the test. */
+/** The circumstances of a run of the tool inside the test process. */
 export interface Run {
   readonly input?: string | Buffer | Readable;
   readonly server?: Scripted;
@@ -77,18 +77,18 @@ export interface Run {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A directory for a tool that runs within the test. */
+/** A home directory for runs of the tool inside the test process. */
 export class Place {
   readonly path = mkdtempSync(join(tmpdir(), 'svc-3ds-'));
 
-  /** Writes a file and gives its name. */
+  /** Writes a file and returns its name. */
   file(name: string, content: unknown): string {
     const bytes = typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content);
     writeFileSync(join(this.path, name), bytes);
     return name;
   }
 
-  /** Runs a command line to its end. */
+  /** Runs a command line inside the test process. */
   async svc(argv: readonly string[], run: Run = {}): Promise<{ code: number; stdout: string; stderr: string }> {
     const stdout = new PassThrough();
     const stderr = new PassThrough();

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const KEYS = { SVC_API_KEY: '', SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
 
-/** Runs a command line at the sandbox, or at the service that is given; words are separated by `|`. */
+/** Runs a command line, with words separated by `|`, against the sandbox or another service. */
 function svc(line: string, input = '', url = sandbox.url): Promise<HereResult> {
   const argv = ['3ds', ...line.split('|')];
   return svcHere(argv, { baseUrl: new URL(url), env: KEYS, clock, cwd: directory, input });
@@ -41,7 +41,7 @@ function results({ stdout }: HereResult): ScenarioResult[] {
     .map((line) => JSON.parse(line) as ScenarioResult);
 }
 
-/** A service with this outcome of every authentication. */
+/** Makes the service end every authentication with this outcome. */
 function serve(outcome: Reply): void {
   scripted.play(({ method, path }) => {
     if (path === '/3ds/sessions') return [201, { id: 'session-1', type: 'customer' }];

@@ -8,7 +8,7 @@ import { Place } from './support.ts';
 const place = new Place();
 afterAll(() => place.remove());
 
-/** The error object of a run that was refused. */
+/** Returns the error object that a failed run wrote to stderr. */
 function errorOf(stderr: string): Record<string, unknown> {
   return JSON.parse(stderr.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
 }
@@ -62,7 +62,7 @@ describe('3ds validate', () => {
   });
 });
 
-/** A body with fields that the interface does not have, at the top and below. */
+/** Returns a body with fields that the interface does not have, at the top level and nested. */
 function unknownBody(): unknown {
   const body = changed(fullBody(), 'purchase_info.new_rate', { deep: ['x', 1] });
   return changed(body, 'newThing', 'kept');
@@ -204,7 +204,7 @@ describe('a body that cannot be read', () => {
   });
 });
 
-/** Checks a body with values put in. */
+/** Validates a body with values from `--set`. */
 function validate(set: readonly string[], body: unknown = fullBody()): ReturnType<Place['svc']> {
   const options = set.flatMap((one) => ['--set', one]);
   return place.svc(['3ds', 'validate', '-', ...options], { input: JSON.stringify(body) });
