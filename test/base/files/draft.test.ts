@@ -87,7 +87,7 @@ function full(): Error {
   return Object.assign(new Error('ENOSPC: injected'), { code: 'ENOSPC' });
 }
 
-/** Open files have their methods from one object that no module exports. */
+/** Returns the prototype of open files, which no module exports, so that a test can replace their methods. */
 async function prototypeOfHandles(): Promise<fs.promises.FileHandle> {
   const handle = await fs.promises.open(path.join(temporaryDirectory(), 'any'), 'w');
   await handle.close();

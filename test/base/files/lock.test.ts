@@ -22,7 +22,7 @@ function ownerOf(parts: object = {}): object {
   return { pid: DEAD_PID, token: '0123456789abcdef', since, place: thisHost(), ...parts };
 }
 
-/** Takes the lock and gives what the directory held meanwhile. */
+/** Takes the lock and returns the names in its directory meanwhile. */
 async function take(file: string, host = testSystem()): Promise<string[]> {
   return withLock(file, host, () => fs.readdirSync(path.dirname(file)));
 }
@@ -87,7 +87,7 @@ describe('a lock', () => {
   });
 
   it.runIf(ON_LINUX)('a lock is taken over from a process that ended and was never waited for', async () => {
-    // The shell becomes sleep, which waits for no child; the child ends only then, or the shell could still wait for it.
+    // The child ends only once the shell has become sleep, which never waits for a child and so leaves a zombie.
     const script = '(while read name < /proc/$$/comm && [ "$name" != sleep ]; do :; done) & echo $!; exec sleep 20';
     const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
     onTestFinished(() => void parent.kill());

@@ -17,7 +17,7 @@ function failure(code: string): Error {
   return Object.assign(new Error(`${code}: injected`), { code });
 }
 
-/** A change that fails so many times before it is made. */
+/** Returns a change that fails this many times before it succeeds. */
 function busy(times: number, code = 'EPERM'): { change: () => string; calls: () => number } {
   let calls = 0;
   const change = (): string => {

@@ -72,7 +72,8 @@ describe('an exact reading of JSON', () => {
         const parsed: unknown = JSON.parse(plain);
         const { value, isLossy } = readExact(plain);
         expect(JSON.parse(exactText(value))).toEqual(parsed);
-        // Where nothing is lost, both write the same; a member named __proto__ counts as lost by copies.
+        // A lossless reading writes the same text as JSON. A member named __proto__ counts as a loss, because copies
+        // lose it.
         const isSame = exactText(value) === JSON.stringify(parsed);
         expect(isLossy || isSame).toBe(true);
         expect(isLossy && JSON.stringify(parsed) === plain && !plain.includes('__proto__')).toBe(false);

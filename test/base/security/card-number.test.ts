@@ -104,7 +104,7 @@ describe('card numbers in cells', () => {
     },
   );
 
-  // Each with digits behind it that begin other ranges.
+  // The digits after each prefix, chosen because they begin other ranges.
   const rest = '4552200979286034221';
   const inRange = (prefix: string, length: number): boolean =>
     containsCardNumber(withCheckDigit((prefix + rest).slice(0, length - 1)));
@@ -184,7 +184,7 @@ describe('card numbers in cells', () => {
         fc.pre(withCheckDigit(whole) !== digits);
         expect(containsCardNumber(digits, 'cell')).toBe(false);
         const visa = `4${whole}`;
-        // Those of 17 digits may be a number of 13 digits and a date.
+        // A number of 17 digits may be read as 13 digits and a date.
         fc.pre(visa.length < 16);
         expect(containsCardNumber(withCheckDigit(visa), 'cell')).toBe([12, 15].includes(visa.length));
       }),
@@ -343,13 +343,13 @@ describe('card numbers in text', () => {
 
   it('the search for card numbers in text stays linear on hostile text', () => {
     for (const piece of ['4', '4 ', '4-1 ', '41111111-1111-', '4111111111111111', '4111 1111 1111 1111 ', '\u200b4']) {
-      // What is not linear takes minutes for this, longer than a test may.
+      // A search that is not linear takes minutes here, longer than the time limit of a test.
       expect(maskCardNumbers(piece.repeat(Math.ceil(400_000 / piece.length)))).not.toBe('');
     }
   });
 });
 
-/** Digits in groups of these sizes, with spaces between. */
+/** Returns digits in groups of these sizes, separated by spaces. */
 function grouped(digits: string, sizes: string): string {
   let at = 0;
   return sizes

@@ -207,7 +207,7 @@ describe('any text', () => {
       '&x-amz-signature',
     ];
     for (const piece of hostile) {
-      // What is not linear takes minutes for this, longer than a test may.
+      // Redaction that is not linear takes minutes here, longer than the time limit of a test.
       expect(redactor.redact(piece.repeat(Math.ceil(300_000 / piece.length)))).not.toBe('');
     }
   });

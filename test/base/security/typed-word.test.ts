@@ -41,7 +41,7 @@ describe('a word of the command line in an error', () => {
 
 const PASTED = ['key_prod_7Qx41canary', 'ABCdefGHIjklMNOpqrSTcanary', 'key7=canary', 'svc:canary/key+'];
 
-/** Places where a key may be pasted in place of a name that the tool knows. */
+/** Command lines in which a key may be pasted by mistake where the tool expects a known name. */
 const PLACES: readonly ((word: string) => readonly string[])[] = [
   (word) => [word],
   (word) => ['help', word],
