@@ -11,7 +11,7 @@ import { CHROMIUM, launchChromium } from './chromium.ts';
 
 type Shown = (page: Page) => Promise<void>;
 
-/** How a page is seen. */
+/** The combinations of color scheme, width and medium in which each page is checked. */
 const WAYS = [
   { name: 'light', colorScheme: 'light', width: 1280, media: 'screen' },
   { name: 'dark', colorScheme: 'dark', width: 1280, media: 'screen' },
@@ -23,7 +23,7 @@ const WAYS = [
 const CODE = 'Successful Challenge Authentication';
 const APP = 'Successful Out-of-Band Challenge Authentication';
 
-/** Every page that svc or its sandbox makes, and how to come to it. */
+/** Every page that svc or its sandbox makes, with the steps that open it. */
 const PAGES: Readonly<Record<string, () => Promise<Shown>>> = {
   'the report': () => written(['au', 'report', 'r.csv', '--request', 'q.csv', '--action', 'WRN_OPT_OUT=exclude']),
   'the review of a day': () => written(['logs', 'review', 'audit', '--day', '2026-03-01']),
@@ -42,7 +42,7 @@ const PAGES: Readonly<Record<string, () => Promise<Shown>>> = {
     }),
 };
 
-/** A page that a command writes to a file. */
+/** Runs a command that writes a page to a file, and returns a function that opens that page. */
 async function written(argv: readonly string[]): Promise<Shown> {
   const home = mkdtempSync(join(tmpdir(), 'svc-access-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));

@@ -15,7 +15,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
   }, 30_000);
   afterAll(() => browser.close());
 
-  /** A tab without script that fails its test when the page breaks its own policy or asks another host. */
+  /** Opens a tab without scripts. The test fails when a page breaks its own policy or requests another host. */
   async function tab(options: { width?: number; dark?: boolean } = {}): Promise<Page> {
     const context = await browser.newContext({
       javaScriptEnabled: false,
@@ -25,7 +25,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {
-      // Chromium reports answers such as 409 here; those are looked at by the tests.
+      // Chromium also reports responses such as 409 here, which the tests check themselves.
       if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text());
     });
     page.on('request', (request) => {
@@ -134,7 +134,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
         const box = await button.boundingBox();
         expect(box?.height).toBeGreaterThanOrEqual(44);
       }
-      // The style sheet is let in by the policy.
+      // The border radius comes from the style sheet, so the page's policy allows the style sheet.
       expect(await page.evaluate("getComputedStyle(document.querySelector('main')).borderRadius")).toBe('8px');
       await page.emulateMedia({ media: 'print' });
       expect(await page.getByRole('button').count()).toBe(0);

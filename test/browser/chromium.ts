@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
 
-// As Debian installs it; .ci/packages does.
+// Debian's package, which .ci/packages installs, uses the first path.
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** The program of a Chromium on this machine; undefined when there is none. */
+/** The path of Chromium on this machine; undefined if it is not installed. */
 export const CHROMIUM = PATHS.find((path) => existsSync(path));
 
 const ARGUMENTS = [
@@ -16,7 +16,7 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** A headless Chromium with an empty profile of its own. */
+/** Starts a headless Chromium with a new, empty profile. */
 export function launchChromium(): Promise<Browser> {
   if (CHROMIUM === undefined) throw new Error('no Chromium was found');
   return chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: false, args: ARGUMENTS });

@@ -36,7 +36,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
   }, 30_000);
   afterAll(() => browser.close());
 
-  /** The page in a tab that fails its test when anything is asked for, complained about or run. */
+  /** Opens the page in a tab. The test fails when the page requests anything, logs to the console or opens a dialog. */
   async function open(html: string, options: { width?: number; dark?: boolean } = {}): Promise<Page> {
     const context = await browser.newContext({
       viewport: { width: options.width ?? 1280, height: 900 },
@@ -119,7 +119,7 @@ describe.skipIf(CHROMIUM === undefined)('a report in Chromium (skipped where non
     )) as [string, string];
     expect(ground).toBe(dark ? 'rgb(13, 17, 23)' : 'rgb(255, 255, 255)');
     expect(ink).not.toBe(ground);
-    // No label runs into the numbers at its right.
+    // No label overlaps the number to its right.
     const labels = await tab.locator('svg text:not(.end)').all();
     const numbers = await tab.locator('svg text.end').all();
     for (const [at, label] of labels.entries()) {
