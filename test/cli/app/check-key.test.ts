@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Asks nobody where there is nothing to ask about. */
+/** Commands that send no request without an open run, so that a missing key goes unnoticed. */
 const NOTHING_TO_DO = new Set(['au sync', 'au resume']);
 
 const asking = (await allCommands())
@@ -27,7 +27,7 @@ describe('without keys', () => {
     ]),
   )('svc $name points to --sandbox and to svc login, with base URL "$url"', async ({ name, url }) => {
     const env = { SVC_BASE_URL: url, SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
-    // A run knows its own service: the ids are those of jobs.
+    // A command with a run takes the service from its record, so a job id stands in for the run id.
     const argv = (COMMAND_LINES[name] ?? '').replace('{run}', '{job}').split(' ');
     const run = await world.run(name, [], { env, argv: argv.map((word) => world.fill(word)) });
     expect(run.code, run.stderr).toBe(3);

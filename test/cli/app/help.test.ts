@@ -104,14 +104,14 @@ describe('help', () => {
   it('help knows the meaning of every exit code', async () => {
     const known = await exitCodeMeanings();
     for (const { words, command } of commands) {
-      // 126 and 127 are those of the command that it runs.
+      // The exit codes 126 and 127 of svc sandbox exec report that the command cannot be started, as in a shell.
       const strange = exitCodesOf(command).filter((code) => !known.has(code) && ![126, 127].includes(code));
       expect(strange, `exit codes of svc ${words}: add their meaning to docs/help/exit-codes.md`).toEqual([]);
     }
   });
 });
 
-/** Commands whose output is no data: `--fields` and `--jq` are of no use there. */
+/** Commands that print no data, so that `--fields` and `--jq` are of no use. */
 const PRINTS_NO_DATA = new Set([
   ...['bash', 'zsh', 'fish', 'powershell'].map((shell) => `completion ${shell}`),
   'login',
@@ -124,7 +124,7 @@ const PRINTS_NO_DATA = new Set([
   'tenant delete',
 ]);
 
-/** A meaning without the marks of code, which README and a terminal write differently. */
+/** Returns a meaning without quotes and backticks, which README and the terminal use differently. */
 function unquoted(meaning: string): string {
   return meaning.replaceAll(/['`]/g, '');
 }
@@ -141,7 +141,7 @@ describe('help topics', () => {
 
   it('help topics are named as no command is', () => {
     const names = new Set(TREE.filter(({ name }) => name in TOPICS).map(({ name }) => name));
-    // Help on the group is under `svc sandbox --help`, on events under `svc events --help`.
+    // The topics of these names differ from `svc sandbox --help` and `svc events --help`, which describe the commands.
     expect([...names]).toEqual(['events', 'sandbox']);
   });
 

@@ -6,7 +6,7 @@ const windows = { platform: 'win32', env: {} } as const;
 const { word } = shellFor(windows);
 const set = (system: Parameters<typeof shellFor>[0]): string => shellFor(system).setVariable('A', 'x y');
 
-/** The words that the C runtime of Windows makes of a command line without single quotes, as cmd hands it on. */
+/** Splits a command line that cmd passes on, and that has no single quotes, as the C runtime of Windows does. */
 function wordsOf(line: string): string[] {
   return [...line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)].map(([, quoted, plain]) =>
     quoted === undefined ? (plain ?? '') : quoted.replace(/(\\+)$/, (all) => all.slice(all.length / 2)),

@@ -6,7 +6,7 @@ import { curlCommand, type CurlRequest } from '../../../src/cli/app/preview.ts';
 
 const curl = (request: CurlRequest): string => curlCommand(request, shellFor({ platform: 'linux', env: {} }));
 
-/** The words that a shell would start curl with. */
+/** Returns the words with which a shell would start curl. */
 function wordsOf(command: string, env: Record<string, string> = {}): string[] {
   const script = `curl() { for word in "$@"; do printf '%s\\0' "$word"; done; }\n${command}`;
   const told = execFileSync('/bin/sh', ['-c', script], { env: { ...env }, encoding: 'utf8' });

@@ -114,7 +114,7 @@ describe('--dry-run', () => {
   });
 });
 
-/** Commands that read the log range by range, or use a run that is over, which needs no request. */
+/** Commands that send another first request: they read the log in ranges, or need none for a finished run. */
 const WITHOUT_SAME_REQUEST = new Set([
   'logs tail',
   'logs history',
@@ -125,7 +125,7 @@ const WITHOUT_SAME_REQUEST = new Set([
   'au resume',
 ]);
 
-/** Options that change the first request. */
+/** Command lines with options that change the first request. */
 const MORE_LINES = [
   'au jobs --status failed',
   'au jobs --since 1h',

@@ -8,7 +8,7 @@ import { errorIn, type HereResult, startSandboxHere, svcHere } from '../../suppo
 
 const KEYS = { a: 'key_canary_of_a_4471', b: 'key_canary_of_b_9902' } as const;
 
-/** Two services, `a` and `b`, and a profile for each with keys of its own. */
+/** Starts two services, `a` and `b`, and creates a profile with separate keys for each. */
 async function twoServices(scripts: Readonly<Record<'a' | 'b', Script>>) {
   const servers = { a: await FaultServer.start(scripts.a), b: await FaultServer.start(scripts.b) };
   onTestFinished(async () => void (await Promise.all([servers.a.close(), servers.b.close()])));

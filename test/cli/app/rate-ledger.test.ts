@@ -30,20 +30,20 @@ class RacedLedger extends SharedRateLedger {
   }
 }
 
-/** A state directory, and processes that share it. */
+/** A state directory that several processes share. */
 class Machine {
   readonly clock = new FakeClock();
   readonly directory = path.join(mkdtempSync(path.join(tmpdir(), 'svc-pacing-')), 'pacing');
   readonly remove = (): void => rmSync(path.dirname(this.directory), { recursive: true });
 
-  /** `beforeAdd` is what others do once it looked and before it adds its request, one after the other. */
+  /** Returns the pacer of a new process. Before it adds a request to the ledger, it calls the next of `beforeAdd`. */
   process(baseUrl = 'https://api.example/', beforeAdd: (() => void)[] = [], maxWaitMs?: number): Pacer {
     const logs = new RacedLedger(this.directory, this.clock, new URL(baseUrl));
     logs.beforeAdd = beforeAdd;
     return new Pacer(KNOWN_RATES, this.clock, logs, maxWaitMs);
   }
 
-  /** A process of an operator who waits no longer than this. */
+  /** Returns the pacer of a process that waits at most this long. */
   patient(maxWaitMs: number): Pacer {
     return this.process(undefined, [], maxWaitMs);
   }
@@ -59,7 +59,7 @@ function openMachine(): Machine {
   return machine;
 }
 
-/** What may be in the place of a file, made so that a reader which trusts it would wait for long. */
+/** Ways to replace a ledger file with something that would block or slow a reader that trusts it. */
 const UNREADABLE: [string, (file: string, content: Buffer) => void][] = [
   ['a pipe that nobody writes to', (file) => execFileSync('mkfifo', [file])],
   ['a device without an end', (file) => symlinkSync('/dev/zero', file)],
@@ -93,7 +93,7 @@ describe('processes that share a key', () => {
         after: fc.nat(20_000),
         latency: fc.nat(2_000),
         isKilled: fc.boolean(),
-        // How many others come between its look and its addition, each time.
+        // The number of other processes that send a request between each look at the ledger and the addition to it.
         between: fc.array(fc.nat(6), { maxLength: 20 }),
       }),
       { minLength: 2, maxLength: 5 },

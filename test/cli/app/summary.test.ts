@@ -39,7 +39,7 @@ describe('a summary in Markdown', () => {
         expect(lines.filter((line) => line.startsWith('```'))).toHaveLength(2);
         const table = lines.filter((line) => line.startsWith('|'));
         expect(table.map((line) => line.split('|').length)).toEqual([4, 4, 4]);
-        // Of what could mean anything in Markdown, nothing is left in the text.
+        // The text keeps no character that has a meaning in Markdown.
         expect(lines.slice(0, lines.indexOf('```sh')).join('\n')).not.toMatch(/[<>[\]`~@]/);
       }),
     );

@@ -22,7 +22,7 @@ rememberTenant({ ...host, env: { SVC_CACHE_DIR: home } }, 'prod', URL_TEXT, {
 rememberTenant({ ...host, env: { SVC_CACHE_DIR: home } }, 'test', URL_TEXT, { id: '2', name: 'Acme QA', type: 'test' });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** Where a command works: as the settings of a command line would have it. */
+/** Returns the system and the settings of a command line with this profile and address. */
 function place(profile: string, url: string, env: Environment, key = 'key_of_the_profile') {
   const origin = { kind: 'flag', name: '--base-url' } as const;
   const stored: Settings['stored'] = { keys: { private: { value: key, base_url: url } } };

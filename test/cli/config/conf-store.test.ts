@@ -20,7 +20,7 @@ function withFile(content: string | Uint8Array): { system: System; file: string;
 const KEYS = `{"management": {"value": "${CANARY}", "base_url": "https://a.example"}}`;
 const GOOD = `{"version": 1, "profiles": {"prod": {"base_url": "https://a.example", "keys": ${KEYS}}}}`;
 
-/** Damaged content, the place of the damage, and words about it. */
+/** Damaged content, the line and column of the damage, and words of its message. */
 const DAMAGED: Record<string, [string | Uint8Array, number, number, string]> = {
   'an empty file': ['', 1, 1, 'it is empty'],
   'only line breaks': ['\n\n', 1, 1, 'it is empty'],

@@ -16,7 +16,7 @@ interface Given {
   readonly env?: Record<string, string>;
   readonly flags?: SettingFlags;
   readonly profile?: object;
-  /** Content of a file `key` in the working directory. */
+  /** The content of a file named `key` in the working directory. */
   readonly file?: string | Buffer;
 }
 
@@ -133,13 +133,13 @@ describe('a key', () => {
   });
 });
 
-/** Where the base URL in effect comes from, by the address meant. */
+/** Ways to set the base URL in effect. */
 const OVERRIDES: Record<string, (url: string) => Given> = {
   '--base-url': (url) => ({ flags: { baseUrl: url } }),
   SVC_BASE_URL: (url) => ({ env: { SVC_BASE_URL: url } }),
   'the profile, changed since': (url) => ({ profile: { base_url: url } }),
 };
-/** Where the key comes from. */
+/** Ways to set the key. */
 const SOURCES: Record<string, Given> = {
   SVC_PRIVATE_API_KEY: { env: { SVC_PRIVATE_API_KEY: 'key' } },
   SVC_PRIVATE_API_KEY_FILE: { env: { SVC_PRIVATE_API_KEY_FILE: 'key' }, file: 'key' },

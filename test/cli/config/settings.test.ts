@@ -24,7 +24,7 @@ const FLAGS: SettingFlags = {
   maxWait: 5,
 };
 
-/** Value and origin's name of each setting. */
+/** Returns the value of each setting with the name of its origin. */
 async function shown(on: System, flags: SettingFlags): Promise<Record<string, [unknown, string | undefined]>> {
   const found = await resolveSettings(on, flags);
   return {

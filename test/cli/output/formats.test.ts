@@ -131,7 +131,7 @@ describe('every format', () => {
   it('R49: every format keeps equal data without a dangerous character in JSON, for any value', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(jsonish, { maxLength: 4 }), async (rows) => {
-        // Those are masked, which is told apart elsewhere.
+        // Card numbers are masked, which other tests cover.
         fc.pre(!holdsCardNumber(JSON.stringify(rows)));
         const text = await listText(await make('json'), rows);
         expect(text).not.toMatch(ESCAPABLE);

@@ -97,7 +97,7 @@ describe('a query', () => {
   });
 });
 
-// jq writes numbers in its own way, and has no number above the largest.
+// jq may write digits beyond the fifteenth differently, and replaces a number above the largest double with it.
 function normal(text: string): unknown {
   return JSON.parse(text, (_, value: unknown) =>
     typeof value === 'number' ? Number(value.toPrecision(15)) : value,

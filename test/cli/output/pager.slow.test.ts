@@ -12,7 +12,7 @@ const hasLess = spawnSync('less', ['--version']).status === 0;
 
 afterAll(() => home.remove());
 
-/** A terminal on which svc runs with a pager of the test's. */
+/** Opens a terminal that runs svc with the pager in `env`. */
 function session(argv: readonly string[], env: Readonly<Record<string, string>> = {}): TerminalSession {
   return new TerminalSession(process.execPath, [LAUNCHER, '--sandbox', ...argv], {
     env: home.environment(env),
@@ -20,7 +20,7 @@ function session(argv: readonly string[], env: Readonly<Record<string, string>> 
   });
 }
 
-/** A program that marks what it is given, so that a test sees that it was there. */
+/** Writes an executable shell script, which marks its input so that a test sees that it ran, and returns its path. */
 function marking(name: string, script: string): string {
   const file = home.file(name);
   writeFileSync(file, `#!/bin/sh\n${script}\n`);

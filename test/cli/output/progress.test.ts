@@ -8,7 +8,7 @@ import { Progress } from '../../../src/cli/output/progress.ts';
 import { isTerminalStream } from '../../../src/cli/output/terminal.ts';
 import { ManualClock, Sink } from './streams.ts';
 
-/** A sink whose cursor can be moved, as that of a terminal. */
+/** A sink with a movable cursor, like a terminal. */
 class Screen extends Sink {
   clearLine(direction: -1 | 0 | 1): boolean {
     return clearLine(this, direction);
@@ -51,13 +51,13 @@ function redact(text: string): string {
   return text.replaceAll('key_secret_1234567890', '(hidden)');
 }
 
-/** What stood on the live line last. */
+/** Returns the last content of the live line. */
 function lastLine({ sink }: Set): string {
   const pieces = sink.text.split('\u001b').map((piece) => piece.replace(/^(?:[78]|\[[?\d;]*[A-Za-z])/, ''));
   return pieces.findLast((piece) => piece !== '') ?? '';
 }
 
-/** The live line as soon as it is one that matches. */
+/** Waits until the live line matches, and returns it. */
 async function shown(all: Set, pattern = /./): Promise<string> {
   await all.clock.advance(1000);
   while (!pattern.test(lastLine(all))) {

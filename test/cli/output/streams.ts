@@ -2,7 +2,7 @@ import { PassThrough, Writable } from 'node:stream';
 import type { Clock, InputStream, OutputStream } from '../../../src/base/system.ts';
 import { Output } from '../../../src/cli/output/output.ts';
 
-/** An output stream that keeps what it takes; a terminal where `columns` is given. */
+/** An output stream that keeps the text written to it. It is a terminal if `columns` is given. */
 export class Sink extends Writable {
   readonly isTTY: boolean;
   columns: number;
@@ -20,19 +20,19 @@ export class Sink extends Writable {
   }
 }
 
-/** An output stream whose every write fails with this code. */
+/** Returns an output stream whose writes all fail with this code. */
 export function brokenStream(code: string): OutputStream {
   return new Writable({
     write: (_chunk, _encoding, taken) => taken(Object.assign(new Error(`write ${code}`), { code })),
   });
 }
 
-/** An output over a stream, with nothing to redact. */
+/** Returns an output over a stream, with nothing to redact. */
 export function outputOver(stream: OutputStream): Output {
   return new Output(stream, { name: 'standard output', redact: (text) => text });
 }
 
-/** An input stream, a terminal's or not. */
+/** Returns an input stream that is a terminal or not. */
 export function inputStream(isTTY: boolean): InputStream {
   return Object.assign(new PassThrough(), { isTTY });
 }
@@ -59,7 +59,7 @@ export class ManualClock implements Clock {
     });
   }
 
-  /** Moves the time on, waking each sleeper when its time has come. */
+  /** Advances the time and wakes each sleeper when its time has come. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {

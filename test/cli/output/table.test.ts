@@ -246,7 +246,7 @@ describe('speed', () => {
       message: at % 10 === 0 ? WIDE : `entry ${at}`,
       count: at,
     }));
-    // Processor time: the tests may run on a machine that is busy with others.
+    // The test measures processor time, because other programs may keep the machine busy.
     const begun = process.cpuUsage();
     await listText(table({ width: 120 }), rows);
     const { user, system } = process.cpuUsage(begun);

@@ -4,7 +4,7 @@ import { cleanText, escapeInJson, isUnsafe } from '../../../src/cli/output/text.
 
 const RUNS = process.env['SOAK'] === undefined ? 3000 : 100_000;
 
-// Written independently of the code under test, by number.
+// This list of code points is written independently of the code under test.
 const DANGEROUS = [
   [0x00, 0x1f],
   [0x7f, 0x9f],
@@ -27,7 +27,7 @@ function dangersIn(text: string, allowed = ''): string[] {
   });
 }
 
-// Any UTF-16 at all, with much more of what matters than chance would give.
+// Any UTF-16 text, with far more dangerous characters than chance would give.
 const hostile = fc
   .array(
     fc.oneof(

@@ -22,7 +22,7 @@ function jsonSchemaOf(shape: z.ZodMiniType): Schema {
   return z.toJSONSchema(shape, { unrepresentable: 'any', io: 'input' }) as Schema;
 }
 
-/** The paths of all named members; of a list, those of its items. */
+/** Returns the paths of all named members; for a list, the paths of its items. */
 function pathsOf(schema: Schema): string[] {
   const { properties = {}, items, anyOf = [] } = schema;
   const own = Object.entries(properties).flatMap(([name, member]) => {
@@ -32,13 +32,16 @@ function pathsOf(schema: Schema): string[] {
   return [...own, ...(items ? pathsOf(items) : []), ...anyOf.flatMap(pathsOf)];
 }
 
-/** Whether a field shows a member: by its name, as one of all members below a path, or as a part of a larger one. */
+/** Tells whether a field shows a member: the field is the member or contains it. */
 function covers(field: string, member: string): boolean {
   const path = field.replace(/\.\*$/, '');
   return member === path || member.startsWith(`${path}.`);
 }
 
-/** Help and TAB list fields without loading a schema: each list is written by hand, and compared here. */
+/**
+ * The fields that help and TAB completion list without loading a schema. They are written by hand, so the test compares
+ * them.
+ */
 const RESULTS: readonly (readonly [string, readonly string[] | undefined, z.ZodMiniType])[] = [
   ['tenant show', tenantView.fields, tenantSchema],
   ['tenant usage', usageView.fields, usageReportSchema],

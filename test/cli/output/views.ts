@@ -1,6 +1,6 @@
 import type { Renderer, View } from '../../../src/cli/output/view.ts';
 
-/** A view like that of a log entry, with one of everything. */
+/** A view like that of a log entry, with one column of every kind. */
 export const entryView: View = {
   name: 'log entry',
   fields: ['id', 'created_at', 'operation', 'entity.id', 'entity.type', 'message', 'count', 'settings.*', 'upload_url'],
@@ -14,7 +14,7 @@ export const entryView: View = {
   secret: ['upload_url', 'parts.upload_url'],
 };
 
-/** The whole text of a list, one batch at a time. */
+/** Returns the whole text of a list that is rendered batch by batch. */
 export async function listText<T>(renderer: Renderer<T>, ...batches: readonly (readonly T[])[]): Promise<string> {
   let text = renderer.begin?.() ?? '';
   for (const batch of batches) text += await renderer.rows(batch);

@@ -6,7 +6,7 @@ import { thisHost, withLock } from '../../../../src/base/files/lock.ts';
 import { type Clock, type System, systemClock } from '../../../../src/base/system.ts';
 import { readConfig, updateConfig } from '../../../../src/cli/config/config-file.ts';
 
-// The process that the tests start, many at once, and kill.
+// The tests start many processes from this file at once, and kill some of them.
 
 const system: System = {
   env: process.env,
@@ -30,7 +30,7 @@ const system: System = {
   },
 };
 
-// Without pauses the takers meet far more often.
+// Processes that do not pause compete for the lock far more often.
 const restless: Clock = { ...systemClock, sleep: () => new Promise((resolve) => setImmediate(resolve)) };
 
 type Action = (...words: string[]) => unknown;
@@ -48,7 +48,7 @@ const ACTIONS: Record<string, Action> = {
         Object.assign(config, { total: Number('total' in config ? config.total : 0) + 1 });
       });
   },
-  // Writes for ever; each config holds the hash of the rest of it.
+  // Writes configs forever. Each contains the hash of its filler, so that a reader notices a mixture of two.
   churn: async (bytes = '100000') => {
     for (;;) {
       const filler = randomBytes(Number(bytes) / 2).toString('hex');
@@ -57,7 +57,7 @@ const ACTIONS: Record<string, Action> = {
       process.stdout.write('.');
     }
   },
-  // Takes the lock again and again, at times leaving it as a killed process would; only one may be inside.
+  // Takes the lock repeatedly, and sometimes leaves it as a killed process would. mkdir fails when two are inside.
   contend: async (directory = '', rounds = '0') => {
     const lock = path.join(directory, 'lock');
     fs.writeFileSync(path.join(directory, `ready-${process.pid}`), '');

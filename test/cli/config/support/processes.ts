@@ -6,20 +6,20 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 import { afterAll, beforeAll } from 'vitest';
 
-/** How a process ended. */
+/** The exit code and the output of a process that has ended. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Ways to run child.ts as a process of its own. */
+/** Functions that run child.ts as a separate process. */
 export interface Children {
   run(words: readonly string[], options?: RunOptions): Promise<Ended>;
   start(words: readonly string[], options?: RunOptions): ChildProcess;
 }
 
-/** `shell`: what sh does before it becomes the child, as in `umask 000`. `uid`: run as this user (root only). */
+/** Options of a child. sh runs `shell` before it, such as `umask 000`. `uid` is its user, which only root can set. */
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly shell?: string;

@@ -5,7 +5,7 @@ import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { Clock, System } from '../../../../src/base/system.ts';
 
-/** A clock whose sleeps end at once and move it; `onSleep` runs at each. */
+/** Returns a clock that each sleep advances without waiting; `onSleep` runs at each sleep. */
 export function fakeClock(onSleep: () => void = () => {}): Clock & { slept: number } {
   const clock = {
     slept: 0,
@@ -19,7 +19,7 @@ export function fakeClock(onSleep: () => void = () => {}): Clock & { slept: numb
   return clock;
 }
 
-/** A Linux process at home in `/home/op`, with nothing in its environment. */
+/** Returns a Linux process with the home `/home/op` and an empty environment. */
 export function testSystem(parts: Partial<System> = {}): System {
   return {
     env: {},
@@ -38,14 +38,14 @@ export function testSystem(parts: Partial<System> = {}): System {
   };
 }
 
-/** A directory of this test's own, gone when it ends. */
+/** Creates a directory that is removed when the test ends. */
 export function temporaryDirectory(): string {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-test-'));
   onTestFinished(() => fs.rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** The permission bits of a file, as in `600`. */
+/** Returns the permission bits of a file, such as `600`. */
 export function modeOf(file: string): string {
   return (fs.statSync(file).mode & 0o7777).toString(8);
 }

@@ -1,4 +1,4 @@
-/** Sends hostile text through every way out: a table, notices, an error, a spinner, a question. */
+/** Sends hostile text through every output: a table, notices, an error, a spinner and a question. */
 import { SvcError } from '../../../../src/base/errors.ts';
 import { createRenderer } from '../../../../src/cli/app/print.ts';
 import { printRecord } from '../../../../src/cli/output/output.ts';

@@ -1,4 +1,4 @@
-/** Prints rows until it has printed as many as asked, a hundred at a time, and says on stderr how many were read. */
+/** Prints the given number of rows, in pages of a hundred, then writes the number of rows that were read to stderr. */
 import { createRenderer } from '../../../../src/cli/app/print.ts';
 import { printList } from '../../../../src/cli/output/output.ts';
 import { runProgram } from './system.ts';

@@ -1,4 +1,4 @@
-/** A transfer, then a wait that never ends by itself, with a note and some data in between. */
+/** Shows a transfer, then a wait that never completes, with a note and some data in between. */
 import { runProgram } from './system.ts';
 
 await runProgram(async ({ out, notices, progress }, { clock, signal }) => {

@@ -1,4 +1,4 @@
-/** Asks for everything there is to ask, and shows what was understood. */
+/** Asks each kind of question, then prints what was typed. */
 import { runProgram } from './system.ts';
 
 await runProgram(async ({ out, prompts }) => {

@@ -4,7 +4,7 @@ import { reportError } from '../../../../src/cli/output/error-report.ts';
 import { ReaderGone, standardStream } from '../../../../src/cli/output/output.ts';
 import { openTerminal, type Terminal } from '../../../../src/cli/output/terminal.ts';
 
-/** Runs a small program of the tests over the real process, with the endings that a command has. */
+/** Runs a small test program in the real process, and ends it as svc ends a command. */
 export async function runProgram(body: (terminal: Terminal, system: System) => Promise<void>): Promise<void> {
   const ended = new AbortController();
   process.on('SIGINT', () => ended.abort(new SvcError('interrupted', 'interrupted')));
