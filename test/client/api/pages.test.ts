@@ -5,7 +5,7 @@ import { cursorPages, isExpiredCursor, Pages, type Page } from '../../../src/cli
 import type { HttpCore } from '../../../src/client/http/core.ts';
 import type { ApiRequest } from '../../../src/client/http/request.ts';
 
-/** A server with these pages; cursors are the given texts, told back byte for byte. */
+/** Serves these pages. Each cursor is one of the given texts, which must come back byte for byte. */
 function serve(
   pages: readonly (readonly number[])[],
   cursors: readonly string[],

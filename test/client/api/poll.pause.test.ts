@@ -4,7 +4,7 @@ import { FakeClock } from '../../support/clock.ts';
 
 const never = new AbortController().signal;
 
-/** Resolves only when it is told to end. */
+/** A wake-up that never comes; it resolves when it is aborted. */
 const silent: WakeUp = (signal) =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
@@ -51,7 +51,7 @@ describe('the pause between looks', () => {
       },
     );
     expect(found).toBe('completed');
-    // Nothing was waited after the first poll, and after the second as long as without being woken up.
+    // The wake-up ended only the first pause. The second pause has its full length.
     expect(clock.now() - begun).toBe(5_000);
   });
 });

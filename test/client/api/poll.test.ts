@@ -5,7 +5,7 @@ import { FakeClock } from '../../support/clock.ts';
 
 const HOUR = 3_600_000;
 
-/** Finds the words one after the other, the last one forever; an error is thrown. */
+/** Returns the arguments of a poll that finds the words in order and repeats the last one; it throws an error. */
 function polling(
   words: readonly (string | Error)[],
   clock: FakeClock,

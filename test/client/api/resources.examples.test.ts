@@ -25,7 +25,7 @@ import { json } from '../../support/fault-steps.ts';
 import { INTERFACE_EXAMPLES, interfaceExample, shapeOf } from '../../support/interface.ts';
 import { svcHere } from '../../support/run-here.ts';
 
-/** The shape that the client checks each response with, and each body that it sends. */
+/** The shapes with which the client checks each response and each request body. */
 const SHAPES: Readonly<Record<string, readonly [response: Shape, request?: Shape]>> = {
   '3ds-authenticate': [authenticationResultSchema, authenticateSchema],
   '3ds-challenge-result': [challengeResultSchema],
@@ -45,7 +45,7 @@ const SHAPES: Readonly<Record<string, readonly [response: Shape, request?: Shape
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Members of a value that a JSON Schema does not name. */
+/** Returns the paths of members that a JSON Schema does not name. */
 function unnamed(schema: Schema, value: unknown, path = ''): string[] {
   const variants = (schema['anyOf'] as readonly Schema[] | undefined) ?? [schema];
   if (Array.isArray(value)) {
@@ -55,7 +55,7 @@ function unnamed(schema: Schema, value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const found = variants.find((variant) => variant['type'] === 'object');
   const properties = found?.['properties'] as Readonly<Record<string, Schema>> | undefined;
-  // A record, or an object that is kept as it is.
+  // The schema describes a record, or an object that is kept unchanged.
   if (properties === undefined) return [];
   return Object.entries(value).flatMap(([name, member]) => {
     const next = properties[name];
@@ -109,7 +109,7 @@ describe('the examples of the interface', () => {
   });
 });
 
-/** What a list shows of a page. */
+/** Returns what a list shows of a body: the items of a page, or any other body unchanged. */
 function listed(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'data' in body ? body.data : body;
 }

@@ -7,11 +7,11 @@ import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { answer, json, silence } from '../../support/fault-steps.ts';
 import { CREATE, failureOf, makeCore, READ, serve } from './support/core.ts';
 
-// Longer than a test may take: one that ends did not wait for them.
+// These limits are longer than a test may take, so a test that ends did not wait for one.
 const PATIENT = { connect: 60_000, headers: 60_000, idle: 60_000, body: 60_000 };
 const REASON = new SvcError('interrupted', 'interrupted');
 
-/** Aborts `call` a little after it began, and gives its error. */
+/** Aborts `call` shortly after it began, and returns its error. */
 async function abortedAfter(call: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> {
   const abort = new AbortController();
   setTimeout(() => abort.abort(REASON), 100);

@@ -5,7 +5,7 @@ import { content, SHORT, store, transport } from '../transfer/support.ts';
 
 const BYTES = content(1_000_000);
 
-/** Reads a response so late that its connection has long ended when the reader comes. */
+/** Reads a response only after its connection has ended, and returns the number of bytes. */
 async function readLate(script: (call: StoreCall) => void): Promise<number> {
   const from = await store(script);
   const answer = await exchange(transport(), { method: 'GET', url: from.url(), headers: {}, limits: SHORT });
@@ -21,7 +21,7 @@ describe('a reader slower than the network', () => {
   it.each(HEADS)(
     'R22: a reader slower than the network gets every byte of an answer whose connection ends before it is read (%j)',
     async (head) => {
-      // Whether the last byte meets a full buffer is a matter of sizes: many of them.
+      // Whether the last byte meets a full buffer depends on the size, so the test tries several.
       for (const size of [65_536, 131_072, 196_608, 262_144, 500_000]) {
         const body = BYTES.subarray(0, size);
         const fitting = head.replace(String(BYTES.length), String(size));

@@ -3,7 +3,7 @@ import { blackHole } from '../../support/black-hole.ts';
 import { json, head, silence, trickle } from '../../support/fault-steps.ts';
 import { failureOf, makeCore, QUICK, READ, serve, timed } from './support/core.ts';
 
-// One attempt only, so that the time of one wait is seen.
+// The client sends a POST only once when it may have arrived, so the test measures a single wait.
 const ONCE = { ...READ, method: 'POST' } as const;
 
 describe('time limits', () => {
@@ -39,7 +39,7 @@ describe('time limits', () => {
     await hole.close();
     expect(result).toMatchObject({ code: 'network', exitCode: 8 });
     expect(result.message).toContain('no connection was made within 0.3 s');
-    // Nothing was sent, so all five attempts were made.
+    // Nothing was sent, so the client made all five attempts.
     expect(ms).toBeGreaterThan(5 * QUICK.connect - 100);
   });
 

@@ -9,9 +9,9 @@ const quiet = (): void => undefined;
 interface Sending {
   readonly key: KeyType;
   readonly path: string;
-  /** Idle time before it, in milliseconds; with 0 it starts beside the one before. */
+  /** The idle time before the request, in milliseconds; with 0 it starts together with the previous one. */
   readonly after: number;
-  /** Time from its sending to its answer. */
+  /** The time between the request and its response. */
   readonly latency: number;
 }
 
@@ -159,7 +159,7 @@ async function run(rules: readonly RateRule[], sendings: readonly Sending[]): Pr
   return Promise.all(running);
 }
 
-/** Counts by hand the most that the service can have counted, wherever between sending and answer it counts. */
+/** Checks that no window has too many requests, wherever between request and response the service counts each. */
 function expectWithin(rule: RateRule, key: KeyType, went: readonly Went[]): void {
   const counted = went.filter((one) => one.key === key && rule.applies(key, one.path));
   counted.sort((a, b) => a.sent - b.sent);

@@ -17,7 +17,7 @@ async function startProxy(manner: ProxyManner, targetPort?: number): Promise<Con
   return proxy;
 }
 
-/** A server that speaks TLS as api.test, trusted for one test. */
+/** Starts a TLS server as api.test, which is trusted until the test ends. */
 async function secureServer(): Promise<FaultServer> {
   const server = await FaultServer.start([json({})], tlsServer(CERTIFICATE));
   onTestFinished(() => server.close());

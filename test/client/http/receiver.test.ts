@@ -16,7 +16,7 @@ function never(): never {
   throw new Error('a connection is never paused');
 }
 
-/** What undici gives to stop a request with; it counts how often that happened. */
+/** Returns a controller like the one with which undici aborts requests. It records every abort. */
 function controller(): { aborts: unknown[]; value: Parameters<Receiver['onRequestStart']>[0] } {
   const aborts: unknown[] = [];
   const abort = (reason: Error): void => void aborts.push(reason.message);

@@ -8,7 +8,7 @@ const HTML = { 'content-type': 'text/html' };
 const JSON_TYPE = { 'content-type': 'application/problem+json' };
 const PAGE = '<!DOCTYPE html>\n<html><head>\n<title>\n 502 Bad\n Gateway </title></head><body><h1>nginx</h1>';
 
-/** What a 400 answers with, and what its message must end in. */
+/** Bodies of a 400 response, each with the required end of the error message. */
 const ERRORS: readonly (readonly [what: string, body: string | Buffer, end: string, type?: typeof HTML])[] = [
   ['a problem', '{"title":"Bad","detail":"size too big","status":400,"type":"about:blank"}', ': Bad – size too big'],
   ['a problem nested under error', '{"error":{"title":"Bad","detail":"size"}}', ': Bad – size'],
@@ -105,7 +105,7 @@ describe('an error body that holds', () => {
     }
     const server = await serve([{ on: 'request', act: (socket) => void Readable.from(endless()).pipe(socket) }]);
     await failureOf(makeCore(server.url).call(READ));
-    // What was read, and what fits into the buffers of both sides.
+    // The limit covers the bytes that were read and the buffers of both sides.
     expect(sent).toBeLessThan(50_000_000);
     await expect.poll(() => server.openConnections).toBe(0);
   });

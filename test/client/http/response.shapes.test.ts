@@ -46,7 +46,7 @@ describe('an answer', () => {
     fc.assert(
       fc.property(fc.dictionary(strange, fc.jsonValue()), fc.string(), (extra, status) => {
         const body = { ...GOOD, ...extra, status, inner: { ...GOOD.inner, ...extra } };
-        // JSON knows no difference between the zeros.
+        // JSON.stringify writes -0 as 0.
         expect(read(body)).toEqual(JSON.parse(JSON.stringify(body)));
       }),
       { numRuns: 500 },

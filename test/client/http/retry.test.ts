@@ -103,7 +103,7 @@ describe('pauses between retries', () => {
         const pause = backoffMs(n, () => random);
         expect(pause).toBeGreaterThanOrEqual(0);
         expect(pause).toBeLessThanOrEqual(bound);
-        // Full jitter: the whole range is used, in proportion.
+        // With full jitter, the pause is the bound times the random number.
         expect(Math.abs(pause - random * bound)).toBeLessThan(1);
       }),
     );

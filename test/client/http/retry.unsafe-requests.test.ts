@@ -57,7 +57,7 @@ describe.each(REQUESTS.map((request) => [`${request.method} ${request.path}`, re
     it('R20: an unsafe request takes effect at most once when the connection is reset before it is read', async () => {
       for (let round = 0; round < 5; round += 1) {
         const server = await serve([reset('connection'), json({})]);
-        // Whether a byte was on its way is a matter of microseconds: sent again only if surely none was.
+        // Timing decides whether a byte was sent. The client repeats the request only if surely none was.
         const outcome = await makeCore(server.url)
           .call(request)
           .catch((error: unknown) => error);

@@ -15,7 +15,7 @@ import { CREATE, failureOf, makeCore, QUICK, READ, serve } from './support/core.
 
 const CERTIFICATE = makeCertificate('localhost');
 
-/** Answers each request with a head in small pieces, and with a long body right behind it. */
+/** Responds to each request with a head in small pieces and a long body right after it. */
 function slowHead(value: string, body: Buffer): (socket: Socket) => void {
   return (socket) => void socket.on('data', () => void answerSlowly(socket, value, body)).on('error', () => undefined);
 }
@@ -35,7 +35,7 @@ async function listening(protocol: string, server: Server): Promise<URL> {
   return new URL(`${protocol}://localhost:${(server.address() as AddressInfo).port}`);
 }
 
-/** What holds this process up, besides the test's own server and worker. */
+/** Returns the timers, sockets and lookups that keep this process alive. */
 function holding(): string[] {
   return process.getActiveResourcesInfo().filter((kind) => /Timeout|TCPSocket|TLS|GetAddrInfo|Connect/i.test(kind));
 }
@@ -90,7 +90,7 @@ describe('connections', () => {
     await transport.close();
     await expect(waiting).rejects.toMatchObject({ name: 'TransportFailure' });
     await expect.poll(() => server.openConnections).toBe(0);
-    // It can be used anew.
+    // The transport can be used again.
     server.play([json({})]);
     await (await exchange(transport, request)).read(100);
     await transport.close();
@@ -155,7 +155,7 @@ describe('connections', () => {
     const core = makeCore(server.url);
     const before = holding();
     await core.call(READ);
-    // The server's end of it is in this process too.
+    // The server runs in this process too, so its end of the connection may remain.
     await expect.poll(() => holding().length - before.length).toBeLessThanOrEqual(1);
   });
 

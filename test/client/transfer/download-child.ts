@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/base/system.ts';
 import { createTransport } from '../../../src/client/http/transport.ts';
 import { downloadFile } from '../../../src/client/transfer/download.ts';
 
-/** A process that downloads one address into one file; bundled by the tests that kill it or starve it of disk. */
+/** A process that downloads one address into one file. Tests bundle it, then kill it or limit its file size. */
 const [address = '', target = ''] = process.argv.slice(2);
 const transport = createTransport();
 

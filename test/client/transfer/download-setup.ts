@@ -4,16 +4,16 @@ import { type DownloadOptions, type DownloadResult, downloadFile } from '../../.
 import type { FaultStore, StoreScript } from '../../support/fault-store.ts';
 import { content, directory, host, SHORT, store, transport } from './support.ts';
 
-/** What the store holds in these tests. */
+/** The object in the store of these tests. */
 export const OBJECT = content(3_000_000);
 
-/** A store with a script, and a download from it. */
+/** A scripted store, and a download from it. */
 export interface Setup {
   readonly target: string;
   readonly from: FaultStore;
   readonly slept: number[];
   readonly get: (over?: Partial<DownloadOptions>) => Promise<DownloadResult>;
-  /** What lies in the directory. */
+  /** Returns the names in the directory of the target. */
   readonly files: () => string[];
 }
 

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => fs.rmSync(built, { recursive: true, force: true }));
 
-/** Serves the rest of the object piece by piece, and tells how much of it has gone out. */
+/** Serves the rest of the object piece by piece, and reports how much it has sent. */
 async function serveSlowly(call: StoreCall, onSent: (end: number) => void): Promise<void> {
   const start = Number(/^bytes=(\d+)-$/.exec(call.headers['range'] ?? '')?.[1] ?? 0);
   const length = OBJECT.length - start;
@@ -45,7 +45,7 @@ describe('a download whose process is killed', () => {
     let continued = 0;
     let finished = 0;
     for (let time = 0; time < TIMES; time += 1) {
-      // From before the first byte to the moments of sync and rename after the last one.
+      // The kills range from before the first byte to the sync and the rename after the last one.
       const killAt = (OBJECT.length * time) / (TIMES - 2);
       let running: ChildProcess | undefined;
       const { get, target, from, files } = await setup((call, index) =>
@@ -62,7 +62,7 @@ describe('a download whose process is killed', () => {
       else await get();
       if (from.calls[1]?.headers['range'] !== undefined) continued += 1;
       expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
-      // A run that was killed after the last step may leave its lock, no more than that.
+      // A run that is killed after its last step may leave its lock, but nothing else.
       expect(files().filter((name) => !isDone && name !== 'results.csv')).toEqual([]);
     }
     expect(continued).toBeGreaterThan(0);

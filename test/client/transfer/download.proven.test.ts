@@ -41,7 +41,7 @@ describe('a download that came to its end', () => {
       expect(error).toMatchObject({ code: 'checksum_mismatch', exitCode: 12, facts: { rules: ['checksum'] } });
       expect(from.calls).toHaveLength(3);
       expect(slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(20_000);
-      // The same bytes each time, and one rule alone: kept for the operator to judge.
+      // All attempts got the same bytes and only one check failed, so the file is kept for the operator to judge.
       expect(files()).toEqual(['results.csv.unproven']);
       expect(fs.statSync(`${target}.unproven`).mode & 0o777).toBe(0o600);
     },

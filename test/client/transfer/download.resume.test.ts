@@ -211,7 +211,7 @@ function startOf(call: StoreCall): number {
   return Number(/(\d+)-$/.exec(call.headers['range'] ?? '')?.[1]);
 }
 
-/** Answers without a length: the end of the connection is the end of the body. */
+/** Responds without a length, so that the end of the connection is the end of the body. */
 function closed(headers: string, count: number): StoreScript {
   return (call) => {
     call.raw(`HTTP/1.1 200 OK\r\nconnection: close\r\n${headers}\r\n`);

@@ -29,7 +29,7 @@ function unused(): never {
   throw new Error('not used');
 }
 
-/** A response of these headers, whose body comes in pieces and then ends, or breaks off. */
+/** Returns a response whose body comes in pieces and then ends, or breaks off with `failure`. */
 function response(headers: Headers, body: Buffer, status: number, failure?: Error): HttpResponse {
   return {
     ...headersOf(headers),
@@ -48,7 +48,7 @@ function response(headers: Headers, body: Buffer, status: number, failure?: Erro
 interface Given {
   readonly headers?: Headers;
   readonly body?: Buffer;
-  /** How many bytes an earlier attempt left, of an object with this ETag. */
+  /** The number of bytes that an earlier attempt left. */
   readonly kept?: number;
   readonly etag?: string;
   readonly failure?: Error;

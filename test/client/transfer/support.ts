@@ -17,28 +17,28 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-/** A store that is closed after the test. */
+/** Starts a store that is closed after the test. */
 export async function store(script: StoreScript): Promise<FaultStore> {
   const started = await startFaultStore(script);
   cleanups.push(() => started.close());
   return started;
 }
 
-/** A transport that is closed after the test. */
+/** Creates a transport that is closed after the test. */
 export function transport(): Transport {
   const made = createTransport();
   cleanups.push(() => made.close());
   return made;
 }
 
-/** A directory of its own, removed after the test. */
+/** Creates a directory that is removed after the test. */
 export function directory(): string {
   const made = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-transfer-'));
   cleanups.push(() => fs.rmSync(made, { recursive: true, force: true }));
   return made;
 }
 
-/** A clock whose sleeps take no time; it counts them. */
+/** Returns a clock that records its sleeps, which take no time. */
 export function instantClock(): Clock & { readonly slept: number[] } {
   const slept: number[] = [];
   return {
@@ -58,7 +58,7 @@ export const SHORT: TimeLimits = { ...FILE_LIMITS, connect: 5_000, headers: 5_00
 /** Limits for stores that hang by design. */
 export const TINY: TimeLimits = { ...FILE_LIMITS, connect: 150, headers: 150, idle: 150 };
 
-/** Bytes that repeat nowhere. */
+/** Returns bytes in which no sequence repeats. */
 export function content(size: number, start = 1): Buffer {
   const bytes = Buffer.alloc(size);
   for (let at = 0, seed = start; at < size; at += 4) {
@@ -72,7 +72,7 @@ export function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The error that a promise ends in, once nothing in it shows the address's signature (R06). */
+/** Returns the error of a promise, after checking that it does not show the signature of an address (R06). */
 export async function failure(promise: Promise<unknown>): Promise<SvcError> {
   const error: unknown = await promise.then(
     () => undefined,
@@ -86,7 +86,7 @@ export async function failure(promise: Promise<unknown>): Promise<SvcError> {
   return error;
 }
 
-/** A process as a download sees it. */
+/** Returns the process as a download sees it. */
 export function host(signal: AbortSignal = new AbortController().signal): LockHost & { readonly slept: number[] } {
   const clock = instantClock();
   return { pid: process.pid, isAlive, clock, signal, slept: clock.slept };

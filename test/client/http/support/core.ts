@@ -10,13 +10,13 @@ import { createTransport } from '../../../../src/client/http/transport.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { FaultServer, type Script } from '../../../support/fault-server.ts';
 
-/** The key of every test: no error may hold it. */
+/** The key in every test, which no error may contain. */
 export const CANARY = 'key_canary7Qz4Xw91Lm';
 
-/** Limits that let a test wait for each stage. */
+/** Time limits that are short enough for a test to wait for each. */
 export const QUICK: TimeLimits = { connect: 300, headers: 300, idle: 300, body: 600 };
 
-/** A core for one test, its connections closed when the test ends. Pauses take no real time. */
+/** Creates a core whose pauses take no real time. Its connections are closed when the test ends. */
 export function makeCore(
   baseUrl: URL,
   options: Partial<CoreOptions> & { readonly environment?: Environment } = {},
@@ -36,14 +36,14 @@ export function makeCore(
   });
 }
 
-/** A server for one test. */
+/** Starts a server that is closed when the test ends. */
 export async function serve(script: Script): Promise<FaultServer> {
   const server = await FaultServer.start(script);
   onTestFinished(() => server.close());
   return server;
 }
 
-/** A read of something. */
+/** A request that only reads. */
 export const READ: ApiRequest<undefined> = { method: 'GET', path: '/logs', key: 'management' };
 
 /** A request that has an effect. */
@@ -55,7 +55,7 @@ export const CREATE: ApiRequest<undefined> = {
   whenUnclear: { hint: 'Check for the job.', next: ['au', 'jobs'] },
 };
 
-/** The error that a call ends in, which must be one of ours and hold no secret. */
+/** Returns the error of a call, after checking that it is an SvcError without a secret. */
 export async function failureOf(work: Promise<unknown>): Promise<SvcError> {
   const error: unknown = await work.then(
     (value) => expect.fail(`it succeeded with ${inspect(value)}`),
@@ -66,7 +66,7 @@ export async function failureOf(work: Promise<unknown>): Promise<SvcError> {
   return error;
 }
 
-/** R06: nothing in the error holds the key or a password, and the words are plain: one line, no stack, no codes. */
+/** Checks that an error contains no key or password, and that its text has no stack and no internal code (R06). */
 export function expectClean(error: SvcError, ...secrets: string[]): void {
   const everything = inspect(error, { depth: 10, showHidden: true, getters: true, maxStringLength: null });
   for (const secret of [CANARY, ...secrets]) expect(everything).not.toContain(secret);
@@ -77,7 +77,7 @@ export function expectClean(error: SvcError, ...secrets: string[]): void {
   }
 }
 
-/** Runs `work` and tells how long it took in milliseconds, by the real clock. */
+/** Runs `work` and measures its real duration in milliseconds. */
 export async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
   const started = performance.now();
   const result = await work();
