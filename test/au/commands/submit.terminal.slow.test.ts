@@ -8,7 +8,7 @@ import { type Desk, openDesk, productionDesk } from './support.ts';
 // Each test starts several processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** One row more than a job takes. */
+/** A number of rows that needs two jobs. */
 const ROWS = 450_000;
 
 function onTerminal(desk: Desk, line: string, columns = 120): TerminalSession {
