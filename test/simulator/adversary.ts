@@ -10,7 +10,7 @@ import { jobsOf } from './records.ts';
 import type { Time } from './time.ts';
 import { Wire } from './wire.ts';
 
-/** Keys of the other tenant, at the same address: its service takes over what they come with. */
+/** Keys of another tenant at the same address, each with the sandbox key that its service accepts. */
 const THEIR_KEYS: Readonly<Record<string, string>> = {
   'their-private-key': 'sandbox-private-key',
   'their-management-key': 'sandbox-management-key',
@@ -20,11 +20,11 @@ const JOB_PATH = /^\/account-updater\/jobs\/([^/?]+)$/;
 const REQUEST_PATH = /^\/store\/requests\/([\w-]+)\.csv/;
 const RESULT_PATH = /^\/store\/results\/([\w-]+)\.csv/;
 
-/** Which jobs are denied, in reads and lists alike, while that lasts. */
+/** Who denies that jobs exist, in reads and in lists, while the weather lasts. */
 export type Denial =
-  /** By the service itself: those whose upload it acknowledged, as far as it is on record. */
+  /** The service denies the jobs whose uploads it acknowledged and the run records count as stored. */
   | 'acknowledged'
-  /** A gateway has a page for each of them, and the list is one that lacks those that were on record then. */
+  /** A gateway sends a page for each job. Lists lack the jobs that were recorded before the weather began. */
   | 'behind a gateway';
 
 interface Trouble {
@@ -36,42 +36,42 @@ interface Weather extends Trouble {
   readonly denies?: Denial | undefined;
 }
 
-/** Stands between processes and the service: each process has faults of its own. */
+/** Stands between the processes and the service, and gives each process its faults. */
 export class Adversary {
   readonly #troubles = new WeakMap<SimulatedProcess, Trouble>();
   #weather: Weather | undefined;
   readonly #logs: LogOverlay;
-  /** What the service answered, by method and address, the newest last. */
+  /** Response bodies by path: the first three and the newest. */
   readonly #answers = new Map<string, Buffer[]>();
-  /** What must never be seen on the wire. */
+  /** Secrets that were sent where they must never go. */
   readonly leaks: string[] = [];
-  /** Jobs whose creation a process learned of, in a response that nothing befell. */
+  /** Jobs that each process created and learned of from an intact response. */
   readonly created = new WeakMap<SimulatedProcess, string[]>();
-  /** How many jobs fail, of those with a file that come to their end first. */
+  /** The number of jobs that fail: the first ones that would complete. */
   failing = 0;
-  /** What the service told each process of jobs: the status of each, as the process was last told. */
+  /** The status of each job in the last response about it that a process got. */
   readonly told = new WeakMap<SimulatedProcess, Map<string, string>>();
-  /** Jobs of which the service told each process once that they wait for their file. */
+  /** Jobs that a response to a process ever showed as waiting for their file. */
   readonly toldPending = new WeakMap<SimulatedProcess, Set<string>>();
-  /** Jobs of which somebody told a process that their file is stored. */
+  /** Jobs whose upload got a successful response, even from a gateway that stored nothing. */
   readonly stored = new Set<string>();
   /** Hashes of the changed results that the store sent, by job. */
   readonly forged = new Map<string, Set<string>>();
-  /** Whether jobs were ever denied, which the tool may remember. */
+  /** Whether the weather ever had faults or denials. The tool may remember jobs that were denied. */
   hasDenied = false;
   /** How often the keys of the tenant were replaced. */
   rotations = 0;
-  /** Those that did: nobody pays for them. */
+  /** The jobs that failed. Nobody pays for them. */
   readonly failed = new Set<string>();
   readonly #completed = new Set<string>();
   readonly #acknowledged = new Set<string>();
   /** The last response to a creation. */
   #creation: Buffer | undefined;
-  /** Those on record when the weather began. */
+  /** The jobs that were recorded when the weather began. */
   #older: ReadonlySet<string> = new Set();
-  /** The parts of all runs, as they are on record now. */
+  /** Returns the parts of all runs as they are recorded now. */
   recorded: () => readonly Part[] = () => [];
-  /** Takes the requests of the other tenant. */
+  /** Passes a request of the other tenant to its service. */
   theirs: ((incoming: IncomingMessage, outgoing: ServerResponse) => void) | undefined;
 
   constructor(time: Time) {
@@ -84,7 +84,7 @@ export class Adversary {
     if (url.startsWith('/store/') && key !== undefined) this.leaks.push('a key at the store');
     headers[ACCEPT_SECOND_PUT] = 'yes';
     const process = Wire.openerOf(incoming.socket)?.process;
-    // A bystander meets no trouble.
+    // Only processes get faults; the auditor sees the true service.
     const troubles = process === undefined ? [] : [this.#troubles.get(process), this.#weather];
     const pseudo = troubles.map((trouble) => trouble?.pseudo.choose(method, url)?.headers ?? {});
     const trouble: Misfortune = {
@@ -113,7 +113,7 @@ export class Adversary {
       headers['svc-api-key'] = theirs;
       this.theirs?.(incoming, outgoing);
     };
-    // A gateway comes before all that its service may do.
+    // A gateway responds before its service can do anything.
     if (trouble.denies === 'behind a gateway' && this.#isDenied(method, url, trouble))
       return deny(outgoing, trouble.denies);
     const [own, weather] = troubles;
@@ -122,12 +122,12 @@ export class Adversary {
     else own.faults(incoming, outgoing, through);
   };
 
-  /** What goes wrong for a process, from its start to its end. */
+  /** Sets what goes wrong for one process as long as it runs. */
   trouble(process: SimulatedProcess, faults: readonly string[], seed: number): void {
     if (faults.length > 0) this.#troubles.set(process, troubleOf(faults, seed));
   }
 
-  /** What goes wrong for every process from now on. */
+  /** Sets what goes wrong for every process until the next weather. */
   weather(faults: readonly string[], denies?: Denial): void {
     this.#acknowledged.clear();
     this.#older = new Set(this.recorded().flatMap(jobsOf));
@@ -135,17 +135,17 @@ export class Adversary {
     this.#weather = faults.length === 0 && !denies ? undefined : { ...troubleOf(faults, 1), denies };
   }
 
-  /** Jobs that were completed turn out to have failed. */
+  /** Turns all completed jobs into failed ones. */
   failCompleted(): void {
     for (const job of this.#completed) this.failed.add(job);
   }
 
-  /** Whether anything goes wrong for every process. */
+  /** Whether the weather has faults or denials now. */
   get isTroubled(): boolean {
     return this.#weather !== undefined;
   }
 
-  /** What the service takes a key for: one that was replaced is expired. */
+  /** Returns the sandbox key that stands for a key of the tenant: an expired one if the key was replaced. */
   #keyBehind(key: string): string {
     const [, kind, rotation = '0'] = /^(?:sandbox|rotated)-(private|management)-key(?:-(\d+))?$/.exec(key) ?? [];
     if (kind === undefined) return key;
@@ -164,7 +164,7 @@ export class Adversary {
     this.forged.set(job, (this.forged.get(job) ?? new Set()).add(sha256));
   }
 
-  /** The job that is given for a new one, where that is to happen and there is one. */
+  /** Returns an existing job to send in place of a new one; undefined if the creation proceeds normally. */
   #otherJob({ isKnown, isReplayed }: Misfortune): Buffer | undefined {
     if (isReplayed) return this.#creation;
     const newest = isKnown ? this.#answers.get('/account-updater/jobs')?.at(-1) : undefined;
@@ -186,13 +186,13 @@ export class Adversary {
 
   #denied(denies: Denial): ReadonlySet<string> {
     if (denies === 'behind a gateway') return this.#older;
-    // Once denied, they stay so, whatever comes on record.
+    // A denied job stays denied even if its record changes.
     for (const part of this.recorded())
       if (sentOf(part) === 'stored' && part.job !== undefined) this.#acknowledged.add(part.job);
     return this.#acknowledged;
   }
 
-  /** The machine lost its power: what is on record counts anew. */
+  /** Forgets the denied jobs after the records changed, by a loss of power or a restored backup. */
   recordsChanged(): void {
     this.#acknowledged.clear();
   }
@@ -234,13 +234,13 @@ export class Adversary {
     if (id !== undefined) this.created.set(process, [...(this.created.get(process) ?? []), id]);
   }
 
-  /** A job, or a page of jobs, with those failed that are to fail, and without those that are denied. */
+  /** Returns the body of a job or of a page of jobs, with failed jobs marked and denied jobs removed. */
   #show(body: Buffer, { process, denies }: Misfortune): Buffer {
     const shown = JSON.parse(body.toString()) as Job & { data?: Job[] };
     const jobs = shown.data ?? [shown];
     for (const job of jobs) {
       if (job.status !== 'completed') continue;
-      // Those of bystanders were there before.
+      // Jobs that a bystander reads were completed before any process began, and do not fail.
       const mayFail = process !== undefined && !this.#completed.has(job.id) && this.failed.size < this.failing;
       if (mayFail) this.failed.add(job.id);
       this.#completed.add(job.id);
@@ -254,7 +254,7 @@ export class Adversary {
   }
 }
 
-/** What befalls one exchange beside its faults. */
+/** The trouble of one exchange besides its faults. */
 interface Misfortune {
   readonly process: SimulatedProcess | undefined;
   readonly isStale: boolean;
@@ -276,7 +276,7 @@ function deny(outgoing: ServerResponse, denial: Denial | undefined): void {
   outgoing.writeHead(404, { 'content-type': type, 'content-length': body.length }).end(body);
 }
 
-/** Has what a response is ended with, and its length, go through a function. */
+/** Passes the body of a successful response through a function, and corrects its length. */
 function changeBody(outgoing: ServerResponse, change: (body: Buffer) => Buffer): void {
   const end = outgoing.end.bind(outgoing) as (chunk?: unknown) => ServerResponse;
   Object.assign(outgoing, {
@@ -289,7 +289,7 @@ function changeBody(outgoing: ServerResponse, change: (body: Buffer) => Buffer):
   });
 }
 
-/** Effects beyond those of the tool, by their names here. */
+/** A fault whose effect the simulator adds, and the sandbox does not have. */
 const PSEUDO = /^(stale|known|replayed|cut|foreign|doubled)@/;
 
 function troubleOf(faults: readonly string[], seed: number): Trouble {
@@ -304,7 +304,7 @@ function readAll(texts: readonly string[]): ReturnType<typeof readFaults>['fault
   return readFaults(texts.join('\n')).faults;
 }
 
-/** A second upload must be seen, so the store accepts it. */
+/** Makes the store accept a second upload of a job, so that the simulator can detect it. */
 export const acceptSecondUpload: Interceptor = ({ headers }, _outgoing, proceed) => {
   headers[ACCEPT_SECOND_PUT] = 'yes';
   proceed();

@@ -1,7 +1,7 @@
 import { Client } from 'undici';
 import { type Actor, runAs } from './context.ts';
 
-/** Reads from the service what it really has, with no trouble in between. */
+/** Reads the true state of the service, without faults in between. */
 export class Auditor {
   readonly #actor: Actor;
   readonly #url: string;
@@ -11,7 +11,7 @@ export class Auditor {
     this.#url = url;
   }
 
-  /** The source text of every entry from a time on that is older than `before`. */
+  /** Returns the source text of every entry from `since` up to, not including, `before`. */
   async entries(since: string, before: number): Promise<string[]> {
     const texts: string[] = [];
     const query = `start_date=${encodeURIComponent(since)}&end_date=${new Date(before).toISOString()}&page_size=100`;
@@ -24,7 +24,7 @@ export class Auditor {
     return texts;
   }
 
-  /** Has a file processed long before a world's processes begin: a list of jobs then says whose key it is. */
+  /** Submits an empty file before any process begins, so that the list of jobs shows whose key it is. */
   async submit(key: string): Promise<void> {
     await runAs(this.#actor, async () => {
       const client = new Client(this.#url);
@@ -42,7 +42,7 @@ export class Auditor {
     await this.get('/account-updater/jobs', key);
   }
 
-  /** The body of a successful response. */
+  /** Returns the body of a successful response. */
   get(path: string, key = 'sandbox-management-key'): Promise<string> {
     return runAs(this.#actor, async () => {
       const client = new Client(this.#url);

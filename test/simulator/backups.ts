@@ -19,7 +19,7 @@ export class Backups {
     if (existsSync(this.#state)) cpSync(this.#state, this.#copy(this.#count), { recursive: true });
   }
 
-  /** Puts the copy from before so many commands in the place of what is there. */
+  /** Replaces the state directory with its copy from before the last `commands` commands. */
   restore(commands: number): void {
     const copy = this.#copy(Math.max(1, this.#count - commands + 1));
     rmSync(this.#state, { recursive: true, force: true });

@@ -10,27 +10,27 @@ import type { World } from './world.ts';
 
 const KNOWN_CODES: ReadonlySet<number> = new Set([0, ...Object.values(EXIT_CODES)]);
 
-/** A command ends as it is documented to; nothing here is a failure of the machine, nor of who types. */
+/** Throws if a command ends with an undocumented exit code, or blames the machine or the user without cause. */
 export function checkEnd(
   argv: readonly string[],
   { code, stderr }: Ended,
   { faults = [], fullAt, keys }: Circumstances,
 ): void {
   if (code === undefined || (code === 1 && fullAt !== undefined)) return;
-  // By the clock of such a service every time is in the future.
+  // By a wrong clock of the service, the times in options are in the future, which is a usage error.
   if (code === 2 && faults.some((fault) => fault.startsWith('date='))) return;
-  // What was printed for one tenant means nothing to another.
+  // A command printed for one tenant can be a usage error with the keys of another.
   if (code === 2 && keys === 'theirs' && argv.includes('--adopt')) return;
   if (code === 1 && stderr.includes('does not exist (ENOENT)')) return;
-  // What was abandoned is not resumed unasked.
+  // The tool refuses to resume an abandoned run.
   if (code === 2 && stderr.includes('was abandoned')) return;
-  // Nothing is replaced unasked.
+  // The tool does not replace an existing file without --force.
   if (code === 2 && stderr.includes('.csv exists')) return;
   if (!KNOWN_CODES.has(code) || code === 1 || code === 2)
     throw new Error(`'svc ${argv.join(' ')}' ended with exit code ${code}: ${stderr}`);
 }
 
-/** Keys stay out of what is printed, and at their host. */
+/** Throws if a key or signed address was printed, a key left its host, or an unknown address was contacted. */
 export function checkNothingLeaked(world: World, { stdout, stderr }: Ended): void {
   if (/(sandbox|their|rotated)-(private|management)-key/.test(stdout + stderr)) throw new Error('a key was printed');
   if (/signature=[\w-]{8}/.test(stdout + stderr)) throw new Error('a signed address was printed');
@@ -38,12 +38,12 @@ export function checkNothingLeaked(world: World, { stdout, stderr }: Ended): voi
   if (leaks.length > 0) throw new Error(`what nobody may reach was reached: ${leaks.join(', ')}`);
 }
 
-/** What is submitted, and what that is prepared from. */
+/** The request files, and the export from which one is prepared. */
 const REQUEST_FILES: ReadonlySet<string> = new Set(['tokens.csv', 'other.csv', 'export.csv']);
 
-/** Result files are those of the service. */
+/** Throws if a result file in the home differs from the results of the service. */
 export function checkResultFiles(world: World): void {
-  // What nobody can compare may be delivered.
+  // Results that could not be compared with their tokens may be delivered, even false ones.
   if (recordedParts(world.home).some(({ results }) => results?.compared === false)) return;
   const results = [world.ours, world.theirs].flatMap(resultsOf);
   for (const name of readdirSync(world.home)) {
@@ -53,7 +53,7 @@ export function checkResultFiles(world: World): void {
   }
 }
 
-/** Whether a file is one of these, or several of them below one header. */
+/** Tells whether a file is one of these results, or several of them joined below one header. */
 function isMadeOf(file: string, results: readonly string[]): boolean {
   if (results.includes(file)) return true;
   return results.some((result) => {
@@ -66,16 +66,16 @@ function headed(rows: string): string {
   return `${RESULT_COLUMNS.join(',')}\n${rows}`;
 }
 
-/** A job that was created is on record: one for nothing is made where it cannot be used, such as at another tenant. */
+/** Throws if a command created a job that no record names, and nothing in this world explains that. */
 export function checkCreations(
   world: World,
   { code, process, stderr }: Ended,
   { ending, fullAt, faults = [] }: Circumstances,
 ): void {
   if (code === undefined || ending !== undefined || fullAt !== undefined || !areReadable(world.home)) return;
-  // A list that is empty, or cannot be had, says nothing of whose the key is.
+  // Without a true list of jobs, the tool cannot know whose key it has, and may create a job in vain.
   if (faults.length > 0 || world.adversary.isTroubled) return;
-  // What may have been submitted before is not submitted again: the job that found that out gets no file.
+  // A new job gets no file once its creation shows that the rows may have been submitted before.
   if (stderr.includes('no record names')) return;
   const known = new Set(recordedParts(world.home).flatMap(jobsOf));
   const lost = world.adversary.created.get(process)?.find((job) => !known.has(job));

@@ -5,37 +5,37 @@ import type { UnflushedChanges } from './power.ts';
 import type { Chance } from './random.ts';
 import type { Time } from './time.ts';
 
-/** Who runs: a simulated process, or the service. Code outside any world has none. */
+/** Whoever runs code in a world: a simulated process or the service. Code outside any world has no actor. */
 export interface Actor {
   readonly time: Time;
   readonly chance: Chance;
   readonly network: Network;
-  /** The process; the service has none, and never crashes. */
+  /** The simulated process; undefined for the service, which never crashes. */
   readonly process: SimulatedProcess | undefined;
 }
 
-/** Where connections go and where servers listen. */
+/** A network on which servers listen and to which clients connect. */
 export interface Network {
   connect(to: { readonly port: number | string; readonly host: string }, from: Actor): Duplex;
   listen(server: Server, owner: Actor): Server;
 }
 
-/** What the disk and the network ask of a process. */
+/** A process as the disk and the network see it. */
 export interface SimulatedProcess {
   readonly isDead: boolean;
   /**
-   * Counts a step that others can see: a change of the disk or bytes on the wire; `what` is the call or the method of
-   * the request. Throws when the process is dead or dies before it, or the disk is full; says whether it dies right
-   * after it.
+   * Counts a step that others can see: a change of the disk, or bytes on the wire. `what` is the disk call or the
+   * method of the request. Returns whether the process dies right after the step. Throws when it is dead or dies before
+   * the step, or when the disk is full.
    */
   step(of: 'disk' | 'wire', what?: string): 'live' | 'die';
-  /** What its machine would lose with its power, where that is to happen. */
+  /** The changes that a loss of power would undo; undefined in worlds that never lose their power. */
   readonly disk: UnflushedChanges | undefined;
-  /** Dies at the step that was to be its last. */
+  /** Kills the process at its last step, and its machine too if the ending is a loss of power. */
   end(): void;
 }
 
-/** What ends everything that a killed process still tries. */
+/** The error that ends everything a killed process still tries to do. */
 export class Killed extends Error {
   constructor() {
     super('the process was killed');

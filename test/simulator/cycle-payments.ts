@@ -6,25 +6,25 @@ import type { Ended } from './process.ts';
 import { jobsOf, recordsIn } from './records.ts';
 import type { World } from './world.ts';
 
-/** A row that a tenant's service took, in a cycle. */
+/** A row that a tenant's service accepted in a cycle. */
 interface Taken {
   readonly row: string;
   readonly isError: boolean;
-  /** Whether its job failed: nobody pays for it. */
+  /** Whether its job failed, so that nobody pays for the row. */
   readonly isFailed: boolean;
 }
 
-/** Each tenant pays once for each token and merchant in each cycle, unless the operator wants more. */
+/** Checks that each tenant pays once per token, merchant and cycle, unless the operator wants more. */
 export class CyclePayments {
   readonly #world: World;
-  /** How often the operator allowed each row of a cycle to be paid for once more. */
+  /** How often the operator allowed each row of a cycle to be billed again. */
   readonly #allowed = new Map<string, number>();
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  /** Notes a command before it is run. Returns the rows of the file that it submits. */
+  /** Notes a command before it runs. Returns the rows of the file that it submits. */
   note(argv: readonly string[]): readonly string[] {
     const rows = argv[1] === 'submit' ? rowsOf(join(this.#world.home, argv[2] ?? '')) : [];
     if (!argv.includes('--also') && !argv.includes('--again')) return rows;
@@ -35,7 +35,7 @@ export class CyclePayments {
     return rows;
   }
 
-  /** Checks what the tenants have to pay for after a command, and that a file of which nothing is new was sent. */
+  /** Checks that a command billed no row too often, and that a file counted as submitted was really sent. */
   check(argv: readonly string[], rows: readonly string[], { code, stderr }: Ended, keys: Circumstances['keys']): void {
     for (const directory of [this.#world.ours, this.#world.theirs])
       for (const [key, taken] of this.#takenAt(directory)) {
@@ -45,14 +45,14 @@ export class CyclePayments {
           throw new Error(`row ${key} was paid for ${paid.length} times`);
       }
     if (code !== 0 || argv[1] !== 'submit' || !argv.includes('--only-new')) return;
-    // Rows that may have been sent are left out, and that is said when the run begins.
+    // The command left out rows that may have been sent before, and printed a notice about them.
     if (/already submitted|^resuming|it is not known whether/m.test(stderr)) return;
     const sent = this.#takenAt(keys === 'theirs' ? this.#world.theirs : this.#world.ours);
     const missing = rows.find((row) => !sent.has(`${cycleOf(argv)} ${keyOf(row)}`));
     if (missing !== undefined) throw new Error(`row ${missing} was never sent, and the file counts as submitted`);
   }
 
-  /** The rows that a tenant's service took, by cycle, token and merchant. */
+  /** Returns the rows that a tenant's service accepted, by cycle, token and merchant. */
   #takenAt(directory: string): Map<string, Taken[]> {
     const cycles = new Map<string, string>();
     for (const { parts, cycle = '' } of recordsIn(this.#world.home).records)
@@ -73,7 +73,7 @@ export class CyclePayments {
   }
 }
 
-/** Whether a row that ended in an error was sent again with another expiration. */
+/** Tells whether a row that ended in an error was sent again with another expiration. */
 function isCorrected(before: Taken, { row }: Taken): boolean {
   return before.isError && before.row !== row;
 }
@@ -91,7 +91,7 @@ function rowsOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(1).filter(Boolean) : [];
 }
 
-/** The tokens whose result is an error. */
+/** Returns the tokens whose result is an error. */
 function errorsOf(file: string): Set<string> {
   return new Set(rowsOf(file).flatMap((row) => (row.includes(',ERR_') ? [row.split(',')[0] ?? ''] : [])));
 }

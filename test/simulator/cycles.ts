@@ -6,10 +6,10 @@ const PUT = 'PUT /store/requests/*';
 
 export const CYCLE = '2026-01';
 
-/** The rows that request files are made of, by number. */
+/** The number of different rows in request files. */
 const ROWS = 12;
 
-/** How a file of the cycle is submitted; more often what is named twice. */
+/** The options with which a file of the cycle is submitted. A repeated choice is drawn more often. */
 const CHOICES = [
   '',
   '',
@@ -22,7 +22,7 @@ const CHOICES = [
   ' --only-new --wait --timeout 2h --force',
 ];
 
-/** What else happens to the runs of a cycle. */
+/** Other commands on the runs of a cycle. */
 const OTHERS = [
   'au sync',
   'au sync',
@@ -32,13 +32,13 @@ const OTHERS = [
   'au submit tokens.csv --cycle 2026-02',
 ];
 
-/** Files of one cycle that share rows: overlapping, reordered, split and changed, by two tenants and several processes. */
+/** Draws steps with files of one cycle that share rows, submitted by two tenants and several processes. */
 export function cycleSteps(chance: Chance): Step[] {
   const first = [write(chance, 'tokens.csv'), ...takenOver(chance)];
   return [...first, ...Array.from({ length: chance.between(2, 7) }, () => anyStep(chance)).flat()];
 }
 
-/** A submission that may send nothing, so that whoever comes next takes its run over. */
+/** Draws, now and then, a submission that reaches nobody, whose run another tenant takes over. */
 function takenOver(chance: Chance): Step[] {
   if (chance.happens(0.7)) return [];
   return [submission(chance, { at: 'nowhere' }), submission(chance, { keys: 'theirs' })];
@@ -61,7 +61,7 @@ function submission(chance: Chance, how: Circumstances, file = 'tokens.csv'): Ex
   return { do: 'run', type: `au submit ${file} --cycle ${CYCLE}${chance.oneOf(CHOICES)}`, ...how };
 }
 
-/** A file with some of the rows: a range of them, in order or not, some with another expiration. */
+/** Draws a file with a range of the rows, sometimes in reverse order, some with another expiration. */
 function write(chance: Chance, file: 'tokens.csv' | 'other.csv'): Step {
   const start = chance.between(0, ROWS - 3);
   const end = chance.between(start + 1, ROWS - 1);

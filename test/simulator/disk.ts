@@ -9,13 +9,13 @@ import type { Call, Replacements } from './replacements.ts';
 const CHANGES =
   'appendFile chmod copyFile fchmod ftruncate link mkdir rename rm rmdir symlink truncate unlink utimes write writeFile writev';
 
-/** Calls that a dead process cannot make either. */
+/** Calls at which a process is never killed, but which a dead process cannot make. */
 const READS = 'access exists fstat lstat open opendir read readFile readdir readlink realpath stat';
 
-/** Nothing is gained by waiting for a real disk: what a flush is worth shows when a world loses its power. */
+/** Calls that flush. They never reach the real disk: a flush matters only when a world loses its power. */
 const FLUSHES = 'fsync fdatasync sync datasync';
 
-/** Puts crashes between the processes of worlds and the disk, for code that runs in a world alone. */
+/** Makes processes of worlds crash at calls to the disk. Code outside a world is not affected. */
 export async function guardDisk(replacements: Replacements): Promise<void> {
   const handle = await open(tmpdir(), 'r');
   const handles = Object.getPrototypeOf(handle) as object;
@@ -33,7 +33,7 @@ export async function guardDisk(replacements: Replacements): Promise<void> {
   }
   const zlib = Object.getPrototypeOf(Object.getPrototypeOf(Gzip.prototype)) as object;
   replace(zlib, '_transform', calledBack);
-  // Streams of files work with these.
+  // File streams use these functions.
   replace(fs, 'open read write writev close fsync', calledBack);
 }
 
@@ -121,7 +121,7 @@ function calledBack(real: Call, name: string): Call {
 
 type Noted = ((result: unknown) => void) | undefined;
 
-/** Notes what a machine without power would lose, where that counts. What notes it is no part of the world. */
+/** Notes what a loss of power would undo. It does so outside the world, where its own calls are no steps. */
 function noteBefore(who: Actor | undefined, name: string, holder: unknown, values: readonly unknown[]): Noted {
   const disk = who?.process?.disk;
   if (disk === undefined) return undefined;
@@ -133,7 +133,7 @@ function noteFlush(who: Actor, holder: unknown, values: readonly unknown[]): voi
   runAs(undefined, () => who.process?.disk?.flushed(holder, values));
 }
 
-/** Time stands still until the disk is done. */
+/** Stops the time of the world until the disk is done. */
 function hold(who: Actor | undefined, work: unknown): unknown {
   return who === undefined ? work : who.time.during(Promise.resolve(work), true);
 }

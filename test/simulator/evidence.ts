@@ -9,18 +9,18 @@ import type { Ended } from './process.ts';
 import { jobsOf, recordsIn, knownDirectories } from './records.ts';
 import type { World } from './world.ts';
 
-/** What is known of a command beside what the service knows. */
+/** A command, its circumstances and how it ended. */
 export interface Setting {
   readonly argv: readonly string[];
   readonly ended: Ended;
   readonly how: Circumstances;
-  /** Whether the operator vouched for results at any time: then their bytes need not be right. */
+  /** Whether the operator ever accepted unproven results, whose bytes may be wrong. */
   readonly isVouchedFor: boolean;
-  /** The hash of the file that the command was given, before it was run. */
+  /** The hash of the submitted file, taken before the command ran. */
   readonly sha256: string | undefined;
 }
 
-/** What the exit code of a command has to stand on. Each throws where it stands on nothing. */
+/** Throws if the exit code of a command claims more than the service and the records show. */
 export function checkExitCode(world: World, setting: Setting): void {
   const { argv, ended } = setting;
   if (argv[0] !== 'au' || ended.code === undefined || argv.includes('--dry-run')) return;
@@ -34,7 +34,7 @@ export function checkExitCode(world: World, setting: Setting): void {
   if (argv[1] === 'wait' || argv[1] === 'download') checkResults(world, setting, argv[2] ?? '');
 }
 
-/** "Pending" needs a response of the service to this command that says so, or another process that has the run. */
+/** Throws if the exit code means "pending" but no response said so, and no other process was at work. */
 function checkPending(world: World, setting: Setting): void {
   const { ended } = setting;
   const told = world.adversary.told.get(ended.process) ?? new Map<string, string>();
@@ -43,7 +43,7 @@ function checkPending(world: World, setting: Setting): void {
   if (!isPending && !ended.hadCompany) throw failure(setting, 'but nobody said that anything is pending');
 }
 
-/** A service that cannot be had, or refuses, needs a reason in this world. */
+/** Throws if the exit code blames the service though nothing in this world went wrong. */
 function checkTrouble(world: World, setting: Setting): void {
   const { faults = [], keys, at, skewMs, fullAt, ending } = setting.how;
   const circumstances = [keys, at, skewMs, fullAt, ending].filter((each) => each !== undefined);
@@ -52,17 +52,17 @@ function checkTrouble(world: World, setting: Setting): void {
     throw failure(setting, 'but nothing went wrong with the service');
 }
 
-/** A file that counts as submitted is at the service, part by part. */
+/** Throws if a file counts as submitted while a part of it is not at the service. */
 function checkSubmitted(world: World, setting: Setting): void {
   const { sha256, ended } = setting;
   if (ended.stderr.includes('nothing was submitted')) return;
-  // Notices name other runs too.
+  // Only stdout counts, because notices on stderr name other runs too.
   const said = ended.stdout;
   const run = recordsIn(world.home).records.find(({ input, id }) => input.sha256 === sha256 && said.includes(id));
   if (run !== undefined) checkUploaded(world, setting, run.id);
 }
 
-/** A run that was submitted or resumed has its parts at the service, and its results after a wait. */
+/** Throws if a submitted or resumed run lacks a part at the service or, after a wait, its results. */
 function checkUploaded(world: World, setting: Setting, name: string): void {
   const { argv, ended } = setting;
   if (ended.stderr.includes('nothing was submitted')) return;
@@ -72,7 +72,7 @@ function checkUploaded(world: World, setting: Setting, name: string): void {
   if (argv.includes('--wait')) checkResults(world, setting, run.id);
 }
 
-/** Nothing is left to do for the runs at the address of the command. */
+/** Throws if a run at the address of the command is still open. */
 function checkNothingOpen(world: World, setting: Setting): void {
   const address = world.addressOf(setting.how.at);
   const open = recordsIn(world.home, knownDirectories(world.home)).records.find(
@@ -85,14 +85,14 @@ function checkNothingOpen(world: World, setting: Setting): void {
   if (open !== undefined) throw failure(setting, `but ${open.id} is open`);
 }
 
-/** A run of which nothing was sent, while another run of its file, or of what is now there, was begun after it, is left alone. */
+/** Tells whether a run sent nothing and a newer run has its content or its path. The tool leaves such a run alone. */
 function isNotSent(world: World, { id, parts, input, created_at: created }: RunRecord): boolean {
   const isUntouched = parts.every((part) => jobsOf(part).length === 0);
   const others = recordsIn(world.home).records.filter((other) => other.id !== id && other.created_at >= created);
   return isUntouched && others.some((other) => other.input.sha256 === input.sha256 || other.input.path === input.path);
 }
 
-/** Results that count as complete are those of the run's own jobs, with every row that the service made of them. */
+/** Throws if results that count as complete differ from what the service made of the run's own jobs. */
 function checkResults(world: World, setting: Setting, name: string): void {
   const { argv, how, ended, isVouchedFor } = setting;
   const run = recordsIn(world.home).records.find(({ id }) => id === basename(name));
@@ -100,7 +100,7 @@ function checkResults(world: World, setting: Setting, name: string): void {
   const out = argv.includes('--out') ? (argv[argv.indexOf('--out') + 1] ?? '') : run.out;
   const file = join(out.startsWith('/') ? '' : world.home, out);
   const made = run.parts.map((part) => madeOf(world, part));
-  // What nobody can compare may be delivered, once that is said.
+  // Results that cannot be compared may be delivered with a warning.
   const isCompared = !ended.stderr.includes('were not compared with the tokens');
   if (!existsSync(file) || made.includes(undefined) || !isCompared) return;
   const rows = made.map((text = '') => text.slice(text.indexOf('\n') + 1));
@@ -108,7 +108,7 @@ function checkResults(world: World, setting: Setting, name: string): void {
     throw failure(setting, `but ${basename(file)} is not what the service made of ${run.id}`);
 }
 
-/** What the service made of a part, where its job is there. */
+/** Returns the results that the service made of a part; undefined if it has none. */
 function madeOf({ ours, theirs }: World, { job }: Part): string | undefined {
   const files = [ours, theirs].map((directory) => join(directory, 'files', `result-${job}.csv`));
   const made = files.find(existsSync);
@@ -119,10 +119,7 @@ function failure({ argv, ended }: Setting, but: string): Error {
   return new Error(`'svc ${argv.join(' ')}' ended with exit code ${ended.code}, ${but}: ${ended.stderr}`);
 }
 
-/**
- * What a record takes for uploaded was uploaded, and what it takes for the results of a job came from there: not those
- * of another job that the part had before.
- */
+/** Throws if a part counts as uploaded though its job never got it, or has the results of an earlier job. */
 export function checkRecords(world: World): void {
   for (const { id, parts } of recordsIn(world.home).records)
     for (const part of parts) {
@@ -140,7 +137,7 @@ export function checkRecords(world: World): void {
 function isStored(world: World, { job = '', sha256 }: Part): boolean {
   const files = [world.ours, world.theirs].map((directory) => join(directory, 'files', `request-${job}.csv`));
   const isThere = files.some((file) => existsSync(file) && hashOf(file) === sha256);
-  // A gateway that says so in the place of the store cannot be found out at once.
+  // The tool cannot notice at once that a gateway confirmed an upload which the store never got.
   return isThere || (world.adversary.stored.has(job) && !files.some(existsSync));
 }
 

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { captureResponse } from '../../src/emulator/faults/intercept.ts';
 
-/** What a store can make of a result file: its last rows are missing, its tokens are of somebody else, a row is there twice. */
+/** Ways to falsify a result file: drop its last rows, put in a foreign token, or repeat a row. */
 export const FORGERIES = ['cut', 'foreign', 'doubled'] as const;
 export type Forgery = (typeof FORGERIES)[number];
 
-/** Changes a result file on its way out. The head fits what is left of a cut file, and all of the other forgeries. */
+/** Falsifies a result file on its way out. The length always fits the new body; the hash does not fit a cut file. */
 export function forge(outgoing: ServerResponse, forgery: Forgery, note: (sha256: string) => void): void {
   captureResponse(outgoing, (body) => {
     if (outgoing.statusCode !== 200) return outgoing.end(body);

@@ -9,7 +9,7 @@ const RESULT = 'GET /store/results/*';
 const SUBMIT = 'au submit tokens.csv';
 const WAIT = 'au submit tokens.csv --wait --timeout 20m --force';
 
-/** What an operator types on any day. */
+/** The commands that an operator types on any day. */
 const COMMANDS = [
   SUBMIT,
   WAIT,
@@ -27,7 +27,7 @@ const COMMANDS = [
   'au sync --exec true',
 ];
 
-/** What an operator does, by what it is about: each is the opening of a history. */
+/** Functions that draw the first steps of a history, one per kind of trouble. */
 const OPENINGS: readonly ((chance: Chance) => Step[])[] = [
   blockedFile,
   olderState,
@@ -39,7 +39,7 @@ const OPENINGS: readonly ((chance: Chance) => Step[])[] = [
   fullDisk,
 ];
 
-/** A few days of an operator who makes mistakes, and has bad luck. */
+/** Draws a few days of an operator who makes mistakes and has bad luck. */
 export function operatorSteps(chance: Chance): Step[] {
   const opening = chance.oneOf(OPENINGS)(chance);
   return [...opening, ...Array.from({ length: chance.between(0, 3) }, () => anyStep(chance))];
@@ -56,7 +56,7 @@ function pass(chance: Chance, ...minutes: readonly number[]): Step {
 const CUT_OFF: Step = { do: 'weather', faults: [], isCutOff: true };
 const FINE: Step = { do: 'weather', faults: [] };
 
-/** Nothing was sent at first, and the operator does what the messages say. */
+/** Draws a submission that sends nothing at first. The operator then types what the messages suggest. */
 function blockedFile(chance: Chance): Step[] {
   const type = chance.oneOf([SUBMIT, SUBMIT, WAIT, `${SUBMIT} --timeout 3s`, `${SUBMIT} --cycle 2026-01`]);
   const at = chance.happens(0.5) ? { at: 'by name' as const } : {};
@@ -75,7 +75,7 @@ function blockedFile(chance: Chance): Step[] {
   return [...chance.oneOf(refusals), run(SUBMIT), ...hints, ...again, pass(chance, 1, 61), run('au sync', at)];
 }
 
-/** The state directory comes from a backup, such as the cache of a CI system. */
+/** Draws submissions after which a backup, such as the cache of a CI system, replaces the state directory. */
 function olderState(chance: Chance): Step[] {
   const since = chance.oneOf(['POST', 'PUT', 'PUT'] as const);
   const ending = { step: chance.between(1, 12), since, how: chance.oneOf(['before', 'after'] as const) };
@@ -86,7 +86,7 @@ function olderState(chance: Chance): Step[] {
   return [first, pass(chance, 1, 1, 20, 24 * 60), ...second, restore, run(then), { do: 'hint', number: 0 }];
 }
 
-/** Results were refused, kept, and later accepted; meanwhile their job has failed, and another has its rows. */
+/** Draws results that are refused and later accepted. Meanwhile their job fails, and another job gets its rows. */
 function vouchedResults(chance: Chance): Step[] {
   const again: Step[] = [{ do: 'fail' }, run(WAIT), run(SUBMIT)];
   const store: Step = { do: 'weather', faults: [chance.oneOf([`503@${RESULT}`, `404@${RESULT}`, `cut@${RESULT}`])] };
@@ -102,7 +102,7 @@ function vouchedResults(chance: Chance): Step[] {
   ];
 }
 
-/** The service responds to a creation with a job that is not new. */
+/** Draws a submission to which the service responds with an existing job instead of a new one. */
 function jobOfAnother(chance: Chance): Step[] {
   const effect = chance.oneOf(['known', 'known', 'replayed']);
   const first = chance.happens(0.5) ? [run('au submit other.csv'), pass(chance, 1, 61)] : [];
@@ -110,7 +110,7 @@ function jobOfAnother(chance: Chance): Step[] {
   return [run('au jobs'), ...first, run(chance.oneOf([SUBMIT, WAIT]), { faults }), pass(chance, 1, 61), run('au sync')];
 }
 
-/** The store has results of somebody else. */
+/** Draws downloads for which the store sends falsified results. */
 function falseResults(chance: Chance): Step[] {
   const faults = [`${chance.oneOf(['foreign', 'foreign', 'doubled', 'cut'])}@${RESULT}:#1-${chance.oneOf([1, 3, 9])}`];
   const later = chance.oneOf(['au sync', 'au wait RUN --timeout 20m', 'au download RUN --out copy.csv --force']);
@@ -118,7 +118,7 @@ function falseResults(chance: Chance): Step[] {
   return [run(SUBMIT), pass(chance, 61, 24 * 60), run(later, { faults }), run('au sync')];
 }
 
-/** Jobs are under way, and the key of the next command is no good, or the service cannot be reached. */
+/** Draws jobs under way, followed by a command with a useless key or without a connection. */
 function uselessKey(chance: Chance): Step[] {
   const later = chance.oneOf([
     'au sync',
@@ -141,7 +141,7 @@ function uselessKey(chance: Chance): Step[] {
   return [first, ...(chance.happens(0.5) ? [pass(chance, 1, 61)] : []), ...chance.oneOf(problems)];
 }
 
-/** The request file is another one than before. */
+/** Draws a request file that changes after its submission. */
 function otherFile(chance: Chance): Step[] {
   const prepare = 'au prepare export.csv --out tokens.csv --force';
   const changes: Step[][] = [
@@ -156,7 +156,7 @@ function otherFile(chance: Chance): Step[] {
   return [first, ...chance.oneOf(changes), run(chance.oneOf([SUBMIT, WAIT, 'au sync'])), run('au sync')];
 }
 
-/** The disk is full for a moment, such as while another program cleans up after itself. */
+/** Draws a command during which the disk is full for a moment, such as until another program cleans up. */
 function fullDisk(chance: Chance): Step[] {
   const how = { fullAt: chance.between(1, 80), fullFor: chance.oneOf([1, 1, 2, 5, 500]) };
   if (chance.happens(0.4)) return [run(WAIT, how)];

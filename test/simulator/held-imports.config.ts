@@ -1,7 +1,7 @@
-/** Name of the global function that is given every import which runs, once a world was entered. */
+/** The name of the global function through which every import goes while worlds are entered. */
 export const HOLD_IMPORT = 'holdWorldForImport';
 
-/** Hands every `import()` of the sources to the world that it runs in: its time is to stand still meanwhile. */
+/** Makes every `import()` of the sources stop the time of its world until the module is loaded. */
 export function heldImports(): {
   name: string;
   enforce: 'post';

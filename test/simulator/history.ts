@@ -4,40 +4,40 @@ import type { Ending } from './process.ts';
 import { operatorSteps } from './habits.ts';
 import { Chance } from './random.ts';
 
-/** How a process is started, and what befalls it. */
+/** The circumstances of a process: how it is started, and what goes wrong for it. */
 export interface Circumstances {
-  /** Faults of its exchanges in the tool's own syntax; the effect `stale` answers as the service did before. */
+  /** Faults of its exchanges in the tool's own syntax. The effect `stale` repeats an earlier response. */
   readonly faults?: readonly string[];
   readonly ending?: Ending;
-  /** Which keys it is given in place of the tenant's: those of another one at the same address, or none that help. */
+  /** The keys it gets instead of the tenant's: another tenant's at the same address, useless ones, or none. */
   readonly keys?: 'theirs' | 'none' | 'expired' | 'read-only';
-  /** Where it looks for the service: at another name of the same machine, or where nobody listens. */
+  /** The address it uses instead of the usual one: another name of the same machine, or where nobody listens. */
   readonly at?: 'by name' | 'nowhere';
-  /** How far its machine's clock is wrong. */
+  /** The error of its machine's clock in milliseconds. */
   readonly skewMs?: number;
-  /** After so many of its steps the disk is full, until its end or for so many steps. */
+  /** The first of its steps at which the disk is full: to the end, or for `fullFor` steps. */
   readonly fullAt?: number;
   readonly fullFor?: number;
 }
 
-/** What an operator, cron or misfortune does next. */
+/** A step of a history, taken by an operator, by cron or by bad luck. */
 export type Step =
   | ({
       readonly do: 'run';
-      /** The words behind `svc`; RUN stands for the newest run. */
+      /** The words after `svc`; RUN stands for the newest run. */
       readonly type: string;
-      /** The next step does not wait for its end. */
+      /** Whether the next step begins before the command ends. */
       readonly inBackground?: boolean;
     } & Circumstances)
   /** Types a command that the last process printed, if it printed one. */
   | ({ readonly do: 'resume' } & Circumstances)
-  /** Types a printed command whatever it says: that of this number, of the last process that printed any, or earlier. */
+  /** Types the printed command with this number, even a costly one. `back` skips later processes that printed any. */
   | ({ readonly do: 'hint'; readonly number: number; readonly back?: number } & Circumstances)
-  /** Puts the state directory back as it was before so many commands. */
+  /** Restores the state directory as it was before the last `commands` commands. */
   | { readonly do: 'restore'; readonly commands: number }
-  /** Changes a row of the request file or of the export that it is prepared from. */
+  /** Removes the first row of the request file, or of the export from which it is prepared. */
   | { readonly do: 'edit'; readonly file: 'tokens.csv' | 'export.csv' }
-  /** Makes a request file of the example's rows with these numbers, some with another expiration. */
+  /** Writes a request file with these rows of the example. The `changed` ones get another expiration. */
   | {
       readonly do: 'write';
       readonly file: 'tokens.csv' | 'other.csv';
@@ -46,25 +46,25 @@ export type Step =
     }
   /** Gives two request files each other's name. */
   | { readonly do: 'swap' }
-  /** The keys of the tenant are replaced, and commands get the new ones. */
+  /** Replaces the keys of the tenant. Later commands get the new ones. */
   | { readonly do: 'rotate' }
-  /** The service finds that the jobs it completed have failed. */
+  /** Turns all completed jobs of the service into failed ones. */
   | { readonly do: 'fail' }
   | { readonly do: 'pass'; readonly minutes: number }
-  /** What goes wrong for every process from now on, until the next weather. */
+  /** Sets what goes wrong for every process until the next weather. */
   | ({ readonly do: 'weather' } & Weather)
-  /** Something damages the record of the newest run. */
+  /** Damages the record of the newest run. */
   | { readonly do: 'damage'; readonly to: 'empty' | 'null' | 'cut' | 'newer' };
 
-/** What befalls whoever comes. */
+/** The trouble that every process meets. */
 export interface Weather {
   readonly faults: readonly string[];
   readonly denies?: Denial;
-  /** Nobody can be reached. */
+  /** Whether no process can reach a server. */
   readonly isCutOff?: boolean;
 }
 
-/** What happens in a world: all of it follows from this. */
+/** The seed and the steps of a world. Everything that happens in it follows from them. */
 export interface History {
   readonly seed: number;
   readonly steps: readonly Step[];
@@ -81,7 +81,7 @@ const LOG_CALLS = ['GET /logs', 'GET /logs', 'GET /logs', 'GET /tenants/self', '
 const PAGE = 'content-type=text/html,body=<html><h1>Not here</h1></html>';
 const JSON_TYPE = 'content-type=application/json';
 
-/** What a service, a gateway before it or the way to it may do to an exchange; more often what is named twice. */
+/** Effects of the service, a gateway or the network on an exchange. A repeated one is drawn more often. */
 const EFFECTS = lines(`
   404 | 404 | 404,${PAGE} | 200,${PAGE} | 503,${PAGE} | 400 | 401 | 403 | 409
   500 | 500,applied | 502 | 503 | 503,applied | 504 | 429 | 429,retry-after=2
@@ -91,15 +91,15 @@ const EFFECTS = lines(`
   date=Sat Jan 5 13:00:00 2030 | date=Thu Jan 1 00:00:00 1970
 `);
 
-/** False bodies of a list: nothing is there, or it is what was there before. */
+/** Effects that send a false list: an empty one, or an earlier one. */
 const LIST_EFFECTS = [`200,${JSON_TYPE},body={"data":[]}`, 'stale'];
 
-/** What a store may do besides: cut or foreign files, some with a length that fits. */
+/** Effects on a result file: cut or foreign contents, some with a matching length. */
 const RESULT_EFFECTS = lines(
   `cut | cut | 200,body= | 200,${PAGE} | 200,body=token | truncate=300 | reset=300 | 206 | 416`,
 );
 
-/** More often what is named twice. */
+/** The commands of histories about submissions. A repeated one is drawn more often. */
 const SUBMISSIONS = lines(`
   au submit tokens.csv | au submit tokens.csv --wait --timeout 20m | au submit tokens.csv --wait --timeout 30s
   au submit tokens.csv --cycle 2026-01 | au submit tokens.csv --wait --timeout 20m --cycle 2026-02
@@ -107,7 +107,7 @@ const SUBMISSIONS = lines(`
   au runs | au status RUN | au jobs | au wait RUN --timeout 20m | au download RUN --out copy.csv --force
 `);
 
-/** A service, or a gateway before it, that denies what it has for long. */
+/** Long outages in which the service, or a gateway before it, denies jobs that exist. */
 const OUTAGES: readonly Weather[] = [
   { faults: [], denies: 'acknowledged' },
   { faults: [], denies: 'behind a gateway' },
@@ -115,7 +115,7 @@ const OUTAGES: readonly Weather[] = [
   { faults: [`404,${PAGE}@${JOB}`, `stale@${JOBS}`] },
 ];
 
-/** What may last besides. */
+/** All weathers, including fine ones. */
 const WEATHERS: readonly Weather[] = [
   ...OUTAGES,
   { faults: [] },
@@ -128,13 +128,13 @@ const WEATHERS: readonly Weather[] = [
   { faults: ['429,retry-after=2@* /**:0.4'] },
 ];
 
-/** What leaves it open whether a file was stored. */
+/** Effects after which the tool cannot know whether a file was stored. */
 const UNCLEAR = lines('reset,applied | reset,applied | hang,applied | 503,applied | 500,applied | reset | 503');
 
-/** From when on entries are wanted: an hour before a world begins. */
+/** The time of the first wanted log entry: an hour before a world begins. */
 export const SINCE = '2026-01-05T11:00:00Z';
 
-/** The tail whose output is checked; it goes on from its checkpoint. */
+/** The tail whose output is checked. It continues from its checkpoint. */
 export const TAIL = `logs tail --checkpoint tail.json --since ${SINCE} -o jsonl`;
 export const ARCHIVE = `logs archive audit --since ${SINCE}`;
 
@@ -143,10 +143,10 @@ const LOGS = lines(`
   ${ARCHIVE} | ${ARCHIVE} | ${ARCHIVE} | logs verify audit | au submit tokens.csv | au sync | tenant show
 `);
 
-/** What a history is mainly about. */
+/** The main subject of a history. */
 export type Subject = 'submissions' | 'operators' | 'cycles' | 'logs';
 
-/** The history of a seed. */
+/** Returns the history of a seed. */
 export function historyOf(subject: Subject, seed: number): History {
   const chance = new Chance(seed);
   if (subject === 'operators') return { seed, steps: operatorSteps(chance) };
@@ -157,12 +157,12 @@ export function historyOf(subject: Subject, seed: number): History {
   return { seed, steps: [...opening, ...rest] };
 }
 
-/** A submission that something befalls at its critical moments, often an outage of hours, and those who come then. */
+/** Draws a submission that fails at a critical moment, and what follows: often commands during a long outage. */
 function accident(chance: Chance): Step[] {
   const type = chance.oneOf(['au submit tokens.csv', 'au submit tokens.csv --wait --timeout 20m']);
   const submission: Step = { do: 'run', type, ...misfortuneOf(chance) };
   const pause: Step[] = chance.happens(0.2) ? [{ do: 'pass', minutes: chance.oneOf([1, 5, 20]) }] : [];
-  // Somebody else's keys, such as those of another terminal.
+  // The next command has the keys of another tenant, such as in another terminal.
   if (chance.happens(0.25)) return [submission, ...pause, { do: 'run', type: 'au sync', keys: 'theirs' }];
   if (chance.happens(0.25)) return [submission, ...pause, commandOf(chance, SUBMISSIONS, {})];
   const outage: Step = { do: 'weather', ...chance.oneOf(OUTAGES) };
@@ -176,7 +176,7 @@ function misfortuneOf(chance: Chance): Circumstances {
   return { faults: [`${chance.oneOf(UNCLEAR)}@${call}:#${chance.between(1, 3)}`] };
 }
 
-/** What cron does every half hour, or somebody by hand. */
+/** Draws a command that cron runs every half hour, or an operator by hand. */
 function round(chance: Chance): Step[] {
   const pass: Step = { do: 'pass', minutes: 30 };
   return [commandOf(chance, ['au sync', 'au sync', 'au submit tokens.csv --wait --timeout 20m'], {}), pass];
@@ -200,7 +200,7 @@ function submissionStep(chance: Chance): Step {
   return commandOf(chance, SUBMISSIONS, circumstances);
 }
 
-// Entries are kept for a day: shorter pauses leave all of them to compare with.
+// The service keeps entries for a day. Shorter pauses leave all entries in place for the comparison.
 function logStep(chance: Chance): Step {
   if (chance.happens(0.2)) return { do: 'pass', minutes: chance.oneOf([1, 3, 20, 90]) };
   return commandOf(chance, LOGS, circumstancesOf(chance, LOG_CALLS, [-0.5, 1, 26]));
@@ -241,7 +241,7 @@ function endingOf(chance: Chance, hasUploads: boolean): Ending {
   };
 }
 
-/** One soon after a request that must not be made twice. */
+/** Draws an ending soon after a request that must not be sent twice. */
 function criticalEnding(chance: Chance): Ending {
   const since = chance.oneOf(['POST', 'PUT', 'PUT'] as const);
   const power = chance.happens(0.3) ? { power: true } : {};

@@ -5,13 +5,13 @@ import { simulate } from './story.ts';
 
 const { SOAK_MINUTES = '10', SEED } = process.env;
 
-/** Lives through the histories of so many seeds; of one seed alone where the environment names it. */
+/** Runs the histories of the seeds from 1 to `count`, or only of the seed in the environment variable SEED. */
 export async function liveThrough(subject: Subject, count: number): Promise<void> {
   const [first, last] = SEED === undefined ? [1, count] : [Number(SEED), Number(SEED)];
   for (let seed = first; seed <= last; seed += 1) await live(subject, seed);
 }
 
-/** Lives through as many new histories as fit into the minutes of a soak, and says how many. */
+/** Runs as many new histories as fit into the minutes of a soak, and prints their number. */
 export async function soak(subject: Subject): Promise<void> {
   const end = performance.now() + Number(SOAK_MINUTES) * 60_000;
   const first = Math.floor(Math.random() * 2 ** 31);
@@ -20,13 +20,13 @@ export async function soak(subject: Subject): Promise<void> {
   console.log(`${subject}: ${seed - first} histories, of seeds from ${first} on`);
 }
 
-/** Lives twice through a history: what is typed, what comes of it and after how many steps is the same. */
+/** Runs a history twice, and expects the same commands, outcomes and numbers of steps. */
 export async function repeat(subject: Subject, seed: number): Promise<void> {
   const once = await simulate(historyOf(subject, seed));
   expect(await simulate(historyOf(subject, seed)), `seed ${seed}`).toBe(once);
 }
 
-/** A history that breaks a promise is made as small as it can be, and shown with its seed. */
+/** Runs a history. If it breaks a promise, fails with its seed and the smallest history that still breaks it. */
 async function live(subject: Subject, seed: number): Promise<void> {
   const history = historyOf(subject, seed);
   const problem = await problemOf(history);

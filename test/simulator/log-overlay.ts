@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Time } from './time.ts';
 
-/** Entries come at most so late, less than the overlap with which logs are followed. */
+/** The longest delay of an entry, shorter than the overlap with which the tool follows logs. */
 const LATEST_MS = 100_000;
 
-/** Numbers that reading and writing them again would alter, and names that it would lose. */
+/** Numbers that parsing and rewriting JSON would alter, and names that it would lose. */
 const ODD_MEMBERS = [
   '"seq":9007199254740993',
   '"seq":1.10',
@@ -14,7 +14,7 @@ const ODD_MEMBERS = [
   '"a":"\\u0041"',
 ];
 
-/** Makes a log of the sandbox's what the wire allows: entries that come late, twice, or that only exact text keeps. */
+/** Adds to the sandbox's log what a real one may have: late and repeated entries, and values only text preserves. */
 export class LogOverlay {
   readonly #time: Time;
 
@@ -22,7 +22,7 @@ export class LogOverlay {
     this.#time = time;
   }
 
-  /** A page of the list as it goes out. */
+  /** Returns a page of the list as it is sent. With `isLate`, some entries are delayed. */
   page(body: Buffer, isLate: boolean): Buffer {
     const { data, ...rest } = JSON.parse(body.toString()) as { data?: { created_at: string }[] };
     if (data === undefined) return body;

@@ -2,15 +2,15 @@ import { type Circumstances, SINCE } from './history.ts';
 import type { Ended } from './process.ts';
 import type { World } from './world.ts';
 
-/** Entries younger than this may still come. */
+/** The age below which an entry may still be on its way. */
 const OVERLAP_MS = 2 * 60_000;
 
-/** Compares what the archive and the tail hold with the entries that were. */
+/** Compares the entries in the archive and from the tail with the entries of the service. */
 export class LogWatch {
   readonly #world: World;
-  /** What the tail gave, one process after another. */
+  /** The lines that the tail printed, one process after another. */
   readonly #given: string[] = [];
-  /** How often a tail was killed, or could not write its checkpoint: what it gave since its last checkpoint comes again. */
+  /** How often a tail ended without writing its checkpoint. The next tail repeats the entries since the last one. */
   #kills = 0;
   #archivedAt = 0;
   #tailedAt = 0;
@@ -30,7 +30,7 @@ export class LogWatch {
     this.#tailedAt = now;
   }
 
-  /** What `logs verify` ended with, and `logs search` printed. */
+  /** Checks the archive by how `logs verify` ended and what `logs search` printed. */
   async checkArchive(verified: Ended, { stdout }: Ended): Promise<void> {
     if (verified.code !== 0) throw new Error(`the archive is not as it was written: ${verified.stderr}`);
     const entries = stdout.split('\n').filter(Boolean);
@@ -58,7 +58,7 @@ function createdAt(text: string): number {
   return Date.parse((JSON.parse(text) as { created_at: string }).created_at);
 }
 
-/** What is left of a list when each entry of another takes an equal one away. */
+/** Returns the first list without the entries of the second. Each of these removes only one equal entry. */
 function without(list: readonly string[], taken: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const text of taken) counts.set(text, (counts.get(text) ?? 0) + 1);

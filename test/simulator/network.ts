@@ -5,7 +5,7 @@ import { Wire } from './wire.ts';
 
 const FIRST_PORT = 40_000;
 
-/** Where nobody listens, though somebody may well ask. */
+/** A port that processes may try and where nobody listens. */
 export const DEAF_PORT = 39_999;
 
 /** The network of a world: servers of the world listen on it, and nothing else can be reached. */
@@ -14,9 +14,9 @@ export class WorldNetwork implements Network {
   readonly #onConnect: (wire: Wire, from: Actor) => void;
   /** The servers in the order of their start. */
   readonly servers: Server[] = [];
-  /** Addresses that somebody tried to reach though nobody of this world listens there. */
+  /** Addresses outside this world that somebody tried to reach. */
   readonly strangers: string[] = [];
-  /** Whether processes reach anybody at all. */
+  /** Whether processes can reach the servers. */
   isUp = true;
   #ports = FIRST_PORT;
 
@@ -24,7 +24,7 @@ export class WorldNetwork implements Network {
     this.#onConnect = onConnect;
   }
 
-  /** Makes whoever runs as `owner` able to listen. */
+  /** Makes a server listen on a new port. It accepts connections as `owner`. */
   listen(server: Server, owner: Actor): Server {
     const port = (this.#ports += 1);
     this.servers.push(server);

@@ -1,6 +1,6 @@
 import type { Ended } from './process.ts';
 
-/** The commands that a process printed for its operator, in the order printed, as words behind `svc`. */
+/** Returns the commands that a process printed for its operator, in order, each as the words after `svc`. */
 export function printedCommands({ stderr }: Pick<Ended, 'stderr'>): string[][] {
   return stderr.split('\n').flatMap((line) => {
     const report = reportIn(line);
@@ -13,7 +13,7 @@ export function printedCommands({ stderr }: Pick<Ended, 'stderr'>): string[][] {
   });
 }
 
-/** A command that a person would type as it stands; one with a <gap> to fill in is none. */
+/** Returns the command in a text; undefined if there is none, or if it has a <gap> to fill in. */
 function commandIn(text: string): string[][] | undefined {
   if (!text.startsWith('svc ') || text.includes('<') || text.includes('…')) return undefined;
   return [shellWords(text).slice(1)];
@@ -34,7 +34,7 @@ function reportIn(line: string): Report | undefined {
   }
 }
 
-/** Splits a line as a shell does, single and double quotes considered. */
+/** Splits a line into words as a shell does, with its rules for quotes and backslashes. */
 function shellWords(line: string): string[] {
   const words = line.match(/(?:[^\s'"\\]|\\.|'[^']*'|"[^"]*")+/g) ?? [];
   return words.map((word) =>

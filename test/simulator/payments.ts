@@ -8,30 +8,30 @@ import type { Ended } from './process.ts';
 import { isUntouched, recordsIn } from './records.ts';
 import type { World } from './world.ts';
 
-/** One content of a request file that was submitted, and what the operator lets be paid for. */
+/** The content of a submitted request file, and how often the operator lets it be billed. */
 interface Submitted {
-  /** What is uploaded of it, part by part. */
+  /** The text of each uploaded part. */
   readonly parts: ReadonlySet<string>;
-  /** Names under which it was submitted; each is paid for once. */
+  /** The cycles in which it was submitted. It is billed once in each. */
   readonly cycles: Set<string>;
-  /** How often the operator wanted it to be paid for once more. */
+  /** How often the operator allowed it to be billed again. */
   again: number;
 }
 
-/** Each tenant pays once for each content of a file in each cycle, unless the operator wants more. */
+/** Checks that each tenant pays once per file content and cycle, unless the operator wants more. */
 export class Payments {
   readonly #world: World;
   readonly #submitted = new Map<string, Submitted>();
-  /** How often a record was moved aside, which lets its file be submitted as if it never had been. */
+  /** The number of abandoned runs. The tool accepts the file of such a run as if it were new. */
   #abandoned = 0;
-  /** Whether the records were replaced by older ones, and no run was begun since. */
+  /** Whether a backup ever replaced the records. */
   #isRestored = false;
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  /** Notes a command before it is run. */
+  /** Notes a command before it runs. */
   note(argv: readonly string[], hasCompany: boolean): void {
     if (argv[1] === 'abandon') this.#abandoned += 1;
     if (argv[1] === 'resume' && argv.includes('--other-job')) this.#noteOtherJob(argv[2] ?? '');
@@ -42,12 +42,12 @@ export class Payments {
     const known = this.#submitted.get(sha256) ?? { parts: partsOf(text), cycles: new Set(), again: 0 };
     this.#submitted.set(sha256, known);
     const isAgain = argv.includes('--again') && (hasCompany || this.#mayBePaid(sha256, known));
-    // Whoever says that a job is of another system takes its rows for others.
+    // With --other-job, the operator declares a job foreign, so that the same rows may be billed again.
     if (isAgain || argv.includes('--other-job')) known.again += 1;
     known.cycles.add(argv.includes('--cycle') ? (argv[argv.indexOf('--cycle') + 1] ?? '') : '');
   }
 
-  /** Whoever says that a job is of another system takes its rows for others. */
+  /** Allows the content of a run to be billed again, after the operator declared a job foreign. */
   #noteOtherJob(run: string): void {
     const record = recordsIn(this.#world.home).records.find(({ id }) => id === run);
     const known = this.#submitted.get(record?.input.sha256 ?? '');
@@ -59,17 +59,17 @@ export class Payments {
   }
 
   /**
-   * Checks what the tenants have to pay for after a command. One that found the records older than the list of jobs
-   * may pay again, once it has named the job that was forgotten.
+   * Checks what the tenants are billed for after a command. After a backup was restored, rows may be billed again if
+   * the command named the job that the records lack.
    */
   check({ stdout, stderr, process }: Ended, { faults = [], keys }: Circumstances): void {
-    // A list that is false, or cannot be had, shows nothing.
+    // Without a true list of jobs, the tool cannot find the job that the records lack.
     const isListTrue = faults.length === 0 && keys === undefined && !this.#world.adversary.isTroubled;
     for (const [text, jobs] of this.#paid()) {
       const most = this.#most(text);
       if (jobs.length <= most) continue;
       const waiting = this.#world.adversary.toldPending.get(process);
-      // While a job seems to wait for its file, nobody can know that it has one; later looks come too late.
+      // The tool cannot know that a job has a file while the service shows it as waiting for one.
       const isNamed = jobs
         .slice(0, -1)
         .some((job) => stderr.includes(job) || stdout.includes(job) || waiting?.has(job) === true);
@@ -85,7 +85,7 @@ export class Payments {
     return Math.max(1, wanted) + this.#abandoned;
   }
 
-  /** What one of the tenants pays for, and the jobs in the order of their uploads. Failed jobs cost nothing. */
+  /** Returns the texts that the tenants are billed for, each with its jobs in upload order. Failed jobs are free. */
   #paid(): [string, string[]][] {
     const { ours, theirs } = this.#world;
     return [...this.#paidAt(ours), ...this.#paidAt(theirs)];
@@ -93,7 +93,7 @@ export class Payments {
 
   #paidAt(directory: string): Map<string, string[]> {
     const paid = new Map<string, string[]>();
-    // The first was there before.
+    // Another system submitted the first file before any process began.
     for (const job of uploadsTaken(directory).slice(1)) {
       if (this.#world.adversary.failed.has(job)) continue;
       const text = readFileSync(join(directory, 'files', `request-${job}.csv`), 'utf8');
@@ -102,7 +102,7 @@ export class Payments {
     return paid;
   }
 
-  /** Whether a file may have been sent: only then is there anything that can be paid for once more. */
+  /** Tells whether a file may have been sent. Only then does submitting it again bill it again. */
   #mayBePaid(sha256: string, { parts }: Submitted): boolean {
     const { records, isDamaged } = recordsIn(this.#world.home);
     const isBegun = records.some(({ input, parts: all }) => input.sha256 === sha256 && !all.every(isUntouched));
@@ -118,7 +118,7 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** What is uploaded of a request file: all of it, or as many rows at a time as one upload may have. */
+/** Returns the texts uploaded for a request file: the whole file, or parts of as many rows as one upload may have. */
 function partsOf(text: string): Set<string> {
   const [header = '', ...rows] = text.split('\n').filter(Boolean);
   if (rows.length <= MAX_REQUEST_FILE_ROWS) return new Set([text]);

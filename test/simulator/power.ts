@@ -2,39 +2,39 @@ import fs from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Chance } from './random.ts';
 
-// Taken before any world begins: these are the machine's own.
+// The machine's own functions, copied before any world replaces them.
 const real = { ...fs };
 
-/** A name that was made, moved or removed, and the directories that must be flushed before it stays so. */
+/** A name that was created, moved or removed, and the directories that must be flushed to make this permanent. */
 interface NameChange {
   readonly directories: Set<number>;
   readonly undo: () => void;
-  /** The file that had the name before. */
+  /** The link that keeps the file which had the name before. */
   readonly kept?: string | undefined;
 }
 
 /**
- * What a machine that loses its power loses of its disk: bytes of files that were not flushed since they were written,
- * and names in directories that were not. What was flushed stays.
+ * The changes that a disk loses with its power: bytes written to files since their last flush, and names changed in
+ * directories since theirs.
  */
 export class UnflushedChanges {
-  /** Files that have another name here until it is settled that they lost theirs. */
+  /** The directory with links to removed and replaced files, which a loss of power may bring back. */
   readonly #kept: string;
   readonly #root: string;
   #names: NameChange[] = [];
-  /** What was flushed of files that were changed since, by inode. */
+  /** The flushed contents of files that were changed since, by inode. */
   readonly #contents = new Map<number, Buffer>();
   readonly #paths = new Map<number, string>();
   #count = 0;
 
-  /** `root` is the disk; `kept` a directory on the same file system, outside it. */
+  /** `root` is the disk, and `kept` a new directory outside it on the same file system. */
   constructor(root: string, kept: string) {
     this.#root = root;
     this.#kept = kept;
     real.mkdirSync(kept);
   }
 
-  /** Notes a call before it changes the disk. Returns what notes its success. */
+  /** Notes a call before it changes the disk. Returns a function to call with its result. */
   before(name: string, holder: unknown, [first, second]: readonly unknown[]): (result: unknown) => void {
     const handle = numberOf(holder);
     if (handle !== undefined) {
@@ -74,7 +74,7 @@ export class UnflushedChanges {
     this.#names = this.#names.filter((change) => !isSettled(change));
   }
 
-  /** The power is gone: chance says how much of what was not flushed is lost, the newest names first. */
+  /** Undoes unflushed changes as chance decides: contents of some files, and the newest changes of names. */
   lose(chance: Chance): void {
     for (const path of filesBelow(this.#root)) {
       const content = this.#contents.get(real.statSync(path).ino);
@@ -147,7 +147,7 @@ export class UnflushedChanges {
       );
   }
 
-  /** Gives a file a second name under which it outlives its first. */
+  /** Links a file under a second name, so that it outlives its first. Returns that name; undefined for no file. */
   #keep(path: string): string | undefined {
     if (real.lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
     const kept = join(this.#kept, String((this.#count += 1)));
@@ -168,7 +168,7 @@ function isSettled({ directories }: NameChange): boolean {
   return directories.size === 0;
 }
 
-/** The descriptor in what names one: a number or a file handle. */
+/** Returns the descriptor that a number or a file handle stands for; undefined for other values. */
 function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   const inside: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'fd') : undefined;

@@ -8,16 +8,16 @@ import type { Chance } from './random.ts';
 import type { Time } from './time.ts';
 import type { Wire } from './wire.ts';
 
-/** What ends a process before its own end: at which of its steps. */
+/** The early end of a process: at which of its steps, and how. */
 export interface Ending {
   readonly step: number;
-  /** Counts only what goes out on the wire. */
+  /** Whether only steps on the wire count. */
   readonly onWire?: boolean;
-  /** Counts from the first request of this method on. */
+  /** The method of the request with which counting begins. */
   readonly since?: 'POST' | 'PUT';
-  /** The machine loses its power: every process dies, and the disk loses what was not flushed. */
+  /** Whether the machine loses its power: every process dies, and the disk loses unflushed changes. */
   readonly power?: boolean;
-  /** `before` and `after` are a kill -9 around the step; a signal can be handled. */
+  /** `before` and `after` mean a kill -9 around the step. The process can handle a signal. */
   readonly how: 'before' | 'after' | 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 }
 
@@ -32,21 +32,21 @@ export interface Start {
   readonly isAlive: (pid: number) => boolean;
   readonly skewMs?: number;
   readonly ending?: Ending | undefined;
-  /** After so many steps the disk is full. */
+  /** The first step at which the disk is full. */
   readonly fullAt?: number | undefined;
   readonly disk: UnflushedChanges | undefined;
-  /** After so many of its steps there is room again. */
+  /** The number of steps after which the disk has room again. */
   readonly fullFor?: number | undefined;
   /** Called when the process dies with the whole machine. */
   readonly losePower: () => void;
 }
 
-/** How a process ended. `code` is undefined where it was killed. */
+/** The end of a process. `code` is undefined if it was killed. */
 export interface Ended {
   readonly code: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
-  /** How many steps it took. */
+  /** The number of its steps. */
   readonly steps: number;
   readonly process: SimulatedProcess;
   /** Whether another process ran at the same time. */
@@ -70,7 +70,7 @@ export class ToolProcess implements SimulatedProcess {
   readonly #stdout = new Kept();
   readonly #stderr = new Kept();
   #steps = 0;
-  /** Steps that count for its end, and whether they do yet. */
+  /** The number of steps since counting for the ending began. */
   #counted = 0;
   #hasBegun: boolean;
   #isDead = false;
@@ -112,7 +112,7 @@ export class ToolProcess implements SimulatedProcess {
     return 'live';
   }
 
-  /** Its own end has come. */
+  /** Kills the process at its last step, and its machine too if the ending is a loss of power. */
   end(): void {
     if (this.#start.ending?.power) this.#start.losePower();
     this.die();

@@ -1,4 +1,4 @@
-/** Chance that repeats: the same seed gives the same numbers, on every machine. */
+/** A random generator that gives the same numbers for the same seed, on every machine. */
 export class Chance {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Chance {
     this.#state = seed >>> 0;
   }
 
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number from 0 up to, not including, 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,7 +15,7 @@ export class Chance {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number, both bounds included. */
+  /** Returns a whole number between two bounds, both included. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
@@ -30,7 +30,7 @@ export class Chance {
     return chosen;
   }
 
-  /** A generator of its own, so that drawing from it moves nothing here. */
+  /** Returns a separate generator, so that drawing from it does not change later numbers here. */
   split(): Chance {
     return new Chance(Math.floor(this.next() * 2 ** 32));
   }

@@ -4,19 +4,19 @@ import type { Part } from '../../src/au/run/part.ts';
 import { parseRecord } from '../../src/au/run/parse-record.ts';
 import type { RunRecord } from '../../src/au/run/record.ts';
 
-/** Where the tool keeps what it knows, and there the runs; the last only with `--run-dir`. */
+/** The tool's state directory, which contains all runs except one that a command puts elsewhere with `--run-dir`. */
 export const STATE = '.local/state/svc';
 const RUNS = `${STATE}/runs`;
 const ELSEWHERE = 'elsewhere';
 
-/** The directories of the runs that a home has, the oldest first. */
+/** Returns the directories of all runs in a home: the one of `--run-dir` first, then the oldest. */
 export function runDirectories(home: string): string[] {
   const root = join(home, RUNS);
   const names = existsSync(root) ? readdirSync(root).filter((name) => name.startsWith('run-')) : [];
   return [join(home, ELSEWHERE), ...names.toSorted().map((name) => join(root, name))].filter(existsSync);
 }
 
-/** Those that the state directory knows: a restored copy of it does not know of every run elsewhere. */
+/** Returns the directories of the runs that the state directory knows. A restored one may lack that of `--run-dir`. */
 export function knownDirectories(home: string): string[] {
   return runDirectories(home).filter((directory) => !directory.endsWith(ELSEWHERE) || isIndexed(home, directory));
 }
@@ -26,7 +26,7 @@ function isIndexed(home: string, directory: string): boolean {
   return record !== undefined && existsSync(join(home, RUNS, 'elsewhere', `${record.id}.json`));
 }
 
-/** The records in a home that can be read, and whether there are others. */
+/** Returns the readable records in a home, and whether others are unreadable. */
 export function recordsIn(
   home: string,
   directories = runDirectories(home),
@@ -36,28 +36,28 @@ export function recordsIn(
   return { records, isDamaged: records.length < found.length };
 }
 
-/** The parts of every run whose record can be read. */
+/** Returns the parts of every run whose record is readable. */
 export function recordedParts(home: string): Part[] {
   return recordsIn(home).records.flatMap(({ parts }) => parts);
 }
 
-/** The jobs that a part has, or had. */
+/** Returns the current and the earlier jobs of a part. */
 export function jobsOf({ job, earlier_jobs: earlier = [] }: Part): string[] {
   const before = earlier.map((each) => each.job);
   return job === undefined ? before : before.concat(job);
 }
 
-/** Whether nothing of a part can be at the service. */
+/** Tells whether nothing of a part can be at the service. */
 export function isUntouched(part: Part): boolean {
   return jobsOf(part).length === 0;
 }
 
-/** Whether every record in a home can be read. */
+/** Tells whether every record in a home is readable. */
 export function areReadable(home: string): boolean {
   return !recordsIn(home).isDamaged;
 }
 
-/** The record in the directory of a run, where it can be read. */
+/** Returns the record in the directory of a run; undefined if it is unreadable. */
 function recordIn(directory: string): RunRecord | undefined {
   try {
     return parseRecord(readFileSync(join(directory, 'run.json'), 'utf8'), 'run.json');

@@ -1,17 +1,17 @@
-/** Any function, called however it is called. */
+/** Any function, with any arguments and any `this`. */
 export type Call = (this: unknown, ...values: unknown[]) => unknown;
 
-/** Functions put in place of others, and how to take them back. */
+/** Replaced functions, and how to restore the originals. */
 export class Replacements {
   readonly #undo: (() => void)[] = [];
 
-  /** Puts what `make` makes of a function in its place; leaves alone what is no function. */
+  /** Replaces a function with the one that `make` returns for it. Ignores members that are not functions. */
   replace(holder: object, name: string, make: (real: Call) => Call): void {
     const found = Object.getOwnPropertyDescriptor(holder, name);
     const real: unknown = found?.value;
     if (found === undefined || typeof real !== 'function') return;
     const value = Object.assign(make(real as Call), real);
-    // Some say there how they are to be promisified.
+    // Some functions have their promisified form under a symbol.
     for (const symbol of Object.getOwnPropertySymbols(real))
       Object.assign(value, { [symbol]: Reflect.get(real, symbol) });
     Object.defineProperty(holder, name, { ...found, value });

@@ -1,9 +1,9 @@
 import type { History, Step } from './history.ts';
 
-/** Attempts that a history is worth: each lives through it once. */
+/** The most attempts to shrink a history. Each attempt runs a smaller one. */
 const MOST_ATTEMPTS = 150;
 
-/** Leaves out steps, and faults and other circumstances of steps, as long as a history still breaks. */
+/** Removes steps, faults and other circumstances from a history as long as it still breaks a promise. */
 export async function shrink(history: History, breaks: (history: History) => Promise<boolean>): Promise<History> {
   let smallest = history;
   let attempts = 0;

@@ -1,4 +1,4 @@
-/** Everything once, with more cases, and the simulator for some minutes: `npm run soak -- --minutes 30`. */
+/** Runs all tests with more cases, and each kind of history for some minutes: `npm run soak -- --minutes 30`. */
 
 import { spawnSync } from 'node:child_process';
 import process from 'node:process';

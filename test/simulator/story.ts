@@ -15,22 +15,22 @@ import { runDirectories } from './records.ts';
 import { World } from './world.ts';
 
 const FILE = 'tokens.csv';
-/** Another request file, and what one is prepared from. */
+/** Another request file, and the export from which one is prepared. */
 const OTHER = 'other.csv';
 const EXPORT = 'export.csv';
 
-/** How often the operator tries, once all trouble is over. */
+/** How often the operator tries after all trouble is over. */
 const LAST_ROUNDS = 12;
 
-/** How a command that was typed as printed ends where it has no end of its own, or one that is days away. */
+/** Returns how a printed command ends if it would otherwise run forever, or for days. */
 function endOf(words: readonly string[], how: 'resume' | 'hint'): Circumstances {
   if (words.includes('tail')) return { ending: { step: 60, how: 'SIGINT' } };
   return how === 'hint' && words.includes('wait') ? { ending: { step: 200, how: 'SIGINT' } } : {};
 }
 
 /**
- * Lives through a history, and then to the end of everything begun in it. Returns what was typed and how it ended;
- * throws that with the promise that did not hold.
+ * Runs a history, and finishes everything that was begun in it. Returns the story: each command and how it ended. If a
+ * promise is broken, throws an error with the promise and the story.
  */
 export async function simulate(history: History): Promise<string> {
   const world = await World.begin(history.seed);
@@ -52,10 +52,10 @@ class Story {
   readonly #background: Promise<unknown>[] = [];
   readonly #logs: LogWatch;
   readonly #payments: Payments;
-  /** Where the files of a cycle share rows, rows are counted in place of files. */
+  /** The check of payments by row instead of by file, for histories whose files share rows. */
   #cyclePayments: CyclePayments | undefined;
   readonly #ended: Ended[] = [];
-  /** Whether the operator ever vouched for results. */
+  /** Whether the operator ever accepted unproven results. */
   #isVouchedFor = false;
   #keepsBackups = false;
 
@@ -87,7 +87,7 @@ class Story {
     const isAbout = (group: string): boolean => steps.some((step) => step.do === 'run' && step.type.startsWith(group));
     if (this.#cyclePayments !== undefined) await this.#endCycle();
     else if (isAbout('au submit')) await this.#endSubmission();
-    // Nothing that was forgotten comes back.
+    // The checks after these two commands show that no forgotten run is sent again.
     for (const at of ['by name', undefined] as const) await this.#run(['au', 'sync'], at === undefined ? {} : { at });
     if (isAbout('logs')) await this.#endLogs(isAbout('logs tail'));
   }
@@ -99,11 +99,11 @@ class Story {
     const running = this.#run(words, step.do === 'run' ? step : { ...endOf(words, step.do), ...step });
     if (step.do !== 'run' || !step.inBackground) return void (await running);
     this.#background.push(running);
-    // Its failure is met at the end, or came after another.
+    // A failure is thrown at the end of the story, unless an earlier one already ended it.
     running.catch(() => undefined);
   }
 
-  /** What happens between commands. */
+  /** Takes a step that is not a command. */
   async #change(step: Exclude<Step, { do: 'run' | 'resume' | 'hint' }>): Promise<void> {
     switch (step.do) {
       case 'pass':
@@ -138,7 +138,7 @@ class Story {
     this.#payments.restored();
   }
 
-  /** The first row is gone. */
+  /** Removes the first row of a file that has enough rows. */
   #edit(name: string): void {
     this.#told.push(`${name} is changed`);
     const file = join(this.#world.home, name);
@@ -151,7 +151,7 @@ class Story {
     const [header = '', ...all] = exampleRequestFile().trimEnd().split('\n');
     const lines = rows.map((number) => {
       const [token = '', year = '', month = ''] = (all[number] ?? '').split(',');
-      // The vault has no such token: its result is an error.
+      // The vault does not know such a token, so its result is an error.
       const name = number % 3 === 0 ? token.replace(/^.{8}/, '00000000') : token;
       return changed.includes(number) ? `${name},39,12,` : `${name},${year},${month},`;
     });
@@ -237,21 +237,21 @@ class Story {
     return { SVC_PRIVATE_API_KEY: privateKey ?? '', SVC_MANAGEMENT_API_KEY: management ?? '' };
   }
 
-  /** The hash of the file that is submitted. */
+  /** Returns the hash of the file that a command submits; undefined if it submits none. */
   #hashOfFile(argv: readonly string[]): string | undefined {
     const file = join(this.#world.home, argv[2] ?? '');
     if (argv[1] !== 'submit' || !existsSync(file)) return undefined;
     return createHash('sha256').update(readFileSync(file)).digest('hex');
   }
 
-  /** What the operator would type next; nothing that pays again while that can be helped. */
+  /** Returns the printed command that the operator types next. Only with `mayPay` can it bill rows again. */
   #printed(mayPay = false): string[] | undefined {
     const commands = this.#last === undefined ? [] : typableIn(this.#last);
     if (mayPay) return commands.at(-1);
     return commands.find((words) => !words.includes('--again') && words[1] !== 'abandon');
   }
 
-  /** A command of those printed, whatever it says. */
+  /** Returns the printed command that a step names, or the last one if there are fewer. */
   #hint({ number, back = 0 }: { readonly number: number; readonly back?: number }): string[] | undefined {
     const printed = this.#ended.map(typableIn).filter((commands) => commands.length > 0);
     const commands = printed.at(-1 - back) ?? [];
@@ -259,8 +259,8 @@ class Story {
   }
 
   /**
-   * The trouble is over: whoever types what is printed gets the results. Where the service has no file that it
-   * acknowledged, or the record is gone, the operator has the last word.
+   * Submits the file after all trouble, and types printed commands until the results are there. In later rounds the
+   * operator pays again, because the service may have lost a file that it acknowledged, or the record may be gone.
    */
   async #endSubmission(): Promise<void> {
     const submit = ['au', 'submit', FILE, '--wait', '--timeout', '1h', '--force'];
@@ -278,7 +278,7 @@ class Story {
     throw new Error('the file never came to its end');
   }
 
-  /** The trouble is over: what is left of the cycle is submitted, once what stands in its way is abandoned. */
+  /** Submits the rest of the cycle after all trouble, and types printed commands that remove obstacles. */
   async #endCycle(): Promise<void> {
     const submit = ['au', 'submit', FILE, '--cycle', CYCLE, '--only-new', '--force'];
     for (let round = 0; round < LAST_ROUNDS; round += 1) {
@@ -297,7 +297,7 @@ class Story {
     return this.#last?.code === 0 && names.some((name) => existsSync(join(this.#world.home, name)));
   }
 
-  /** The trouble is over: the archive and the tail come to hold every entry. */
+  /** Checks that after all trouble the archive and the tail get every entry. */
   async #endLogs(hasTail: boolean): Promise<void> {
     await this.#pass(5);
     await this.#run(ARCHIVE.split(' '));
@@ -309,16 +309,16 @@ class Story {
   }
 }
 
-/** The commands that a process printed and that can be typed here, where nobody can be asked. */
+/** Returns the printed commands of `au` and `logs`, without a prompt: `au abandon` gets `--yes`. */
 function typableIn(ended: Ended): string[][] {
   const printed = printedCommands(ended).filter(([group]) => group === 'au' || group === 'logs');
   return printed.map((words) => (words[1] === 'abandon' ? words.concat('--yes') : words));
 }
 
-/** What lets rows be paid for once more. */
+/** The options that let rows be billed again. */
 const PAYS: ReadonlySet<string> = new Set(['--also', '--again']);
 
-/** What the operator has in place of the keys of the tenant. */
+/** The keys that an operator may have instead of the tenant's. */
 const OTHER_KEYS = {
   theirs: 'their-KIND-key',
   expired: 'sandbox-KIND-key-expired',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import { liveThrough, repeat, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
-// So that files of a few rows have several parts.
+// A low limit splits even small files into several parts.
 vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
   ...(await original<object>()),
   MAX_REQUEST_FILE_ROWS: 15,

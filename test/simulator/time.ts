@@ -5,14 +5,14 @@ interface Timer {
   readonly due: number;
   readonly number: number;
   readonly wake: () => void;
-  /** Whether time jumps to it. One that is not only goes off on the way. */
+  /** Whether time jumps to this timer. Otherwise it only goes off when time passes it. */
   drives: boolean;
 }
 
-/** Event loop turns without any activity after which everybody is taken to sleep. */
+/** Event loop turns without activity after which every actor counts as asleep. */
 const QUIET_TURNS = 4;
 
-/** Turns without activity or a timer after which nothing will ever go on. */
+/** Event loop turns without activity or timers after which a world counts as stuck. */
 const STUCK_TURNS = 50_000;
 
 /** The time of a world: it stands still while anything is under way, and then jumps to the next timer. */
@@ -32,17 +32,17 @@ export class Time {
     return this.#now;
   }
 
-  /** Whether a disk is at work that is done soon, whatever else waits. */
+  /** Whether a call to the disk is under way, which ends soon. */
   get isDiskHeld(): boolean {
     return this.#diskWork > 0;
   }
 
-  /** Notes that something moved: time stands still for some turns more. */
+  /** Notes activity, which stops time for a few more turns. */
   stir(): void {
     this.#activity += 1;
   }
 
-  /** Time stands still until what this returns is called. A network waits for a disk: that is always faster. */
+  /** Stops time until the returned function is called. With `isDisk`, networks wait too, since disks are faster. */
   hold(isDisk = false): () => void {
     this.#busy += 1;
     this.#diskWork += Number(isDisk);
@@ -53,7 +53,7 @@ export class Time {
     };
   }
 
-  /** Time stands still until the work is over. */
+  /** Stops time until the work is over. */
   async during<T>(work: Promise<T>, isDisk = false): Promise<T> {
     const release = this.hold(isDisk);
     try {
@@ -63,7 +63,7 @@ export class Time {
     }
   }
 
-  /** Calls back after so long. Returns what cancels that, and what keeps time from jumping to it. */
+  /** Calls `wake` after `ms`. Returns functions that cancel the timer, and that set whether time jumps to it. */
   after(ms: number, wake: () => void): { cancel: () => void; unref: () => void; ref: () => void } {
     this.#numbers += 1;
     const timer = { due: this.#now + Math.max(0, ms), number: this.#numbers, wake, drives: true };
@@ -82,7 +82,7 @@ export class Time {
     };
   }
 
-  /** A clock that is wrong by so much. */
+  /** Returns a clock that is wrong by `skewMs`. */
   clock(skewMs = 0): Clock {
     return { now: () => this.#now + skewMs, sleep: (ms, signal) => this.#sleep(ms, signal) };
   }
@@ -104,7 +104,7 @@ export class Time {
     });
   }
 
-  /** Lets time pass until the work is over. Throws when nothing can end it any more. */
+  /** Lets time pass until the work is over. Throws when nothing can end it anymore. */
   async until<T>(work: Promise<T>): Promise<T> {
     const state = { isOver: false };
     const over = (): void => {
@@ -125,12 +125,12 @@ export class Time {
     return work;
   }
 
-  /** Lets so much time pass. */
+  /** Lets `ms` pass. */
   pass(ms: number): Promise<void> {
     return this.until(new Promise((resolve) => this.after(ms, resolve)));
   }
 
-  /** Moves to the first timer that drives time, and sets off all that are due then. */
+  /** Jumps to the first timer that drives time, and wakes all timers due then. Returns false if no timer does. */
   #jump(): boolean {
     const driving = this.#timers.filter(({ drives }) => drives);
     if (driving.length === 0) return false;
@@ -143,7 +143,7 @@ export class Time {
   }
 }
 
-// Calls that were taken hold of before the world began, such as a promisified one, and closing hold no time.
+// A world cannot replace closing and functions that were promisified before it began: they do not stop its time.
 function isDiskAtWork(): boolean {
   return process.getActiveResourcesInfo().some((name) => /^(FSReq|CloseReq)/.test(name));
 }

@@ -3,13 +3,13 @@ import { type Actor, runAs } from './context.ts';
 
 type Done = (error?: Error | null) => void;
 
-// Taken before any world begins: what moves bytes is no timer of a world.
+// The machine's own function, since bytes do not move by a timer of the world.
 const soon = setImmediate;
 
-/** Turns of the event loop that a network waits for disks at most: one of them may wait for it. */
+/** The most event loop turns that a network waits for disks, since a call to a disk may wait for the network. */
 const MOST_TURNS = 2000;
 
-/** One end of a connection within this process, as Node's client and server take it for a socket. */
+/** One end of a connection within this process. Node's clients and servers accept it as a socket. */
 export class Wire extends Duplex {
   readonly remoteAddress = '127.0.0.1';
   readonly remoteFamily = 'IPv4';
@@ -21,7 +21,7 @@ export class Wire extends Duplex {
   readonly #owner: Actor;
   #waiting: Done | undefined;
   #isReset = false;
-  /** Of the request that is under way. */
+  /** The method of the request under way. */
   #method = '';
 
   private constructor(owner: Actor, allowHalfOpen: boolean) {
@@ -29,7 +29,7 @@ export class Wire extends Duplex {
     this.#owner = owner;
   }
 
-  /** The two ends of a connection: of who opens it, and of who accepts it. */
+  /** Returns the two ends of a connection: the one that opens it, and the one that accepts it. */
   static pair(near: Actor, far: Actor): [near: Wire, far: Wire] {
     const one = new Wire(near, false);
     const other = new Wire(far, true);
@@ -38,12 +38,12 @@ export class Wire extends Duplex {
     return [one, other];
   }
 
-  /** Who opened the connection that this is the far end of. */
+  /** Returns who opened the connection of which this socket is the far end. */
   static openerOf(socket: unknown): Actor | undefined {
     return socket instanceof Wire ? socket.peer.#owner : undefined;
   }
 
-  /** Does something at this end a turn later, as its owner. Disks are faster than any network: they come first. */
+  /** Runs work as the owner of this end, a turn later and after calls to disks, which are faster than any network. */
   later(work: () => void): void {
     const { time } = this.#owner;
     let turns = 0;

@@ -16,21 +16,21 @@ import { Chance } from './random.ts';
 import { recordedParts } from './records.ts';
 import { Time } from './time.ts';
 
-// In memory where there is such a disk: a rename on another takes longer than all else.
+// A file system in memory if there is one, because renames on a disk take longer than everything else.
 const DISK = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 const START = Date.UTC(2026, 0, 5, 12);
 
-/** No machine has processes of these numbers. */
+/** The first process id, higher than any on a real machine. */
 const FIRST_PID = 5_000_000;
 
-/** How many rows one upload takes in worlds. */
+/** The row limit of an upload in most worlds. */
 const LIMITED_ROWS = 15;
 
-/** Made-up entries of the day before a world begins. */
+/** The number of made-up log entries from the day before a world begins. */
 const LOG_COUNT = 200;
 
-/** One world: its time, its network, two tenants at one address, and a home for processes one after another. */
+/** A world: its time, its network, two tenants at one address, and a home in which processes run. */
 export class World {
   readonly time = new Time(START);
   readonly home: string;
@@ -43,7 +43,7 @@ export class World {
   readonly #services: RunningSandbox[] = [];
   #pids = FIRST_PID;
   #disk: UnflushedChanges | undefined;
-  /** Lasts from a loss of power until the machine has started again. */
+  /** Resolves when the machine has started again after a loss of power. */
   #outage: Promise<void> | undefined;
 
   private constructor(seed: number) {
@@ -68,7 +68,7 @@ export class World {
     await world.#serve({ directory: world.theirs, seed: 7, intercept: acceptSecondUpload, logCount: 0 });
     const server = world.network.servers[1] as Server;
     world.adversary.theirs = (incoming, outgoing) => void server.emit('request', incoming, outgoing);
-    // By another system of the tenant: its jobs are nobody's business.
+    // Another system of each tenant submits a file, whose job the tool must leave alone.
     for (const key of ['sandbox-private-key-account-updater-only', 'their-private-key'])
       await world.time.until(world.auditor.submit(key));
     world.adversary.recorded = () => recordedParts(world.home);
@@ -80,27 +80,27 @@ export class World {
     this.#services.push(await this.time.until(started));
   }
 
-  /** Who is in the world without being a process of the tool. */
+  /** Returns an actor that is not a process of the tool, such as the service. */
   #bystander(): Actor {
     return { time: this.time, network: this.network, chance: this.#chance.split(), process: undefined };
   }
 
-  /** Where the service keeps what it knows of the tenant. */
+  /** The directory in which the service keeps the data of the tenant. */
   get ours(): string {
     return join(this.#directory, 'ours');
   }
 
-  /** … and of the other tenant. */
+  /** The directory in which the service keeps the data of the other tenant. */
   get theirs(): string {
     return join(this.#directory, 'theirs');
   }
 
-  /** From now on its power may be lost: what is not flushed is noted. */
+  /** Starts to note unflushed changes, so that the world can lose its power. */
   noteChanges(): void {
     this.#disk = new UnflushedChanges(this.home, join(this.#directory, 'kept'));
   }
 
-  /** Every process dies. Later the machine starts again, and finds of its disk what was flushed. */
+  /** Kills every process. A minute later, the machine starts again without some of the unflushed changes. */
   #losePower(): void {
     for (const process of this.#alive.values()) process.die();
     this.#outage ??= (async () => {
@@ -115,7 +115,7 @@ export class World {
     return this.#services[0]?.url ?? '';
   }
 
-  /** The base URL that an operator gives. */
+  /** Returns the base URL that an operator gives to a command. */
   addressOf(at: Circumstances['at']): string {
     if (at === 'nowhere') return `http://127.0.0.1:${DEAF_PORT}`;
     return at === 'by name' ? this.url.replace('127.0.0.1', 'localhost') : this.url;
@@ -130,7 +130,7 @@ export class World {
     return new Auditor(this.#bystander(), this.url);
   }
 
-  /** The first rows of a request file: for one upload, or for several. */
+  /** Returns the first rows of a request file: enough for one upload, or for several. */
   requestFile(example: string): string {
     const lines = example.split('\n');
     return `${lines.slice(0, this.#chance.oneOf([9, 9, 2 * LIMITED_ROWS, lines.length - 1])).join('\n')}\n`;
@@ -140,7 +140,7 @@ export class World {
     writeFileSync(join(this.home, name), text);
   }
 
-  /** Starts a command line. The world goes on only while somebody waits in its time. */
+  /** Runs a command to its end. It progresses only while somebody waits with `time.until`. */
   async start(argv: readonly string[], env: Readonly<Record<string, string>>, how: Circumstances): Promise<Ended> {
     await this.#outage;
     const pid = (this.#pids += 1);

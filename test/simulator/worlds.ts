@@ -12,8 +12,8 @@ import { HOLD_IMPORT } from './held-imports.config.ts';
 import { type Call, Replacements } from './replacements.ts';
 
 /**
- * Gives code that runs in a world the world's time, chance, network and crashes in place of the machine's. Code that
- * runs outside is not touched. Returns what takes it all back.
+ * Replaces the machine's time, chance, network and disk with those of a world, for code that runs in it. Other code is
+ * not affected. Returns a function that restores everything.
  */
 export async function enterWorlds(): Promise<() => void> {
   await compileParser();
@@ -56,7 +56,7 @@ export async function enterWorlds(): Promise<() => void> {
   };
 }
 
-// The HTTP client compiles its parser in the background of its first exchange, which takes time that is no world's.
+// The HTTP client compiles its parser during its first exchange, and the time of a world would not wait for that.
 async function compileParser(): Promise<void> {
   const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -66,7 +66,7 @@ async function compileParser(): Promise<void> {
   server.close();
 }
 
-/** Loading a module takes time that is no world's. */
+/** Stops the time of the world until a module is loaded. */
 function holdImport(load: () => Promise<unknown>): Promise<unknown> {
   const who = actor();
   return who === undefined ? load() : who.time.during(runAs(undefined, load));
@@ -108,7 +108,7 @@ function worldTimeLimit(who: Actor, ms: number): AbortSignal {
   return controller.signal;
 }
 
-/** A timer in the time of a world. It goes off as its owner, and never once that is dead. */
+/** A timer in the time of a world. Its work runs as its owner, and never after the owner died. */
 class WorldTimer {
   readonly #owner: Actor;
   readonly #work: () => unknown;
