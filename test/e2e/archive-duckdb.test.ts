@@ -18,7 +18,7 @@ const START = Date.UTC(2026, 0, 5, 20);
 const HOUR = 3_600_000;
 const OPERATIONS = ['create', 'read', 'update', 'delete'];
 
-/** Entries of three days, of several kinds, some with members that others do not have, and one without a time. */
+/** Entries of three days and several kinds, some with additional members, and one without a valid time. */
 const LOGS: readonly Log[] = Array.from({ length: 500 }, (_, index) => ({
   tenant_id: TENANT,
   entity_type: index % 3 === 0 ? 'card' : 'token',
@@ -32,7 +32,7 @@ const blocks = readBlocks(fs.readFileSync(PAGE, 'utf8')).filter(({ language }) =
 const [counts, view, days, parquet] = blocks.filter(({ marks }) => marks.length === 0);
 const marked = (mark: string): Block | undefined => blocks.find(({ marks }) => marks.includes(mark));
 
-/** An archive with a raw file that no engine reads. */
+/** Builds an archive with a raw file that no engine reads. */
 async function archive(): Promise<string> {
   const late = LOGS.slice(100, 103);
   const rest = LOGS.filter((log) => !late.includes(log));
@@ -44,13 +44,13 @@ async function archive(): Promise<string> {
   return top;
 }
 
-/** Offline: nothing may be loaded or looked up. */
+/** Connects to a DuckDB that installs and loads no extension by itself. */
 async function connect(): Promise<DuckDBConnection> {
   const offline = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' };
   return (await DuckDBInstance.create(':memory:', offline)).connect();
 }
 
-/** Runs the statements of a block of the page; gives the rows of the last one. */
+/** Runs the statements of a block of the page, and returns the rows of the last one. */
 async function run(connection: DuckDBConnection, block: Block | undefined, ...replaced: [string, string][]) {
   const statements = await connection.extractStatements(inPlace(block, ...replaced));
   let rows: Record<string, unknown>[] = [];
@@ -68,7 +68,7 @@ function inPlace(block: Block | undefined, ...replaced: [string, string][]): str
   }, block?.text ?? '');
 }
 
-/** How many entries there are of each key. */
+/** Counts the entries of each key. */
 function tally(logs: readonly Log[], keyOf: (log: Log) => string): Map<string, number> {
   const tallied = new Map<string, number>();
   for (const log of logs) tallied.set(keyOf(log), (tallied.get(keyOf(log)) ?? 0) + 1);
@@ -132,7 +132,7 @@ describe('an archive is queried in place with the SQL in docs', () => {
   it('by DuckDB, over a bucket: what follows the secret, over a directory', async () => {
     const [top, connection] = [await archive(), await connect()];
     const block = marked('bucket');
-    // All of it parses, and the first three statements are about the extension.
+    // The whole block parses. Its first three statements set up an extension, which needs a network.
     expect((await connection.extractStatements(inPlace(block))).count).toBe(4);
     const query = { ...block!, text: block!.text.slice(block!.text.indexOf('SELECT')) };
     expect(tallied(await run(connection, query, [`'s3://bucket/audit/`, `'${top}/`])).get('2026-01-06 read')).toBe(60);

@@ -19,7 +19,7 @@ const RETENTIONS = process.env['SOAK'] === '1' ? 150 : 5;
 const headers = { 'SVC-API-KEY': 'sandbox-management-key' };
 let sandbox: RunningSandbox;
 
-/** A service of its own for each archive: as every read leaves an entry, its log grows. */
+/** Starts a service for one archive only: every read adds an entry, so a shared log would keep growing. */
 async function withSandbox(work: (home: Home) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-archive-killed-'));
   const home = new Home();
@@ -33,7 +33,7 @@ async function withSandbox(work: (home: Home) => Promise<void>): Promise<void> {
   }
 }
 
-/** Runs the archive, with a commit after every batch, and kills it after so many milliseconds. */
+/** Runs `svc logs archive` with a commit after every batch, and kills it after `ms` milliseconds. */
 async function killedAfter(home: Home, ms: number, ...more: string[]): Promise<Finished> {
   const argv = ['logs', 'archive', 'audit', '--every', '1ms', '--since', '23h', '-o', 'json', ...more];
   const env = { SVC_BASE_URL: sandbox.url, SVC_MANAGEMENT_API_KEY: headers['SVC-API-KEY'], SVC_PACING: 'off' };
@@ -50,7 +50,7 @@ async function toItsEnd(home: Home): Promise<ArchiveSummary> {
   return JSON.parse(stdout) as ArchiveSummary;
 }
 
-/** All that the service has of a stretch of time, as text, sorted. */
+/** Returns all entries that the service has from a period, as sorted text. */
 async function served(from: string, to: string): Promise<string[]> {
   const found: string[] = [];
   for (let start: string | undefined = ''; start !== undefined;) {
@@ -72,16 +72,16 @@ describe('an archive that is killed', () => {
     { timeout: 900_000 },
     async () => {
       let wholeMs = 0;
-      // The first one only tells how long a run takes.
+      // The first round only measures how long a run takes.
       for (let round = 0; round <= ARCHIVES; round += 1) {
         await withSandbox(async (home) => {
-          // The beginning of a run is the start of a process, where nothing can be lost.
+          // No kill comes in the first 30 % of a run, where the process starts and nothing can be lost.
           const kills = round === 0 ? 0 : KILLS;
           for (let kill = 0; kill < kills; kill += 1) await killedAfter(home, wholeMs * (0.3 + Math.random() * 0.7));
           const begunAt = performance.now();
           const { read_to: readTo } = await toItsEnd(home);
           if (round === 0) wholeMs = performance.now() - begunAt;
-          // What is written down in the last second may show only in the next.
+          // An entry of the last second may only be listed in the next one.
           await systemClock.sleep(1_100);
           await toItsEnd(home);
           const { first, archived } = await archivedBefore(home, readTo);
@@ -108,17 +108,17 @@ describe('a retention that is killed', () => {
           rmSync(home.file('audit'), { recursive: true });
           cpSync(home.file('whole'), home.file('audit'), { recursive: true });
           const begunAt = performance.now();
-          // The first one only tells how long a run takes; its first half is the start of a process, and reading.
+          // The first round only measures a whole run. No kill comes in its first half, which starts and reads.
           const moment = round === 0 ? 120_000 : wholeMs * (0.5 + round / (2 * RETENTIONS + 1));
           await killedAfter(home, moment, '--keep', '2M');
           if (round === 0) wholeMs = performance.now() - begunAt;
-          // A segment without its record may be left, and nothing may be missing.
+          // A segment without its record may remain, but nothing may be missing.
           const { stdout } = await home.svc(['logs', 'verify', 'audit', '--jq', '.problem']);
           expect(new Set(stdout.trimEnd().split('\n'))).toContain('null');
           expect(stdout).not.toMatch(/missing|changed|cut|damaged|unfit/);
           await killedAfter(home, 120_000, '--keep', '2M');
           expect(await home.svc(['logs', 'verify', 'audit', '--strict'])).toMatchObject({ code: 0 });
-          // A folder that a killed run emptied may stay.
+          // A folder that a killed run emptied may remain.
           const left = old.map((day) => home.file(join('audit', `tenant=${tenantId}`, day))).filter(existsSync);
           expect(left.flatMap((day) => readdirSync(day))).toEqual([]);
         }
@@ -127,7 +127,7 @@ describe('a retention that is killed', () => {
   );
 });
 
-/** Adds four months of days before the last quarter, each with an entry, and returns their folders. */
+/** Adds 120 days with one entry each, all more than three months old, and returns their folders. */
 async function addOldMonths(home: Home, tenantId: string): Promise<string[]> {
   const host = { pid: process.pid, isAlive: () => true, clock: systemClock, signal: new AbortController().signal };
   const store = new DirectoryStore(home.file('audit'), host);
@@ -143,7 +143,7 @@ async function addOldMonths(home: Home, tenantId: string): Promise<string[]> {
   return days.map((day) => `date=${day.toISOString().slice(0, 10)}`);
 }
 
-/** All that the archive holds from before a time, as text, sorted. The archive is checked on the way. */
+/** Reads and checks the archive, and returns its entries from before a time as sorted text. */
 async function archivedBefore(home: Home, time: string): Promise<{ first: string; archived: string[] }> {
   const host = { pid: 1, isAlive: () => true, clock: systemClock, signal: new AbortController().signal };
   const { logs, links, gaps } = await readArchive(new DirectoryStore(home.file('audit'), host));

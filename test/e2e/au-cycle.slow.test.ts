@@ -5,7 +5,7 @@ import { openDesk, openQuickDesk, type QuickDesk } from '../au/commands/support.
 import { CHROMIUM, launchChromium } from '../browser/chromium.ts';
 import { type Finished, Home } from '../support/svc.ts';
 
-/** One row more than a job takes. */
+/** The number of rows: one more than a job accepts. */
 const ROWS = 300_001;
 
 interface CodeCount {
@@ -24,7 +24,7 @@ interface Report {
   readonly split: readonly { readonly file: string; readonly rows: number }[];
 }
 
-/** What a command that went well printed. */
+/** Returns the data that a command printed; fails if the command failed. */
 async function data<T>(run: Promise<Omit<Finished, 'signal'>>): Promise<T> {
   const { code, stdout, stderr } = await run;
   expect(code, stderr).toBe(0);
@@ -35,7 +35,7 @@ function linesOf(home: Home, file: string): string[] {
   return readFileSync(home.file(file), 'utf8').trimEnd().split('\n').slice(1);
 }
 
-/** The page as Chromium shows it: the words of its chart, and what it complained of or asked for. */
+/** Opens a page in Chromium, and returns the description of its chart, its console messages and its requests. */
 async function chartOf(file: string): Promise<{ told: string | null; complaints: readonly string[] }> {
   const browser = await launchChromium();
   onTestFinished(() => browser.close());
@@ -120,7 +120,7 @@ describe('a file of several parts', () => {
     expect(await desk.svc(line)).toMatchObject({ code: 0 });
     const told = readFileSync(desk.home.file('told'), 'utf8');
     expect(told).toBe(`${desk.runIds()[0]} ${desk.home.file('tokens.results.csv')}\n`);
-    // The results of tokens that the sandbox does not know: one for each row, in the order of the request.
+    // The sandbox does not know these tokens: each row has one result, in the order of the request.
     const rows = linesOf(desk.home, 'tokens.results.csv');
     expect(rows.map((row) => row.split(',', 1)[0])).toEqual(Array.from({ length: ROWS }, (_, row) => `t${row}`));
     expect(desk.uploads()).toBe(2);

@@ -7,7 +7,7 @@ import { FaultServer } from '../support/fault-server.ts';
 import { answer, json } from '../support/fault-steps.ts';
 import { svcHere } from '../support/run-here.ts';
 
-// Short and plain, so that nothing takes it for a signature but that it stands in an address.
+// The signature is short and plain, so that only its place in an address shows what it is.
 const SIGNATURE = 'Zq8x/7Lm2.kQ';
 const ENCODED = encodeURIComponent(SIGNATURE);
 const CREDENTIAL = 'a-vault~key';
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A service and its store in one; the store refuses everything, and its message repeats what was signed. */
+/** Starts a service and its store in one server. The store refuses every request with this status and message. */
 async function serviceWhoseStoreSays(status: number, message: string): Promise<URL> {
   const server: FaultServer = await FaultServer.start(({ method, path }) => {
     const address = `${server.url.href}store?signature=${ENCODED}&credential=${CREDENTIAL}`;

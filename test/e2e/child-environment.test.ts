@@ -40,7 +40,7 @@ function svc(...argv: readonly string[]): Promise<Finished> {
   return home.svc(argv, { env });
 }
 
-/** What the child wrote with `env`, once it is there. */
+/** Waits until the child has written the output of `env` to a file, and returns it. */
 async function environmentOfChild(): Promise<string> {
   const file = home.file('environment');
   await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8'), { timeout: 30_000 }).toContain('PATH=');

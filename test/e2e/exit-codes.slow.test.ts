@@ -118,7 +118,7 @@ describe('exit codes', () => {
   });
 
   it('R55: exit code 7: rate limited for longer than --max-wait', async () => {
-    // The pause binds whoever has this key, and the other tests have another one.
+    // The pause applies to every process with this key, so the other tests use another one.
     const run = await atScripted(
       { status: 429, headers: { 'retry-after': '60' }, body: '' },
       ['tenant', '--max-wait', '5s'],

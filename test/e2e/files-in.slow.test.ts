@@ -6,7 +6,7 @@ import { until } from '../events/support.ts';
 import { finished } from '../support/svc.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
-/** More bytes than the buffers between two processes take. */
+/** The number of rows: more than fit in the buffers between two processes. */
 const ROWS = 200_000;
 const FEW_ROWS = 2_000;
 const AU_SUBMIT = 'au submit tokens.csv --wait';
@@ -15,7 +15,7 @@ function request(rows: number): string {
   return HEADER + Array.from({ length: rows }, (_, row) => `${String(row).padStart(60, 't')},,,\n`).join('');
 }
 
-/** Holds requests of one method back until told to let them through. */
+/** A gate that keeps requests of one method back until it is opened. */
 class Gate {
   readonly #method: 'PUT' | 'POST';
   #open: (() => void)[] | undefined = [];
@@ -44,7 +44,7 @@ function spooled({ home }: Desk): string[] {
   return existsSync(spool) ? readdirSync(spool) : [];
 }
 
-/** A submission while whose upload its request file, or the copy that the run keeps, is changed. */
+/** Submits a file and, during its upload, changes that file or the copy that the run keeps. */
 async function changedMeanwhile(rows: number, change: (desk: Desk) => void) {
   const gate = new Gate('PUT');
   const desk = await openDesk({ intercept: gate.intercept });

@@ -7,7 +7,7 @@ import type { Interceptor } from '../../src/emulator/options.ts';
 import { type Desk, openDesk } from '../au/commands/support.ts';
 import { CAN_MOUNT, NEEDS_MOUNT, onSmallDisk } from '../support/small-disk.ts';
 
-/** Their results are small enough to arrive before anything reads them, and need eleven pages. */
+/** The number of rows: their results need eleven pages, and arrive whole before anything reads them. */
 const ROWS = 1_200;
 const PAGES = [2, 3, 5, 8];
 const REQUEST = [
@@ -16,7 +16,7 @@ const REQUEST = [
   '',
 ].join('\n');
 
-/** What a run needs on the disk before its first results arrive: its record, and the copy of its request. */
+/** The pages that a run needs before its first results arrive: for its record, and the copy of its request. */
 const RUN_PAGES = 3 + Math.ceil(REQUEST.length / 4096);
 
 /** How the store sends a result file. In chunks, nothing in the response shows how long it is. */
@@ -30,7 +30,7 @@ const FRAMINGS: Readonly<Record<string, ((outgoing: ServerResponse, body: Buffer
 };
 
 interface Command {
-  /** What is run before, with room enough. */
+  /** A command line that runs first, with enough room on the disk. */
   readonly before?: string;
   readonly pages: readonly number[];
   readonly command: (desk: Desk) => string;
@@ -72,12 +72,12 @@ function intercept(send: (typeof FRAMINGS)[string]): Interceptor {
   };
 }
 
-/** What a command did on a disk of so many pages. */
+/** Runs a command on a disk of `pages` pages, and returns how it ended. */
 async function play(send: (typeof FRAMINGS)[string], { before, command, env }: Command, pages: number) {
   const desk = await openDesk({ pickupMs: 0, intercept: intercept(send) });
   writeFileSync(desk.home.file('tokens.csv'), REQUEST);
   mkdirSync(desk.home.file('disk'));
-  // What is recorded before is on the small disk later.
+  // The small disk starts with the files of `before`.
   if (before !== undefined) await desk.svc(before, env && { SVC_STATE_DIR: 'before/state' });
   const argv = command(desk).split(' ');
   const { code, stdout, stderr } = await onSmallDisk(desk.home, pages, argv, { ...desk.env, ...env });

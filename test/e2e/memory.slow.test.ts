@@ -7,7 +7,7 @@ import { Home } from '../support/svc.ts';
 
 const SOAK = process.env['SOAK'] === '1';
 const ENTRIES = SOAK ? 1_000_000 : 20_000;
-/** A short run ends before the heap has found its size. */
+/** The allowed growth. A short run may grow without limit: it ends before the heap reaches a stable size. */
 const MOST_GROWTH_MB = SOAK ? 20 : Infinity;
 
 const home = new Home();
@@ -21,7 +21,7 @@ afterAll(async () => {
   home.remove();
 });
 
-/** The resident memory of a process, in MB; undefined once it has ended. */
+/** Returns the resident memory of a process, in MB; undefined once it has ended. */
 function residentMb(pid: number): number | undefined {
   try {
     const kb = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -57,7 +57,7 @@ describe.runIf(process.platform === 'linux')(`the memory of a command over ${ENT
     expect(code).toBe(0);
     expect(lines).toBeGreaterThanOrEqual(least);
     const used = samples.filter((mb) => mb > 0);
-    // The first third warms up: code is loaded and compiled, and the heap finds its size.
+    // The first third is a warm-up: code is loaded and compiled, and the heap reaches a stable size.
     const warm = Math.max(...used.slice(0, Math.ceil(used.length / 3)));
     expect(Math.max(...used) - warm).toBeLessThan(MOST_GROWTH_MB);
   });

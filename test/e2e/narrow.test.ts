@@ -24,7 +24,7 @@ describe('a terminal of 40 columns', () => {
     writeFileSync(home.file('results.csv'), RESULTS);
     const env = home.environment({ SVC_CONFIG_DIR: 'config', SVC_STATE_DIR: 'state', SVC_CACHE_DIR: 'cache' });
     const run = { cwd: home.path, env: { ...env, SVC_TIME: 'utc' } };
-    // As wide as the longest line needs, so that a line that would not fit is seen whole.
+    // The screen is wider than the 40 columns that svc is told, so that a line that is too long shows up whole.
     const session = new TerminalSession(
       'sh',
       ['-c', `stty cols ${COLUMNS}; exec "$0" "$@"`, process.execPath, LAUNCHER, ...argv],
@@ -33,7 +33,7 @@ describe('a terminal of 40 columns', () => {
     await session.exited;
     const screen = session.screen();
     expect(screen).toContain(holds);
-    // A path or a hash alone on its line stays whole, to be copied.
+    // A path or a hash alone on its line is never broken, so that it can be copied.
     const wide = screen.split('\n').filter((line) => line.length > COLUMNS && / \S/.test(line.trim()));
     expect(wide).toEqual([]);
   });

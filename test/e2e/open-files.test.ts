@@ -5,13 +5,13 @@ import { type Finished, finished, Home, LAUNCHER } from '../support/svc.ts';
 const home = new Home();
 afterAll(() => home.remove());
 
-/** Runs svc where it may have this many files open. */
+/** Runs svc with a limit of this many open files. */
 function svcWithin(files: number, argv: readonly string[]): Promise<Finished> {
   const line = `ulimit -n ${files}; exec "${process.execPath}" "${LAUNCHER}" ${argv.join(' ')}`;
   return finished(spawn('bash', ['-c', line], { cwd: home.path, env: home.environment() }));
 }
 
-/** The fewest open files with which svc can read its settings. */
+/** Finds the lowest limit of open files with which svc can read its settings. */
 async function fewestFiles(): Promise<number> {
   for (let files = 12; files < 60; files += 1)
     if ((await svcWithin(files, ['profile', 'list'])).code === 0) return files;

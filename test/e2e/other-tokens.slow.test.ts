@@ -5,7 +5,7 @@ import type { Interceptor } from '../../src/emulator/options.ts';
 import { openDesk, openQuickDesk, type QuickDesk, type Workplace } from '../au/commands/support.ts';
 import { finished } from '../support/svc.ts';
 
-/** Rows of a result file, changed. The header stays, and there are no more rows than before. */
+/** A function that changes the rows of a result file, without its header. It adds no rows. */
 type Change = (rows: readonly string[]) => readonly string[];
 
 const ofAnotherTenant = (row: string): string => row.replace(/^[^,]*/, (token) => `other-${token}`);
@@ -30,7 +30,7 @@ function sending(change: Change): Interceptor {
   };
 }
 
-/** What is run before, and then with what exit code and file. */
+/** A command that writes results to the file `out`; the command line `before` runs first. */
 interface Command {
   readonly before?: string;
   readonly words: (desk: QuickDesk) => readonly string[];
@@ -142,7 +142,7 @@ describe('results of the tokens of the request', () => {
     const desk = await openQuickDesk({ pickupMs: 0 });
     const [header, ...rows] = readFileSync(desk.home.file('tokens.csv'), 'utf8').trimEnd().split('\n');
     const quoted = rows.map((row, index) => (index % 2 === 0 ? row.replace(/^[^,]*/, '"$&"') : row));
-    // The same token twice: it may also come back twice.
+    // A token that occurs twice in the request may occur twice in the results.
     writeFileSync(desk.home.file('tokens.csv'), [header, ...quoted, quoted[0], ''].join('\r\n'));
     const done = await desk.svc('au submit tokens.csv --wait -o json');
     expect(done).toMatchObject({ code: 0 });

@@ -11,7 +11,7 @@ const LIST = 'GET /account-updater/jobs';
 const PUT = 'PUT /store/requests/*';
 const PAGE = '404,content-type=text/html,body=<h1>Not Found</h1>';
 
-/** What the store makes of the upload, and whether it keeps the file. */
+/** How the store responds to the upload, and whether it keeps the file. */
 const STORES: readonly (readonly [name: string, faults: readonly string[], isKept: boolean])[] = [
   ['acknowledges the file', [], true],
   ['keeps the file and answers 500', [`500,applied@${PUT}`], true],
@@ -31,7 +31,7 @@ const CASES = STORES.flatMap(([store, put, isKept]) =>
   JOBS.map(([job, get]) => ({ store, job, faults: [...put, ...get], isKept })),
 );
 
-/** A desk whose sandbox has these faults until they are lifted. */
+/** Opens a desk whose sandbox has these faults until they are lifted. */
 async function faultyDesk(faults: readonly string[], clock?: FakeClock): Promise<QuickDesk & { lift: () => void }> {
   let current: Interceptor = faultInterceptor(readFaults(faults.join('\n')).faults);
   const desk = await openQuickDesk({
@@ -60,7 +60,7 @@ describe('a file is paid once', () => {
       const round = await desk.svc('au sync --quiet');
       const last = await desk.svc('au submit tokens.csv --wait --timeout 8s');
       expect(last, last.stderr).toMatchObject({ code: isKept ? 0 : 9 });
-      // What is in doubt says when and how it ends, and proposes nothing that pays again.
+      // While a file is in doubt, the output says when and how that ends, and never suggests paying again.
       const ways = /settles it, after [\d-]+ [\d:]+Z at the latest[\s\S]*svc au sync\b[\s\S]*svc au status /;
       for (const { stderr } of [round, last]) {
         expect(ways.test(stderr), stderr).toBe(!isKept);
@@ -81,11 +81,11 @@ describe('a file is paid once', () => {
       const { code, stderr } = await desk.svc('au sync');
       expect([9, 11], stderr).toContain(code);
     }
-    // The service's clock alone proves nothing: this machine's is still in the first minutes.
+    // The service's clock alone proves nothing: by this machine's clock, only minutes have passed.
     const last = await desk.svc(`au wait ${desk.runIds()[0]} --timeout 5s`);
     expect([9, 11], last.stderr).toContain(last.code);
     expect({ uploads: desk.uploads(), jobs: jobsCreated(desk) }).toEqual({ uploads: 1, jobs: 1 });
-    // Only the operator's word pays again.
+    // Only `--again` uploads the file again, which is then paid for twice.
     desk.lift();
     expect(await desk.svc('au submit tokens.csv --again')).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(2);

@@ -7,7 +7,7 @@ import { readSourceFiles } from '../support/source-file.ts';
 import { Home, LAUNCHER } from '../support/svc.ts';
 import { TerminalSession } from '../support/terminal.ts';
 
-/** Every file that draws, and the command lines that show what it draws. */
+/** Every source file that draws, with command lines that show its drawings. */
 const PICTURES: Readonly<Record<string, readonly string[]>> = {
   'tenant/commands/usage.ts': ['tenant usage'],
   'logs/draw-stats.ts': ['logs stats --since 2d'],

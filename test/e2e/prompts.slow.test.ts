@@ -10,7 +10,7 @@ afterAll(() => home.remove());
 
 const ids = { run: '', session: '' };
 
-/** Every file that asks something, a command line that comes to its question, and what is to be given instead. */
+/** Every source file that asks a question, with a command line that leads to it and the option to give instead. */
 const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: RegExp]>> = {
   'au/commands/abandon.ts': [() => `--sandbox au abandon ${ids.run}`, /--yes/],
   'au/commands/abandon.ts of a damaged run': [() => '--sandbox au abandon damaged', /--yes/],
@@ -63,7 +63,7 @@ describe('without a terminal', () => {
   it.each(Object.entries(QUESTIONS))(
     'R54: the question of %s is not asked: exit 2 names what to give instead',
     async (_, [line, instead]) => {
-      // Standard input stays open: whoever reads from it would wait.
+      // Standard input stays open, so that a command that reads it would wait forever.
       const child = home.start(line().split(' '));
       const { code, stderr } = await finished(child);
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(instead) });

@@ -14,7 +14,7 @@ const LARGE_KILLS = process.env['SOAK'] ? 20 : 2;
 const SYNC_KILLS = process.env['SOAK'] ? 50 : 4;
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
 
-/** A tenant, with a machine that submits to it. Others' jobs of the same key would stop a submission that is killed. */
+/** A tenant and a machine that submits to it. A killed submission could not resume if its key had jobs of others. */
 class World {
   readonly home = new Home();
   readonly #directory = mkdtempSync(join(tmpdir(), 'svc-killed-'));
@@ -26,7 +26,7 @@ class World {
     return world;
   }
 
-  /** Runs a submission or another command, and kills it after so many milliseconds. */
+  /** Runs a submission or another command, and kills it after `ms` milliseconds. */
   async killedAfter(ms: number, argv: readonly string[] = SUBMIT): Promise<Finished> {
     const env = { SVC_BASE_URL: this.#sandbox!.url, SVC_PRIVATE_API_KEY: 'sandbox-private-key', SVC_PACING: 'off' };
     const child = this.home.start(argv, { env });
@@ -36,7 +36,7 @@ class World {
     return result;
   }
 
-  /** How often the store took a file for each of these jobs. */
+  /** Counts, for each of these jobs, how often the store accepted a file. */
   uploadsOf(jobs: readonly string[]): number[] {
     const taken = uploadsTaken(this.#directory);
     return jobs.map((job) => taken.filter((each) => each === job).length);
@@ -64,7 +64,7 @@ function writeRows(home: Home, rows: number, mark: string): void {
   writeFileSync(home.file('tokens.csv'), HEADER + lines.join(''));
 }
 
-/** Kills a submission once or twice, lets it come to its end, and holds what came of it against the promise. */
+/** Kills a submission at these moments, lets it finish, and checks that every part was uploaded once. */
 async function survives(rows: number, parts: number, moments: readonly number[]): Promise<void> {
   const world = await World.open();
   const { home } = world;
@@ -83,13 +83,13 @@ async function survives(rows: number, parts: number, moments: readonly number[])
   }
 }
 
-/** Kills a submission, then rounds of `au sync`, and lets further rounds come to the end. */
+/** Kills a submission, then rounds of `au sync` at these moments, and checks the run that further rounds finish. */
 async function survivesRounds(rows: number, moments: readonly number[]): Promise<void> {
   const world = await World.open();
   const { home } = world;
   try {
     writeRows(home, rows, home.path.slice(-6));
-    // A run that was not even recorded is nothing that a round could go on with.
+    // A round of `au sync` can only continue a run that is recorded.
     for (let life = 0; life < 20 && !isRecorded(home); life += 1) await world.killedAfter(400 + 100 * life);
     for (const moment of moments) await world.killedAfter(moment, SYNC);
     let last = await world.killedAfter(120_000, SYNC);
@@ -103,7 +103,10 @@ async function survivesRounds(rows: number, moments: readonly number[]): Promise
   }
 }
 
-/** Killed after it was on record that all was sent, and before that was: the one moment from which no run goes on. */
+/**
+ * Checks a run that was killed after it recorded that all of its file was sent, and before the last bytes went out.
+ * After any other moment, a run can continue.
+ */
 function checkDoubt(world: World, { stderr }: Finished): void {
   const parts = recordsOf(world.home).flatMap((record) => record.parts);
   const doubtful = parts.filter(({ state }) => state === 'unknown');
@@ -137,11 +140,11 @@ function checkOutcome(world: World, rows: number, parts: number): void {
   expect(merged.equals(expected)).toBe(true);
   expect(record.results?.sha256).toBe(createHash('sha256').update(merged).digest('hex'));
   expect(merged.toString().split('\n')).toHaveLength(rows + 2);
-  // Nothing unfinished is left beside the results or the record.
+  // No unfinished file remains beside the results.
   expect(readdirSync(home.path).filter((name) => name.includes('svc-merge'))).toEqual([]);
 }
 
-/** Runs the works a few side by side, and gives how many went well. */
+/** Runs the works, a few at a time, and counts the successful ones. */
 async function sideBySide(works: readonly (() => Promise<void>)[], workers = 3): Promise<number> {
   const left = [...works];
   let well = 0;
@@ -168,7 +171,7 @@ async function timeOf(rows: number): Promise<number> {
 describe('a submission that is killed', () => {
   it(`R36: a submission that is killed uploads its one part once and brings one result, killed at ${KILLS} random moments`, async () => {
     const whole = (await timeOf(300)) * 1.8;
-    // The first moments are the start of the process, where nothing can be lost.
+    // No kill comes in the first 100 ms, where the process starts and nothing can be lost.
     const moment = (): number => 100 + Math.random() * whole;
     const works = Array.from({ length: KILLS }, () => () => survives(300, 1, [moment(), moment()]));
     expect(await sideBySide(works)).toBe(KILLS);

@@ -7,7 +7,7 @@ import { finished, Home } from '../support/svc.ts';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
 
-/** What a command prints otherwise than in its own line: with other words, or on another kind of thing. */
+/** Lines whose output differs from the command's usual line: with other options, or on another kind of object. */
 const VARIANTS: readonly (readonly [title: string, line: string])[] = [
   ['logs stats <archive>', 'logs stats audit --since 2d'],
   ['sandbox cards --3ds', 'sandbox cards --3ds'],
@@ -21,7 +21,7 @@ const VARIANTS: readonly (readonly [title: string, line: string])[] = [
   ['completion install --dry-run', 'completion install --shell bash --dry-run'],
 ];
 
-/** Commands that go on until they are ended, what needs one, and the whole document of the API; shown below. */
+/** Commands that run until they are stopped, commands that need one, and the API document: tested separately. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'events listen',
   'events replay',
@@ -101,7 +101,7 @@ async function lasting(): Promise<[title: string, printed: unknown][]> {
   ];
 }
 
-/** Paths of what was printed that the fields of the command do not cover. */
+/** Returns the paths of the output that the fields of the command do not cover. */
 function unknownFields(fields: readonly string[], printed: unknown, title: string): string[] {
   const rows = Array.isArray(printed) ? printed : [printed];
   const isKnown = (path: string): boolean =>
@@ -121,7 +121,7 @@ async function firstOutput(stream: NodeJS.ReadableStream): Promise<string> {
   return chunk.toString();
 }
 
-/** A line for each path, with the types of its values; `[]` stands for every item of a list. */
+/** Returns a line for each path with the types of its values; `[]` stands for every item of a list. */
 function shapeOf(value: unknown): string[] {
   const types = new Map<string, Set<string>>();
   collect(value, '', types);

@@ -7,7 +7,7 @@ import type { RunningSandbox } from '../../src/emulator/options.ts';
 import { startSandbox } from '../../src/emulator/server.ts';
 import { finished, Home } from '../support/svc.ts';
 
-/** A service with the limits of the real one, and a home whose processes share a key. */
+/** Starts a service with the rate limits of the real one, and creates a home whose processes share a key. */
 async function openWorld(): Promise<{ sandbox: RunningSandbox; home: Home; env: Record<string, string> }> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-shared-limits-'));
   const sandbox = await startSandbox({ directory, logCount: 2_000, limits: 'on' });

@@ -12,7 +12,7 @@ function spooled(): string[] {
   return existsSync(spool) ? readdirSync(spool) : [];
 }
 
-/** Starts a command that reads standard input, and waits until its copy is on disk and waiting for more. */
+/** Starts a command that copies standard input to disk, and waits until the copy exists. The input stays open. */
 async function startReading(): Promise<ReturnType<Home['start']>> {
   const child = home.start(['au', 'check', '-']);
   child.stdin.write(exampleRequestFile());

@@ -14,7 +14,7 @@ interface Desk {
   readonly env: Record<string, string>;
 }
 
-/** A service, and an operator with one key for it. */
+/** Starts a scripted service, and creates the home of an operator with keys for it. */
 async function openDesk(script: Script): Promise<Desk> {
   const server = await FaultServer.start(script);
   const home = new Home();
@@ -95,7 +95,7 @@ describe('a service that asks to wait for half an hour', () => {
     const first = home.start([...SHOW, '--max-wait', '1h'], { env });
     const firstEnd = finished(first);
     while (server.ledger.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    // It notes the hold once it has read the response, before it says that it waits.
+    // The command records the pause for others before it says that it waits.
     await new Promise((resolve) => first.stderr.once('data', resolve));
     first.kill('SIGKILL');
     expect(await firstEnd).toMatchObject({ signal: 'SIGKILL' });

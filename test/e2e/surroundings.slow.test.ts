@@ -34,7 +34,7 @@ describe('a pipe that nobody writes to', () => {
       });
       const child = home.start([...argv, '--debug'], { env });
       const end = finished(child);
-      // Handlers of signals are there before anything is read.
+      // The command installs its signal handlers before it reads the pipe.
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       child.kill('SIGINT');
       expect(await end).toMatchObject({ code: 130 });

@@ -8,7 +8,7 @@ import { Home } from '../support/svc.ts';
 
 let home: Home;
 let api: FaultServer;
-/** Where job `j1` of the service says that its results are. */
+/** The address that job `j1` of the service gives for its results. */
 let store = '';
 
 beforeAll(async () => {
@@ -29,14 +29,14 @@ afterAll(async () => {
 
 const DAY_BEFORE_YESTERDAY = -1;
 
-/** Three certificates that nobody should accept; all but the first are trusted as far as their issuer goes. */
+/** Three certificates that no client should accept. All but the first have a trusted issuer. */
 const BAD: Readonly<Record<string, { readonly certificate: Certificate; readonly trusted: boolean }>> = {
   'signed by itself': { certificate: makeCertificate('localhost'), trusted: false },
   expired: { certificate: makeCertificate('localhost', DAY_BEFORE_YESTERDAY), trusted: true },
   'of another host': { certificate: makeCertificate('other.test'), trusted: true },
 };
 
-/** What connects: the command line for an address, and the variables that lead there. */
+/** Every kind of connection: a command line that opens it, and the variables that lead it to a port. */
 const WAYS: Readonly<Record<string, (port: number) => readonly [argv: string, env: Record<string, string>]>> = {
   API: (port) => ['logs', { SVC_BASE_URL: `https://localhost:${port}` }],
   store: (port) => {
@@ -76,7 +76,7 @@ describe('a certificate that nobody should accept', () => {
       };
       const { code, stdout, stderr } = await home.svc(argv.split(' '), { env });
       expect(code, stderr).toBeGreaterThan(0);
-      // Node warns of the variable on lines of its own.
+      // Node warns about the variable in lines that begin with a parenthesis.
       const own = `${stdout}${stderr}`.split('\n').filter((line) => !line.startsWith('('));
       expect(own.join('\n')).toMatch(/certificate|TLS/);
       expect(impostor.ledger).toEqual([]);

@@ -18,7 +18,7 @@ beforeAll(() => {
 
 afterAll(() => home.remove());
 
-/** What needs an account, a file of the reader's, or goes on until it is ended. */
+/** Examples that need an account or a file of the reader, or that run until they are stopped. */
 const NEEDS_MORE = /^svc (login|logout|profile show|au |events (listen|replay)|sandbox start)/;
 
 describe('the examples of help topics', () => {

@@ -7,7 +7,7 @@ import { finished, Home } from '../support/svc.ts';
 const home = new Home();
 afterAll(() => home.remove());
 
-/** Is loaded before the tool, and takes its files away when the tool loads what counts the results. */
+/** A module that Node loads before the tool. It deletes the tool's files when the tool begins to count results. */
 const UPGRADE = `
   const Module = require('node:module');
   const load = Module._load;
