@@ -35,7 +35,7 @@ describe('the files of the bundle', () => {
   it('the files of the bundle do not need each other in a circle, in which one would run before what it needs', () => {
     const chunks = readdirSync(bundle).filter((name) => name.endsWith('.cjs'));
     const needs = new Map(chunks.map((name) => [name, requiredAtOnce(name)]));
-    // What needs nothing more goes, until only circles are left.
+    // Each round removes the chunks that need no remaining chunk, until only circles are left.
     for (;;) {
       const free = [...needs].filter(([, names]) => names.every((name) => !needs.has(name)));
       if (free.length === 0) break;
@@ -45,7 +45,7 @@ describe('the files of the bundle', () => {
   });
 });
 
-/** The chunks that a chunk requires before it runs; later ones stand behind `Promise`. */
+/** Returns the chunks that a chunk requires before it runs. It requires others later, within a `Promise`. */
 function requiredAtOnce(chunk: string): string[] {
   const text = readFileSync(new URL(chunk, bundle), 'utf8');
   return [...text.matchAll(/(?:[;=,]|^)require\([`'"]\.\/([^`'"]+)[`'"]\)/gm)].map(([, name = '']) => name);
@@ -57,7 +57,7 @@ describe("Node's own modules", () => {
   it.each(['--version', '--help', '__complete fish logs --'])("Node's own modules are not loaded by svc %s", (line) => {
     const home = mkdtempSync(join(tmpdir(), 'svc-modules-'));
     const told = join(home, 'told');
-    // Where it leads to a socket, as that of a child of Node does, writing needs some of them.
+    // The output goes to a file: writing to a socket, as a child of Node does by default, loads some of these modules.
     const file = openSync(told, 'w');
     const env = { HOME: home, PATH: process.env['PATH'] };
     const code = `const { writeSync } = require('node:fs');

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
-// The program has them from these files; packages put the files themselves in the shells' directories.
+// The program prints these files, and packages install them in the directories of the shells.
 it.each([
   ['bash', 'svc.bash'],
   ['zsh', '_svc'],

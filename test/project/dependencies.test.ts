@@ -18,7 +18,7 @@ interface Inside extends Locked {
   readonly name: string;
 }
 
-/** A component of a bill of materials, as far as it is looked at. */
+/** The members of a component in a bill of materials that the tests read. */
 interface Component {
   readonly type: string;
   readonly name: string;
@@ -79,7 +79,7 @@ describe('the packages inside', () => {
   });
 });
 
-/** The packages that the build lists, as the lockfile has them. */
+/** Returns the packages that the build lists, with their entries in the lockfile. */
 function packagesInside(): Inside[] {
   const notices = readFileSync(join(project, 'dist/cli/THIRD-PARTY-NOTICES.txt'), 'utf8');
   const wanted = new Set([...notices.matchAll(/^(\S+ \d+\.\d+\.\d+) \(.+\)$/gm)].map(([, name = '']) => name));
@@ -99,7 +99,7 @@ function allDirect(): Readonly<Record<string, string>> {
   return { ...manifest.dependencies, ...manifest.devDependencies };
 }
 
-/** What a package takes on the disk, without packages of its own. */
+/** Returns the size of a package on disk in kB, without the packages nested in it. */
 function kilobytesOf(path: string): number {
   const names = readdirSync(join(project, path), { recursive: true, encoding: 'utf8' });
   const files = names.filter((name) => !name.split(/[\\/]/).includes('node_modules'));

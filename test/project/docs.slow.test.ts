@@ -13,10 +13,10 @@ const pages = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter(
 );
 const recipes = pages.filter((name) => !name.startsWith('help/') && readBlocks(read(name)).some(isRecipe));
 
-/** What a recipe leaves running when it fails ends with it. */
+/** A trap that stops what a failed recipe leaves running. */
 const AT_THE_END = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT`;
 
-/** Where the project's action keeps the state, unless told otherwise. */
+/** The directory in which the project's action keeps the state by default. */
 const STATE = '.svc';
 
 interface Workflow {
@@ -76,7 +76,7 @@ describe('docs', () => {
     expect(steps.indexOf(using('./.github/actions/svc')!)).toBeLessThan(
       steps.findIndex(({ run }) => run?.startsWith('svc')),
     );
-    // Other people's actions do not see the key.
+    // Only these steps see the key; actions of other people do not.
     const withKey = steps.filter(({ env: own }) => own?.['SVC_PRIVATE_API_KEY'] !== undefined);
     expect(withKey.map(({ name }) => name)).toEqual(['submit', 'check']);
     expect(using('actions/cache/save')).toMatchObject({
@@ -98,12 +98,15 @@ describe('docs', () => {
   });
 });
 
-/** Blocks of other languages are run by the tests of the library and of the archive. */
+/** Tells whether a block is part of a recipe. Tests of the library and the archive run blocks of other languages. */
 function isRecipe({ language, marks }: Block): boolean {
   return ['sh', 'crontab', 'yaml'].includes(language) && marks.length === 0;
 }
 
-/** The test of a real store runs what needs a bucket, and the tests with a database what is SQL. */
+/**
+ * Tells whether the tests here run a block. The test of a real store runs blocks that need a bucket, and the tests with
+ * a database run SQL.
+ */
 function isRunHere({ language, marks }: Block): boolean {
   return language !== 'sql' && !marks.includes('bucket');
 }
@@ -112,7 +115,7 @@ function read(name: string): string {
   return readFileSync(join(docs, name), 'utf8');
 }
 
-/** What a block does, each command followed by the next; a failure says the line of the block. */
+/** Returns the commands of a block as one script, which names the line of the block when it fails. */
 function scriptOf({ language, line, text }: Block): string {
   const trap = `trap 'echo "failed in the block of line ${line}" >&2' ERR`;
   if (language === 'sh') return `${trap}\n${text}`;
@@ -121,18 +124,18 @@ function scriptOf({ language, line, text }: Block): string {
   throw new Error(`line ${line}: nothing is known of running ${language || 'a block without a language'}`);
 }
 
-/** The command behind the five fields of a schedule, in which cron takes \% for a per cent sign. */
+/** Returns the command after the five fields of a schedule. Cron reads \% in it as a percent sign. */
 function commandOfCron(line: string): string {
   if (line.trim() === '' || line.startsWith('#')) return '';
   if (/^\w+=/.test(line)) return `export ${line}`;
   return line.replace(/^(\S+\s+){5}/, '').replaceAll(String.raw`\%`, '%');
 }
 
-/** What the action leaves behind, and the time of the sandbox. */
+/** The variable that the project's action sets, and a `date` that shows the time of the sandbox. */
 const ON_A_RUNNER = `export SVC_STATE_DIR=${STATE}
 date() { command date -d "\${SANDBOX_TIME:-now}" "$@"; }`;
 
-/** A workflow, run now and again after a while, with the settings that hold no secret. */
+/** Returns the commands of a workflow that runs twice, seconds apart, without the settings that contain secrets. */
 function stepsOf(text: string): string[] {
   const { env, jobs } = parse(text) as Workflow;
   const settings = Object.entries(env).filter(([, value]) => !value.includes('${{'));
@@ -141,7 +144,7 @@ function stepsOf(text: string): string[] {
   return [ON_A_RUNNER, ...exported, ...steps, 'sleep 3', ...steps];
 }
 
-/** The commands of a step. Of the conditions, those about files are kept, and those about the schedule if one is given. */
+/** Returns the command of a step. It keeps a condition about files, and one about the schedule if one is given. */
 function commandOfStep({ if: condition = '', run = '' }: Step, schedule?: string): string {
   const [, wanted] = /github\.event\.schedule == '([^']+)'/.exec(condition) ?? [];
   if (schedule !== undefined && wanted !== undefined && wanted !== schedule) return '';
@@ -149,7 +152,10 @@ function commandOfStep({ if: condition = '', run = '' }: Step, schedule?: string
   return file === undefined || run === '' ? run : `if [ -e '${file}' ]; then ${run}; fi`;
 }
 
-/** Machines that run the jobs of a workflow at the embedded sandbox: each has the repository and the cached state alone. */
+/**
+ * Opens a runner for the jobs of a workflow, with the embedded sandbox as the service. Each job starts with the files
+ * of the repository and the cached state only.
+ */
 function openRunner({ jobs }: Workflow) {
   const home = openShellHome();
   onTestFinished(() => home.remove());

@@ -117,10 +117,10 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
     if (!existsSync(executable)) buildInto(release);
     must(process.execPath, ['.release/deb.mjs', '--out', release]);
     for (const each of ['info', 'updates']) mkdirSync(join(root, 'var/lib/dpkg', each), { recursive: true });
-    // An empty system, on which only the libraries are installed that the package asks for.
+    // The target system is empty except for the libraries that the package requires.
     const libraries = must('dpkg-query', ['--status', ...LIBRARIES]);
     writeFileSync(join(root, 'var/lib/dpkg/status'), libraries);
-    // A small image may leave out manual pages.
+    // Without this option, dpkg of a small image may leave out manual pages.
     dpkg('--path-include=/usr/share/*', '--install', deb);
   }, 120_000);
 
@@ -185,7 +185,7 @@ function runWith(env: Record<string, string>, ...args: string[]): { status: numb
   return { status, output: `${stdout}${stderr}` };
 }
 
-/** Runs it while this process goes on, such as to answer it. */
+/** Runs the executable without blocking this process, which can respond to its requests. */
 async function runBeside(
   args: readonly string[],
   env: Record<string, string>,

@@ -21,7 +21,7 @@ const rows = [...read('docs/upgrading.md').matchAll(/^\| (.+?) +\| (\d+)\b/gm)].
   version: Number(version),
 }));
 
-/** What reads each file that is refused, given its text. */
+/** The parser of each kind of file that svc refuses when a newer version wrote it. */
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   '`config.json`: profiles and keys': (text) => parseConfig(text, 'file'),
   '`runs/<id>/run.json`: a run': (text) => parseRecord(text, 'file'),
@@ -78,7 +78,7 @@ describe('svc help security', () => {
   });
 });
 
-/** Where a user without any variable of svc has it, with the home as people write it. */
+/** Returns the default directory of a kind, with the home directory as people write it. */
 function placeOf(platform: NodeJS.Platform, kind: DirectoryKind): string {
   const env = platform === 'win32' ? { APPDATA: 'C:\\A', LOCALAPPDATA: 'C:\\L' } : {};
   const place = directoryOf(testSystem({ platform, env, home: '/~' }), kind) ?? '';

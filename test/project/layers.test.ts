@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { parseSourceFile, readSourceFiles, type Import, type SourceFile } from '../support/source-file.ts';
 import { allCommands } from '../support/tree.ts';
 
-/** First words with a folder. Every other word of the command line is in general/. */
+/** The first words of commands that have a folder. The files of all other commands are in general/. */
 const FEATURES = ['logs', 'au', '3ds', 'tenant', 'events', 'sandbox'];
 
 /**
- * From the top down. A file imports from its own layer and from rows below its own, never from above and never from a
- * neighbor in its row: no feature imports another. The cli, the client and the base have rows of their own as well.
+ * The layers of src/, from the top down. A file imports from its own layer and from lower rows, never from a higher row
+ * or from a neighbor in its row: no feature imports another. The cli, the client and the base span several rows.
  */
 const ROWS = [
   ['process.ts'],
@@ -31,53 +31,53 @@ const ROWS = [
 const BASE = ['base/files', 'base/security', 'base/json', 'base', 'schema'];
 const CLIENT = ['client/api', 'client/transfer', 'client/http'];
 
-/** Layers that see less than the rows would let them. */
+/** Layers that may import less than their rows allow. */
 const ONLY: Readonly<Record<string, readonly string[]>> = {
   'index.ts': ['au', 'logs', ...CLIENT, ...BASE],
   'client/api': ['client/http', ...BASE],
   emulator: ['schema', 'sandbox/data'],
-  // Data files only.
+  // This folder contains data files only.
   'sandbox/data': [],
   schema: [],
   base: ['schema'],
 };
 
-/** Packages of layers that are kept from the rest; `node:` modules are open to all but schema. */
+/** The only packages that these layers may import. All layers but schema may import `node:` modules. */
 const ONLY_PACKAGES: Readonly<Record<string, readonly string[]>> = { emulator: ['hono'], schema: ['zod'], base: [] };
 
-/** Where every start passes; what they import at once loads before the tool knows which command it is to run. */
+/** The files that every start runs. Their static imports load before the tool knows which command to run. */
 const START = ['process.ts', 'cli/app/run.ts'];
 
 const PACKAGES_AT_START = new Set(['commander']);
 
-/** The service emulated is loaded where it is asked for, and not before. */
+/** The files that may load the emulated service, so that other commands start without it. */
 const MAY_LOAD_EMULATOR = /^(cli\/app\/embedded-sandbox\.ts|3ds\/test-cards\.ts|sandbox\/)/;
 
 const MAY_WRITE_TO_STREAMS = /^(process\.ts|cli\/output\/)/;
 
 const TREE = 'tree.ts';
 
-/** Where processes are started, so that none inherits a key. */
+/** The only file that starts processes, so that none inherits a key. */
 const STARTS_PROCESSES = 'base/security/child-environment.ts';
 
-/** Where an exchange ends, so that no failure is replaced by an earlier success. */
+/** The only file that ends an exchange, so that no failure is replaced by an earlier success. */
 const ENDS_EXCHANGES = 'client/http/receiver.ts';
 
 /**
- * Where files are opened: what is found in the place of one must not hold a command up, whatever its type and size. The
- * files of state, config and cache are read in base/files/; the others read what the operator names, or the system's own.
+ * The files that may open files. Whatever lies at a path, of any type and size, must not block a command: base/files/
+ * takes care of that for state, config and cache. The others read files that the operator names, or the system's.
  */
 const MAY_OPEN_FILES = new RegExp(
   `^(${[
     'base/files/',
-    // The service, not the tool.
+    // The emulator is the service, not the tool.
     'emulator/',
-    // The operator's request files, results and archives, the journal of webhook events, and a summary in CI.
+    // These open request files, results and archives, the journal of webhook events, and a summary in CI.
     'client/transfer/(source|part-file)\\.ts',
     'logs/archive/directory-store\\.ts',
     'events/journal\\.ts',
     'cli/app/summary\\.ts',
-    // The process's own entries in /proc.
+    // This one reads the process's own entries in /proc.
     'cli/output/output\\.ts',
   ].join('|')})`,
 );
@@ -136,7 +136,7 @@ function layerRule(path: string, { target = '', kind }: Import): string | undefi
   return rowOf(to) > rowOf(from) ? undefined : `imports go down, and ${to} is not below ${from}`;
 }
 
-/** Follows what loads at every start: no other package may be reached. */
+/** Follows the imports that load at every start, and returns those of packages that must not load then. */
 function startUpRule(files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const seen = new Set(START);
@@ -152,7 +152,7 @@ function startUpRule(files: readonly SourceFile[]): string[] {
   return found;
 }
 
-/** What completion loads when a command is typed: the tree, the command's own file, and nothing that takes long. */
+/** Finds slow imports of what completion loads while a command is typed: of the tree, and of each command's file. */
 function completionRule(files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const named = byPath.get(TREE)?.imports.flatMap(({ target }) => target ?? []) ?? [];
@@ -180,7 +180,7 @@ function isQuick(specifier: string): boolean {
   return specifier.startsWith('node:') ? !SLOW_MODULES.has(specifier) : QUICK_PACKAGES.has(packageName(specifier));
 }
 
-/** The longest folder with a row; a new folder directly in src has none. */
+/** Returns the longest folder of a path that has a row; a new folder directly in src has none. */
 function layerOf(path: string): string | undefined {
   const parts = path.split('/');
   const known = new Set([...ROWS.flat(), ...Object.keys(ONLY)]);

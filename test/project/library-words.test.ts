@@ -7,10 +7,10 @@ import { nodesOf } from '../support/syntax.ts';
 /** The folders that a program can use without a command line. */
 const LIBRARY = 'client base schema'.split(' ');
 
-/** A command of ours, or an option inside a sentence; an option alone is a word of the next command. */
+/** A pattern for a command of svc, or an option inside a sentence. An option alone is a word of a next command. */
 const ADVICE = /['`"]svc [a-z3-]|\bsvc (?:au|logs|3ds|tenant|login|events|api|help) |[^\w-]--[a-z]/;
 
-/** Style sheets and the like, where two hyphens are no option. */
+/** Files with style sheets, in which two hyphens do not begin an option. */
 const NOT_WORDS = new Set(['au/results/report-page.ts']);
 
 const root = fileURLToPath(new URL('../../src/', import.meta.url));

@@ -3,7 +3,7 @@ import { type Command, commandsBehind, type Entry, exitCodesOf } from '../../src
 import { commandPage, isFilled, rootPage } from '../../src/cli/app/help.ts';
 import { type Page, type Section, type TopicName, topicPage, TOPICS } from '../../src/cli/app/topics.ts';
 
-/** The man page svc(1) in roff: the same pages that help shows, for the tool, each command and each topic. */
+/** Returns the man page svc(1) in roff: the pages that help shows for the tool, each command and each topic. */
 export async function manPage(tree: readonly Entry[]): Promise<string> {
   const { title, sections } = rootPage(tree);
   const [name = '', about = ''] = title.split(': ');
@@ -25,7 +25,7 @@ export async function manPage(tree: readonly Entry[]): Promise<string> {
   return `${lines.join('\n')}\n`;
 }
 
-// With what programs need; the meanings of exit codes are listed once, under EXIT CODES.
+// The page of a command also lists its exit codes and fields. EXIT CODES explains the codes once.
 async function referencePage(command: Command, words: string): Promise<Page> {
   const page = await commandPage(command, words);
   const fields = [...new Set(command.fields)].map((field) => (field === '*' ? 'any field of the response' : field));
@@ -54,7 +54,7 @@ function body({ text, examples = [], rows = [] }: Section): string[] {
   ];
 }
 
-/** Text at the start of a line, where a dot or a quote would be a request. */
+/** Escapes text at the start of a line, where roff takes a dot or a quote for a request. */
 function line(text: string): string {
   return /^[.']/.test(text) ? `\\&${inline(text)}` : inline(text);
 }

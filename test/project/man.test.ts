@@ -14,7 +14,7 @@ function has(program: string): boolean {
 }
 
 describe('the man page', () => {
-  // `npm run completions` writes it again.
+  // `npm run completions` updates the man page.
   it('the man page is what the tree says now', async () => {
     await expect(await manPage(TREE)).toMatchFileSnapshot(file);
   });
@@ -23,7 +23,7 @@ describe('the man page', () => {
     const text = readFileSync(file, 'utf8');
     for (const { words } of await allCommands())
       expect(text).toContain(`\n.SS svc ${words.replaceAll('-', String.raw`\-`)}\n`);
-    // npm installs only what is in a list.
+    // npm installs a man page only if it is in a list.
     expect(manifest.man).toEqual(['./man/svc.1']);
     expect(manifest.files).toContain('man');
     expect(text).toMatch(/^[\n\x20-\x7e]*$/);
@@ -44,7 +44,7 @@ describe('the man page', () => {
 
   it.skipIf(!has('mandoc'))('the man page is accepted by mandoc', () => {
     const { error, stdout } = spawnSync('mandoc', ['-Tlint', '-Wwarning', file], { encoding: 'utf8' });
-    // A page that is generated again has no date, so that it stays the same.
+    // The page has no date, so that it only changes when the tree does.
     const warnings = stdout.split('\n').filter((line) => line !== '' && !line.includes('missing date'));
     expect({ error, warnings }).toEqual({ error: undefined, warnings: [] });
   });

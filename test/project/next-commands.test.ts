@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { allCommands } from '../support/tree.ts';
 
 const root = fileURLToPath(new URL('../../src/', import.meta.url));
-/** A next command as it stands in the source: `next: ['au', 'wait', id]`. */
+/** A next command in the source code: `next: ['au', 'wait', id]`. */
 const NEXT = /\b(?:next|command): \[((?:'[\w-]+'(?:, )?)+)([^\]]*)\]/g;
 
 const commands = new Map((await allCommands()).map(({ words, command }) => [words, command]));

@@ -51,7 +51,7 @@ async function svc(line: string): Promise<string> {
   return stdout;
 }
 
-/** Each command with what it needs to run against the sandbox; the tenant is deleted last. */
+/** The command line of each command, which succeeds at the sandbox. The tenant is deleted last. */
 const LINES: Readonly<Record<string, () => string>> = {
   logs: () => 'logs',
   'logs entity-types': () => 'logs entity-types',

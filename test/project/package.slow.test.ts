@@ -27,7 +27,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'svc-package-'));
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** What `npm pack --json` says of a package. */
+/** The report of `npm pack --json` about a package. */
 interface Packed {
   readonly name: string;
   readonly filename: string;
@@ -35,7 +35,7 @@ interface Packed {
   readonly unpackedSize: number;
 }
 
-/** All that an installed package holds. */
+/** The patterns of all files in an installed package. */
 const PACKED = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
   /^bin\/(svc\.js|package\.json)$/,
@@ -48,7 +48,7 @@ const PACKED = [
 
 describe('the package', () => {
   let packed: Packed;
-  // What npm would fetch for it comes from here as well: nothing asks a network.
+  // The dependencies are packed here too, so that npm needs no network to install the package.
   let archives: string[];
   const offline = ['--offline', '--no-audit', '--no-fund', '--cache', join(scratch, 'cache')];
 
@@ -94,7 +94,7 @@ describe('the package', () => {
       const install = spawnSync('npm', ['install', '--global', ...offline, '--prefix', prefix, ...archives], {
         encoding: 'utf8',
       });
-      // The archives of other packages, given by name here, may have scripts that npm warns of.
+      // The other packages, which are given by name here, may have scripts that npm warns about.
       expect({ status: install.status, warned: install.stderr.includes(manifest.name) }).toEqual({
         status: 0,
         warned: false,
@@ -139,7 +139,7 @@ describe('the package', () => {
       stderr: expect.stringContaining('has another hash than expected: nothing was installed'),
     });
     expect(existsSync(added)).toBe(false);
-    // First of a file, then of a release.
+    // The action installs from a file first, then from a release.
     for (const from of [file, '']) expect(install(sum, from)).toMatchObject({ status: 0, stdout: '', stderr: '' });
     expect(readFileSync(variables, 'utf8')).toBe('SVC_STATE_DIR=.svc\n'.repeat(2));
     const svc = join(readFileSync(added, 'utf8').trim().split('\n')[1]!, 'svc');
@@ -263,7 +263,7 @@ function builtFiles(directory: string): { path: string; text: string }[] {
     .map((path) => ({ path, text: readFileSync(join(project, path), 'utf8') }));
 }
 
-/** Names that a built file loads, by `require`, `import` or `export … from`. */
+/** Returns the names that a built file loads by `require`, `import` or `export … from`. */
 function loadsOf(path: string, text: string): string[] {
   return nodesOf(path, text).flatMap((node) => {
     const isRequire = node['type'] === 'CallExpression' && lastName(node['callee'])?.endsWith('require') === true;

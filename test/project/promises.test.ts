@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { isNode, nodesOf, textOf, type Node } from '../support/syntax.ts';
 
-/** How many promises there are to the operator. */
+/** The number of promises to the operator. */
 const PROMISES = 82;
 
 /** Promises that nothing keeps yet. This list only shrinks. */
 const NOT_DUE: ReadonlySet<string> = new Set(['R82']);
 
-/** What is written down of a promise. */
+/** A promise as promises.md describes it. */
 interface Row {
   readonly promise: string;
   readonly text: string;
@@ -18,7 +18,7 @@ interface Row {
   readonly failsWhen: string;
 }
 
-/** A test by its file below `test` and its name, or what its name begins with. */
+/** A test: its file below `test`, and its name or the beginning of its name. */
 interface Proof {
   readonly file: string;
   readonly name: string;
@@ -96,7 +96,7 @@ function exists(promise: string, { file, name }: Proof): boolean {
   return proofs.some((proof) => proof.file === file && proof.name.startsWith(name));
 }
 
-/** Every test whose name begins with the number of a promise. */
+/** Finds every test whose name begins with the number of a promise. */
 function findProofs(directory: string): Proof[] {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((path) =>
     path.endsWith('.test.ts'),
@@ -109,12 +109,12 @@ function testsIn(file: string, text: string): Proof[] {
   return names.filter((name) => promisesIn(name).length > 0).map((name) => ({ file, name }));
 }
 
-/** The numbers that the name of a test begins with. */
+/** Returns the numbers that the name of a test begins with. */
 function promisesIn(name: string): readonly string[] {
   return /^R\d\d(?:(?:, | and |\/| )R\d\d)*\b/.exec(name)?.[0].match(/R\d\d/g) ?? [];
 }
 
-/** The name that the call of `it` or `test` gives, or nothing for any other node and for a test left out. */
+/** Returns the name that a call of `it` or `test` gives; empty for any other node, and for a skipped test. */
 function testName(node: Node): string {
   if (node['type'] !== 'CallExpression' || !Array.isArray(node['arguments'])) return '';
   const words = calleeWords(node['callee']);
@@ -122,7 +122,7 @@ function testName(node: Node): string {
   return textOf(node['arguments'][0]) ?? '';
 }
 
-/** `it each` of `it.each(rows)`. */
+/** Returns `it each` for `it.each(rows)`. */
 function calleeWords(node: unknown): string {
   if (!isNode(node)) return '';
   if (node['type'] === 'Identifier') return String(node['name']);

@@ -56,7 +56,7 @@ describe('the reader of README.md', () => {
   });
 });
 
-/** Whether a block is run: `account` marks one that needs a key of the live service, `by-hand` one that may never end. */
+/** Tells whether a block is run. `account` marks blocks that need a live key, `by-hand` blocks that may never end. */
 function isRun({ language, marks }: Block): boolean {
   return language === 'sh' && !marks.includes('account') && !marks.includes('by-hand');
 }

@@ -6,14 +6,14 @@ import { readSourceFiles } from '../support/source-file.ts';
 
 const root = fileURLToPath(new URL('../../src/', import.meta.url));
 
-/** What users do, what holds for every command, and what holds for the repository. */
+/** The folders of tests without a source file: tests of what users do, of every command, and of the repository. */
 const TESTS_OF_THE_WHOLE = /^(browser|e2e|fuzz|project|simulator|sweeps)\//;
 
 describe('the imports of src/', () => {
   it('imports of src/ run in no circle, types included', () => {
     const files = readSourceFiles(root).map(({ path: file, imports }) => ({
       file,
-      // What loads when it runs may lead back.
+      // A dynamic import loads later, so that it may close a circle.
       targets: imports.flatMap(({ target, kind }) => (target === undefined || kind === 'dynamic' ? [] : [target])),
     }));
     let left = files;
@@ -32,7 +32,7 @@ describe('the tests', () => {
   it('the tests have the name of the source file that they test, and perhaps that of an aspect of it', () => {
     const below = listFiles(fileURLToPath(new URL('../', import.meta.url)));
     const tests = below.filter((file) => file.endsWith('.test.ts'));
-    // A fake that many tests stand on has tests, too.
+    // A fake that many tests rely on has tests, too.
     const fakes = below.filter((file) => file.startsWith('support/'));
     const files = new Set([...listFiles(root), ...fakes].map((file) => file.replace(/\.\w+$/, '')));
     const strays = tests.filter((test) => {

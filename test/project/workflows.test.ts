@@ -20,7 +20,7 @@ const github = readdirSync(join(project, '.github'), { recursive: true, encoding
 const FILES = github.filter((name) => name.endsWith('.yml')).map((name) => join('.github', name));
 const PAGES = ['docs/account-updater-in-ci.md', 'docs/testing-3ds.md'];
 
-/** All that a runner may be told: the project's workflows and action, and the workflows that readers copy. */
+/** Every text that a runner may execute: the project's workflows and action, and the workflows that readers copy. */
 const TEXTS: readonly (readonly [name: string, text: string])[] = [
   ...FILES.map((name) => [name, read(name)] as const),
   ...PAGES.flatMap((name) =>
@@ -31,14 +31,14 @@ const TEXTS: readonly (readonly [name: string, text: string])[] = [
 ];
 const WORKFLOWS = TEXTS.filter(([, text]) => text.includes('jobs:'));
 
-/** What a job may write, and no other: what it is for says so. */
+/** The permissions to write that these jobs need. All other jobs may only read. */
 const WRITES: Readonly<Record<string, readonly string[]>> = {
   attest: ['attestations', 'id-token'],
   npm: ['id-token'],
   files: ['contents'],
 };
 
-// What the linter of `npm run check` does not ask for: see also its own rules.
+// The linter of `npm run check` checks further rules.
 describe('the workflows', () => {
   it('the workflows are there, the action and the two recipes with them', () => {
     expect(TEXTS).toHaveLength(5);
@@ -76,7 +76,7 @@ describe('the workflows', () => {
     const writing = Object.entries(jobs).filter(([, job]) => job.permissions !== undefined);
     for (const [name, job] of writing) {
       expect(Object.keys(job.permissions ?? {}), name).toEqual(WRITES[name]);
-      // Where something may be written, nothing of the project runs.
+      // A job that may write runs no code of the project.
       expect(job.steps.filter(({ uses, run = '' }) => uses?.includes('checkout') || run.includes('npm ci'))).toEqual(
         [],
       );
