@@ -11,7 +11,7 @@ type Sandbox = Awaited<ReturnType<typeof threeDsSandbox>>;
 
 const CHALLENGED = tokenFor('Successful Challenge Authentication');
 
-/** A session with all that the interface lets a request say of a device, authenticated up to its challenge. */
+/** Creates a session with all that a request may say about a device, and authenticates it up to its challenge. */
 async function openSession(on: Sandbox, token: object): Promise<string> {
   const { device_info } = interfaceExample('3ds-read').body as { device_info: unknown };
   const { id } = await on.created({ ...token, type: 'customer', device: 'browser', device_info });
@@ -19,7 +19,7 @@ async function openSession(on: Sandbox, token: object): Promise<string> {
   return id;
 }
 
-/** What must be there before the request of an example, and the id in its path. */
+/** Functions that create what the request of an example needs, and return the id in its path. */
 const PREPARE: Readonly<Record<string, (on: Sandbox) => Promise<string>>> = {
   '3ds-authenticate': async (on) => (await on.start('Successful Frictionless Authentication')).id,
   '3ds-challenge-result': async (on) => {
@@ -107,5 +107,5 @@ describe('the examples of the interface', () => {
   });
 });
 
-// Before the authentication and without a device there is less of a session.
+// A session without a device lacks these members until it is authenticated.
 const NOT_YET = ['modified_date', 'modified_by', 'device_info', 'authentication', 'authentication.*'];

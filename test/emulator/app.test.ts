@@ -5,7 +5,7 @@ import { prepareDirectory, statePaths } from '../../src/emulator/state/journal.t
 import { logPageSchema } from '../../src/schema/log.ts';
 import { MANAGEMENT, PRIVATE, START, stateDirectory } from './harness.ts';
 
-/** The app alone: no server, no socket. */
+/** Creates the app alone, without a server or a socket. */
 function app() {
   const directory = stateDirectory();
   prepareDirectory(statePaths(directory));

@@ -33,7 +33,7 @@ export function stateDirectory(): string {
   return directory;
 }
 
-/** A sandbox that ends with its test; the clock stands still unless moved, and jobs are done at once. */
+/** Starts a sandbox that ends with its test. Its clock stands still unless moved, and its jobs complete at once. */
 export async function sandbox(options: Partial<SandboxOptions> = {}) {
   const directory = options.directory ?? stateDirectory();
   const clock = testClock();
@@ -71,7 +71,7 @@ export interface RawAnswer {
   body: string;
 }
 
-/** A request whose framing the test decides. */
+/** Sends a request whose framing the test decides. */
 export function raw(
   url: string,
   options: { method: string; headers?: Record<string, string | number>; chunks?: string[] },
@@ -93,7 +93,7 @@ export function raw(
   });
 }
 
-/** Waits until a condition holds that other code brings about. */
+/** Waits until other code makes a condition true. */
 export async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; !holds(); tries += 1) {
     if (tries > 500) throw new Error('it did not come about');

@@ -25,7 +25,7 @@ describe('keys and paths', () => {
     for (const { method, path, permission } of API_ROUTES)
       for (const key of SANDBOX_KEYS.filter(({ expired }) => !expired)) {
         const kind = keyTypeOf(permission);
-        // Once the tenant is deleted no key is accepted.
+        // Once the tenant is deleted, no key is accepted.
         const { call } = method === 'DELETE' ? await sandbox() : shared;
         const headers = { 'svc-api-key': key.value };
         const answer = await call(path.replace(':id', 'x'), { method, headers });
@@ -77,7 +77,7 @@ describe('keys and paths', () => {
   it('the sandbox responds with every schema of the table', async () => {
     const { call, createJob } = await sandbox();
     const job = await createJob();
-    // 3-D Secure has tests of its own.
+    // Other tests cover 3-D Secure.
     const routes = API_ROUTES.filter(({ path }) => !/3ds|tokens/.test(path));
     for (const route of routes.toSorted((a, b) => deletesLast(a) - deletesLast(b))) {
       const { method, path, permission, response, status = 200 } = route;

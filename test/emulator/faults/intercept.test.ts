@@ -14,7 +14,7 @@ function faulty(line: string): Promise<Sandbox> {
 
 const tenant = (on: Sandbox) => raw(`${on.url}/tenants/self`, { method: 'GET', headers: MANAGEMENT });
 
-/** What comes over the wire, how it ended, or that it did not end for a while. */
+/** Sends a request, and returns what comes back and how the connection ended: `open` after `patience` milliseconds. */
 function wire(on: Sandbox, patience = 400): Promise<{ text: string; end: string }> {
   return new Promise((resolve) => {
     let text = '';

@@ -59,7 +59,7 @@ const jsonContents = [
       .map(([, content]) => ({ operationId, content })),
   );
 
-// No example: card numbers, even of test cards, stay out of documents.
+// The document shows no card number as an example, not even of a test card.
 const TOKEN = { type: 'card', data: { number: TEST_CARDS[0]?.number, expiration_month: 12, expiration_year: 2030 } };
 
 function checker({ schema }: Content): ValidateFunction {

@@ -173,7 +173,7 @@ describe('a result', () => {
     const on = await sandbox();
     const first = await on.process(exampleRequestFile());
     const token = (await rowsOf(first))[0]!['new_token']!;
-    // The same seed and start make the same jobs: this one would make that token, and has not yet.
+    // The same seed and start create the same jobs: `maker` will create this token, but has not completed yet.
     const early = await sandbox({ processingMs: 1000 });
     const maker = await early.createJob();
     expect(maker.id).toBe(first.id);

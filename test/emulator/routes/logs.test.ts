@@ -27,7 +27,7 @@ async function walk(on: Sandbox, size: number, query: Record<string, string> = {
   return logs;
 }
 
-// What the walks of a test leave themselves.
+// Each read of the logs adds an entry, which this leaves out.
 const withoutReads = (logs: readonly Log[]) => logs.filter((log) => log.entity_type !== 'log');
 
 const requests = (on: Sandbox) => on.ledger().length;
@@ -42,7 +42,7 @@ describe('logs', () => {
     for (const size of [99, 33, 7, 2]) {
       const before = requests(on);
       const seen = await walk(on, size);
-      // Everything from before the walk, and nothing that it added itself.
+      // The walk finds every entry from before it, and none that it adds.
       expect(seen).toHaveLength(131 + before);
       expect(withoutReads(seen)).toEqual(all);
     }
@@ -269,7 +269,7 @@ describe('logs', () => {
   });
 
   it('the list of logs makes only the logs of the page that it serves', async () => {
-    // More than memory could hold.
+    // So large a log would not fit in memory.
     const on = await sandbox({ logCount: 1_000_000_000 });
     await page(on, { size: '100' });
     const middle = new Date(START - 12 * 3_600_000).toISOString();

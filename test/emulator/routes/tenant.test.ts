@@ -135,7 +135,7 @@ describe('the type of the tenant', () => {
     expect((await read(on)).type).toBe('production');
     expect((await read(await sandbox({ directory: on.directory }))).type).toBe('production');
     await expect(sandbox({ directory: on.directory, tenantType: 'test' })).rejects.toThrow('a production tenant');
-    // The limit of 50 requests in 10 seconds is a test tenant's.
+    // Only test tenants have the limit of 50 requests in 10 seconds.
     for (let count = 0; count < 60; count += 1) await read(on);
     expect((await on.call('/tenants/self', { headers: MANAGEMENT })).status).toBe(200);
   });

@@ -61,7 +61,7 @@ describe('the journal', () => {
         survivor.record(job('d'));
         survivor.record(job('e'));
         const found = nonces(survivor);
-        // A line that lacked nothing but its end counts once the end is there.
+        // A line that lacked only its line break counts once the next write adds it.
         expect([`${left.join('')}de`, `${left.join('')}${'abc'[left.length]}de`]).toContain(found.join(''));
         survivor.close();
       }),

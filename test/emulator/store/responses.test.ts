@@ -223,7 +223,7 @@ function withoutLength(url: string): Promise<string> {
   return exchange(url, 'connection: close\r\n');
 }
 
-/** Sends a PUT head as it stands, without a body, and gives the first that comes back. */
+/** Sends a PUT head unchanged, without a body, and returns the first data that comes back. */
 function exchange(url: string, headers: string): Promise<string> {
   const { port, hostname, pathname, search } = new URL(url);
   return new Promise((resolve, reject) => {

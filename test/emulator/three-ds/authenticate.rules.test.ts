@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { brokenConditions } from '../../../src/emulator/three-ds/authenticate.ts';
 import { MERCHANT, MERCHANT_PAYMENT, PAYMENT, type Problem, PURCHASE, threeDsSandbox } from './three-ds-harness.ts';
 
-/** Authentication types as the interface's table has them. */
+/** The session types that the table of the interface gives for each authentication type. */
 const TYPES = {
   'payment-transaction': ['customer'],
   'cardholder-emv-verification': ['customer'],
@@ -40,7 +40,7 @@ type Body = Record<string, unknown>;
 const without = (part: Body, name: string): Body =>
   Object.fromEntries(Object.entries(part).filter(([key]) => key !== name));
 
-/** Paths that break a rule when this body comes to a session of this type. */
+/** Sends each body to a session of the given type, and returns the paths that break a rule. */
 async function refusals(bodies: readonly (readonly [Body, 'customer' | 'merchant'])[]): Promise<string[][]> {
   const on = await threeDsSandbox();
   const found: string[][] = [];

@@ -8,7 +8,7 @@ import { MERCHANT_PAYMENT, PAYMENT, postForm, type Problem, threeDsSandbox, toke
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const VALUE = /^[A-Za-z0-9+/]{27}=$/;
 
-/** Scenarios without a challenge, and what comes of them: status, code, reason, whether a value proves it. */
+/** Scenarios without a challenge, and their outcomes: status, code, reason, and whether a value proves it. */
 const FRICTIONLESS: readonly [ScenarioName, string, string, string | undefined, boolean][] = [
   ['Successful Frictionless Authentication', 'successful', 'Y', undefined, true],
   ['Authentication Attempted', 'attempted', 'A', undefined, true],
@@ -17,7 +17,7 @@ const FRICTIONLESS: readonly [ScenarioName, string, string, string | undefined, 
   ['Authentication Rejected', 'rejected', 'R', 'suspected-fraud', false],
 ];
 
-/** Scenarios with a challenge: its kind, the good answer, and what comes of it. */
+/** Scenarios with a challenge: its kind, and the status, code and reason after the cardholder's correct answer. */
 const CHALLENGED: readonly [ScenarioName, string, string, string, string | undefined][] = [
   ['Successful Challenge Authentication', 'dynamic', 'successful', 'Y', undefined],
   ['Successful Challenge Authentication - Method not Required', 'dynamic', 'successful', 'Y', undefined],

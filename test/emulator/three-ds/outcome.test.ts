@@ -16,7 +16,7 @@ const OPEN = new Set(['challenge', 'decoupled_challenge']);
 
 const scenario = fc.constantFrom(...(Object.keys(SCENARIOS) as ScenarioName[]));
 const sessionType = fc.constantFrom('customer' as const, 'merchant' as const);
-/** Answers with the milliseconds between them: up to more than a challenge lives. */
+/** The cardholder's answers and the milliseconds before each, which may exceed the lifetime of a challenge. */
 const history = fc.array(fc.tuple(fc.constantFrom(...ANSWERS), fc.integer({ min: 0, max: 400_000 })), { maxLength: 8 });
 
 interface Story {
@@ -62,7 +62,7 @@ function story(
   return { session: { number: 1, id: 's', created, answers }, authentication, times };
 }
 
-/** The session as it was when only these many answers had come. */
+/** Returns the session as it was after its first `count` answers. */
 function upTo(session: Session, count: number): Session {
   return { ...session, answers: session.answers.slice(0, count) };
 }
@@ -74,7 +74,7 @@ describe('an outcome, whatever a cardholder does and when', () => {
         const { session, authentication, times } = story(name, type, decoupled, steps);
         let settled: unknown;
         for (const [index, time] of times.entries())
-          // Just before and just after each answer.
+          // The outcome is computed just before and just after each answer.
           for (const count of [index, index + 1]) {
             const outcome = outcomeOf(upTo(session, count), authentication, time);
             expect(outcome).toEqual(settled ?? outcome);

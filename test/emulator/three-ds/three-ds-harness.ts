@@ -26,7 +26,7 @@ export const MERCHANT = {
   category_code: '5411',
 };
 
-/** A right body of a customer's payment. */
+/** A valid body for a customer's payment. */
 export const PAYMENT = {
   authentication_category: 'payment',
   authentication_type: 'payment-transaction',
@@ -36,7 +36,7 @@ export const PAYMENT = {
   cardholder_info: { name: 'Ann Example', email: 'ann@example.com' },
 };
 
-/** A right body of a merchant's payment. */
+/** A valid body for a merchant's payment. */
 export const MERCHANT_PAYMENT = { ...PAYMENT, authentication_type: 'other-payment', decoupled_challenge_max_time: 10 };
 
 export interface Problem {
@@ -46,7 +46,7 @@ export interface Problem {
   errors?: Record<string, string[]>;
 }
 
-/** The token of the first test card of a scenario. */
+/** Returns the token of the first test card of a scenario. */
 export function tokenFor(scenario: ScenarioName, network?: string): string {
   const card = sandboxThreeDsCards().find(
     (card) => card.scenario === scenario && (network === undefined || card.network === network),
@@ -55,7 +55,7 @@ export function tokenFor(scenario: ScenarioName, network?: string): string {
   return card.token;
 }
 
-/** A sandbox with the calls of 3-D Secure. */
+/** Starts a sandbox, and returns it with functions that call 3-D Secure. */
 export async function threeDsSandbox(options: Partial<SandboxOptions> = {}) {
   const on = await sandbox(options);
   const post = (path: string, body: unknown): Promise<Response> =>
@@ -72,7 +72,7 @@ export async function threeDsSandbox(options: Partial<SandboxOptions> = {}) {
     answer(await get(`/3ds/sessions/${id}`), 200);
   const result = async (id: string): Promise<ChallengeResult> =>
     answer<ChallengeResult>(await get(`/3ds/sessions/${id}/challenge-result`), 200);
-  /** A session with its challenge begun, and the address of its page. */
+  /** Starts a session and its challenge, and returns the address of the challenge page. */
   const challenged = async (scenario: ScenarioName, body: unknown = PAYMENT) => {
     const { id } = await start(scenario);
     await authenticated(id, body);
@@ -82,12 +82,12 @@ export async function threeDsSandbox(options: Partial<SandboxOptions> = {}) {
   return { ...on, post, get, created, start, authenticate, authenticated, read, result, challenged };
 }
 
-/** Posts a form as a browser does, without following where it is sent. */
+/** Posts a form as a browser does, but follows no redirect. */
 export function postForm(address: string, fields: Record<string, string>): Promise<Response> {
   return fetch(address, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' });
 }
 
-/** The body of an answer that must have a status. */
+/** Returns the body of a response, which must have this status. */
 async function answer<Body>(response: Response, status: number): Promise<Body> {
   const text = await response.text();
   if (response.status !== status) throw new Error(`${response.status}: ${text}`);

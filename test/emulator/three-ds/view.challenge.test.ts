@@ -9,7 +9,7 @@ const CANCEL = { answer: 'cancel' };
 
 const MINUTE = 60_000;
 
-/** A challenge that is open. */
+/** Starts a session with an open challenge, and returns what a cardholder and a client can do with it. */
 async function challenge(outOfBand = false, body: unknown = PAYMENT) {
   const on = await threeDsSandbox();
   const scenario = outOfBand

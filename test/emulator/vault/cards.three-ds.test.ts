@@ -6,7 +6,7 @@ import { networkOf, TEST_CARDS, THREE_DS_CARDS } from '../../../src/emulator/vau
 import { cardTokenSchema } from '../../../src/schema/vault.ts';
 import { type Problem, threeDsSandbox } from '../three-ds/three-ds-harness.ts';
 
-// Right check digits, and no test cards.
+// These numbers have correct check digits, and are not numbers of test cards.
 const VISA = '4242424242424242';
 const JCB = '3530111333300000';
 const DINERS = '30569309025904';

@@ -11,7 +11,7 @@ interface Receiver {
   readonly url: string;
   readonly got: WebhookDelivery[];
   readonly types: () => string[];
-  /** Statuses of the next answers; 200 after them, `hang` for none. */
+  /** The statuses of the next responses, followed by 200; `hang` sends no response. */
   readonly answers: (number | 'hang')[];
 }
 
@@ -61,7 +61,7 @@ describe('webhooks', () => {
     ]);
     for (const { event } of to.got) for (const id of [event.id, event.trace_id]) expect(id).toMatch(/^[0-9a-f-]{36}$/);
     const deliveries = () => readLedger(on.directory).filter((entry) => entry.event !== undefined);
-    // A delivery is noted when its answer came, a moment after the other side had it.
+    // A delivery is recorded when its response arrives, a moment after the receiver got it.
     await until(() => deliveries().length === 2);
     const sent = deliveries();
     expect(sent).toMatchObject([

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { text as STYLE } from '../../../../src/emulator/three-ds/pages/style.css';
 
-/** Colors by name, of one theme: the first rule is light, the second dark. */
+/** Returns the colors of a theme by name: the first rule is the light theme, the second the dark one. */
 function theme(place: number): Record<string, string> {
   const rule = [...STYLE.matchAll(/:root \{([^}]*)\}/g)][place]?.[1] ?? '';
   const colors = [...rule.matchAll(/--([a-z-]+): (#[0-9a-f]{3,6});/g)];
   return Object.fromEntries(colors.map(([, name = '', value = '']) => [name, value]));
 }
 
-/** Relative luminance as WCAG 2 defines it. */
+/** Returns the relative luminance as WCAG 2 defines it. */
 function luminance(color: string): number {
   const digits = color.length === 4 ? color.replaceAll(/[0-9a-f]/g, '$&$&') : color;
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((start) => {
@@ -23,7 +23,7 @@ function contrast(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** What stands on what, and how much contrast WCAG AA asks for: 4.5 for text, 3 for lines. */
+/** Foregrounds and backgrounds, with the contrast that WCAG AA requires: 4.5 for text, 3 for lines. */
 const PAIRS = [
   ['ink', 'paper', 4.5],
   ['ink', 'ground', 4.5],
