@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readDelivery, type ReceivedEvent } from '../../src/client/webhooks/received.ts';
 
-/** An answer to a posted event. */
+/** A response to a posted event. */
 export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
 }
 
-/** A delivery as the service sends it. */
+/** Returns a delivery as the service sends it. */
 export function delivery(id = 'e1', more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
     event: {
@@ -26,7 +26,7 @@ export function delivery(id = 'e1', more: Readonly<Record<string, unknown>> = {}
   };
 }
 
-/** An event as the receiver hands it on. */
+/** Returns an event as the receiver passes it on. */
 export function received(id = 'e1', more: Readonly<Record<string, unknown>> = {}): ReceivedEvent {
   const bytes = Buffer.from(JSON.stringify(delivery(id, more)));
   const read = readDelivery(bytes);
@@ -35,7 +35,7 @@ export function received(id = 'e1', more: Readonly<Record<string, unknown>> = {}
   return { receivedAt: Date.UTC(2026, 0, 5, 12), headers, bytes, delivery: read.delivery };
 }
 
-/** Posts a body; an object as JSON. */
+/** Posts a body. An object is sent as JSON. */
 export function post(
   url: string | URL,
   body: unknown,
@@ -70,13 +70,13 @@ export function sendRaw(port: number, bytes: string): Promise<string> {
   });
 }
 
-/** A directory of its own, and how it goes away. */
+/** Creates a temporary directory, with a function that removes it. */
 export function ownDirectory(): { path(name: string): string; remove(): void } {
   const directory = mkdtempSync(join(tmpdir(), 'svc-events-'));
   return { path: (name) => join(directory, name), remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
-/** Resolves once this holds; looks again and again for at most `ms`. */
+/** Resolves once a condition is true; fails after `ms` milliseconds. */
 export async function until(holds: () => boolean, ms = 5_000): Promise<void> {
   const last = Date.now() + ms;
   while (!holds()) {

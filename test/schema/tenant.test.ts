@@ -11,7 +11,7 @@ const AUTHENTICATE = {
   cardholder_info: { name: 'A', email: 'a@shop.example' },
 };
 
-/** Paths of all violations, joined by dots. */
+/** Returns the paths of all violations, with dots between their members. */
 function violations(schema: typeof authenticateSchema | typeof tenantUpdateSchema, body: unknown): string[] {
   return (schema.safeParse(body).error?.issues ?? []).map((issue) => issue.path.join('.'));
 }

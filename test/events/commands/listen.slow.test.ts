@@ -214,7 +214,7 @@ describe('svc events listen', () => {
   });
 
   it('svc events listen answers 503 while the disk of its journal is full, keeps whole lines, and says so', async () => {
-    // A limit on the size of files stands in for a full disk: it too cuts the last write short.
+    // A limit on the size of files stands in for a full disk: both cut the last write short.
     const line = `trap '' XFSZ; ulimit -f 4; exec '${process.execPath}' '${LAUNCHER}' events listen --port 0 --journal full.jsonl`;
     const child = spawn('bash', ['-c', line], {
       cwd: home.path,

@@ -102,7 +102,7 @@ describe('svc events replay', () => {
   });
 
   it('svc events replay gives up when the target does not respond at all', async () => {
-    // It speaks no TLS: nothing that would be tried again.
+    // The target speaks no TLS, a failure that svc does not retry.
     target.play([{ on: 'connection', act: (socket) => socket.end('no TLS') }]);
     const href = target.url.href.replace('http:', 'https:');
     writeFileSync(home.file('many.jsonl'), Array.from({ length: 9 }, (_, at) => line(`e${at}`, at)).join(''));

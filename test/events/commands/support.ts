@@ -2,7 +2,7 @@ import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { finished, type Finished, type Home } from '../../support/svc.ts';
 
-/** A listener that runs as a process of its own. */
+/** A listener that runs in a separate process. */
 export interface RunningListener {
   readonly url: string;
   readonly port: number;
@@ -10,7 +10,7 @@ export interface RunningListener {
   readonly ended: Promise<Finished>;
   stdout(): string;
   stderr(): string;
-  /** Lines of data, as objects. */
+  /** Returns the lines of data as objects. */
   rows(): Record<string, unknown>[];
 }
 
@@ -46,7 +46,7 @@ export async function startListener(
   };
 }
 
-/** Lines of JSON as objects. */
+/** Parses lines of JSON. */
 export function rowsIn(text: string): Record<string, unknown>[] {
   return text
     .split('\n')

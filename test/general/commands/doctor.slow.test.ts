@@ -15,12 +15,12 @@ import { finished, Home } from '../../support/svc.ts';
 interface Seen {
   readonly code: number;
   readonly stderr: string;
-  /** By the name of the check. */
+  /** The findings by the names of their checks. */
   readonly on: Readonly<Record<string, Finding>>;
   readonly all: readonly Finding[];
 }
 
-/** What the doctor finds; real time, unless told otherwise. */
+/** Runs `svc doctor` and returns its findings. The clock is the system's unless `options` has another. */
 async function seen(options: HereOptions, argv: readonly string[] = []): Promise<Seen> {
   const { code, stdout, stderr } = await svcHere([...argv, 'doctor', '-o', 'json'], { clock: systemClock, ...options });
   const all = JSON.parse(stdout) as Finding[];
@@ -84,7 +84,7 @@ describe('svc doctor', () => {
   it.each([26, -26])('svc doctor tells a clock that is %i h off, as a warning', async (hours) => {
     const now = (): number => Date.now() + hours * 3_600_000;
     const { code, on } = await seen({ ...(await startSandboxHere()), clock: { ...systemClock, now } });
-    // A certificate is judged by the same clock, but this machine's own sandbox needs none.
+    // A wrong clock also makes certificates look invalid, but a sandbox on this machine has none.
     expect(on['clock']).toMatchObject({
       result: 'warning',
       found: `26 h ${hours > 0 ? 'ahead of' : 'behind'} the service's`,

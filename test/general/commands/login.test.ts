@@ -6,7 +6,7 @@ import { errorIn, type HereResult, startSandboxHere, svcHere } from '../../suppo
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 
-/** A place for settings of its own, and a sandbox that is the service. */
+/** Creates an empty directory for settings, and starts a sandbox as the service. */
 async function place(): Promise<{
   svc: (line: string, input?: string) => Promise<HereResult>;
   config: () => string;
@@ -189,7 +189,7 @@ describe('svc whoami', () => {
     expect(shown).toMatch(/\nmanagement key {2}accepted \(profile default, stored \d+s ago\)\n/);
     expect(shown).toMatch(/\n {2}may +log:read, tenant:read\n {2}may not +report:read\nprivate key +missing\n/);
     expect(shown).toMatch(/\noutput +set by --output\n$/);
-    // As earlier versions wrote it.
+    // Earlier versions did not record when a key was stored.
     writeFileSync(join(env['SVC_CONFIG_DIR'] ?? '', 'config.json'), config().replace(/,\s*"stored_at": "[^"]*"/, ''));
     expect((await svc('whoami -o table')).stdout).toContain('accepted (profile default, age unknown)');
     expect(JSON.parse((await svc('whoami')).stdout)).toMatchObject({ management_key: { stored_at: null } });

@@ -5,7 +5,7 @@ import { COMMAND_LINES, LASTING } from '../../support/command-lines.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 import { World } from '../../support/world.ts';
 
-/** Those that last, and the one after which nobody can log in. */
+/** Commands that run until they are stopped, `reset` itself, and the command after which no key is accepted. */
 const NOT_HERE = new Set([...LASTING, 'reset', 'tenant delete']);
 
 let world: World;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Every file below a directory. */
+/** Lists every file below a directory. */
 function filesIn(directory: string): string[] {
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
@@ -41,7 +41,7 @@ describe('svc reset', () => {
         'completion install --shell fish',
       ])
         await run('', [], { ...argv(line), env });
-      // What is left of a terminal, of an archive in a bucket and of a process that was killed.
+      // A terminal, an archive in a bucket and a killed process leave these files.
       for (const file of [
         '.cache/svc/applications.json',
         '.local/state/svc/archives/0123456789abcdef.lock',

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 
-/** How a shell is started with nothing of its own, and what makes it find what `svc completion install` wrote. */
+/** How a shell starts without the user's settings, and what makes it find the files of `svc completion install`. */
 interface Start {
   readonly args: readonly string[];
   readonly setUp: string;
@@ -30,7 +30,7 @@ const STARTS: Readonly<Record<string, Start>> = {
   fish: { args: ['-i'], setUp: 'function fish_prompt; echo "> "; end' },
 };
 
-/** What is typed before TAB, and what the line is to be after it; a list where two TABs show one. */
+/** The text typed before TAB, and the expected line after it, or the expected list after two TABs. */
 type Case = readonly [typed: string, shown: RegExp];
 
 const EVERYWHERE: readonly Case[] = [
@@ -47,7 +47,7 @@ const EVERYWHERE: readonly Case[] = [
   ['svc au submit --out=to', /--out=tokens\.csv/],
   ['svc au submit wi', /submit with\\ space\.csv/],
   ['svc sandbox start --directory pla', /--directory place\//],
-  // Told by a service: a colon, at which bash cuts words; a blank; and what must never be run.
+  // A service named these types: with a colon, at which bash splits words; a space; and a command that must not run.
   ['svc logs --entity-type a:', /--entity-type a(\\)?:bcd/],
   ['svc logs --entity-type $HO', /--entity-type \$HO/],
   ['svc logs --entity-type bla', /--entity-type blank(\\ | ')within/],
@@ -55,7 +55,7 @@ const EVERYWHERE: readonly Case[] = [
     'svc logs --entity-type evil',
     /--entity-type (evil\\\$\\\(touch\\ pwned1\\\)|evil'\$\(touch pwned1\)'|'evil\$\(touch pwned1\)')/,
   ],
-  // Typed by the person, and handed over unread.
+  // The user typed these words. Completion passes them on without evaluating them.
   ['svc logs $(touch pwned2) --gre', /pwned2\) --grep/],
   ['svc logs "$(touch pwned3)" --gre', /pwned3\)" --grep/],
   ["svc logs '$(touch pwned4)' --gre", /pwned4\)' --grep/],
@@ -111,7 +111,7 @@ function completesIn(shell: string, { args, setUp }: Start): void {
   }, 30_000);
 
   afterAll(async () => {
-    // Killed, a shell could still write its history.
+    // A shell that is killed could still write its history.
     terminal.type('\u0015exit\r');
     await terminal.exited;
     home.remove();
@@ -125,7 +125,8 @@ function completesIn(shell: string, { args, setUp }: Start): void {
     expect(readdirSync(home.file('work')).toSorted()).toEqual(FILES);
   });
 
-  // Takes the line that is there away (Ctrl-U; Ctrl-C could come too early and let it run), runs a line of its own, and waits for what it prints.
+  // Clears the line, runs another one, and waits for its output. It clears with Ctrl-U, since Ctrl-C could come too
+  // early and let the line run.
   async function fresh(session: TerminalSession, line = 'true'): Promise<string> {
     const mark = `mark-${(marks += 1)}-here`;
     session.type('\u0015');
@@ -137,7 +138,7 @@ function completesIn(shell: string, { args, setUp }: Start): void {
 
 async function furnishedHome(): Promise<Home> {
   const home = new Home();
-  // Without the last one fish begins to read every manual page of the machine.
+  // Without this directory, fish starts to read every manual page of the machine.
   const fish = '.local/share/fish/generated_completions';
   for (const directory of ['bin', 'work/place', '.config/svc', '.cache/svc', fish])
     mkdirSync(home.file(directory), { recursive: true });

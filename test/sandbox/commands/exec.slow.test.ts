@@ -10,14 +10,14 @@ afterAll(() => home.remove());
 
 const SVC = [process.execPath, LAUNCHER];
 
-/** Runs a command below `sandbox exec`. */
+/** Runs a command with `svc sandbox exec`. */
 function exec(options: readonly string[], command: readonly string[], env: Record<string, string> = {}) {
   return home.svc(['sandbox', 'exec', ...options, '--', ...command], { env: { TMPDIR: home.path, ...env } });
 }
 
 const node = (code: string, ...words: string[]) => [process.execPath, '-e', code, ...words];
 
-/** Asks for the tenant and logs, as often as told. */
+/** A script that requests the paths in its arguments, one after the other. */
 const ASK = `
   const ask = (path) => fetch(process.env.SVC_BASE_URL + path, {
     headers: { 'svc-api-key': process.env.SVC_MANAGEMENT_API_KEY } });

@@ -6,7 +6,7 @@ import { finished, Home } from '../../support/svc.ts';
 const home = new Home();
 afterAll(() => home.remove());
 
-/** Starts a sandbox as a process, and gives what it says when it is ready. */
+/** Starts a sandbox in a separate process, and returns what it prints once it is ready. */
 async function start(...options: string[]): Promise<{ url: string; directory: string }> {
   const child = home.start(['sandbox', 'start', '--port', '0', '-o', 'jsonl', ...options]);
   const end = finished(child);

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { FaultServer, type Step } from '../../support/fault-server.ts';
 import { answer, json } from '../../support/fault-steps.ts';
 
-/** A tenant as the service answers it, with a setting and a member that nobody here knows. */
+/** A tenant as the service returns it, with a setting and a member that svc does not know. */
 export const TENANT = {
   id: '4c0a2f6e-0000-4000-8000-000000000001',
   owner_id: '4c0a2f6e-0000-4000-8000-000000000002',
@@ -23,18 +23,18 @@ export const TENANT = {
 /** A tenant of any content. */
 export type AnyTenant = Record<string, unknown>;
 
-/** What the scripted service does; by default it behaves. */
+/** The responses of the scripted service; by default they are correct. */
 export interface TenantScript {
-  /** Answers to GET in order, the last one for all that follow. */
+  /** The responses to GET in order, where the last one repeats. */
   readonly reads?: readonly AnyTenant[];
-  /** Answer to PUT, made from its body. */
+  /** Makes the response to PUT from its body. */
   readonly put?: (body: AnyTenant) => Step;
   readonly delete?: Step;
-  /** Answer to the usage report. */
+  /** The response to a request for the usage report. */
   readonly usage?: unknown;
 }
 
-/** A service with one tenant, closed when the test ends. */
+/** Starts a service with one tenant, which ends with the test. */
 export async function tenantServer(script: TenantScript = {}): Promise<FaultServer> {
   const { reads = [TENANT], put = (body) => json({ ...TENANT, ...body }), usage } = script;
   let read = 0;
@@ -49,12 +49,12 @@ export async function tenantServer(script: TenantScript = {}): Promise<FaultServ
   return server;
 }
 
-/** The body of a received request, decoded. */
+/** Decodes the body of a received request. */
 export function bodyOf(request: { readonly body: string } | undefined): AnyTenant {
   return JSON.parse(Buffer.from(request?.body ?? '', 'latin1').toString('utf8')) as AnyTenant;
 }
 
-/** The methods that arrived, in order. */
+/** Returns the methods of the received requests, in order. */
 export function methods(server: FaultServer): string {
   return server.ledger.map(({ method }) => method).join(' ');
 }
