@@ -22,7 +22,7 @@ export function checkEnd(
   // A command printed for one tenant can be a usage error with the keys of another.
   if (code === 2 && keys === 'theirs' && argv.includes('--adopt')) return;
   if (code === 1 && stderr.includes('does not exist (ENOENT)')) return;
-  // The tool refuses to resume an abandoned run.
+  // The tool refuses to submit the file of an abandoned run.
   if (code === 2 && stderr.includes('was abandoned')) return;
   // The tool does not replace an existing file without --force.
   if (code === 2 && stderr.includes('.csv exists')) return;

@@ -8,14 +8,14 @@ import { archiveToTamper, DAY, END, entries, GAP, START, Tampering } from '../lo
 import { svcHere } from '../support/run-here.ts';
 
 /**
- * What `svc logs verify` says of a tampered archive without a hash from before. With the hash, all but the harmless are
- * found.
+ * The result of `svc logs verify` for a tampered archive, without a hash from before the tamper. With that hash, it
+ * finds every tamper that is not harmless.
  */
 type Alone =
   | 'found'
-  /** The archive is consistent, as if it had been made so: only its newest hash is another one. */
+  /** The archive is consistent, as if written that way. Only its newest hash differs. */
   | 'another hash'
-  /** All that is printed stays the same. */
+  /** The output stays the same. */
   | 'harmless';
 
 type Tamper = readonly [name: string, alone: Alone, harm: (archive: Tampering) => void];
@@ -25,7 +25,7 @@ const iso = (at: number): string => new Date(at).toISOString();
 const NO_SEGMENTS: Segment[] = [];
 const RECORD = { kind: 'segments' as const, segments: NO_SEGMENTS, written_at: iso(END) };
 
-/** Changes of files, without the skill to make the chain fit again. */
+/** Changes of files by somebody who does not repair the chain. */
 const FILES: readonly Tamper[] = [
   ['a byte of a segment', 'found', (it) => it.edit(it.file(SEGMENT), (text) => `${text.slice(0, -1)}~`)],
   ['a segment is cut', 'found', (it) => fs.truncateSync(it.at(it.file(SEGMENT)), 20)],
@@ -104,7 +104,7 @@ const FILES: readonly Tamper[] = [
   ['a hidden file among the segments', 'harmless', (it) => it.write(`${path.dirname(it.file(SEGMENT))}/.x`, 'x')],
 ];
 
-/** Changes of records by somebody who makes the chain and its head fit again. */
+/** Changes of records by somebody who repairs the chain and its head. */
 const FORGERIES: readonly Tamper[] = [
   ['another service', 'another hash', (it) => it.forge('begin', () => ({ service: 'https://other.example' }))],
   ['another tenant', 'another hash', (it) => it.forge('begin', () => ({ tenant_id: 'other' }))],
@@ -206,7 +206,7 @@ const FORGERIES: readonly Tamper[] = [
 
 const APPENDED = '2026-01-01T00:00:00.000Z';
 
-/** Records behind the newest one: the hash of before is still in the chain. */
+/** Records added after the newest one, so that the hash from before is still in the chain. */
 const ADDITIONS: readonly Tamper[] = [
   ['a drop that the archive counts', 'another hash', (it) => it.drop(APPENDED)],
   ['a drop that names no month', 'found', (it) => it.drop(APPENDED, { months: [] })],
@@ -268,13 +268,13 @@ const ADDITIONS: readonly Tamper[] = [
   ],
 ];
 
-/** What verifying finds: the exit code, all rows, and the hash of the newest record. */
+/** Verifies an archive. Resolves to the exit code, all rows and the hash of the newest record. */
 async function verify(top: string, ...argv: string[]) {
   const { code, stdout } = await svcHere(['logs', 'verify', top, '-o', 'jsonl', ...argv]);
   return { code, stdout, newest: /"sha256":"([0-9a-f]{64})"\}\n$/.exec(stdout)?.[1] };
 }
 
-/** What becomes of each tamper, verified without and with the hash of before. */
+/** Resolves to the outcome of each tamper, verified without and with the hash from before it. */
 async function outcomes(tampers: readonly Tamper[]) {
   const { top, hash } = await archiveToTamper();
   const honest = await verify(top);

@@ -7,11 +7,11 @@ import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
 
 const commands = (await allCommands()).map(({ words, command }) => [words, command.changes ?? false] as const);
-/** Lines that change something where the command's own line does not. */
+/** Command lines that change something at the service, for commands whose usual line does not. */
 const CHANGING: Readonly<Record<string, string>> = { api: 'api POST /account-updater/jobs', 'au sync': 'au sync' };
 const home = mkdtempSync(join(tmpdir(), 'svc-production-'));
 const dirs = { SVC_CONFIG_DIR: join(home, 'config'), SVC_CACHE_DIR: join(home, 'cache') };
-/** The keys of a profile that is known to belong to a production tenant. */
+/** An environment whose profile has keys and is known to belong to a production tenant. */
 const env = { ...dirs, SVC_PROFILE: 'prod', SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
 let world: World;
 
@@ -32,12 +32,12 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Not an event that is forwarded, nor what a sandbox is asked to do. */
+/** Tells whether a request changes something at the service. Forwarded events and sandbox controls do not count. */
 function isChange(method: string, path: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && !/^\/(?:hooks|sandbox)\b/.test(path);
 }
 
-/** Makes the run of the profile one that has yet to be uploaded. @returns its id */
+/** Changes the record of the profile's run, so that its file has yet to be uploaded. @returns its id */
 function leaveToUpload(directory: string): string {
   const runs = join(directory, '.local/state/svc/runs');
   for (const name of readdirSync(runs)) {
@@ -51,7 +51,7 @@ function leaveToUpload(directory: string): string {
   throw new Error('the profile has no run');
 }
 
-/** The file goes to the store, which is behind no counter here. */
+/** Commands that send only to the store, whose requests this test does not count. */
 const UNSEEN = new Set(['au upload']);
 
 describe('the mark of the tenant', () => {
@@ -69,7 +69,7 @@ describe('the mark of the tenant', () => {
         before = world.requests.length;
         return run(words, [], { env, ...(argv && { argv }) });
       });
-      // These have just read the tenant, and know better.
+      // The commands of `tenant` have just read the real tenant, which is a test tenant.
       const mark = words.startsWith('tenant ') ? 'TEST ' : 'PRODUCTION ';
       const sent = world.requests.slice(before).filter(({ method, path }) => isChange(method, path));
       expect({ words, changes: sent.length > 0 || UNSEEN.has(words), marked: stderr.includes(mark) }).toEqual({

@@ -9,14 +9,14 @@ import { archiveToTamper, GAP, Tampering } from '../logs/archive/tampers.ts';
 import { svcHere } from '../support/run-here.ts';
 
 /**
- * What verify.sh says of a tampered bundle, given the hash of the newest record only, or none. The hash of the bundle finds
- * every tamper.
+ * The result of verify.sh for a tampered bundle, given only the hash of the newest record, or no hash. With the hash of
+ * the bundle, it finds every tamper.
  */
 type Outcome =
   | 'found'
-  /** What is printed is consistent, and other than before: fewer days, or another newest record. */
+  /** The output is consistent but differs from before: fewer days, or another newest record. */
   | 'said'
-  /** What is printed stays the same, and says that this is not proven. */
+  /** The output stays the same, and says that it does not prove this fact. */
   | 'not proven';
 
 type Tamper = readonly [name: string, withRecord: Outcome, alone: Outcome, harm: (bundle: Tampering) => void];
@@ -28,7 +28,7 @@ function found(name: string, harm: Tamper[3]): Tamper {
   return [name, 'found', 'found', harm];
 }
 
-/** A change of evidence.json that differs from the records. */
+/** Returns a tamper after which evidence.json contradicts the records. */
 function states(name: string, change: (statement: Record<string, unknown>) => object): Tamper {
   return found(name, (it) => restate(it, change));
 }
@@ -38,7 +38,7 @@ function restate(it: Tampering, change: (statement: Record<string, unknown>) => 
   it.write(STATEMENT, `${JSON.stringify({ ...said, ...change(said) }, undefined, 2)}\n`);
 }
 
-/** Changes without the skill to make the list of sums fit again. */
+/** Changes by somebody who does not repair the list of sums. */
 const CHANGES: readonly Tamper[] = [
   found('a byte of a segment', (it) => it.edit(it.file(SEGMENT), (text) => `${text.slice(0, -1)}~`)),
   found('a segment is cut', (it) => fs.truncateSync(it.at(it.file(SEGMENT)), 20)),
@@ -58,7 +58,7 @@ const CHANGES: readonly Tamper[] = [
   found('the sums are gone', (it) => it.remove(SUMS)),
 ];
 
-/** Things that do not belong there. The list of sums fits again. */
+/** Files and folders that do not belong to a bundle, added with a repaired list of sums. */
 const ADDITIONS: readonly Tamper[] = [
   found('a foreign file', (it) => it.write('notes.txt', 'x')),
   found('a foreign file among the records', (it) => it.write('_manifest/notes.json', '{}')),
@@ -82,7 +82,7 @@ const ADDITIONS: readonly Tamper[] = [
   found('a name of spaces', (it) => it.write(' ', 'x')),
 ];
 
-/** The same for what the bundle says. */
+/** Changes of the readme and the statement, with a repaired list of sums. */
 const STATEMENTS: readonly Tamper[] = [
   found('another readme', (it) => it.edit(TEXT, (text) => text.replace('What', 'Not what'))),
   states('another version', () => ({ version: 2 })),
@@ -117,7 +117,7 @@ const STATEMENTS: readonly Tamper[] = [
   ['a problem more', 'said', 'said', (it) => restate(it, () => ({ verified: { problems: [{ problem: 'missing' }] } }))],
 ];
 
-/** The same for days and records. */
+/** Changes of days and records, with a repaired list of sums. */
 const CONTENTS: readonly Tamper[] = [
   ['a first day less, and all says so', 'said', 'said', (it) => withoutDay(it, 0)],
   ['a last day less, and all says so', 'said', 'said', (it) => withoutDay(it, -1)],
@@ -168,7 +168,7 @@ function daysIn(it: Tampering): string[] {
   return [...days].toSorted();
 }
 
-/** Takes a day away, and says so everywhere. */
+/** Removes a day, and adapts the statement to that. */
 function withoutDay(it: Tampering, place: number): void {
   const day = daysIn(it).at(place) ?? '';
   const listed = it.records().flatMap((record) => (record.kind === 'segments' ? record.segments : []));
@@ -183,7 +183,7 @@ function withoutDay(it: Tampering, place: number): void {
   }));
 }
 
-/** Makes the list of sums fit again. */
+/** Repairs the list of sums. */
 function forgeSums(it: Tampering): void {
   const listed = execFileSync('find', ['.', '-type', 'f', '!', '-name', SUMS, '-exec', 'sha256sum', '{}', '+'], {
     cwd: it.top,
@@ -198,7 +198,7 @@ function folder(): string {
   return made;
 }
 
-/** A bundle, unpacked, and both hashes that its script takes. */
+/** Resolves to an unpacked bundle, and both hashes that its script accepts. */
 async function bundle() {
   const { top } = await archiveToTamper();
   const cwd = folder();
@@ -209,7 +209,7 @@ async function bundle() {
   return { top: path.join(cwd, 'evidence'), sums, record };
 }
 
-/** How a shell runs the script: with these words before it, and this path. */
+/** A shell that runs the script: the words before its path, and the environment. */
 interface Shell {
   readonly words: readonly string[];
   readonly env: NodeJS.ProcessEnv;
@@ -307,7 +307,7 @@ describe('the script of an evidence bundle', () => {
   }
 });
 
-/** A shell that has no other programs than its own. */
+/** Returns a busybox shell that finds no programs except those of busybox. */
 function busybox(): Shell {
   const programs = folder();
   const program = execFileSync('sh', ['-c', 'command -v busybox'], { encoding: 'utf8' }).trim();

@@ -30,7 +30,7 @@ describe('when output cannot be written', () => {
   });
 });
 
-/** A stream on a disk that is full. */
+/** Returns a stream on a full disk. */
 function full(): Writable {
   return new Writable({
     write(_chunk, _encoding, done) {

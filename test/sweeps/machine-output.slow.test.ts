@@ -7,7 +7,7 @@ import { COMMAND_LINES, exitCodeOf, LASTING } from '../support/command-lines.ts'
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
 
-/** Reads what a format promises; throws where the text breaks it. */
+/** The parser of each format, which throws if a text is malformed. */
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   json: (text) => JSON.parse(text) as unknown,
   jsonl: (text) => lines(text).map((line) => JSON.parse(line) as unknown),
@@ -52,7 +52,7 @@ describe('what every command prints for programs', () => {
   });
 });
 
-/** What keeps the data of a command from being read as this format; undefined: nothing. Without fields it prints no data. */
+/** Returns why output is malformed; undefined if it is not. A command without fields prints no data to parse. */
 function faultIn({ fields }: Command, format: string, text: string): unknown {
   if (text === '' || fields === undefined) return undefined;
   try {

@@ -29,7 +29,7 @@ describe('without a terminal', () => {
   );
 });
 
-/** The error that asks for input without naming an option for it; undefined: there is none. */
+/** Returns an error that demands input without naming an option for it; undefined if there is none. */
 function unnamedOption(run: HereResult): unknown {
   if (run.code !== 2) return undefined;
   const { code, message, hint, next } = errorIn(run);

@@ -3,7 +3,7 @@ import { LASTING } from '../support/command-lines.ts';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
 
-/** What they print is a document or a script, whoever reads it. */
+/** Commands that print a document or a script to every reader. */
 const DOCUMENTS = new Set(['3ds template', 'sandbox openapi', 'sandbox cards', 'tenant export']);
 
 const commands = (await allCommands()).map(({ words }) => words);

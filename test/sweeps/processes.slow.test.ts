@@ -6,7 +6,7 @@ import { World } from '../support/world.ts';
 const FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'];
 const IS_SOAK = process.env['SOAK'] !== undefined;
 
-/** Commands of the tree that end by themselves, each with one format; with all of them in a soak. */
+/** Commands that end by themselves, each with one format, or with all formats in a soak. */
 const runs = (await allCommands())
   .filter(({ words }) => !LASTING.has(words))
   .flatMap(({ words }, turn) => {

@@ -9,7 +9,7 @@ import { afterAll, expect, it } from 'vitest';
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'svc-reproducible-'));
 
-/** What a build reads. */
+/** The files and folders that a build reads. */
 const SOURCES = ['.release', 'bin', 'completions', 'docs', 'man', 'src', 'CHANGELOG.md', 'LICENSE', 'README.md'];
 const SETTINGS = readdirSync(project).filter((name) => /^(package|tsconfig).*\.json$|\.config\.ts$/.test(name));
 
@@ -23,7 +23,7 @@ it('two builds in two places, and their packages, are the same to the last byte'
 
 function build(directory: string): { files: Record<string, string>; packed: string } {
   for (const name of [...SOURCES, ...SETTINGS]) cpSync(join(project, name), join(directory, name), { recursive: true });
-  // The packages lie elsewhere: as deep, the way to them is the same.
+  // Both builds are at the same depth, so that their relative paths to the linked packages are equal.
   symlinkSync(join(project, 'node_modules'), join(directory, 'node_modules'));
   must(directory, 'npm', ['run', '--silent', 'build']);
   const told: unknown = JSON.parse(must(directory, 'npm', ['pack', '--json', '--ignore-scripts']));

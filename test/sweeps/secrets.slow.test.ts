@@ -7,7 +7,7 @@ import { World, type WorldOptions } from '../support/world.ts';
 const KEY = 'canary-key-Zx81-do-not-show';
 const KEYS = { SVC_MANAGEMENT_API_KEY: KEY, SVC_PRIVATE_API_KEY: KEY };
 const FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'];
-/** All products of formats and responses; a round has each response once and the formats by turns. */
+/** Whether each response is tested with all formats. Otherwise it is tested with one of them, by turns. */
 const IS_SOAK = process.env['SOAK'] !== undefined;
 
 const commands = (await allCommands()).map(({ words, command }) => [words, command] as const);
@@ -61,7 +61,7 @@ const refuse = BAD_RESPONSES['a refusal']!;
 
 const SECRETS = [KEY, Buffer.from(KEY).toString('base64').slice(2, -4), CANARY.signature];
 
-/** The text in which a secret shows; undefined: none does. */
+/** Returns the output if it shows a secret; undefined if it does not. */
 function secretIn({ stdout, stderr }: HereResult): string | undefined {
   const text = stdout + stderr;
   const shows = SECRETS.some((secret) => text.includes(secret)) || /4111.?1111.?1111.?1111/.test(text);
