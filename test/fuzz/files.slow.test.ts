@@ -7,7 +7,7 @@ import { errorIn, type HereResult } from '../support/run-here.ts';
 import { World } from '../support/world.ts';
 import { changes, mutate } from './mutate.ts';
 
-/** What reads a file that somebody else may have written, changed or damaged, and the lines that read it. */
+/** Files that somebody else may have written, changed or damaged, and the command lines that read them. */
 const READERS: Readonly<Record<string, readonly [file: RegExp, lines: readonly string[]]>> = {
   'a request file': [/^tokens\.csv$/, ['au check tokens.csv', 'au submit tokens.csv --dry-run']],
   'a result file': [
@@ -33,10 +33,10 @@ const READERS: Readonly<Record<string, readonly [file: RegExp, lines: readonly s
 
 const IS_SOAK = process.env['SOAK'] !== undefined;
 
-/** As many cases as a soak can have; with fixed seeds otherwise. */
+/** The number of cases: many in a soak; otherwise few, with a fixed seed. */
 const CASES = IS_SOAK ? { numRuns: 300 } : { numRuns: 12, seed: 11 };
 
-/** Cases that failed once, or are worse than chance finds: `<reader>.<name>` holds the bytes of the file. */
+/** The folder of cases that failed once, or that chance would not find. `<reader>.<name>` is a file to read. */
 const kept = fileURLToPath(new URL('cases/', import.meta.url));
 
 let world: World;
@@ -77,7 +77,7 @@ describe('whatever the bytes are', () => {
   );
 });
 
-/** What is wrong with how a command ended: a fault of its own, a failure without a word, or a card number shown. */
+/** Returns what is wrong with the end of a command: a bug, a failure without a message, or a shown card number. */
 function unexplained(result: HereResult): unknown {
   if (/(?<![\da-z.])4242424242424242(?![\da-z])/i.test(result.stdout + result.stderr)) return 'shows a card number';
   if (result.code === 0) return undefined;

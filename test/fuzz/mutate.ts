@@ -38,7 +38,7 @@ const PIECES = [
 
 const place = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 
-/** One change of bytes; places are shares of the length, so that a change means something for every text. */
+/** One change of bytes. Places are shares of the length, so that a change applies to every text. */
 const change = fc.oneof(
   fc.record({ what: fc.constant('insert' as const), at: place, piece: fc.constantFrom(...PIECES) }),
   fc.record({ what: fc.constant('replace' as const), at: place, piece: fc.uint8Array({ minLength: 1, maxLength: 3 }) }),
@@ -50,7 +50,7 @@ const change = fc.oneof(
 /** A few changes, to be applied one after the other. */
 export const changes = fc.array(change, { minLength: 1, maxLength: 4 });
 
-/** `bytes` with the changes made. */
+/** Returns `bytes` with the changes applied. */
 export function mutate(
   bytes: Uint8Array,
   list: readonly (typeof change extends fc.Arbitrary<infer C> ? C : never)[],

@@ -23,7 +23,7 @@ afterAll(async () => {
   home.remove();
 });
 
-/** What a person could type: words and options of the tree, values of every kind, and what is neither. */
+/** Draws what a person could type: commands, options, values of every kind, and nonsense. */
 function typed(): fc.Arbitrary<string[]> {
   const words = Object.entries(COMMAND_LINES)
     .filter(([name]) => !LASTING.has(name) && name !== 'logs tail' && name !== 'sandbox exec')
@@ -49,7 +49,7 @@ function typed(): fc.Arbitrary<string[]> {
       '@',
       '*',
     ),
-    // What looks like a name of the world would be filled in.
+    // The test world would replace a name in braces with a value.
     fc.string({ maxLength: 12 }).filter((text) => !/\{[a-z-]+\}/.test(text)),
     fc.integer().map(String),
   );
@@ -116,7 +116,7 @@ describe('whatever is posted', () => {
   });
 });
 
-/** Sends bytes, ends the sending side, and resolves to what came back. */
+/** Sends bytes, ends the sending side, and resolves to the response. */
 async function send(port: number, bytes: Uint8Array): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let received = '';
