@@ -6,14 +6,14 @@ import { type CycleRows, nameOf, type SharedRows } from './cycle-rows.ts';
 import { statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 
-/** What is to be sent in a cycle, for errors and notices. */
+/** The facts about a submission within a cycle, for errors and notices. */
 export interface Sending {
   readonly cycle: string;
-  /** The request file as the operator called it. */
+  /** The request file's name as the operator typed it. */
   readonly name: string;
-  /** The command that sends it, as the words behind `svc`. */
+  /** The command that submits the file, as the words after `svc`. */
   readonly words: readonly string[];
-  /** The run that is resumed, where it is one that sent something. */
+  /** The run to resume, if it is one that has already sent something. */
   readonly resumed?: RunDirectory | undefined;
   readonly now: number;
 }
@@ -21,9 +21,9 @@ export interface Sending {
 const NOTHING = 'nothing was submitted';
 
 /**
- * Fails where it is not clear which rows are new: then not even the others can be submitted.
- * @throws SvcError `config` for a damaged record or an unknown tenant, `conflict` for a run that is being sent or that
- *   has no copy of its file
+ * Fails if some rows cannot be compared, because no row can then be known to be new.
+ * @throws SvcError `config` for a damaged record or an unknown tenant, `conflict` for a run that is being sent or has
+ *   no copy of its file
  */
 export function requireComparable(rows: CycleRows, sending: Sending): void {
   const { damaged, incomparable, shared } = rows;
@@ -35,7 +35,7 @@ export function requireComparable(rows: CycleRows, sending: Sending): void {
   if (incomparable) throw incomparableError(incomparable, sending);
 }
 
-/** @throws SvcError `conflict` where runs of the cycle have some of the rows */
+/** Checks that no run of the cycle has any of the rows. @throws SvcError `conflict` */
 export function requireNew(rows: CycleRows, sending: Sending): void {
   if (rows.shared.length === 0) return;
   throw sending.resumed === undefined ? sharedError(rows, sending) : resumedError(rows, sending, sending.resumed);
@@ -56,7 +56,7 @@ function sharedError(rows: CycleRows, sending: Sending): SvcError {
   });
 }
 
-/** What a run has still to send was sent by another run meanwhile. */
+/** Returns the error for rows of a resumed run that another run has sent since. */
 function resumedError(rows: CycleRows, sending: Sending, run: RunDirectory): SvcError {
   const { shared, counts } = rows;
   const had = counts.rows - counts.left;
@@ -135,7 +135,7 @@ function sharedFacts({ shared, counts }: CycleRows): Readonly<Record<string, unk
   };
 }
 
-/** Says once, before anything is sent, what other runs of the cycle have to do with the file. */
+/** Describes, once before anything is sent, how the file relates to other runs of the cycle. */
 export function noteCycle(
   context: Context,
   rows: CycleRows,
@@ -164,8 +164,8 @@ export function noteCycle(
 }
 
 /**
- * Checks that every row is surely submitted, and done where that was to be waited for, before "nothing new" is a success.
- * @throws SvcError `outcome_unknown` where the service may not have all of them, `conflict` where a run is not completed
+ * Checks that every row was submitted, and completed if the command waits, so that "nothing new" counts as success.
+ * @throws SvcError `outcome_unknown` if the service may lack some rows, `conflict` for a run that is not completed
  */
 export function requireSubmitted({ shared }: CycleRows, sending: Sending, wait: boolean): void {
   const { cycle, name } = sending;
@@ -187,7 +187,7 @@ export function requireSubmitted({ shared }: CycleRows, sending: Sending, wait: 
     );
 }
 
-/** Rows of the file that were submitted before, and in which runs. */
+/** Describes the rows that were submitted before, and in which runs. */
 function sharedText({ counts, shared }: CycleRows, sending: Sending): string {
   const { rows, left, changed } = counts;
   const which =
@@ -212,7 +212,7 @@ function runsText(shared: readonly SharedRows[], sending: Sending): string {
   return `: ${listText(shared.map(({ run, rows }) => `${formatNumber(rows)} in ${runText(run, sending)}`))}`;
 }
 
-/** A run with its file and its time. */
+/** Describes a run by its file and its age. */
 function runText({ record }: RunDirectory, { now }: Sending): string {
   const ago = formatDuration(Math.max(0, now - Date.parse(record.created_at)));
   return `${record.id} (${record.input.name}, ${countText(record.input.rows, 'row')}, ${ago} ago)`;
@@ -227,7 +227,7 @@ function listText(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-/** The names of all runs whose rows are sent again when the operator says so. */
+/** Returns the names of the runs whose rows are submitted again if the operator confirms it. */
 export function repeatedRuns({ shared, incomparable, damaged }: CycleRows): string[] {
   const names = shared.map(({ run }) => run.record.id);
   if (incomparable) names.push(incomparable.record.id);

@@ -9,31 +9,31 @@ import type { RunRecord } from './record.ts';
 import { type FoundRuns, requestFileIn, RunDirectory, type UnreadableRun } from './run-directory.ts';
 import type { TenantRelation } from './tenant-proof.ts';
 
-/** Rows of a file that another run of the cycle has. */
+/** Rows of a file that another run of the cycle contains. */
 export interface SharedRows {
   readonly run: RunDirectory;
-  /** Whether the run is surely of the tenant of the key in use. */
+  /** Whether the run certainly belongs to the tenant of the current key. */
   readonly relation: Exclude<TenantRelation, 'other'>;
-  /** Rows that no run compared before has. */
+  /** The number of rows that no earlier compared run contains. */
   rows: number;
-  /** Of these, rows of which it is not known whether the service has them. */
+  /** The subset of `rows` for which it is unknown whether the service received them. */
   inDoubt: number;
-  /** Of these, rows that a process that is at work on the run has not sent yet. */
+  /** The subset of `rows` that a running process has yet to send. */
   unsent: number;
 }
 
-/** The rows that are about to be sent: of which file, and where in it. */
+/** The rows to send: their file and their ranges in it. */
 export interface RowsToSend {
   readonly file: string;
   readonly ranges: readonly RowRange[];
 }
 
-/** How sure it is that the service has the rows of a part. */
+/** The certainty that the service has the rows of a part. */
 type Certainty = 'stored' | 'in doubt' | 'unsent';
 
 const ORDER: readonly Certainty[] = ['stored', 'in doubt', 'unsent'];
 
-/** A part of another run, and what is counted of it. */
+/** A part of another run, with the counts that it contributes to. */
 interface SentPart {
   readonly part: Part;
   readonly shared: SharedRows;
@@ -43,9 +43,9 @@ interface SentPart {
 type RelationOf = (record: RunRecord) => Promise<TenantRelation>;
 
 /**
- * Compares rows that are about to be sent with the rows that the runs of a cycle sent: a tenant pays once a cycle for
- * each token and merchant. The copies that runs keep of their request files are all there is to look them up in. A part
- * is read once: after more was sent, the next comparison reads only that.
+ * Compares the rows to send with the rows that other runs of the cycle sent, because a tenant pays once a cycle for
+ * each token and merchant. Rows are looked up in the copies of request files that runs keep. Each part is read once, so
+ * a second comparison reads only parts that were sent since.
  */
 export class CycleRows {
   readonly #host: Pick<System, 'pid' | 'isAlive'>;
@@ -54,11 +54,11 @@ export class CycleRows {
   readonly #compared = new Set<string>();
   readonly #shared = new Map<string, SharedRows>();
   #index: RowIndex | undefined;
-  /** The runs of the cycle at this tenant that sent something, the oldest first. */
+  /** The runs of the cycle that sent something for this tenant, oldest first. */
   others: readonly RunDirectory[] = [];
-  /** A run that sent something and has no copy of its request file any more. */
+  /** A run that sent something but has no copy of its request file. */
   incomparable: RunDirectory | undefined;
-  /** A run whose record cannot be read, and which may have sent some of the rows. */
+  /** A run with an unreadable record, which may have sent some of the rows. */
   damaged: UnreadableRun | undefined;
 
   constructor(host: Pick<System, 'pid' | 'isAlive'>, toSend: RowsToSend, relationOf: RelationOf) {
@@ -67,18 +67,19 @@ export class CycleRows {
     this.#relationOf = relationOf;
   }
 
-  /** Compares with the runs of the cycle, but for those whose rows may be sent again. */
+  /** Compares the rows with the runs of the cycle, except for runs whose rows may be sent again. */
   async compare({ runs, unreadable }: FoundRuns, repeats: readonly string[] = []): Promise<void> {
     this.others = [];
     const parts: SentPart[] = [];
     for (const run of runs.toReversed()) parts.push(...(await this.#partsOf(run, repeats)));
-    // A row that a completed run has is in no doubt, whatever other runs have it.
+    // Parts with certain rows come first, so that such a row never counts as doubtful because another run contains it
+    // too.
     for (const sent of parts.toSorted((a, b) => ORDER.indexOf(a.certainty) - ORDER.indexOf(b.certainty)))
       if (!(await this.#comparePart(sent))) this.incomparable ??= sent.shared.run;
     for (const run of unreadable) if (!repeats.includes(nameOf(run))) await this.#compareDamaged(run);
   }
 
-  /** The runs that have rows of the file, the oldest first. */
+  /** The runs that contain rows of the file, oldest first. */
   get shared(): readonly SharedRows[] {
     return [...this.#shared.values()].filter(({ rows }) => rows > 0);
   }
@@ -89,7 +90,7 @@ export class CycleRows {
     return { ...counts, rows, left: rows - counts.sent - counts.unchangedErrors };
   }
 
-  /** A request file of the rows that no run has, in pieces. */
+  /** Returns a request file of the rows that no run contains, in pieces. */
   async rest(): Promise<AsyncIterable<string>> {
     return (await this.#rows()).rest();
   }
@@ -98,10 +99,13 @@ export class CycleRows {
     this.#index?.close();
   }
 
-  /** The parts of a run to compare with: those that may be paid for, and all that another process may send meanwhile. */
+  /**
+   * Returns the parts of a run to compare with: parts that may be billed, and every part of a run in use, which may yet
+   * send them.
+   */
   async #partsOf(listed: RunDirectory, repeats: readonly string[]): Promise<SentPart[]> {
     const isHeld = listed.isHeld(this.#host);
-    // What a process sent that has ended since the runs were listed is in the record as it is now.
+    // A process that ended after the runs were listed may have sent more, so the record is read again.
     const run = isHeld ? listed : ((await RunDirectory.open(listed.path)) ?? listed);
     const { record } = run;
     const parts = record.parts.filter((part) => isHeld || mayBePaid(part));
@@ -114,7 +118,7 @@ export class CycleRows {
     return parts.map((part) => ({ part, shared, certainty: certaintyOf(part) }));
   }
 
-  /** @returns whether the rows of the part could be read */
+  /** Compares the rows with a part. @returns whether the rows of the part were readable */
   async #comparePart({ part, shared, certainty }: SentPart): Promise<boolean> {
     const { run } = shared;
     const name = `${run.record.id} ${part.number}`;
@@ -130,7 +134,7 @@ export class CycleRows {
     return true;
   }
 
-  /** What a damaged record had sent is not known: every row of its copy may have been. */
+  /** Compares the rows with the copy of a damaged run. Every row in the copy may have been sent. */
   async #compareDamaged(run: UnreadableRun): Promise<void> {
     const name = nameOf(run);
     if (this.#compared.has(name)) return;
@@ -146,12 +150,12 @@ export class CycleRows {
   }
 }
 
-/** What a run is called among those whose rows may be sent again. */
+/** Returns the name of an unreadable run in the list of runs whose rows may be sent again. */
 export function nameOf({ run, directory }: UnreadableRun): string {
   return run ?? directory;
 }
 
-/** The parts of a run that have yet to be sent, among them those that failed where they are to be retried. */
+/** Returns the parts of a run that have yet to be sent. Includes failed parts if they are to be retried. */
 export function partsToSend({ parts }: Pick<RunRecord, 'parts'>, how: { readonly retries: boolean }): Part[] {
   return parts.filter((part) => {
     if (part.state === 'failed') return how.retries;
@@ -164,7 +168,7 @@ function certaintyOf(part: Part): Certainty {
   return sentOf(part) === 'stored' && part.state !== 'unknown' ? 'stored' : 'in doubt';
 }
 
-/** The tokens of a part of which every result is an error. Without results that are kept, none is known to be. */
+/** Returns the tokens of a part whose results are all errors. Returns none if the results are no longer stored. */
 async function failedTokens(part: Part, run: RunDirectory): Promise<ReadonlySet<string>> {
   const failed = new Set<string>();
   if (part.state !== 'downloaded' || !(await isIntact(run, part))) return failed;

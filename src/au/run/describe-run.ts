@@ -10,17 +10,17 @@ import type { RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { partRows, shownStatus, warningOf } from './run-view.ts';
 
-/** Describes a run for the summary of a CI step; `error` is the failure that ended the work on it, if any. */
+/** Describes a run for the summary of a CI step. `error` is the failure that ended the command, if any. */
 export async function describeRun(context: Context, run: RunDirectory, error?: unknown): Promise<Summary> {
   const { record } = run;
-  // Results that were moved away, or that the operator vouched for, may not be countable.
+  // Results that were moved or accepted as unproven may not be countable.
   const counting = record.results && countedResults(record, actionsOf(context, []));
   const results = await counting?.catch(() => undefined);
   const trend = results && (await trendOf(context, record, results));
   const warning = results && warningOf(context, record, results.codes);
   const summary = await runSummary(record, { results, warnings: [warning, trend?.jump], trend: trend?.text });
   if (shownStatus(record) !== 'pending') return summary;
-  // After a failure, no response of this command said that the run is pending.
+  // After a failure, the service did not confirm in this command that the run is pending.
   if (error !== undefined && !isSvcError(error, 'pending')) return { ...summary, title: summaryTitle('not completed') };
   return { ...summary, commands: [nextCommand(['au', 'wait', run.name], context.globals, context.system)] };
 }
@@ -29,15 +29,15 @@ export function summaryTitle(status: string): string {
   return `Account Updater: ${status}`;
 }
 
-/** What is known of the results of a run. */
+/** The known facts about the results of a run. */
 interface Outcome {
   readonly results: Results | undefined;
-  /** What to look at first. */
+  /** The most important warnings. */
   readonly warnings: readonly (string | undefined)[];
   readonly trend: string | undefined;
 }
 
-/** A run in words: its ids, then the counts of its results by class and code, or how far each of its jobs is. */
+/** Returns the summary of a run: its ids, then either the counts of its results or the progress of each job. */
 async function runSummary(record: RunRecord, { results, warnings, trend }: Outcome): Promise<Summary> {
   const { id, profile, cycle, input } = record;
   const parts = partRows(record);

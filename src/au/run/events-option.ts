@@ -3,14 +3,14 @@ import { value } from '../../cli/app/parameter.ts';
 import { hostName, integer } from '../../cli/app/value-parsers.ts';
 import type { WakeUp } from '../../client/api/poll.ts';
 
-/** Where a wait listens for the events of its jobs. */
+/** The address on which a wait listens for the events of its jobs. */
 export interface EventsAddress {
   readonly port: number;
-  /** A host name that senders may use, in addition to those of this machine. */
+  /** A host name that senders may use besides the names of this machine. */
   readonly host: string | undefined;
 }
 
-/** `--events`: the port on which a wait listens for the events of its jobs. */
+/** The option `--events`: the port on which a wait listens for the events of its jobs. */
 export const eventsParameter = value(
   '--events <[host:]port>',
   'while waiting, receive webhook events on this local port, and poll as soon as one says that the job ended; a host is the name that senders use, such as that of a tunnel',
@@ -23,17 +23,20 @@ export const eventsParameter = value(
   },
 );
 
-/** Parses the address as it was typed. */
+/** Formats the address as it was typed. */
 export function eventsWords(events: EventsAddress | undefined): string | undefined {
   if (events === undefined) return undefined;
   const { host, port } = events;
   return host === undefined ? String(port) : `${host}:${port}`;
 }
 
-/** Returns, for a run or a single job, what wakes a wait up when one of its jobs has ended. */
+/** Returns, for a run or a single job, a function that ends a pause early when one of its jobs has ended. */
 type JobWakeUp = (of: { readonly parts: readonly { readonly job?: string | undefined }[] }) => WakeUp;
 
-/** Listens on loopback for events of jobs; an event only starts the next poll early. @throws SvcError `local` if it cannot listen */
+/**
+ * Listens on loopback for events of jobs. An event only starts the next poll early.
+ * @throws SvcError `local` if the port cannot be used
+ */
 export async function listenForJobs(context: Context, { host, port }: EventsAddress): Promise<JobWakeUp> {
   const { notices, clock } = context;
   const { JobHints } = await import('./job-hints.ts');

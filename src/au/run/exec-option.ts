@@ -9,7 +9,7 @@ import { runRow } from './run-view.ts';
 import { ExecFailed } from './verdict.ts';
 import { applyToRun } from './run.ts';
 
-/** `--exec`: a command that the operator wants run for each completed run. */
+/** The option `--exec`: a command to run for each completed run. */
 export const execParameter = value(
   '--exec <command>',
   'a shell command to run once for each run that completes, which it gets as JSON on standard input; it is run again by the next sync or wait if it fails',
@@ -17,16 +17,16 @@ export const execParameter = value(
 );
 
 /**
- * Runs the command where it is due for a completed run whose results are written. On standard input it gets the run as
- * `svc au status` shows it, with the counts of its results; what it writes goes to stderr.
- * @returns its failure, after which it stays due
+ * Runs the `--exec` command if it is due for a completed run with written results. Its standard input is the run as
+ * `svc au status` shows it, with the counts of its results. Its output goes to stderr.
+ * @returns the error if the command fails, in which case it remains due
  */
 export async function runExec(context: Context, run: RunDirectory, command: string) {
   const { record } = run;
   if (record.exec !== 'due' || record.results === undefined) return undefined;
   const { system, signal, notices } = context;
   const results = await countedResults(record, actionsOf(context, [])).catch((error: unknown) => {
-    // Results that the operator accepted unproven may not be a table.
+    // Results that the operator accepted as unproven may not be a valid CSV table.
     if (isSvcError(error, 'checksum_mismatch')) return { file: record.results?.file };
     throw error;
   });

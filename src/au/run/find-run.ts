@@ -39,15 +39,15 @@ import {
 } from './run-index.ts';
 import { TenantProof, type TenantRelation } from './tenant-proof.ts';
 
-/** The options of `au submit` that choose the run of a file. */
+/** The options of `au submit` that select the run of a file. */
 interface RunChoice {
   readonly again: boolean;
   readonly runDir: string | undefined;
   readonly cycle: string | undefined;
   readonly adopt: string | undefined;
-  /** With a cycle: only the rows that none of its other runs has. */
+  /** Whether to submit only the rows that no other run of the cycle contains. */
   readonly onlyNew: boolean;
-  /** With a cycle: all rows, whatever its other runs have. */
+  /** Whether to submit all rows, even if other runs of the cycle contain them. */
   readonly also: boolean;
   readonly tenant: string | undefined;
   readonly dryRun: boolean;
@@ -55,36 +55,42 @@ interface RunChoice {
   readonly otherJob: readonly string[];
 }
 
-/** What is to be done with a request file. */
+/** The decision about a request file. */
 export interface Choice {
-  /** The run to resume or to take over; undefined where a new one is to begin. */
+  /** The run to resume or take over; undefined if a new run is needed. */
   readonly run: RunDirectory | undefined;
-  /** What that run sends: the file that was given, or its new rows. */
+  /** The file to send: the submitted file, or a file of its new rows. */
   readonly file: RequestFile;
-  /** How the rows stand to the other runs of the cycle, where there are any. */
+  /** The comparison of the rows with the other runs of the cycle, if there are any. */
   readonly rows?: CycleRows | undefined;
-  /** Whether every row of the file was submitted before, in other runs. */
+  /** Whether other runs have already submitted every row of the file. */
   readonly isNothingNew?: boolean;
 }
 
-/** Finds or begins the run of a request file. Its hash, tenant and cycle identify it; profile, URL and location do not. */
+/**
+ * Finds or creates the run of a request file. The run is identified by the file's hash, the tenant and the cycle, not
+ * by profile, URL or location.
+ */
 export class RunFinder {
   readonly #context: Context;
   readonly #choice: RunChoice;
   readonly #file: RequestFile;
   readonly #wanted: NewRun;
-  /** The directory where runs are recorded, and where those in a `--run-dir` are indexed. */
+  /** The directory that contains recorded runs, and the index of runs in a `--run-dir`. */
   readonly #root: string | undefined;
   #proof: TenantProof | undefined;
   #tenant: string | undefined;
   #now: number | undefined;
-  /** Runs that had sent nothing when they were found. Until one is locked, another process may create its jobs. */
+  /**
+   * Runs that had sent nothing when they were found. Another process may still create their jobs until this one locks
+   * them.
+   */
   readonly #free = new WeakSet<RunDirectory>();
-  /** How the rows of the file stand to its cycle: kept, since a second look reads only what was sent meanwhile. */
+  /** The comparison of the file with its cycle. It is kept, so that a second comparison reads only newly sent parts. */
   #rows: CycleRows | undefined;
-  /** The new rows of the file. */
+  /** A file of the new rows. */
   #rest: RequestFile | undefined;
-  /** Runs whose rows may be sent again, since the operator said so. */
+  /** Runs whose rows the operator allowed to be sent again. */
   #repeats: readonly string[] = [];
 
   constructor(context: Context, choice: RunChoice, file: RequestFile) {
@@ -106,10 +112,10 @@ export class RunFinder {
   }
 
   /**
-   * The recorded run that this file resumes, or one that sent nothing, which anybody may take over; undefined when a
-   * new one may begin.
-   * @throws SvcError `config` where a record cannot be read or the tenant is unknown, `conflict` where the file was
-   *   submitted and it is not clear that it is to be paid for again
+   * Finds the recorded run that this file resumes, or a run that sent nothing, which any submission may take over.
+   * Returns undefined if a new run may begin.
+   * @throws SvcError `config` for an unreadable record or an unknown tenant, `conflict` for a submitted file that may
+   *   be billed again without the operator's intent
    */
   async find(): Promise<RunDirectory | undefined> {
     const { again, runDir } = this.#choice;
@@ -119,7 +125,7 @@ export class RunFinder {
     const free = inOrder.filter((run) => this.#isFree(run, this.#wanted.check));
     for (const run of free) this.#free.add(run);
     if (again) return free[0];
-    // A run of the new rows of this file that sent nothing is of no use: other rows may be new by now.
+    // An unsent run of only the new rows is unusable, because other rows may be new by now.
     const chosen = await this.#choose(
       inOrder.filter((run) => free.includes(run) || !isUntouched(run.record)),
       free,
@@ -140,8 +146,8 @@ export class RunFinder {
   }
 
   /**
-   * The run of the file, and what it is to send: within a cycle, each row is submitted once.
-   * @throws SvcError those of `find`, and `conflict` where other runs of the cycle have rows of the file
+   * Chooses the run of the file and the rows to send. Within a cycle, each row is submitted once.
+   * @throws SvcError as `find`, and `conflict` for rows that other runs of the cycle contain
    */
   async choose(): Promise<Choice> {
     const run = await this.find();
@@ -164,7 +170,7 @@ export class RunFinder {
     return { run: await this.#freeRunOf(rest), file: rest, rows };
   }
 
-  /** Says what the choice means where the cycle has other runs. */
+  /** Explains the decision if the cycle has other runs. */
   report({ run, rows, isNothingNew }: Choice, wait: boolean): void {
     const { cycle, again, also } = this.#choice;
     if (cycle === undefined || !rows) return;
@@ -180,7 +186,7 @@ export class RunFinder {
     return { cycle, name, words, resumed, now: this.#context.clock.now() };
   }
 
-  /** Compares the file, or what a run has yet to send, with the runs of the cycle. */
+  /** Compares the file, or the rest of a run, with the runs of the cycle. */
   async #compare(cycle: string, resumed: RunDirectory | undefined): Promise<CycleRows | undefined> {
     const root = this.#root;
     const { check, baseUrl } = this.#wanted;
@@ -208,7 +214,7 @@ export class RunFinder {
     return (this.#rest = await fileOfRest(this.#context, this.#file, await rows.rest(), this.#choice.dryRun));
   }
 
-  /** A run that was to send the very rows that are new, and sent nothing. */
+  /** Finds an unsent run of exactly the new rows. */
   async #freeRunOf({ check }: RequestFile): Promise<RunDirectory | undefined> {
     const { runs } = await findRuns(this.#root, this.#choice.runDir, this.#wanted);
     const free = runs.find((run) => this.#isFree(run, check));
@@ -220,7 +226,7 @@ export class RunFinder {
     return this.#isSameKind(record) && isUntouched(record) && isExactly(record, check);
   }
 
-  /** Chooses among the runs of this tenant that sent something; where none is resumed, a run that sent nothing is used. */
+  /** Chooses among this tenant's runs that sent something. If none of them is resumed, uses an unsent run. */
   async #choose(runs: readonly RunDirectory[], free: readonly RunDirectory[]): Promise<RunDirectory | undefined> {
     const { runDir, cycle, adopt, onlyNew, also } = this.#choice;
     const isWanted = ({ record }: RunDirectory): boolean =>
@@ -239,8 +245,9 @@ export class RunFinder {
   }
 
   /**
-   * The recorded run, or a new one. Two terminals that begin the same file at once begin one run: the second finds it.
-   * `release` lets others begin runs: once this one is held and its cycle is recorded, so that they see it.
+   * Returns the recorded run or a new one. If two terminals begin the same file at once, only one run is created and
+   * the second terminal finds it. `release` allows others to begin runs. It is called when the run is locked and its
+   * cycle recorded, so that others see it.
    */
   async findOrBegin({ run: known }: Choice): Promise<{ readonly run: RunDirectory; readonly release: () => void }> {
     if (known && this.#choice.cycle === undefined) return { run: known, release: () => undefined };
@@ -274,8 +281,8 @@ export class RunFinder {
   }
 
   /**
-   * Records this command's options, and where the run is recorded. The caller must hold the run.
-   * @throws SvcError `conflict` where another process began a run that was free when it was found
+   * Records the options of this command and the location of the run. The caller must have locked the run.
+   * @throws SvcError `conflict` if another process has begun the unsent run since it was found
    */
   update(run: RunDirectory, out: string): void {
     const { record } = run;
@@ -291,7 +298,7 @@ export class RunFinder {
       otherJobs: this.#choice.otherJob,
       repeats: this.#repeats,
     });
-    // A new run has its copy already, and a completed one needs none.
+    // A new run already has its copy, and a completed run needs none.
     const isOwn = isExactly(record, check) && fs.existsSync(copy);
     if (isOwn && statusOf(record) !== 'completed') run.replaceRequest(copy);
     run.save();
@@ -306,7 +313,7 @@ export class RunFinder {
     applyToRun(record, { kind: 'adopted', profile, baseUrl, name, tenant: this.#tenant, cycle });
   }
 
-  /** Resumes a run that another process began meanwhile only where that process was given the same profile, URL and cycle. */
+  /** Allows a run that another process has just begun only if that process used the same profile, URL and cycle. */
   #requireSameSubmission({ id, profile, base_url: baseUrl, cycle }: RunRecord): void {
     const wanted = this.#wanted;
     const isSame =
@@ -322,18 +329,18 @@ export class RunFinder {
     });
   }
 
-  /** Keeps runs of the embedded sandbox apart from those of a service. */
+  /** Tells whether a run belongs to the sandbox or to a service, like this submission. */
   #isSameKind({ base_url: baseUrl }: RunRecord): boolean {
     return (baseUrl === 'sandbox') === (this.#wanted.baseUrl === 'sandbox');
   }
 
-  /** The command that starts another run of this file, for which the service bills again. */
+  /** Returns the command that starts another run of this file, which the service bills again. */
   #againWords(): string[] {
     const { path: file, name, cycle } = this.#wanted;
     return ['au', 'submit', file === undefined ? '-' : name, ...(cycle ? ['--cycle', cycle] : []), '--again'];
   }
 
-  /** Whether the run belongs to the tenant of the key in use. @throws SvcError `config` where that is unknown */
+  /** Tells whether the run belongs to the tenant of the current key. @throws SvcError `config` if that is unknown */
   async #isOurs(run: RunDirectory): Promise<boolean> {
     const relation = await this.#relationTo(run.record);
     if (relation === 'unknown') throw unknownTenantError(run, this.#againWords());
@@ -342,7 +349,7 @@ export class RunFinder {
 
   async #relationTo(record: RunRecord): Promise<TenantRelation> {
     if (!this.#isSameKind(record)) return 'other';
-    // A dry run has no key to ask with, so it assumes that the run is of the same tenant.
+    // A dry run has no key to check with, so it assumes the same tenant.
     if (this.#choice.dryRun) return 'same';
     const client = await this.#context.client();
     this.#proof ??= new TenantProof(client, this.#choice.tenant);
@@ -352,11 +359,14 @@ export class RunFinder {
     if (relation !== 'unknown') return relation;
     const { profile, baseUrl } = this.#wanted;
     const isHere = record.profile === profile && record.base_url === baseUrl;
-    // The run may be resumed: the tenant is checked again before another job is created.
+    // The run may be resumed, because the tenant is checked again before another job is created.
     return isHere && statusOf(record) !== 'completed' ? 'same' : 'unknown';
   }
 
-  /** Makes the directory of the runs ready for a new one. Undefined where it cannot be written and `--run-dir` is given. */
+  /**
+   * Prepares the directory of recorded runs for a new run. Returns undefined if it is not writable and `--run-dir` is
+   * given.
+   */
   #preparedRoot(): string | undefined {
     const root = this.#root;
     if (this.#choice.runDir === undefined || root === undefined) return root;
@@ -380,7 +390,10 @@ export class RunFinder {
       );
   }
 
-  /** Warns in CI, where the record of what was paid for is lost with the machine unless the directory is saved and restored. */
+  /**
+   * Warns in CI that the record of billed rows is lost with the machine unless the state directory is saved and
+   * restored.
+   */
   #warnOfEmptyState(root: string): void {
     if (!isOn(this.#context.system.env['CI'])) return;
     if (runNames(root).length > 0 || fs.existsSync(path.join(root, 'elsewhere'))) return;
@@ -427,7 +440,7 @@ function foreignError({ path: runDir, record }: RunDirectory): SvcError {
   );
 }
 
-/** Explains the last command of a hint where that is `--again`. */
+/** Explains the last command of a hint if it is `--again`. */
 const BILLED_AGAIN = 'The last of these commands submits the file as another run, which is billed again.';
 
 function unknownTenantError({ record, name }: RunDirectory, again: readonly string[]): SvcError {
@@ -448,12 +461,15 @@ function unknownTenantError({ record, name }: RunDirectory, again: readonly stri
   );
 }
 
-/** How long after the end of a run without a cycle its file counts as submitted by mistake, or for its results. */
+/** The time after the end of a run without a cycle during which another submission of its file returns the same run. */
 const RETRY_MS = 7 * 86_400_000;
-/** How long after its end a run without a cycle may be the run of a cycle that is named for the first time. */
+/** The time after its end during which a run without a cycle may become the run of a newly named cycle. */
 const CYCLE_MS = 35 * 86_400_000;
 
-/** Returns the newest run of a file without a cycle. @throws SvcError `conflict` where it would be paid for again unasked */
+/**
+ * Returns the newest run of a file without a cycle.
+ * @throws SvcError `conflict` if the file would be billed again without the operator's intent
+ */
 function latestRun([newest]: readonly RunDirectory[], now: number): RunDirectory | undefined {
   if (!newest || statusOf(newest.record) !== 'completed' || now - endOf(newest.record) <= RETRY_MS) return newest;
   const { id, created_at: submitted } = newest.record;
@@ -470,12 +486,12 @@ function latestRun([newest]: readonly RunDirectory[], now: number): RunDirectory
   );
 }
 
-/** Finds the run of a cycle among the runs of a file, the newest first. Undefined where a new one may begin. */
+/** Finds the run of a cycle among the runs of a file, newest first. Undefined if a new run may begin. */
 function runOfCycle(runs: readonly RunDirectory[], cycle: string, adopt: string | undefined, now: number) {
   const run = runs.find(({ record }) => record.cycle === cycle);
   if (adopt !== undefined) return adoptedRun(runs, run, cycle, adopt);
   if (run) return run;
-  // A run that is older than one with a cycle belongs to no later cycle.
+  // A run that is older than a run with a cycle cannot belong to a later cycle.
   const named = runs.findIndex((each) => each.record.cycle !== undefined);
   const candidates = named === -1 ? runs : runs.slice(0, named);
   const open = candidates.find((each) => statusOf(each.record) !== 'completed' || now - endOf(each.record) <= CYCLE_MS);
@@ -509,7 +525,7 @@ function adoptedRun(runs: readonly RunDirectory[], ofCycle: RunDirectory | undef
   });
 }
 
-/** Refuses an abandoned run: the operator has to take that back first, since its rows may have been paid for. */
+/** Refuses an abandoned run. The operator must first undo that, because its rows may have been billed. */
 function requireKept(run: RunDirectory): void {
   const { record, name } = run;
   if (statusOf(record) !== 'abandoned') return;

@@ -9,12 +9,15 @@ import { everyRun } from './recorded-runs.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { tenantOf, tenantText } from './run-view.ts';
 
-/** The least share of a file's rows that were in the last cycle: a smaller one is as good as another file. */
+/**
+ * The smallest share of rows that the file must have in common with the last cycle. Below it, the file is treated as
+ * unrelated.
+ */
 const LEAST_SHARE = 0.1;
 
 /**
- * Says before the first upload of a cycle where it goes, and warns where the file has little to do with that of the last
- * cycle: the export or the profile may be wrong.
+ * Reports the tenant before the first upload of a cycle. Warns if the file has little in common with the last cycle,
+ * because the export or the profile may be wrong.
  */
 export async function reportFirstOfCycle(context: Context, cycle: string, choice: Choice): Promise<void> {
   const { run, file, rows } = choice;
@@ -23,7 +26,7 @@ export async function reportFirstOfCycle(context: Context, cycle: string, choice
   const { notices, settings, system } = context;
   const last = await lastCycle(context, cycle);
   const profile = settings.profile.value;
-  // The tenant as it was checked with this profile, or as the jobs of the last cycle showed it.
+  // The tenant is known from the last check of this profile or from the jobs of the last cycle.
   const known = knownTenant(system, profile, serviceOf(context));
   const tenant = known ? tenantText(known) : last[0] && tenantOf(context, last[0].record);
   notices.note(`first upload of cycle ${cycle}: profile ${profile}${tenant === undefined ? '' : `, tenant ${tenant}`}`);
@@ -38,7 +41,7 @@ export async function reportFirstOfCycle(context: Context, cycle: string, choice
   notices.warn(`only ${found}, the last of this profile: is the profile wrong, or the export?`);
 }
 
-/** The runs of the cycle that this profile submitted last before `cycle`, the newest first. */
+/** Returns the runs of the last cycle that this profile submitted before `cycle`, newest first. */
 async function lastCycle(context: Context, cycle: string): Promise<RunDirectory[]> {
   const { runs } = await everyRun(context);
   const earlier = runs.filter(

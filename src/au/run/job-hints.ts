@@ -3,7 +3,7 @@ import { type Receiver, type ReceiverOptions, startReceiver } from '../../client
 
 export interface JobHintOptions extends Pick<ReceiverOptions, 'port' | 'clock' | 'onRefused'> {
   readonly allowHosts?: readonly string[] | undefined;
-  /** Called once for each event that says that a job ended. */
+  /** Called once for each event about a job that ended. */
   readonly onHint?: ((job: string, status: string) => void) | undefined;
 }
 
@@ -11,11 +11,11 @@ const ENDED = /^account-updater\.job\.(completed|failed)$/;
 const JOBS_KEPT = 1000;
 const LONGEST_ID = 200;
 
-/** Receives events about jobs that ended. An event says when to poll a job; only the poll says what its status is. */
+/** Receives events about jobs that ended. An event only decides when to poll a job; the poll determines its status. */
 export class JobHints {
   readonly #events = new KnownIds();
   readonly #options: JobHintOptions;
-  /** Jobs with a hint that was not taken yet. */
+  /** Jobs with a hint that was not used yet. */
   readonly #hinted = new Set<string>();
   #wake: () => void = () => undefined;
   #receiver: Receiver | undefined;
@@ -24,7 +24,7 @@ export class JobHints {
     this.#options = options;
   }
 
-  /** Listens on loopback. @throws SvcError `local` when it cannot listen on the port */
+  /** Starts listening on loopback. @throws SvcError `local` if the port cannot be used */
   static async open(options: JobHintOptions): Promise<JobHints> {
     const hints = new JobHints(options);
     const { port, allowHosts, clock, onRefused } = options;
@@ -37,7 +37,10 @@ export class JobHints {
     return this.#receiver?.url ?? '';
   }
 
-  /** Resolves when there was a hint about one of these jobs since the last call, or when the signal aborts. For one caller. */
+  /**
+   * Resolves after a hint about one of these jobs, even one since the last call, or when the signal aborts. Supports
+   * one caller.
+   */
   async next(isWanted: (job: string) => boolean, signal: AbortSignal): Promise<void> {
     const stop = (): void => this.#wake();
     signal.addEventListener('abort', stop, { once: true });
@@ -49,7 +52,7 @@ export class JobHints {
     await this.#receiver?.close();
   }
 
-  // A job may not be known yet when its event arrives: hints are kept until they are taken.
+  // An event may arrive before its job is known, so hints are kept until they are used.
   #take({ delivery }: ReceivedEvent): void {
     const status = ENDED.exec(delivery.event.type)?.[1];
     const { id: job } = jobOf(delivery);

@@ -7,7 +7,7 @@ import { namedRun, knownRunsRoot } from './recorded-runs.ts';
 import { listRuns } from './run-directory.ts';
 import { toneOf } from './run-view.ts';
 
-/** The request for a job, or for the first part of a run that has one, for `--curl`. */
+/** Returns the request for a job, or for the first job of a run, for `--curl`. */
 export async function jobRequest(context: Context, argument: string): Promise<PreviewRequest> {
   const run = await namedRun(context, argument);
   const job = run ? run.record.parts.find((part) => part.job !== undefined)?.job : argument;
@@ -15,7 +15,7 @@ export async function jobRequest(context: Context, argument: string): Promise<Pr
   throw new SvcError('usage', `--curl has nothing to show: ${argument} has no job yet`, { hint: 'Omit --curl.' });
 }
 
-/** Adds what this machine has recorded of a job to the error that the service does not find it. */
+/** Adds this machine's record of a job to the error that the service cannot find the job. */
 export async function explainMissing<T>(context: Context, id: string, work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -6,7 +6,7 @@ import type { Flaw } from '../../client/transfer/receive.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 
-/** What a wait reports after each poll that was not the last. */
+/** An event after each poll of a wait, except the last. */
 type PollEvent =
   | {
       readonly kind: 'polled';
@@ -14,12 +14,12 @@ type PollEvent =
       readonly nextMs: number;
       /** The service's time, in epoch milliseconds. */
       readonly at: number;
-      /** When a job that is waited for alone was created, as the service says. */
+      /** The creation time that the service reports, for a wait for a single job. */
       readonly since?: string | undefined;
     }
   | { readonly kind: 'unreachable'; readonly reason: string; readonly nextMs: number };
 
-/** What happens to a job, seen from here. `job` is its id, or the id of the run where several are waited for. */
+/** An event in the life of a job. `job` is the id of the job, or of the run in a wait for several jobs. */
 export type RunEvent =
   | { readonly kind: 'created'; readonly job: AccountUpdaterJob }
   | {
@@ -33,28 +33,26 @@ export type RunEvent =
   | { readonly kind: 'uploaded' | 'completed'; readonly job: string }
   | ({ readonly job: string } & PollEvent)
   | { readonly kind: 'downloaded'; readonly job: string; readonly path: string }
-  /** Results that are not proven whole; they are downloaded again after a pause. */
+  /** Results are not proven complete, and are downloaded again after a pause. */
   | { readonly kind: 'unproven'; readonly job: string; readonly flaws: readonly Flaw[]; readonly nextMs: number }
-  /** A pending job that a creation without a clear response may have left. */
+  /** A request without a clear response may have created this pending job. */
   | { readonly kind: 'orphan'; readonly job: string }
-  /** Jobs of this key without a record here: another system created them, or a newer copy of the state directory did. */
+  /** Jobs of this key have no record here. Another system or a newer copy of the state directory created them. */
   | { readonly kind: 'unrecorded'; readonly jobs: readonly string[] }
-  /** The service does not know a job that may have its file: polling continues, since that proves nothing. */
+  /** The service does not find a job that may have its file. Polling continues, because that is no proof. */
   | { readonly kind: 'missing'; readonly job: string }
-  /** The file is proven never to have been processed, and its job is gone: it needs another one. */
+  /** The file was certainly never processed and its job is gone, so the part needs another job. */
   | { readonly kind: 'gone'; readonly job: string }
   | { readonly kind: 'failed'; readonly job: string; readonly errors: readonly string[] };
 
-/** What every step of a run takes beside its client, whose clock and signal it uses. */
+/** Options of every step of a run. The clock and the signal are those of the client. */
 export interface RunOptions {
-  /** Called with each step as soon as it is taken: an id that was not reported is lost when the process dies. */
+  /** Called immediately after each step, because an unreported id is lost if the process dies. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined;
   readonly random?: (() => number) | undefined;
 }
 
-/** How long every poll must find a job missing before that means anything, since a replica may lag. */
-
-/** Reads a job. @throws SvcError `job_expired` when the service does not know it */
+/** Reads a job. @throws SvcError `job_expired` if the service does not find it */
 export async function readJob(client: Client, id: string): Promise<AccountUpdaterJob> {
   const job = await findJob(client, id);
   if (job === undefined) throw missingError(id);
@@ -62,9 +60,10 @@ export async function readJob(client: Client, id: string): Promise<AccountUpdate
 }
 
 /**
- * Reads a job, or gives undefined when the service itself says that it does not know it. Only a job without a file is
- * removed, but one such response proves nothing: a replica may lag, and the key may be of another tenant.
- * @throws SvcError `bad_response` for a 404 that is not the service's own, such as a gateway's page
+ * Reads a job. Returns undefined if the service itself reports that it does not exist. Only jobs without a file are
+ * removed, but a single such response proves nothing, because a replica may lag or the key may belong to another
+ * tenant.
+ * @throws SvcError `bad_response` for a 404 from another source, such as a gateway's page
  */
 export async function findJob(client: Client, id: string): Promise<AccountUpdaterJob | undefined> {
   try {
@@ -76,7 +75,7 @@ export async function findJob(client: Client, id: string): Promise<AccountUpdate
   }
 }
 
-/** Lists the jobs page by page, the newest first. A 404 of the list itself says nothing about any job. */
+/** Yields the jobs page by page, newest first. A 404 for the list says nothing about any job. */
 export async function* jobPages(client: Client): AsyncGenerator<readonly AccountUpdaterJob[]> {
   try {
     for await (const { items } of client.accountUpdater.list({ pageSize: 100 }).pages()) yield items;
@@ -107,7 +106,7 @@ export function failedError(job: AccountUpdaterJob): SvcError {
   });
 }
 
-/** The error for a job that the service does not know, with the time when its upload address expires, where that is known. */
+/** Returns the error for a job that the service does not find. Includes the expiry of its upload address, if known. */
 export function missingError(id: string, known?: { readonly expiresAt: number; readonly now: number }): SvcError {
   const details = { status: 404, facts: { job: id } };
   const tenant = 'that the key belongs to the tenant that owns the job';

@@ -4,13 +4,13 @@ import { parsedJson } from '../../schema/json-value.ts';
 import { PART_STATES, partOf, type RecordedPart } from './part.ts';
 import type { RunRecord } from './record.ts';
 
-/** Reads the text of a record. @throws SvcError `config` for one that is damaged or of a newer version */
+/** Parses the text of a record. @throws SvcError `config` for a damaged record or one of a newer version */
 export function parseRecord(text: string, file: string): RunRecord {
   const value = parsedJson(text);
   refuseNewer(value, 1, file);
   const result = recordSchema.safeParse(value);
   if (result.success) {
-    // The schema does not give the names of the proofs of results, which other versions may add to.
+    // The schema does not restrict the names of proofs, because other versions may add some.
     const record = result.data as Omit<RunRecord, 'parts'> & { readonly parts: readonly RecordedPart[] };
     return { ...record, parts: record.parts.map(partOf) };
   }
@@ -55,7 +55,7 @@ const partSchema = z
     z.refine(({ state, results }) => state !== 'downloaded' || results !== undefined),
   );
 
-/** Members that only a later version knows are kept, so that a record can go back and forth between versions. */
+/** Unknown members of later versions are kept, so that a record can move between versions. */
 const recordSchema = z.looseObject({
   version: z.literal(1),
   id: string,
@@ -88,7 +88,7 @@ const recordSchema = z.looseObject({
   pruned_at: optionalString,
 });
 
-/** Names the first wrong member, never its value. */
+/** Names the first invalid member, but never its value. */
 function problemOf({ issues: [issue] }: z.core.$ZodError): string {
   const [member, index] = issue?.path ?? [];
   if (member === undefined) return 'not a JSON object';

@@ -6,9 +6,9 @@ import type { RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /**
- * Returns the file that the parts of a run are cut from: the run's copy or, for a run of an earlier version, which has
- * none, the file itself where it is unchanged.
- * @throws SvcError `checksum_mismatch` when it has changed, `conflict` when it came through a pipe
+ * Returns the path of the file that contains the parts of a run. This is the run's copy, or the original file for a run
+ * of an early version, which has no copy.
+ * @throws SvcError `checksum_mismatch` for a changed file, `conflict` for a file that came through a pipe
  */
 export async function requestToUpload({ record, name, submitWords, requestFile }: RunDirectory): Promise<string> {
   if (requestFile !== undefined) return requestFile;
@@ -43,7 +43,7 @@ export async function partSource(part: Part, record: RunRecord, file: string): P
   return fileSource(file, {
     sha256,
     start: isWhole ? 0 : start,
-    // The last part is read to the present end of the file, so that a file that grew is noticed.
+    // The last part is read up to the current end of the file, so that growth is noticed.
     end: end === input.bytes ? undefined : end,
     prefix: isWhole ? undefined : await headerOf(file, input.header_bytes),
   });
@@ -57,8 +57,8 @@ async function headerOf(file: string, bytes: number): Promise<Uint8Array> {
 }
 
 /**
- * Opens the rows that a part uploaded, to compare its results with them. Returns undefined when they cannot be read
- * again: a run of an earlier version has no copy of its request, and its file came through a pipe, is gone or has changed.
+ * Opens the rows that a part uploaded, to compare results with them. Returns undefined if they are no longer readable:
+ * runs of early versions have no copy, and their file may have come through a pipe, be gone or have changed.
  */
 export async function uploadedRows(
   part: Part,

@@ -3,62 +3,64 @@ import type { Proof } from '../../client/transfer/receive.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 
-// The life of a part of a run: this file alone changes one. It knows no clock, no disk and no service: `next` says what
-// an event makes of a part, `apply` puts that into the record, and its caller saves the record.
+// This file alone changes parts of a run. It uses no clock, no disk and no service: `next` returns the part after an
+// event, `apply` writes it into the record, and the caller saves the record.
 
-/** The rows that a part uploads: decided when the run begins, never changed. */
+/** The rows that a part uploads. They are fixed when the run begins. */
 interface Slice {
-  /** Counted from 1. */
+  /** The number of the part, starting at 1. */
   readonly number: number;
   readonly first_row: number;
   readonly rows: number;
-  /** Offsets in the input file, in bytes; the header is not in between. */
+  /** The offsets of the part in the input file, in bytes. The header is not between them. */
   readonly start: number;
   readonly end: number;
-  /** Of the upload, header included. */
+  /** The size of the upload, including the header. */
   readonly bytes: number;
   readonly sha256: string;
 }
 
 /** The members that stay when a part gets another job. */
 interface Past {
-  /** When a job was first requested, in the service's time; kept until no request can have left another job. */
+  /** When the first job was requested, in the service's time. Kept while that request may have created another job. */
   readonly creating_since?: string | undefined;
-  /** The jobs that the part had before, the latest last. */
+  /** The earlier jobs of the part, latest last. */
   readonly earlier_jobs?: readonly EarlierJob[] | undefined;
 }
 
-/** The members about the present job, which another job never inherits. */
+/** The members about the current job, which another job never inherits. */
 interface JobMembers {
   readonly job: string;
-  /** How much of the file was sent: recorded before each step. */
+  /** How much of the file was sent. Recorded before each step. */
   readonly sent: Sent;
   /** When the upload began, in the service's time. */
   readonly sent_at: string | undefined;
   /** When the upload address expires, in the service's time. */
   readonly expires_at: string | undefined;
-  /** Since when every poll has found the job missing, in the service's time. */
+  /** The start of the period in which every poll found the job missing, in the service's time. */
   readonly missing_since: string | undefined;
-  /** When the job was first seen completed, in the service's time. */
+  /** When the job was first seen as completed, in the service's time. */
   readonly done_at: string | undefined;
-  /** The job's status at the last poll, as the service says it. */
+  /** The job's status at the last poll, in the service's words. */
   readonly seen: string | undefined;
-  /** Why the job failed, as the service says it. */
+  /** The reasons that the service gave for the job's failure. */
   readonly errors: readonly string[] | undefined;
-  /** The results as they came, in the run's directory. */
+  /** The unchanged results, in the run's directory. */
   readonly results: PartResults | undefined;
-  /** Results that came the same each time and are not proven whole: kept for the operator to judge. */
+  /** Results that were identical in each attempt but are not proven complete. Kept for the operator to check. */
   readonly unproven: PartFile | undefined;
 }
 
-/** How far a part's file got: not whole, whole (the store may have it), or surely stored. */
+/**
+ * How much of a part's file was sent: part of it, all of it (the store may have it), or all of it with confirmation.
+ */
 export type Sent = 'some' | 'all' | 'stored';
 
-/** A job that a part had before. A job ends when it fails, or is deleted because it got no file within an hour. */
+/** An earlier job of a part. A job ends when it fails, or when it is deleted after an hour without a file. */
 export interface EarlierJob {
   readonly job: string;
   readonly ended: 'gone' | 'failed';
-  /** When its upload began; only for a job that is gone although all of its file was sent. */
+  /** When its upload began. Set only for a missing job whose file was sent completely. */
   readonly sent_at?: string | undefined;
 }
 
@@ -69,20 +71,20 @@ export interface ResultsFile {
   readonly sha256: string;
 }
 
-/** A file of results that a part's job gave. */
+/** A result file from a part's job. */
 export interface PartFile extends ResultsFile {
-  /** The id of that job; older records do not say. */
+  /** The id of the job; undefined in older records. */
   readonly job?: string | undefined;
 }
 
-/** The results of a part. Those of earlier versions do not say what proved them, and are checked once. */
+/** The results of a part. Results from early versions have no recorded proof, and are checked once. */
 export interface PartResults extends PartFile {
   readonly proof?: Proof | 'content' | 'operator' | undefined;
-  /** Whether each token was found to be requested, no less often; results of earlier versions do not say. */
+  /** Whether each result was matched with a requested row of its token; undefined in results from early versions. */
   readonly compared?: boolean | undefined;
 }
 
-/** A part in one state: `Own` are the members of its job that this state requires, `May` those that it allows. */
+/** A part in one state. `Own` are the members that this state requires, and `May` the members that it allows. */
 type In<S extends string, Own extends Some<keyof JobMembers> = object, May extends keyof JobMembers = never> = Slice &
   Past & { readonly state: S } & Own &
   Some<May> & { readonly [K in Exclude<keyof JobMembers, keyof Own | May>]?: undefined };
@@ -92,15 +94,18 @@ type Some<K extends keyof JobMembers> = { readonly [Name in K]?: JobMembers[Name
 type Found = 'expires_at' | 'missing_since' | 'seen';
 type Ended = Found | 'sent_at' | 'done_at' | 'results' | 'unproven';
 
-/** Every state and its members. A state that ends in `…ing` is recorded before the act, so that a crash shows what to check. */
+/**
+ * Every state with its members. A state that ends in `…ing` is recorded before the action, so that a crash shows what
+ * to check.
+ */
 interface Parts {
   readonly planned: In<'planned'>;
   readonly creating: In<'creating'>;
   readonly created: In<'created', { readonly job: string; readonly sent?: 'some' | undefined }, Found | 'sent_at'>;
-  /** The store has nothing that counts (`some`), or may have the file (`all`). */
+  /** The store has nothing usable (`some`), or may have the file (`all`). */
   readonly uploading: In<'uploading', { readonly job: string; readonly sent: 'some' | 'all' }, Found | 'sent_at'>;
   readonly uploaded: In<'uploaded', Stored, Ended>;
-  /** The service may have its file, and nothing says so; `stored`: its job was seen or acknowledged, and is missing. */
+  /** It is unknown whether the service has the file. With `stored`, the upload was confirmed but the job is missing. */
   readonly unknown: In<'unknown', { readonly job: string; readonly sent: 'all' | 'stored' }, Ended>;
   readonly completed: In<'completed', Stored, Ended>;
   readonly downloaded: In<'downloaded', Stored & { readonly results: PartResults }, Ended>;
@@ -114,59 +119,71 @@ interface Stored {
 
 export type PartState = keyof Parts;
 
-/** One upload of a run: a slice of the input file below the header, and the job that it goes to. */
+/** One upload of a run: a slice of the input file below the header, and its job. */
 export type Part = Parts[PartState];
 
-/** The service's time and this machine's. Both must agree that time passed, since a `Date` header or a clock may be wrong. */
+/**
+ * The time of the service and the time of this machine. Both must have passed a limit, because a `Date` header or a
+ * clock may be wrong.
+ */
 export interface Clocks {
   readonly service: number;
   readonly here: number;
 }
 
-/** What can happen to a part, by its name, with what the part needs to know of it. Times are in epoch milliseconds. */
+/** The events of a part by name, with the facts that the part needs. Times are in epoch milliseconds. */
 interface Events {
-  /** A job is about to be requested. */
+  /** A request for a job is about to be sent. */
   readonly creating: { readonly at: number };
-  /** The request created nothing for this run. `wasUnclear`: an earlier one may have. */
+  /** The request created no job for this run. `wasUnclear` means that an earlier request may have. */
   readonly 'not created': { readonly wasUnclear: boolean };
   readonly created: { readonly job: CreatedJob; readonly wasUnclear: boolean };
-  /** The new job is given up before anything was sent to it: another job may have the rows already. */
+  /** The new job is dropped before anything is sent to it, because another job may already have the rows. */
   readonly forgotten: object;
   /** The upload is about to begin. */
   readonly sending: { readonly at: number; readonly expiresAt: string | null | undefined };
-  /** How much of the file the store may have: `all` before the last bytes go out, `some` once it clearly refused them. */
+  /** How much the store may have: `all` before the last bytes are sent, `some` after it clearly refused them. */
   readonly sent: { readonly sent: 'some' | 'all' };
   /** The store acknowledged the file. */
   readonly stored: object;
-  /** The job was deleted while a new upload address was asked for. */
+  /** The job was deleted while its upload was waiting for a new address. */
   readonly expired: object;
-  /** An earlier job that seemed to be gone is found to have the file. */
+  /** An earlier job that seemed to be gone turns out to have the file. */
   readonly back: { readonly job: string };
-  /** The job is there, and is polled on. */
+  /** The job exists. Polling continues. */
   readonly sighted: object;
-  /** The job is missing, and is polled on. */
+  /** The job is missing. Polling continues. */
   readonly missed: { readonly clocks: Clocks };
   readonly found: { readonly job: FoundJob; readonly at: number };
-  /** The service itself does not know the job. `absent`: nor does the list of the run's own tenant show it. */
+  /**
+   * The service itself reports that it does not know the job. With `absent`, the tenant's job list does not contain it
+   * either.
+   */
   readonly 'not found': { readonly clocks: Clocks; readonly absent: boolean };
-  /** The time is up while the job is missing. */
+  /** The time limit ended while the job was missing. */
   readonly 'given up': object;
-  /** The operator submits the file again, and the service still calls the job failed. */
+  /** The operator submits the file again, and the service still reports the job as failed. */
   readonly retried: object;
   readonly downloaded: { readonly results: PartResults };
-  /** Results were refused, and are kept for the operator to judge. */
+  /** Results were refused and kept for the operator to check. */
   readonly unproven: { readonly file: PartFile };
-  /** The job failed, which only its download showed. */
+  /** The job failed, which became known only during the download. */
   readonly failed: { readonly reason: string };
-  /** The results that are kept have their hash still; others could not be had. */
+  /** The stored results still have their hash, and no others could be downloaded. */
   readonly intact: object;
-  /** The results that are kept are sound. `compared`: whether with the tokens of the request, where that was tried. */
+  /**
+   * The stored results are valid. `compared`: whether their tokens match the request; undefined if this was not
+   * checked.
+   */
   readonly checked: { readonly compared?: boolean | undefined };
-  /** The results that are kept changed, or are flawed. `usable`: they may be whole, and are kept until others are here. */
+  /**
+   * The stored results were changed or are flawed. With `usable`, they may be complete and are kept until new ones
+   * arrive.
+   */
   readonly spoiled: { readonly usable: boolean };
-  /** The results are to be downloaded again. */
+  /** The results must be downloaded again. */
   readonly 'wanted again': object;
-  /** What the service said of the rows is removed. */
+  /** The service's errors and the unproven results are removed. */
   readonly pruned: object;
 }
 
@@ -175,7 +192,7 @@ type FoundJob = Pick<AccountUpdaterJob, 'status' | 'expires_at' | 'errors'>;
 
 export type PartEvent = { readonly [K in keyof Events]: { readonly kind: K } & Events[K] }[keyof Events];
 
-/** For each event, the states in which it may come, and what it makes of the part. No other pair can happen. */
+/** The allowed states of each event, and the step that the event causes. All other pairs are bugs. */
 type Life = { readonly [K in keyof Events]: Row<K> };
 
 type Row<K extends keyof Events> = { readonly [S in PartState]?: Step<S, K> };
@@ -193,7 +210,7 @@ const LIFE: Life = {
       state: 'created',
       job: job.id,
       expires_at: job.expires_at || undefined,
-      // An earlier request may have created a job that got the file: that is looked into before the upload.
+      // An earlier request may have created a job that received the file. The upload first checks this.
       creating_since: wasUnclear ? part.creating_since : undefined,
     }),
   },
@@ -225,7 +242,7 @@ const LIFE: Life = {
   intact: {
     completed: (part) =>
       part.results === undefined ? refuse(part, 'intact') : { ...part, state: 'downloaded', results: part.results },
-    // The results are here, and only the record could not be saved.
+    // The results are stored already; only saving the record had failed.
     downloaded: (part) => part,
   },
   checked: { downloaded: check },
@@ -248,14 +265,15 @@ const LIFE: Life = {
 /** A part whose job is polled. */
 type Asked = Exclude<Part, { readonly state: 'planned' | 'creating' | 'downloaded' }>;
 
-/** Returns one step for every state that has a job whose results are not here. */
+/** Returns one step for every state with a job and without downloaded results. */
 function atAnyJob<E>(step: (part: Asked, event: E) => Part) {
   return { created: step, uploading: step, uploaded: step, unknown: step, completed: step, failed: step };
 }
 
 /**
- * Returns what an event makes of a part.
- * @throws SvcError `bug` for what cannot follow, such as another upload of what may be stored
+ * Returns the part after an event.
+ * @throws SvcError `bug` for an event that cannot occur in this state, such as a second upload of a file that may be
+ *   stored
  */
 export function next(part: Part, event: PartEvent): Part {
   return withoutUndefined(follow(event.kind, part.state, part, event));
@@ -282,7 +300,7 @@ function refuse({ number, state }: Part, kind: keyof Events): never {
   throw new SvcError('bug', `part ${number} is ${state}: "${kind}" cannot follow`);
 }
 
-/** Puts what an event makes of a part into the record, which the caller saves. Parts change nowhere else. */
+/** Writes the part after an event into the record, which the caller saves. Parts are changed nowhere else. */
 export function apply(part: Part, event: PartEvent): void {
   const after = next(part, event);
   for (const name of Object.keys(part)) if (!(name in after)) Reflect.deleteProperty(part, name);
@@ -294,24 +312,24 @@ function begin(part: Parts['planned' | 'creating'], { at }: Events['creating']):
 }
 
 function forget(part: Parts['created']): Part {
-  // Once an upload was begun, its job is needed to find out what became of the file.
+  // After an upload has begun, its job is the only source for the outcome.
   if (part.sent_at !== undefined || part.sent !== undefined) return refuse(part, 'forgotten');
   return { ...part, ...NO_JOB, state: part.creating_since === undefined ? 'planned' : 'creating' };
 }
 
-/** Before an upload it is found out that no earlier request left a job with the file. */
+/** Begins an upload. Earlier requests for jobs were already checked, so `creating_since` is no longer needed. */
 function send(part: Parts['created' | 'uploading'], { at, expiresAt }: Events['sending']): Part {
   const expires_at = expiresAt || part.expires_at;
   return { ...part, state: 'uploading', sent: 'some', sent_at: iso(at), expires_at, creating_since: undefined };
 }
 
-/** A part that is being uploaded, of which the store has nothing that counts. */
+/** Returns a part whose upload left nothing usable in the store, and refuses any other part. */
 function unsent(part: Parts['uploading'], kind: keyof Events): Parts['uploading'] {
   return part.sent === 'some' ? part : refuse(part, kind);
 }
 
 function goBack(part: Parts['planned' | 'creating' | 'created' | 'uploading'], { job }: Events['back']): Part {
-  // A job that was made in its place has no file, and stays on record as one that is gone.
+  // The job created as a replacement has no file, and stays in the record as a job that is gone.
   const bare = part.job === undefined ? part : detached(part, 'gone');
   const earlier = bare.earlier_jobs?.find((each) => each.job === job && each.ended === 'gone');
   if (earlier === undefined) return refuse(part, 'back');
@@ -336,7 +354,7 @@ function find(part: Asked, { job, at }: Events['found']): Part {
     const still = { ...here, expires_at: job.expires_at || part.expires_at };
     if (still.sent === undefined || still.sent === 'some') return { ...still, state: 'created', sent: 'some' };
     if (still.sent === 'all') return { ...still, state: 'unknown', sent: 'all' };
-    // What the store acknowledged can take a moment to be seen: that is polled, not doubted.
+    // A confirmed upload may take a moment to appear, so the job is polled and not doubted.
     return { ...still, state: 'uploaded', sent: 'stored' };
   }
   const stored = { ...here, sent: 'stored' } as const;
@@ -355,23 +373,24 @@ function lose(before: Asked, { clocks, absent }: Events['not found']): Part {
 }
 
 /**
- * Tells whether the list of its tenant's jobs alone can still prove that an upload was never processed: the store never
- * acknowledged it, its address has expired by both clocks, and its job has been missing for a while.
+ * Tells whether the tenant's job list can still prove that an upload was never processed. The store must not have
+ * confirmed the upload, both clocks must be past the expiry of its address, and its job must have been missing for a
+ * while.
  */
 export function mayBeUnprocessed(part: Part, clocks: Clocks): boolean {
   const isExpired = Math.min(clocks.service, clocks.here) > addressEnd(part);
   return sentOf(part) === 'all' && isExpired && isLongMissing(part, clocks);
 }
 
-/** When the upload address of a part's job expires, as far as that is known, else NaN. */
+/** Returns when the upload address of a part's job expires, or NaN if that is unknown. */
 function addressEnd({ sent_at: sentAt = '', expires_at: expiresAt }: Part): number {
   return expiresAt === undefined ? Date.parse(sentAt) + UPLOAD_LIFE_MS : Date.parse(expiresAt);
 }
 
 /**
- * Until when it may be unknown whether the service has the file of a part, in epoch milliseconds of the service's time:
- * a job without a file is deleted when its upload address expires, and must then be missing for a while. Undefined where
- * the outcome is known, and where it may stay unknown.
+ * Returns when it will be known whether the service has a part's file, in epoch milliseconds of the service's time. A
+ * job without a file is deleted when its upload address expires, and must then be missing for a while. Undefined if the
+ * outcome is known already or may remain unknown.
  */
 export function doubtEnd(part: Part): number | undefined {
   const expires = addressEnd(part);
@@ -380,14 +399,14 @@ export function doubtEnd(part: Part): number | undefined {
   return Math.max(expires, missing + MISSING_MS);
 }
 
-/** How long every poll must find a job missing before that means anything, since a replica may lag. */
+/** How long a job must be missing in every poll before this counts, because a replica may lag. */
 export const MISSING_MS = 5 * 60_000;
 
 function isLongMissing({ missing_since: since = '' }: Part, { service, here }: Clocks): boolean {
   return Math.min(service, here) - Date.parse(since) >= MISSING_MS;
 }
 
-/** Frees a part for another job, because its own was deleted without a file or failed. */
+/** Frees a part for another job, because its job failed or was deleted without a file. */
 function detached(part: Asked, ended: EarlierJob['ended']): Parts['planned'] {
   const { job, sent_at, earlier_jobs: earlier = [] } = part;
   const mayHaveFile = ended === 'gone' && sentOf(part) !== 'some' && sent_at !== undefined;
@@ -422,13 +441,13 @@ function check(part: Parts['downloaded'], { compared }: Events['checked']): Part
   return { ...part, results: compared === undefined ? proven : { ...proven, compared } };
 }
 
-/** A part as it is recorded, by this version or another. */
+/** A part as recorded by this or another version. */
 export type RecordedPart = Slice &
   Past & { readonly state: PartState; readonly sent?: string | undefined } & Some<Exclude<keyof JobMembers, 'sent'>>;
 
 /**
- * Returns a recorded part with the members that belong to its state, and with those that this version does not know.
- * Where an older version did not record something, the worse case is assumed: a second upload would be paid for twice.
+ * Returns a recorded part with the members of its state, and with members that this version does not know. Assumes the
+ * worse case if an older version did not record a fact, because a second upload would be billed again.
  */
 export function partOf(recorded: RecordedPart): Part {
   return withoutUndefined(normalized(recorded));
@@ -458,7 +477,7 @@ function normalized(recorded: RecordedPart): Part {
   }
 }
 
-/** A recorded part with a job whose upload was not finished, as far as its state says. */
+/** Returns a recorded part whose upload was not finished, according to its state. */
 function uploadOf(recorded: RecordedPart, job: string): Part {
   const { state, sent_at, expires_at, missing_since, seen } = recorded;
   const sent = recordedSent(recorded);
@@ -468,33 +487,36 @@ function uploadOf(recorded: RecordedPart, job: string): Part {
   return { ...part, state: 'created', sent: recorded.sent === undefined ? undefined : sent };
 }
 
-/** Returns how far the file of a part got. Older records do not say it, and later ones may say it in other words. */
+/**
+ * Returns how much of a part's file was sent. Older records do not contain this, and later versions may use other
+ * words.
+ */
 function recordedSent({ state, sent, sent_at: sentAt }: RecordedPart): Sent {
   if (sent !== undefined) return sent === 'some' || sent === 'all' ? sent : 'stored';
   return state === 'uploading' || sentAt !== undefined ? 'all' : 'some';
 }
 
-/** How far a part's file got. */
+/** Returns how much of a part's file was sent. */
 export function sentOf({ sent = 'some' }: Pick<Part, 'sent'>): Sent {
   return sent;
 }
 
-/** Whether the last poll did not find the job of a part. */
+/** Tells whether the last poll did not find the job of a part. */
 export function isMissing({ missing_since: since }: Part): boolean {
   return since !== undefined;
 }
 
-/** Whether the rows of a part may be paid for: all of its file was sent, and its job neither failed nor went without it. */
+/** Tells whether the rows of a part may be billed: its file was sent completely, and its job did not fail. */
 export function mayBePaid(part: Pick<Part, 'state' | 'sent'>): boolean {
   return part.state !== 'failed' && sentOf(part) !== 'some';
 }
 
-/** Whether a part never had a job. */
+/** Tells whether a part never had a job. */
 export function isUnsent({ state, earlier_jobs: earlier = [] }: Pick<Part, 'state' | 'earlier_jobs'>): boolean {
   return (state === 'planned' || state === 'creating') && earlier.length === 0;
 }
 
-/** What is to be done next for a part. */
+/** The next action for a part. */
 export type Act = 'create' | 'upload' | 'settle' | 'poll' | 'download' | 'nothing';
 
 const ACTS: Readonly<Record<PartState, Act>> = {

@@ -11,9 +11,11 @@ import { isOwnTenant } from './tenant-proof.ts';
 export interface RunWork extends RunOptions {
   readonly client: Client;
   readonly record: RunRecord;
-  /** Saves the record; called before and after every act that must not happen twice. */
+  /** Saves the record. Called before and after every action that must not happen twice. */
   readonly save: () => void;
-  /** Proves that a part's job is gone where reads alone do not show whose the key is; only for what may create a job. */
+  /**
+   * Proves that a part's job is gone when reads do not show the key's tenant. Set only if the caller may create a job.
+   */
   readonly proveGone?: (() => Promise<boolean>) | undefined;
 }
 
@@ -22,8 +24,8 @@ export function workOn(client: Client, run: Pick<RunDirectory, 'record' | 'save'
 }
 
 /**
- * Polls every job that is under way, or whose file is in doubt, once and records what was found. One list call covers a
- * hundred jobs; what it does not show is read job by job.
+ * Polls once every job that is under way or whose upload is in doubt, and records the findings. One list request covers
+ * a hundred jobs. Jobs that the list does not show are read one by one.
  */
 export async function pollJobs(work: RunWork): Promise<void> {
   const waiting = work.record.parts.filter(({ state }) => state === 'uploaded' || state === 'unknown');
@@ -32,8 +34,8 @@ export async function pollJobs(work: RunWork): Promise<void> {
 }
 
 /**
- * Records what one poll found of a part's job; undefined where the service itself said that it does not know it. The
- * part gets another job only where its file was never sent whole, or is proven never to have been processed.
+ * Records what one poll found about a part's job; `job` is undefined if the service itself does not know it. Frees the
+ * part for another job only if its file was never sent completely or was certainly never processed.
  */
 export async function recordPoll(work: RunWork, part: Part, job: AccountUpdaterJob | undefined): Promise<void> {
   if (job === undefined) return recordMissing(work, part);
@@ -44,8 +46,8 @@ export async function recordPoll(work: RunWork, part: Part, job: AccountUpdaterJ
 }
 
 /**
- * Records since when a job is missing.
- * @throws SvcError `config` when that is because the key belongs to another tenant
+ * Records when a job was first found missing.
+ * @throws SvcError `config` if the key belongs to another tenant
  */
 export async function recordMissingSince(work: RunWork, part: Part): Promise<void> {
   if (part.missing_since !== undefined) return;
@@ -68,7 +70,7 @@ async function recordMissing(work: RunWork, part: Part): Promise<void> {
   if (hadFile && part.state === 'planned') work.onEvent?.({ kind: 'gone', job });
 }
 
-/** Tells whether the list of the run's own tenant, read back to before the upload, lacks the part's job. */
+/** Tells whether the job is absent from the list of the run's tenant, read back to before the upload. */
 async function isAbsentFromList(work: RunWork, part: Part): Promise<boolean> {
   // A job takes its file within an hour of its creation.
   const since = Date.parse(part.sent_at ?? '') - 2 * UPLOAD_LIFE_MS;
@@ -81,7 +83,7 @@ async function isAbsentFromList(work: RunWork, part: Part): Promise<boolean> {
     return true;
   } catch (error) {
     if (isSvcError(error, 'network', 'server', 'bad_response', 'rate_limited', 'forbidden')) return false;
-    // A job that may have been created has no file.
+    // A job that may just have been created has no file.
     if (isSvcError(error, 'outcome_unknown')) return false;
     throw error;
   }
@@ -97,7 +99,7 @@ async function findJobs(client: Client, parts: readonly Part[]): Promise<Map<str
   return found;
 }
 
-/** Takes from `wanted` the jobs that the list shows. It stops where single reads would cost fewer requests. */
+/** Finds wanted jobs in the list and removes them from `wanted`. Stops when single reads need fewer requests. */
 async function findInList(client: Client, wanted: Set<string>): Promise<Map<string, AccountUpdaterJob>> {
   const found = new Map<string, AccountUpdaterJob>();
   let fruitless = 0;
@@ -107,7 +109,7 @@ async function findInList(client: Client, wanted: Set<string>): Promise<Map<stri
     if (wanted.size === 0) break;
     if (wanted.size < before) continue;
     fruitless += 1;
-    // The newest come first: a page without any, after pages with some, is older than all of them.
+    // The list begins with the newest jobs. A page without matches after pages with matches is older than all of them.
     if (found.size > 0 || fruitless > wanted.size / 4) break;
   }
   return found;

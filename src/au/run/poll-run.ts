@@ -15,13 +15,13 @@ const OF_ONE_PART = ['not_found', 'rejected', 'forbidden', 'truncated', 'checksu
 
 /** The outcome of one poll of a run. */
 export interface RunPoll {
-  /** How many parts are still under way. */
+  /** The number of parts still under way. */
   readonly left: number;
-  /** Why the results of one part could not be downloaded. */
+  /** The error that prevented the download of one part's results. */
   readonly results: SvcError | undefined;
 }
 
-/** Polls the jobs under way once, and downloads the results of those that are completed. */
+/** Polls once the jobs under way, and downloads the results of completed jobs. */
 export async function pollRun(client: Client, run: RunDirectory, options: RunOptions): Promise<RunPoll> {
   await pollJobs(workOn(client, run, options));
   const results = await collectResults(client, run, options);
@@ -32,7 +32,7 @@ export async function pollRun(client: Client, run: RunDirectory, options: RunOpt
 
 /**
  * Downloads the results of every completed part into the run's directory. A part whose job is missing is polled again.
- * @returns the first failure that concerns one part alone; the others were downloaded all the same
+ * @returns the first error that concerns a single part; the results of other parts are downloaded regardless
  */
 async function collectResults(client: Client, run: RunDirectory, options: RunOptions): Promise<SvcError | undefined> {
   let failure: SvcError | undefined;
@@ -58,7 +58,7 @@ async function collectPart(client: Client, run: RunDirectory, part: Part, option
   const request = await uploadedRows(part, run);
   const compared = request !== undefined;
   try {
-    // A download that was not recorded is repeated: the file alone does not prove that it is whole.
+    // A download that was not recorded is repeated, because the file alone does not prove that it is complete.
     const { bytes, sha256, proof } = await downloadResults(client, part.job ?? '', target, {
       ...options,
       overwrite: true,
@@ -71,7 +71,7 @@ async function collectPart(client: Client, run: RunDirectory, part: Part, option
   }
 }
 
-/** The results of a part are not proven whole. The part stays as it was. */
+/** The error for results that are not proven complete. The part remains unchanged. */
 class RefusedResults extends SvcError {}
 
 function recordUnproven(run: RunDirectory, part: Part, error: UnprovenDownload): RefusedResults {
@@ -96,7 +96,7 @@ function markPartFailed(run: RunDirectory, part: Part, { message }: SvcError, op
   options.onEvent?.({ kind: 'failed', job: part.job ?? '', errors: [message] });
 }
 
-/** Returns to the results that are kept, where there are any. */
+/** Restores the stored results of a part, if there are any. */
 async function restore(run: RunDirectory, part: Part): Promise<boolean> {
   if (!isOfPresentJob(part, part.results) || !(await isIntact(run, part))) return false;
   apply(part, { kind: 'intact' });

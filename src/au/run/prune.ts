@@ -7,20 +7,20 @@ import { hasUnknown, type RunRecord, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { applyToRun } from './run.ts';
 
-/** A run that ended before some time, and the files with tokens that it still keeps. */
+/** A run that ended before a given time, and its files that contain tokens. */
 export interface OldRun {
   readonly run: RunDirectory;
-  /** When it ended, in epoch milliseconds. */
+  /** When the run ended, in epoch milliseconds. */
   readonly ended: number;
-  /** Names in its directory. */
+  /** The names of these files in the run's directory. */
   readonly files: readonly string[];
   readonly bytes: number;
 }
 
-/** For how long the copy of a request stays: the files of a cycle are compared with it. */
+/** How long the copy of a request is kept, because files of the same cycle are compared with it. */
 const REQUEST_MS = 35 * 86_400_000;
 
-/** Returns what to prune of a run that ended before `before`; undefined where it must be left alone. */
+/** Returns what to prune of a run that ended before `before`; undefined for a run that must not be pruned. */
 export function oldRun(run: RunDirectory, before: number, now: number): OldRun | undefined {
   const { record, requestFile } = run;
   const ended = endOf(record);
@@ -34,9 +34,9 @@ export function oldRun(run: RunDirectory, before: number, now: number): OldRun |
 }
 
 /**
- * Removes the results that an old run keeps, what the service said of its rows, and the copy of its request. The record
- * stays, without any token: it is what recognizes the file, so that it is not paid for twice.
- * @returns false when the run is no longer to be pruned: another process resumed it
+ * Removes the results of an old run, the service's messages about its rows, and the copy of its request. The record
+ * stays without any token, so that the file is recognized and not billed twice.
+ * @returns false if another process has resumed the run, which is then left unchanged
  */
 export async function pruneRun({ run }: OldRun, before: number, host: LockHost, now: number): Promise<boolean> {
   return run.hold(host, async () => {
@@ -45,26 +45,29 @@ export async function pruneRun({ run }: OldRun, before: number, host: LockHost, 
     const { record } = run;
     applyToRun(record, { kind: 'pruned', at: now });
     for (const part of record.parts) apply(part, { kind: 'pruned' });
-    // The record is saved first: a run whose files alone are gone would download them again.
+    // The record is saved first, because a run without its files would otherwise download them again.
     run.save();
     for (const name of old.files) remove(path.join(run.path, name));
     return true;
   });
 }
 
-/** When the last job of a run was seen completed, or the run was abandoned. Older records may only have its creation. */
+/**
+ * Returns when the last job of a run was seen as completed, or when the run was abandoned. For older records, this may
+ * be the creation of the run.
+ */
 export function endOf({ parts, created_at: created, abandoned_at: abandoned }: RunRecord): number {
   return Math.max(...[abandoned, ...parts.map((part) => part.done_at)].map((at) => Date.parse(at ?? created) || 0));
 }
 
-/** Whether nothing is left to do: results that are complete but not written yet are still wanted. */
+/** Tells whether nothing is left to do for a run. Completed results that are not written yet are still needed. */
 export function isSettled(record: RunRecord): boolean {
   if (hasUnknown(record) || record.exec === 'due') return false;
   const status = statusOf(record);
   return status === 'completed' ? record.results !== undefined : status !== 'open';
 }
 
-/** Files of results that the run itself wrote. Others in a directory that the operator chose are not ours. */
+/** Returns the result files that the run wrote. Other files in a directory of the operator are not touched. */
 function resultFiles(run: RunDirectory): string[] {
   const { path: directory, record } = run;
   const merged = path.resolve(directory, 'results.csv');
@@ -76,7 +79,7 @@ function resultFiles(run: RunDirectory): string[] {
   return fs.readdirSync(directory).filter((name) => isOurs(name) && name !== wanted);
 }
 
-/** Removes a file, or a directory with all that is in it. @throws SvcError `local` */
+/** Removes a file, or a directory with its content. @throws SvcError `local` */
 export function remove(file: string): void {
   try {
     fs.rmSync(file, { recursive: true, force: true });

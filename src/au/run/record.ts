@@ -2,7 +2,7 @@ import { countText, utcTime } from '../../cli/output/time.ts';
 import type { RequestFileCheck } from '../request/request-file.ts';
 import { doubtEnd, isUnsent, type Part, type PartFile, type ResultsFile, todo } from './part.ts';
 
-/** A run: everything needed to resume it, on this machine or another. */
+/** A run, with everything needed to resume it on this or another machine. */
 export interface RunRecord {
   readonly version: 1;
   readonly id: string;
@@ -10,51 +10,56 @@ export interface RunRecord {
   /** The profile of the last submission before anything was sent. */
   readonly profile: string;
   readonly base_url: string;
-  /** Other base URLs at which its tenant was recognized. */
+  /** Other base URLs at which the run's tenant was recognized. */
   readonly also_at?: readonly string[] | undefined;
-  /** The tenant of its jobs, once the first was created or the key was proven to belong to it. */
+  /** The tenant of the run's jobs. Set when the first job is created or the key's tenant is proven. */
   readonly tenant_id?: string | undefined;
-  /** The operator's name for this refresh of the file, such as `2026-12`: a file has one run for each cycle. */
+  /** The operator's name for this refresh, such as `2026-12`. A file has one run per cycle. */
   readonly cycle?: string | undefined;
   /** The request file. */
   readonly input: {
-    /** As the operator called it. */
+    /** The name that the operator typed. */
     readonly name: string;
-    /** Where it was; undefined for standard input, which cannot be read again. */
+    /** The original path; undefined for standard input, which cannot be read again. */
     readonly path?: string | undefined;
     readonly rows: number;
     readonly bytes: number;
     readonly sha256: string;
     readonly header_bytes: number;
-    /** Of the file that was given, where only its new rows are submitted: the copy is then not of the whole file. */
+    /** The hash of the submitted file, if only its new rows are sent. The run's copy then contains only these rows. */
     readonly source_sha256?: string | undefined;
   };
-  /** Runs of its cycle whose rows it may submit again, as the operator said. */
+  /** Runs of the cycle whose rows the operator allowed to be submitted again. */
   readonly repeats?: readonly string[] | undefined;
-  /** Where the merged results go: an absolute path. */
+  /** The absolute path for the merged results. */
   readonly out?: string | undefined;
   readonly parts: readonly Part[];
-  /** Merged results that are about to get their name or to be replaced, so that the file is known as the run's own. */
+  /**
+   * Merged results that are about to get their final name or to be replaced, so that the file is recognized as the
+   * run's.
+   */
   readonly writing?: ResultsFile | undefined;
-  /** The merged results, once they are written. */
+  /** The merged results, after they are written. */
   readonly results?: ResultsFile | undefined;
-  /** How many rows of the results are in each class: the next cycle is compared with them. */
+  /** The number of result rows by class, for a comparison with the next cycle. */
   readonly counts?: ResultCounts | undefined;
-  /** `due` from the completion of the run until the command of `--exec` has succeeded. */
+  /** `due` from the completion of the run until the `--exec` command has succeeded. */
   readonly exec?: 'due' | undefined;
-  /** Jobs without a record when the upload began: of another system, or of a newer copy of the state directory. */
+  /**
+   * Jobs that had no record when the upload began. Another system or a newer copy of the state directory created them.
+   */
   readonly unrecorded_jobs?: readonly string[] | undefined;
-  /** Set where no other system uses the key: then nothing is uploaded while there are jobs without a record. */
+  /** Whether no other system uses the key. If so, jobs without a record stop the upload. */
   readonly no_unrecorded_jobs?: boolean | undefined;
-  /** Jobs of this key that the operator said are of another system. */
+  /** Jobs of this key that belong to another system, according to the operator. */
   readonly other_jobs?: readonly string[] | undefined;
-  /** When the operator abandoned it; the service processes its jobs all the same. */
+  /** When the operator abandoned the run. The service processes its jobs regardless. */
   readonly abandoned_at?: string | undefined;
-  /** When the results that it kept were removed; it is no longer listed. */
+  /** When the run's results were removed. A pruned run is no longer listed. */
   readonly pruned_at?: string | undefined;
 }
 
-/** How many rows of a request were updated, or ended in a warning or an error. */
+/** The numbers of rows that were updated, or ended in a warning or an error. */
 export interface ResultCounts {
   readonly updated: number;
   readonly warned: number;
@@ -63,55 +68,64 @@ export interface ResultCounts {
 
 export type RunStatus = 'open' | 'failed' | 'completed' | 'abandoned';
 
-/** Returns `failed` only when nothing else is left to do, and `completed` when the results of every part are here. */
+/**
+ * Returns the status of a run: `failed` only if nothing else is left to do, and `completed` if the results of every
+ * part are downloaded.
+ */
 export function statusOf({ parts, abandoned_at }: Pick<RunRecord, 'parts' | 'abandoned_at'>): RunStatus {
   if (parts.every(({ state }) => state === 'downloaded')) return 'completed';
   if (abandoned_at !== undefined) return 'abandoned';
   return parts.every(({ state }) => state === 'downloaded' || state === 'failed') ? 'failed' : 'open';
 }
 
-/** Whether something is left to do that a sync does: to upload, to poll, to download, or to write the results. */
+/** Tells whether a sync has work left: to upload, poll or download, or to write the results. */
 export function isOpen(record: Pick<RunRecord, 'parts' | 'abandoned_at' | 'results'>): boolean {
   if (record.abandoned_at !== undefined) return false;
   return statusOf(record) === 'open' || (statusOf(record) === 'completed' && record.results === undefined);
 }
 
-/** Since when an open run is under way, in epoch milliseconds: since the oldest upload whose results are not here. */
+/** Returns when the oldest upload without downloaded results began, in epoch milliseconds. */
 export function openSince({ parts, created_at: created }: Pick<RunRecord, 'parts' | 'created_at'>): number {
   const open = parts.filter(({ state }) => state !== 'downloaded');
   return Math.min(...open.map(({ sent_at: at = created }) => Date.parse(at)));
 }
 
-/** Whether all results that are here were compared with the tokens of the request. */
+/** Tells whether all downloaded results were compared with the tokens of the request. */
 export function areCompared({ parts }: Pick<RunRecord, 'parts'>): boolean {
   return parts.every(({ state, results }) => state !== 'downloaded' || results?.compared === true);
 }
 
-/** Whether any part still has to be uploaded, so that the input file is needed. */
+/** Tells whether a part has yet to be uploaded, so that the input file is needed. */
 export function needsFile({ parts }: { readonly parts: readonly Pick<Part, 'state'>[] }): boolean {
   return parts.some((part) => ['create', 'upload', 'settle'].includes(todo(part)));
 }
 
 /**
- * Whether no part of a run ever had a job. Such a run cost nothing: it blocks no other run and belongs to nobody. A
- * creation without a clear response left at most a job without a file, which is deleted within the hour.
+ * Tells whether no part of a run ever had a job. Such a run cost nothing, blocks no other run, and can be taken over. A
+ * request without a clear response left at most a job without a file, which is deleted within an hour.
  */
 export function isUntouched({ parts }: Pick<RunRecord, 'parts'>): boolean {
   return parts.every(isUnsent);
 }
 
-/** Tells whether the service may have the file of some part, and nothing says so. */
+/** Tells whether it is unknown for some part whether the service has its file. */
 export function hasUnknown({ parts }: { readonly parts: readonly Pick<Part, 'state'>[] }): boolean {
   return parts.some(({ state }) => state === 'unknown');
 }
 
-/** Whether results are those of a part's present job. Of those that do not say, results of a failed job are doubted. */
+/**
+ * Tells whether results come from a part's current job. Results without a recorded job are doubted if a job of the part
+ * failed.
+ */
 export function isOfPresentJob({ job, earlier_jobs: earlier = [] }: Part, results: PartFile | undefined): boolean {
   if (results?.job !== undefined) return results.job === job;
   return !earlier.some(({ ended }) => ended === 'failed');
 }
 
-/** How far a run is: one job's status in the service's word, or how many of several are done and what the others do. */
+/**
+ * Describes the progress of a run: the status of a single job in the service's words, or the counts of several jobs by
+ * step.
+ */
 export function progressOf({ parts }: Pick<RunRecord, 'parts'>): string {
   const [only] = parts;
   if (parts.length === 1 && only) return only.state === 'unknown' ? unknownWord(parts) : (only.seen ?? only.state);
@@ -126,7 +140,7 @@ export function progressOf({ parts }: Pick<RunRecord, 'parts'>): string {
   return `${parts.length - open.length} of ${countText(parts.length, 'job')} done${counted.join('')}`;
 }
 
-/** Until when it may be unknown whether the service has the file of a part, where that has an end. */
+/** Describes how long it may remain unknown whether the service has the file of a part, if that has an end. */
 function unknownWord(parts: readonly Part[]): string {
   const ends = parts.filter(({ state }) => state === 'unknown').map(doubtEnd);
   return ends.every((end) => end !== undefined) ? `unknown until ${doubtTime(Math.max(...ends))}` : 'unknown';
@@ -136,7 +150,7 @@ export function doubtTime(end: number): string {
   return utcTime(end);
 }
 
-/** The parts of a checked file, with nothing done yet. */
+/** Returns the parts of a checked file before anything is done. */
 export function plannedParts(check: Pick<RequestFileCheck, 'parts'>): Part[] {
   return check.parts.map(({ firstRow, rows, start, end, bytes, sha256 }, index) => ({
     number: index + 1,

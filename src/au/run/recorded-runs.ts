@@ -9,12 +9,12 @@ import { isUntouched, type RunRecord } from './record.ts';
 import { type FoundRuns, listRuns, newestFirst, RECORD, RunDirectory } from './run-directory.ts';
 import { indexedRuns } from './run-index.ts';
 
-/** Where runs are recorded unless `--run-dir` is given. */
+/** Returns the directory where runs are recorded without `--run-dir`. */
 export function runsRoot({ system }: Pick<Context, 'system'>): string {
   return path.join(requireDirectory(system, 'state'), 'runs');
 }
 
-/** Like `runsRoot`, but returns undefined where there is no home directory. */
+/** Like `runsRoot`, but returns undefined if there is no home directory. */
 export function knownRunsRoot({ system }: Pick<Context, 'system'>): string | undefined {
   const state = directoryOf(system, 'state');
   return state === undefined ? undefined : path.join(state, 'runs');
@@ -22,7 +22,10 @@ export function knownRunsRoot({ system }: Pick<Context, 'system'>): string | und
 
 type Warned = Pick<Context, 'system' | 'notices' | 'globals'>;
 
-/** Every run recorded on this machine, also elsewhere (`--run-dir`), except pruned ones: each once, the newest first. */
+/**
+ * Returns every run recorded on this machine, including runs in a `--run-dir` but not pruned ones. Each run appears
+ * once, newest first.
+ */
 export async function recordedRuns(context: Warned): Promise<FoundRuns> {
   const { runs, unreadable } = await everyRun(context);
   const ids = runs.map(({ record }) => record.id);
@@ -30,13 +33,13 @@ export async function recordedRuns(context: Warned): Promise<FoundRuns> {
   return { runs: runs.filter(isFirst).filter(({ record }) => record.pruned_at === undefined), unreadable };
 }
 
-/** Like `recordedRuns`, with pruned runs. Each record that cannot be read is left out, with a warning. */
+/** Like `recordedRuns`, but includes pruned runs. Warns about each unreadable record and leaves it out. */
 export async function everyRun(context: Warned): Promise<FoundRuns> {
   const root = knownRunsRoot(context);
   const found = root === undefined ? [] : await Promise.all([listRuns(root), indexedRuns(root, () => true)]);
   const runs = newestFirst(found.flatMap((each) => each.runs));
   const ids = new Set(runs.map(({ record }) => record.id));
-  // A run that was moved into the state directory is still indexed where it was.
+  // A run that was moved into the state directory is still indexed under its former path.
   const unreadable = found.flatMap((each) => each.unreadable).filter(({ run }) => !ids.has(run ?? ''));
   for (const { error } of unreadable) warnOf(context, LEFT_OUT, error);
   return { runs, unreadable };
@@ -44,7 +47,10 @@ export async function everyRun(context: Warned): Promise<FoundRuns> {
 
 const LEFT_OUT = 'a run is left out';
 
-/** The run that an argument names by id or directory; undefined for a job's. @throws SvcError `not_found`, `config` */
+/**
+ * Returns the run with this id or directory; undefined if the argument names a job.
+ * @throws SvcError `not_found`, `config`
+ */
 export async function namedRun(
   context: Pick<Context, 'system' | 'settings'>,
   argument: string,
@@ -54,9 +60,12 @@ export async function namedRun(
   return run;
 }
 
-/** @throws SvcError `config` for a run that sent something to another service */
+/**
+ * Checks that a run belongs to the current service.
+ * @throws SvcError `config` for a run that sent something to another service
+ */
 export function requireHere(context: Pick<Context, 'settings'>, run: RunDirectory): void {
-  // No service has anything of a run that sent nothing.
+  // A run that sent nothing belongs to no service.
   if (isUntouched(run.record)) return;
   const here = serviceOf(context);
   if (run.record.base_url === here || run.record.also_at?.includes(here)) return;
@@ -71,7 +80,7 @@ function placeHint({ settings }: Pick<Context, 'settings'>, { profile, base_url:
   return address === 'sandbox' ? 'Add --sandbox.' : `Give its address: --base-url ${address}`;
 }
 
-/** Like `namedRun`, for commands that need no service: the run may be of any address. */
+/** Like `namedRun`, but accepts a run of any address, for commands that need no service. */
 export async function recordedRun(
   context: Pick<Context, 'system'>,
   argument: string,
@@ -87,7 +96,7 @@ export async function recordedRun(
   });
 }
 
-/** The run with this id or, where there is none, in the directory of this name. */
+/** Returns the run with this id, or else the run in the directory of this name. */
 async function runCalled(root: string, name: string): Promise<RunDirectory | undefined> {
   const run = await RunDirectory.open(path.join(root, name));
   if (run?.record.id === name) return run;

@@ -13,9 +13,10 @@ import { BEGIN_LOCK, runsOfCycle } from './run-index.ts';
 import { TenantProof, type TenantRelation } from './tenant-proof.ts';
 
 /**
- * Checks that no other run of its cycle has rows that a run has yet to upload: another file with these rows may have
- * been submitted since it was cut off. The caller must hold the run, so that other processes count what it is about to send.
- * @throws SvcError `conflict` where one has
+ * Checks that no other run of the cycle contains rows that a run has yet to upload. Another file with these rows may
+ * have been submitted since the upload was interrupted. The caller must have locked the run, so that other processes
+ * count its unsent rows.
+ * @throws SvcError `conflict` if another run contains some of the rows
  */
 export async function requireRestIsNew(
   context: Context,

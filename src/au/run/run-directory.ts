@@ -9,18 +9,18 @@ import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Part } from './part.ts';
 import { recordText, type RunRecord } from './record.ts';
 
-/** Name of the file that a run directory is known by. */
+/** The name of the record, which identifies a run directory. */
 export const RECORD = 'run.json';
 
-/** Name of the copy of its request file, which a run keeps: what happens to the file itself changes nothing. */
+/** The name of the run's copy of its request file. With this copy, changes to the file itself do not matter. */
 const REQUEST = 'run-request.csv';
 
-/** What the copy is called until the record of the run is written. */
+/** The name of the copy until the run's record is written. */
 const UNBORN_REQUEST = `.${REQUEST}.new`;
 
 /**
- * A run on disk: a small directory that can be carried to another machine and continued there.
- * Every change is on the disk before the next step is taken.
+ * A run on disk: a small directory that can be moved to another machine and continued there. Every change is flushed to
+ * disk before the next step.
  */
 export class RunDirectory {
   readonly path: string;
@@ -32,8 +32,8 @@ export class RunDirectory {
   }
 
   /**
-   * Makes the directory of a new run, which takes `request`, the checked copy of its request file.
-   * @throws SvcError `config` when a run is there already
+   * Creates the directory of a new run and moves `request` into it, the checked copy of its request file.
+   * @throws SvcError `config` if the directory already contains a run
    */
   static create(directory: string, record: RunRecord, request: string): RunDirectory {
     makeDirectory(directory);
@@ -46,23 +46,23 @@ export class RunDirectory {
     return run;
   }
 
-  /** Opens a run, or gives undefined when the directory contains none. @throws SvcError `config` when it is damaged */
+  /** Opens a run. Returns undefined if the directory contains none. @throws SvcError `config` for a damaged record */
   static async open(directory: string): Promise<RunDirectory | undefined> {
     const record = await readRecord(directory);
     return record && new RunDirectory(directory, record);
   }
 
-  /** The record of the run. `hold` reads it again, since another process may have changed it. */
+  /** The record of the run. `hold` reads it again, because another process may have changed it. */
   get record(): RunRecord {
     return this.#record;
   }
 
-  /** What to call the run in a command: its id where it is recorded as usual, else its directory. */
+  /** The name of the run in commands: its id if it is recorded in the usual place, otherwise its directory. */
   get name(): string {
     return this.#isUsual() ? this.#record.id : this.path;
   }
 
-  /** The command that submits the file of the run again, as the words behind `svc`. */
+  /** The command that submits the run's file again, as the words after `svc`. */
   get submitWords(): readonly string[] {
     const { input, cycle } = this.#record;
     const words = ['au', 'submit', input.path === undefined ? '-' : input.name];
@@ -72,7 +72,7 @@ export class RunDirectory {
     return words;
   }
 
-  /** The command that resumes the run: from the copy of its file, where it has one. */
+  /** The command that resumes the run, from the copy of its file if there is one. */
   get resumeWords(): readonly string[] {
     return this.requestFile === undefined ? this.submitWords : ['au', 'resume', this.name];
   }
@@ -82,17 +82,17 @@ export class RunDirectory {
     return base === this.#record.id && path.basename(dir) === 'runs';
   }
 
-  /** The run's copy of its request file; runs of earlier versions have none, and pruned ones no longer. */
+  /** The path of the run's copy of its request file; undefined for runs of early versions and for pruned runs. */
   get requestFile(): string | undefined {
     return requestFileIn(this.path);
   }
 
-  /** Replaces the copy of the request file with another checked one, since the old one may be damaged. Needs the lock of the run. */
+  /** Replaces the copy of the request file, which may be damaged, with another checked copy. Needs the run's lock. */
   replaceRequest(copy: string): void {
     this.#moveIn(copy, REQUEST);
   }
 
-  /** Removes what a process that was killed left of a copy, unless that is the only one. */
+  /** Removes unfinished copies that a killed process left, except the only copy. */
   #removeRequestDrafts(): void {
     const isCopied = fs.existsSync(path.join(this.path, REQUEST));
     const drafts = [draftOf(REQUEST), draftOf(UNBORN_REQUEST), ...(isCopied ? [UNBORN_REQUEST] : [])];
@@ -108,7 +108,7 @@ export class RunDirectory {
     }
   }
 
-  /** Where a part's results are kept, as they came. */
+  /** Returns the path of a part's unchanged results. */
   resultsFile({ number }: Pick<Part, 'number'>): string {
     return path.join(this.path, `results-${String(number).padStart(4, '0')}.csv`);
   }
@@ -119,8 +119,8 @@ export class RunDirectory {
   }
 
   /**
-   * Holds the run for one process at a time, and reads its record again.
-   * @throws SvcError `config` naming the one that has it
+   * Locks the run against other processes, reads its record again, and runs `work`.
+   * @throws SvcError `config` with the name of the process that has locked the run
    */
   async hold<T>(host: LockHost, work: () => Promise<T>): Promise<T> {
     const holding = async (): Promise<T> => {
@@ -132,15 +132,15 @@ export class RunDirectory {
     return withLock(lockFile(this.path), host, holding, { waitMs: 0, what: `run ${this.#record.id}` });
   }
 
-  /** Tells whether another process, which may be alive, is at work on the run. */
+  /** Tells whether another process, which may still be alive, has locked the run. */
   isHeld(host: Pick<LockHost, 'pid' | 'isAlive'>): boolean {
     return isLocked(lockFile(this.path), host);
   }
 }
 
-/** The copy of a request file in the directory of a run, whether its record can be read or not. */
+/** Returns the copy of the request file in a run's directory, even if the record is unreadable. */
 export function requestFileIn(directory: string): string | undefined {
-  // A process that was killed right after it wrote the record has not renamed the copy.
+  // A process that was killed right after writing the record has not yet renamed the copy.
   const files = [REQUEST, UNBORN_REQUEST].map((name) => path.join(directory, name));
   return files.find((file) => fs.existsSync(file));
 }
@@ -160,28 +160,31 @@ async function readRecord(directory: string): Promise<RunRecord | undefined> {
 }
 
 /**
- * The lock is named after the directory's inode: the lock of a killed process does not block a copy of the directory on
- * another machine, and two machines that share the directory see the same lock.
+ * Returns the path of the lock, which includes the directory's inode. A killed process's lock therefore does not block
+ * a copy of the directory on another machine, and two machines that share the directory use the same lock.
  */
 function lockFile(directory: string): string {
   return path.join(directory, `run.${fs.statSync(directory).ino}.lock`);
 }
 
-/** A run whose record cannot be read: what it has at the service is not known here. */
+/** A run with an unreadable record, so that its jobs are unknown. */
 export interface UnreadableRun {
   readonly directory: string;
-  /** Its id, where it is known. */
+  /** The id of the run, if known. */
   readonly run?: string | undefined;
   readonly error: SvcError;
 }
 
-/** Runs as they are found on disk, the newest first. */
+/** The runs found on disk, newest first. */
 export interface FoundRuns {
   readonly runs: readonly RunDirectory[];
   readonly unreadable: readonly UnreadableRun[];
 }
 
-/** The runs below a directory, whatever their directories are called. A copy of a run is not another run. */
+/**
+ * Returns the runs in a directory, whatever the names of their directories. A copy of a run does not count as another
+ * run.
+ */
 export async function listRuns(root: string): Promise<FoundRuns> {
   const { runs, unreadable } = await openRuns(runNames(root).map((name) => path.join(root, name)));
   const byId = new Map<string, RunDirectory[]>();
@@ -193,7 +196,7 @@ export async function listRuns(root: string): Promise<FoundRuns> {
   };
 }
 
-/** Among directories with the record of the same run, the one that svc named is the run. */
+/** Chooses among directories with the same run the one with the name that svc gave it. */
 function withoutCopies(same: readonly RunDirectory[]): FoundRuns {
   const [first, second] = same;
   if (!first || !second) return { runs: same, unreadable: [] };
@@ -207,7 +210,7 @@ function withoutCopies(same: readonly RunDirectory[]): FoundRuns {
   return { runs: [], unreadable: [{ directory: first.path, run, error }] };
 }
 
-/** Opens runs by their directories. One that was killed before its first record is none. */
+/** Opens runs by their directories. Ignores a directory whose process was killed before it wrote a record. */
 export async function openRuns(directories: readonly string[]): Promise<FoundRuns> {
   const runs: RunDirectory[] = [];
   const unreadable: UnreadableRun[] = [];
@@ -224,12 +227,15 @@ export async function openRuns(directories: readonly string[]): Promise<FoundRun
   return { runs: newestFirst(runs), unreadable };
 }
 
-/** Runs by the time of their creation, the newest first. */
+/** Sorts runs by their creation, newest first. */
 export function newestFirst(runs: readonly RunDirectory[]): RunDirectory[] {
   return runs.toSorted((a, b) => (a.record.created_at < b.record.created_at ? 1 : -1));
 }
 
-/** Removes directories of runs that were killed before their first record. For the holder of the lock to begin runs. */
+/**
+ * Removes the directories of runs that were killed before their first record. The caller must have the lock for
+ * beginning runs.
+ */
 export function removeUnborn(root: string): void {
   for (const name of runNames(root)) {
     const directory = path.join(root, name);
@@ -237,19 +243,22 @@ export function removeUnborn(root: string): void {
   }
 }
 
-/** Names of the directories of runs. One that was renamed is known by its record. */
+/** Returns the names of run directories. A renamed directory is recognized by its record. */
 export function runNames(root: string): string[] {
   const names = entriesIn(root).flatMap((entry) => (entry.isFile() ? [] : [entry.name]));
   return names.filter((name) => name.startsWith('run-') || fs.existsSync(path.join(root, name, RECORD)));
 }
 
-/** What is in a directory; nothing where it does not exist. @throws SvcError `config` where that cannot be read */
+/**
+ * Returns the content of a directory, or nothing if it does not exist.
+ * @throws SvcError `config` if it is unreadable
+ */
 export function entriesIn(directory: string): fs.Dirent[] {
   try {
     return fs.readdirSync(directory, { withFileTypes: true });
   } catch (error) {
     const code = systemCodeOf(error);
-    // Below a file there is nothing, and nothing can have been recorded.
+    // A path below a regular file cannot exist, so nothing was recorded there.
     if (code === 'ENOENT' || (code === 'ENOTDIR' && !fs.existsSync(directory))) return [];
     if (code === undefined) throw error;
     throw new SvcError('config', `${directory} could not be read (${code})`, {

@@ -4,7 +4,7 @@ import { doubtEnd, isMissing, type Part, sentOf } from './part.ts';
 import { doubtTime, isUntouched, needsFile, progressOf, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
 
-/** A run as its errors name it. */
+/** The members of a run that errors refer to. */
 export type NamedRun = Pick<RunDirectory, 'record' | 'name' | 'submitWords' | 'resumeWords'>;
 
 export function failedRunError({ record, resumeWords }: NamedRun): SvcError {
@@ -23,12 +23,15 @@ export function failedRunError({ record, resumeWords }: NamedRun): SvcError {
   );
 }
 
-/** Submitting a file again retries what failed; resuming its run does so where that is said. */
+/**
+ * Returns the command that retries failed parts. Submitting the file again always retries them, resuming a run needs an
+ * option.
+ */
 function retryWords(resumeWords: readonly string[]): readonly string[] {
   return resumeWords.includes('resume') ? [...resumeWords, '--retry-failed'] : resumeWords;
 }
 
-/** The error for parts whose file the service may have, although no response says so. */
+/** Returns the error for parts whose files the service may have without having confirmed them. */
 export function unknownOutcomeError({ record, name, submitWords }: NamedRun): SvcError {
   const unknown = record.parts.filter(({ state }) => state === 'unknown');
   const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
@@ -65,7 +68,7 @@ function reasonOf(part: Part): string {
   return `${stored}, and the job has not been found since ${part.missing_since}`;
 }
 
-/** The error for parts without a job that has their file. Submitting the file again uploads them. */
+/** Returns the error for parts that have yet to be uploaded. Submitting the file again uploads them. */
 export function unfinishedError({ record, name, resumeWords }: NamedRun): SvcError {
   const { id, parts } = record;
   if (isUntouched(record) && statusOf(record) !== 'abandoned')
@@ -90,7 +93,7 @@ export function unfinishedError({ record, name, resumeWords }: NamedRun): SvcErr
   });
 }
 
-/** The error for a job that is not found although it has its file. That proves nothing yet. */
+/** Returns the error for a missing job that has its file. A missing job proves nothing yet. */
 export function missingRunError({ record, name }: NamedRun): SvcError {
   const missing = record.parts.filter((part) => part.state === 'uploaded' && isMissing(part));
   const jobs = missing.map(({ job }) => job);
@@ -106,7 +109,10 @@ export function missingRunError({ record, name }: NamedRun): SvcError {
   );
 }
 
-/** The error for jobs that a response of this command called pending. `again` is the command that goes on waiting. */
+/**
+ * Returns the error for jobs that were pending in a response to this command. `again` is the command that continues the
+ * wait.
+ */
 export function pendingRunError({ record, name }: NamedRun, again?: readonly string[]): SvcError {
   return new SvcError('pending', `run ${record.id} is not completed: ${progressOf(record)}`, {
     next: again ?? ['au', statusOf(record) === 'abandoned' ? 'download' : 'wait', name],

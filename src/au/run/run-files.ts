@@ -5,22 +5,22 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { value } from '../../cli/app/parameter.ts';
 import { recordedRun } from './recorded-runs.ts';
 
-/** `--run`: read the files of a run instead of those that are named. */
+/** The option `--run`, which reads the files of a run instead of named files. */
 export const runParameter = value(
   '--run <run>',
   'read the results of this run, and the copy of its request file that it keeps',
   text,
 );
 
-/** Files that the operator named, as typed. */
+/** The files that the operator named, as typed. */
 interface NamedFiles {
   readonly request?: string | undefined;
   readonly results?: string | undefined;
 }
 
 /**
- * Finds the request and the results of a run, by its id or directory. A file that is named takes the place of the run's.
- * @throws SvcError `not_found` for no such run, `local` where the run does not have one of the files
+ * Finds the request and the results of a run by its id or directory. Named files replace the files of the run.
+ * @throws SvcError `not_found` for an unknown run, `local` for a run without one of the files
  */
 export async function filesOfRun(context: Context, name: string, named: NamedFiles = {}) {
   const run = await recordedRun(context, name);

@@ -11,13 +11,13 @@ import type { RequestFileCheck } from '../request/request-file.ts';
 import { plannedParts, type RunRecord, statusOf } from './record.ts';
 import { entriesIn, type FoundRuns, listRuns, newestFirst, openRuns, RECORD, RunDirectory } from './run-directory.ts';
 
-/** The folder with a small file for each run that is recorded elsewhere (`--run-dir`). */
+/** The folder that contains a small file for each run recorded elsewhere (`--run-dir`). */
 const INDEX = 'elsewhere';
 
-/** Beside the runs: the lock for whoever begins one, or compares rows within a cycle. */
+/** The lock, in the directory of runs, for beginning a run and for comparing rows within a cycle. */
 export const BEGIN_LOCK = 'begin.lock';
 
-/** Records where a run is, so that its file is recognized by all who have the same runs root. */
+/** Records the location of a run, so that every process with the same directory of runs recognizes its file. */
 export function indexRun(root: string, { path: directory, record: { id: run } }: RunDirectory): void {
   const absolute = path.resolve(directory);
   if (isSamePath(path.dirname(absolute), root)) return;
@@ -26,7 +26,7 @@ export function indexRun(root: string, { path: directory, record: { id: run } }:
   writeFileAtomicSync(entryFile(root, run), `${JSON.stringify(entry)}\n`);
 }
 
-/** Opens the runs recorded elsewhere whose ids `wants` accepts. */
+/** Opens the runs recorded elsewhere whose ids are accepted by `wants`. */
 export async function indexedRuns(root: string, wants: (id: string) => boolean): Promise<FoundRuns> {
   const wanted = indexedIds(root).filter(wants);
   const found = await Promise.all(wanted.map((run) => openIndexed(root, run)));
@@ -52,7 +52,7 @@ async function openIndexed(root: string, run: string): Promise<FoundRuns> {
   return { runs, unreadable: unreadable.map(({ error }) => ({ directory, run, error })) };
 }
 
-/** The entries that name a directory; an entry that is damaged is named by its own path. */
+/** Returns the index entries for a directory. A damaged entry is identified by its own path. */
 export function indexEntriesOf(root: string, directory: string): string[] {
   const entries = indexedIds(root).map((id) => entryFile(root, id));
   return entries.filter((file) => isSamePath(directoryIn(file) ?? file, directory) || file === directory);
@@ -80,24 +80,24 @@ export interface NewRun {
   readonly profile: string;
   readonly baseUrl: string;
   readonly name: string;
-  /** Undefined for standard input. */
+  /** The path of the file; undefined for standard input. */
   readonly path: string | undefined;
   readonly check: RequestFileCheck;
-  /** The copy of the file that was checked, which the run takes as its own. */
+  /** The checked copy of the file, which becomes the run's copy. */
   readonly copy: string;
-  /** The hash of the file that was given, where only its new rows are submitted. */
+  /** The hash of the submitted file, if only its new rows are sent. */
   readonly sourceSha256?: string | undefined;
-  /** What the operator calls this refresh of the file. */
+  /** The operator's name for this refresh of the file. */
   readonly cycle?: string | undefined;
-  /** The tenant that the key belongs to, where that is known before the first job. */
+  /** The tenant of the key, if it is known before the first job. */
   readonly tenant?: string | undefined;
-  /** Milliseconds since the epoch. */
+  /** The time when the run begins, in milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * Every recorded run of this very file, the newest first, whatever its profile, base URL and tenant; and the records
- * that may be of this file but cannot be read. `root` contains the runs and the index of those elsewhere.
+ * Returns every recorded run of exactly this file, newest first, whatever its profile, base URL and tenant. Also
+ * returns unreadable records that may belong to this file. `root` contains the runs and the index of runs elsewhere.
  */
 export async function findRuns(
   root: string | undefined,
@@ -111,18 +111,24 @@ export async function findRuns(
   ]);
   const runs = found.flatMap((each) => each.runs).filter(({ record }) => isOf(record, file));
   const byId = new Map(runs.toReversed().map((run) => [run.record.id, run]));
-  // A run that was moved is indexed where it was until it is used where it is.
+  // A moved run is indexed under its former path until it is used in the new one.
   const unreadable = found.flatMap((each) => each.unreadable).filter(({ run }) => !byId.has(run ?? ''));
   return { runs: newestFirst([...byId.values()]), unreadable };
 }
 
-/** Opens every run, since a directory may have been renamed. Where a record cannot be read, the name of its directory decides. */
+/**
+ * Opens every run, because a directory may have been renamed. An unreadable run is selected by the name of its
+ * directory.
+ */
 async function listedRuns(root: string, wants: (name: string) => boolean): Promise<FoundRuns> {
   const { runs, unreadable } = await listRuns(root);
   return { runs, unreadable: unreadable.filter(({ run, directory }) => wants(run ?? path.basename(directory))) };
 }
 
-/** Every run of a cycle, the newest first, at services or in the embedded sandbox; and the records that cannot be read. */
+/**
+ * Returns every run of a cycle, newest first, and all unreadable records. Keeps services and the embedded sandbox
+ * apart.
+ */
 export async function runsOfCycle(root: string, { cycle, base_url: baseUrl }: CycleAt): Promise<FoundRuns> {
   const found = await Promise.all([listRuns(root), indexedRuns(root, () => true)]);
   const byId = new Map(found.flatMap(({ runs }) => runs).map((run) => [run.record.id, run]));
@@ -133,13 +139,13 @@ export async function runsOfCycle(root: string, { cycle, base_url: baseUrl }: Cy
   return { runs: newestFirst(runs), unreadable };
 }
 
-/** A cycle, and where its runs are. */
+/** A cycle and the service of its runs. */
 export interface CycleAt {
   readonly cycle: string;
   readonly base_url: string;
 }
 
-/** Finds the newest open run of an earlier content of this file. */
+/** Finds the newest open run of an earlier version of this file. */
 export async function findOutdated(root: string, file: NewRun): Promise<RunDirectory | undefined> {
   const { runs } = await listRuns(root);
   return runs.find(
@@ -155,8 +161,8 @@ export async function findOutdated(root: string, file: NewRun): Promise<RunDirec
 }
 
 /**
- * The run that was begun after one that sent nothing, for the same file or for what is now at the same path: the older
- * one is then not to be uploaded. A record that cannot be read may be that run.
+ * Finds a later run of the same file or path than a run that sent nothing, which must then not be uploaded. An
+ * unreadable record may be the later run.
  */
 export async function laterRun(
   root: string,
@@ -175,29 +181,29 @@ export async function laterRun(
 function isLater(record: RunRecord, untouched: RunRecord): boolean {
   const { id, input, created_at: begun } = record;
   if (id === untouched.id || begun < untouched.created_at) return false;
-  // What was tried in the embedded sandbox says nothing about the service.
+  // Runs in the embedded sandbox have no effect at the service.
   if ((record.base_url === 'sandbox') !== (untouched.base_url === 'sandbox')) return false;
   const { path: file } = untouched.input;
   const isSameFile = sourceOf(input) === sourceOf(untouched.input);
   return isSameFile || (file !== undefined && input.path !== undefined && isSamePath(input.path, file));
 }
 
-/** Whether a run is of this very file, or of the rows of it that were new. */
+/** Tells whether a run submits exactly this file or only its new rows. */
 export function isOf({ input }: RunRecord, { check }: Pick<NewRun, 'check'>): boolean {
   return input.source_sha256 === check.sha256 || isExactly({ input }, check);
 }
 
-/** Whether a run submits the whole of this very file. */
+/** Tells whether a run submits exactly this file with all its rows. */
 export function isExactly({ input }: Pick<RunRecord, 'input'>, { sha256, bytes }: NewRun['check']): boolean {
   return input.sha256 === sha256 && input.bytes === bytes;
 }
 
-/** The hash of the file that was given. */
+/** Returns the hash of the submitted file. */
 function sourceOf({ source_sha256: source, sha256 }: RunRecord['input']): string {
   return source ?? sha256;
 }
 
-/** Starts a run: on disk, with every part planned, before the first request. */
+/** Creates a run on disk, with all parts planned, before the first request. */
 export function beginRun(directory: (id: string) => string, file: NewRun): RunDirectory {
   const { check } = file;
   const day = new Date(file.now).toISOString().slice(0, 10).replaceAll('-', '');
@@ -225,7 +231,7 @@ export function beginRun(directory: (id: string) => string, file: NewRun): RunDi
   return RunDirectory.create(directory(id), record, file.copy);
 }
 
-/** The start of the file's hash that the name of a run carries; undefined for a name of another form. */
+/** Returns the beginning of the file's hash from a run's name; undefined for other names. */
 function hashIn(name: string): string | undefined {
   return /^run-\d{8}-([0-9a-f]{8})-[0-9a-f]{4}$/.exec(name)?.[1];
 }

@@ -11,14 +11,17 @@ import { knownRunsRoot, jobsOf } from './recorded-runs.ts';
 import { listRuns } from './run-directory.ts';
 import { indexedRuns } from './run-index.ts';
 
-/** The records of every run on this machine, as far as they can be read. */
+/** Returns the readable records of all runs on this machine. */
 export async function everyRecord(context: Pick<Context, 'system'>): Promise<RunRecord[]> {
   const root = knownRunsRoot(context);
   const found = root === undefined ? [] : await Promise.all([listRuns(root), indexedRuns(root, () => true)]);
   return found.flatMap(({ runs }) => runs.map(({ record }) => record));
 }
 
-/** Where a run's results go: the recorded path or, where its directory does not exist here, that name in this one. */
+/**
+ * Returns the path for a run's results: the recorded path, or its file name in this directory if its directory does not
+ * exist here.
+ */
 export function resultsPath({ notices }: Pick<Context, 'notices'>, { out }: RunRecord): string {
   if (out === undefined || isOnThisMachine(out)) return out ?? 'results.csv';
   const here = path.basename(out);
@@ -30,7 +33,7 @@ export function isOnThisMachine(file: string): boolean {
   return fs.existsSync(path.dirname(file));
 }
 
-/** The status of a run or a part, in the same words everywhere; `unknown` where the service may have its file. */
+/** The status of a run or a part, with the same words everywhere. `unknown`: the service may have its file. */
 export type ShownStatus = 'not sent' | 'pending' | 'completed' | 'failed' | 'abandoned' | 'unknown' | 'damaged';
 
 export function shownStatus(record: RunRecord): ShownStatus {
@@ -40,7 +43,7 @@ export function shownStatus(record: RunRecord): ShownStatus {
   return record.parts.some(({ state }) => state === 'unknown') ? 'unknown' : 'pending';
 }
 
-/** A run in one line; null where the record cannot be read. */
+/** A run in one line. All values are null if the record is unreadable. */
 export type RunRow = { readonly [Name in keyof ReturnType<typeof runRow>]: ReturnType<typeof runRow>[Name] | null };
 
 export const runView: View<RunRow> = {
@@ -57,7 +60,10 @@ export const runView: View<RunRow> = {
   ],
 };
 
-/** With the profile that it was started with, the jobs that were created, and how many its file takes. */
+/**
+ * Returns the row of a run. Its profile is the one that began the run, and `job_count` is the number of jobs for the
+ * file.
+ */
 export function runRow(record: RunRecord) {
   const { id, profile, created_at, cycle, input, parts } = record;
   return {
@@ -71,12 +77,12 @@ export function runRow(record: RunRecord) {
     jobs: jobsOf(record),
     job_count: parts.length,
     progress: progressOf(record),
-    // Null until the results are written.
+    // The comparison is null until the results are written.
     compared: record.results === undefined ? null : areCompared(record),
   };
 }
 
-/** The tenant of a run's jobs, with its type and name where they are known; undefined where it is not recorded. */
+/** Returns the tenant of a run's jobs, with its type and name if they are known; undefined if it is not recorded. */
 export function tenantOf({ system }: Pick<Context, 'system'>, record: RunRecord): string | undefined {
   const { profile, base_url: baseUrl, tenant_id: id } = record;
   const known = knownTenant(system, profile, baseUrl);
@@ -87,7 +93,7 @@ export function tenantText({ type, name, id }: TenantFacts): string {
   return `${type.toUpperCase()} ${name} (${id})`;
 }
 
-/** What to look at first in the results of a run, where one error code has most of its rows. */
+/** Returns a warning about the results of a run if one error code has most of its rows. */
 export function warningOf(context: Pick<Context, 'system'>, record: RunRecord, codes: readonly CodeOf[]) {
   return dominanceWarning(codes, record.input.rows, tenantOf(context, record));
 }
@@ -116,7 +122,10 @@ export const partView: View<PartRow> = {
   ],
 };
 
-/** The progress of a part is its job's status as the service says, or the step on this side. */
+/**
+ * Returns the rows of a run's parts. The progress of a part is its job's status in the service's words, or the step on
+ * this machine.
+ */
 export function partRows({ parts }: RunRecord): PartRow[] {
   return parts.map((part) => ({
     part: part.number,
@@ -128,7 +137,7 @@ export function partRows({ parts }: RunRecord): PartRow[] {
   }));
 }
 
-/** All other states are `pending`. */
+/** The shown statuses of part states. All other states are shown as `pending`. */
 const STATUS_OF: Readonly<Partial<Record<PartState, ShownStatus>>> = {
   completed: 'completed',
   downloaded: 'completed',

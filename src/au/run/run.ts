@@ -2,20 +2,19 @@ import { SvcError } from '../../base/errors.ts';
 import type { ResultsFile } from './part.ts';
 import { isUntouched, type ResultCounts, type RunRecord, type RunStatus, statusOf } from './record.ts';
 
-// The life of a run as a whole: this file alone changes the members of a record that are not of its parts (part.ts
-// changes those). It knows no clock, no disk and no service: `applyToRun` puts what an event makes of a run into its
-// record, and its caller saves the record.
+// This file alone changes the members of a run's record outside its parts, which part.ts changes. It uses no clock, no
+// disk and no service: `applyToRun` writes the run after an event into the record, and the caller saves the record.
 
-/** The state of a run. Anybody may take over one that sent nothing, whether it was abandoned or not. */
+/** The state of a run. A run that sent nothing can be taken over by another submission, even if it was abandoned. */
 export type RunState = RunStatus | 'not sent';
 
 export function runState(record: RunRecord): RunState {
   return isUntouched(record) ? 'not sent' : statusOf(record);
 }
 
-/** What can happen to a run, by its name, with what the record needs to know of it. Times are in epoch milliseconds. */
+/** The events of a run by name, with the facts that the record needs. Times are in epoch milliseconds. */
 interface Events {
-  /** Another submission of the file takes the run, which sent nothing, as its own. */
+  /** Another submission of the file takes over the run, which has sent nothing. */
   readonly adopted: {
     readonly profile: string;
     readonly baseUrl: string;
@@ -23,34 +22,34 @@ interface Events {
     readonly tenant: string | undefined;
     readonly cycle: string | undefined;
   };
-  /** Its file was submitted, for the first time or again. */
+  /** The run's file was submitted, for the first time or again. */
   readonly submitted: Submission;
-  /** The service showed which tenant its jobs belong to. */
+  /** The service named the tenant of the run's jobs. */
   readonly bound: { readonly tenant: string };
-  /** The jobs of the service were compared with the records of this machine: `jobs` are those without a record. */
+  /** The jobs at the service were compared with the records of this machine. `jobs` have no record. */
   readonly compared: { readonly jobs: readonly string[] };
   readonly abandoned: { readonly at: number };
-  /** The operator takes back that it was abandoned. */
+  /** The operator undid the abandonment of the run. */
   readonly resumed: object;
-  /** Its merged results are about to get their name. */
+  /** The merged results are about to get their final name. */
   readonly writing: { readonly file: ResultsFile };
   readonly delivered: { readonly file: ResultsFile };
-  /** The rows of its results were counted. */
+  /** The rows of the results were counted. */
   readonly counted: { readonly counts: ResultCounts };
-  /** Results of a part were spoiled: the merged file is still the run's own, and is to be replaced. */
+  /** The results of a part were spoiled. The merged file still belongs to the run and must be replaced. */
   readonly spoiled: object;
-  /** The command of `--exec` is to be run once the results are written. */
+  /** The `--exec` command must run after the results are written. */
   readonly 'exec due': object;
   readonly 'exec done': object;
-  /** Its results and what the service said of its rows are about to be removed. */
+  /** The results and the service's messages about the rows are about to be removed. */
   readonly pruned: { readonly at: number };
 }
 
-/** What the operator said when the file was submitted. */
+/** The operator's choices when submitting the file. */
 interface Submission {
   readonly out: string;
   readonly baseUrl: string;
-  /** Where the file is; undefined for standard input. */
+  /** The path of the file; undefined for standard input. */
   readonly path: string | undefined;
   readonly cycle: string | undefined;
   readonly noUnrecordedJobs: boolean;
@@ -63,7 +62,7 @@ export type RunEvent = { readonly [K in keyof Events]: { readonly kind: K } & Ev
 
 type Step<K extends keyof Events> = (record: RunRecord, event: Events[K]) => RunRecord;
 
-/** For each event, the states in which it may come, and what it makes of the record. No other pair can happen. */
+/** The allowed states of each event, and the step that the event causes. All other pairs are bugs. */
 type Life = { readonly [K in keyof Events]: { readonly [S in RunState]?: Step<K> } };
 
 const LIFE: Life = {
@@ -88,7 +87,7 @@ const LIFE: Life = {
     'not sent',
     'abandoned',
   ),
-  // Of an abandoned run, the results of some parts.
+  // An abandoned run can have the results of some parts.
   writing: inStates((record, { file }) => ({ ...record, writing: file }), 'completed', 'abandoned'),
   delivered: inStates(
     (record, { file }) => ({ ...record, results: file, writing: undefined }),
@@ -108,7 +107,10 @@ const LIFE: Life = {
   ),
 };
 
-/** Puts what an event makes of a run into its record. @throws SvcError `bug` for what cannot follow */
+/**
+ * Writes the run after an event into its record.
+ * @throws SvcError `bug` for an event that cannot occur in this state
+ */
 export function applyToRun(record: RunRecord, event: RunEvent): void {
   const after = follow(event.kind, record, event);
   for (const [name, value] of Object.entries(after)) {
@@ -162,7 +164,7 @@ function submit(record: RunRecord, submission: Submission): RunRecord {
   };
 }
 
-/** A run never changes its tenant: its jobs are paid for by one. */
+/** Records the tenant of a run. It never changes, because a single tenant pays for the run's jobs. */
 function bind(record: RunRecord, { tenant }: Events['bound']): RunRecord {
   if (record.tenant_id !== undefined && record.tenant_id !== tenant) return refuse(record, 'bound');
   return { ...record, tenant_id: tenant };

@@ -4,10 +4,10 @@ import { countText } from '../../cli/output/time.ts';
 import type { RunEvent } from './job.ts';
 import type { RunRecord } from './record.ts';
 
-/** What the interface says of a production job; the job of a test tenant is done in seconds. */
+/** The documented duration of a production job. The job of a test tenant takes seconds. */
 const TYPICAL = 'typically about a day';
 
-/** Shows each step of a job's life as it is taken; `record` names the parts of a run of several jobs. */
+/** Returns a function that shows each step of a job. `record` identifies the parts of a run with several jobs. */
 export function showRun(context: Context, record?: RunRecord): (event: RunEvent) => void {
   const progress = new RunProgress(context, record);
   context.onClose(() => progress.stop());
@@ -18,7 +18,7 @@ export function showRun(context: Context, record?: RunRecord): (event: RunEvent)
 class RunProgress {
   readonly #context: Context;
   readonly #record: RunRecord | undefined;
-  /** By job: several may be under way side by side. */
+  /** The transfers by job, because several can run at once. */
   readonly #transfers = new Map<string, TransferProgress>();
   readonly #waits = new Map<string, WaitProgress>();
   /** When the first file was sent, in epoch milliseconds of this machine's clock. */
@@ -79,7 +79,7 @@ class RunProgress {
     }
   }
 
-  /** Removes the lines that are still shown when the work has ended. */
+  /** Removes the lines that are still shown at the end of the work. */
   stop(): void {
     for (const shown of [...this.#transfers.values(), ...this.#waits.values()]) shown.fail();
     this.#transfers.clear();
@@ -120,7 +120,7 @@ class RunProgress {
     return sent.length === 0 ? undefined : Math.min(...sent) - ahead;
   }
 
-  /** `, part 2 of 4` where there are several. */
+  /** Returns `, part 2 of 4` for a run with several parts. */
   #partOf(job: string): string {
     const { parts = [] } = this.#record ?? {};
     const part = parts.length > 1 ? parts.find((each) => each.job === job) : undefined;

@@ -12,18 +12,18 @@ export type TenantRelation = 'same' | 'other' | 'unknown';
 
 type Owned = Pick<RunRecord, 'parts' | 'tenant_id'>;
 
-/** A run, and the client whose key is in question. */
+/** A run, and the client whose key is to be checked. */
 interface RunAndClient {
   readonly client: Client;
   readonly record: RunRecord;
 }
 
-/** How many recorded jobs are read; each of them alone is proof. */
+/** The number of recorded jobs to read. Each of them alone is proof. */
 const JOBS_READ = 3;
 
 /**
- * Finds out by reads alone which tenant a key belongs to. A 404 proves nothing: a gateway, a lagging replica and
- * another tenant's key all cause it. So a run is `other` only when the service names another tenant for this key.
+ * Finds out by reads alone which tenant a key belongs to. A 404 proves nothing, because a gateway, a lagging replica or
+ * another tenant's key can cause it. A run is therefore `other` only if the service names another tenant for this key.
  */
 export class TenantProof {
   readonly #client: Client;
@@ -32,13 +32,16 @@ export class TenantProof {
   #newest: Promise<readonly AccountUpdaterJob[]> | undefined;
   #self: Promise<string | undefined> | undefined;
 
-  /** `asserted` is the key's tenant as the operator says, which counts where the service says nothing. */
+  /** `asserted` is the key's tenant according to the operator, which counts if the service names none. */
   constructor(client: Client, asserted?: string) {
     this.#client = client;
     this.#asserted = asserted;
   }
 
-  /** @throws SvcError `config` when the service contradicts the operator */
+  /**
+   * Returns how the key relates to a run's tenant.
+   * @throws SvcError `config` if the service contradicts the operator
+   */
   async relationOf(record: Owned): Promise<TenantRelation> {
     const { tenant_id: recorded } = record;
     if (this.#proven !== undefined && recorded !== undefined) return recorded === this.#proven ? 'same' : 'other';
@@ -57,7 +60,7 @@ export class TenantProof {
     return second === undefined ? (first ?? this.#asserted) : undefined;
   }
 
-  /** From the recorded jobs, then the newest page of the job list, then the tenant itself where the key may read it. */
+  /** Reads the recorded jobs, then the newest page of the job list, then the tenant if the key may read it. */
   async #readRelation(record: Owned): Promise<TenantRelation> {
     const jobs = jobsOf(record);
     const recorded = record.tenant_id;
@@ -71,7 +74,7 @@ export class TenantProof {
     return tenants.includes(recorded) ? 'same' : 'other';
   }
 
-  /** The tenants that the service names for this key: one, or none where nothing can be read. */
+  /** Returns the tenants that the service names for this key: one, or none if nothing is readable. */
   async #tenants(): Promise<readonly string[]> {
     const listed = new Set((await this.#list()).flatMap(({ tenant_id: tenant }) => tenant ?? []));
     if (listed.size > 0) return [...listed];
@@ -89,7 +92,7 @@ export class TenantProof {
     return first?.done === false ? first.value.items : [];
   }
 
-  /** With the private key itself: the management key beside it may belong to another tenant. */
+  /** Reads the tenant with the private key, because the management key may belong to another tenant. */
   async #readSelf(): Promise<string | undefined> {
     const request = { method: 'GET', path: '/tenants/self', key: 'private', attempts: 1 } as const;
     const read = this.#client.any.send({ ...request, permission: 'tenant:read' });
@@ -111,13 +114,13 @@ function isOf({ tenant_id: tenant }: AccountUpdaterJob, recorded: string | undef
   return !tenant || recorded === undefined || tenant === recorded;
 }
 
-/** Every job that a run ever had, the newest of each part first. */
+/** Returns every job that a run ever had: the current job of each part, then earlier jobs with the latest first. */
 function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
   const earlier = parts.flatMap(({ earlier_jobs: jobs = [] }) => jobs.map(({ job }) => job));
   return [...parts.flatMap(({ job }) => job ?? []), ...earlier.toReversed()];
 }
 
-/** Returns what a read gives, or undefined where this key may not read it or it is not found: neither proves anything. */
+/** Returns the result of a read. Returns undefined if it is forbidden or not found, because neither proves anything. */
 async function ifAllowed<T>(read: Promise<T>, ...refusals: ErrorCode[]): Promise<T | undefined> {
   try {
     return await read;
@@ -127,13 +130,13 @@ async function ifAllowed<T>(read: Promise<T>, ...refusals: ErrorCode[]): Promise
   }
 }
 
-/** The tenant that each client's key was seen to belong to. */
+/** The tenant of each client's key, if it was proven. */
 const tenants = new WeakMap<Client, string>();
 
 /**
- * Checks by reads alone that the key is not another tenant's: then a job that is not found says nothing.
- * @returns whether the key is proven to be of the run's tenant; false where nothing shows it
- * @throws SvcError `config` when it is another's
+ * Checks by reads alone that the key does not belong to another tenant, whose key would find none of the run's jobs.
+ * @returns whether the key provably belongs to the run's tenant; false if there is no proof
+ * @throws SvcError `config` for another tenant's key
  */
 export async function isOwnTenant({ client, record }: RunAndClient): Promise<boolean> {
   if (record.tenant_id !== undefined && tenants.get(client) === record.tenant_id) return true;
@@ -144,9 +147,9 @@ export async function isOwnTenant({ client, record }: RunAndClient): Promise<boo
 }
 
 /**
- * Checks before a job is created that the key is of the run's tenant. A tenant without any job says nothing, which is
- * no objection while nothing of the run was stored: the job to come says whose it is before anything is uploaded.
- * @throws SvcError `config` when it is another's, `bad_response` when its jobs cannot be listed
+ * Checks before a job is created that the key belongs to the run's tenant. A tenant without jobs gives no proof. This
+ * is accepted while nothing of the run was stored, because the new job names its tenant before anything is uploaded.
+ * @throws SvcError `config` for another tenant's key, `bad_response` if the jobs cannot be listed
  */
 export async function requireOwnTenant(work: RunAndClient): Promise<void> {
   const { record } = work;
@@ -154,7 +157,10 @@ export async function requireOwnTenant(work: RunAndClient): Promise<void> {
   if (!(await isBlank(work))) throw tenantError(record, 'and this key does not see its jobs');
 }
 
-/** Whether a new job may show whose the key is: it sees no job, and nothing of the run was stored, which it would see. */
+/**
+ * Tells whether a new job may show the key's tenant. The key must see no jobs, and nothing of the run may have been
+ * stored, because the key would see that.
+ */
 export async function isBlank({ client, record }: RunAndClient): Promise<boolean> {
   if (record.parts.some(hadFile)) return false;
   for await (const jobs of jobPages(client)) return jobs.length === 0;
@@ -165,7 +171,10 @@ function hadFile(part: Part): boolean {
   return sentOf(part) === 'stored' || part.earlier_jobs?.some(({ ended }) => ended === 'failed') === true;
 }
 
-/** Checks that a job that was just created is of the run's tenant. Without a file it is deleted after an hour and costs nothing. */
+/**
+ * Checks that a new job belongs to the run's tenant, and records the tenant. A job without a file is deleted after an
+ * hour and costs nothing.
+ */
 export function recordTenant({ client, record }: RunAndClient, { tenant_id: tenant }: AccountUpdaterJob): void {
   if (!tenant) return;
   tenants.set(client, tenant);

@@ -10,25 +10,25 @@ import { applyToRun } from './run.ts';
 
 const MINUTE_MS = 60_000;
 
-/** How long after the request for a job that job may have been created. */
+/** The time after a request for a job within which the job may have been created. */
 const CREATION_MS = 10 * MINUTE_MS;
 
-/** How far back unrecorded jobs are looked for where no run is recorded. */
+/** How far back to look for unrecorded jobs if no run is recorded. */
 const UNRECORDED_MS = 35 * 86_400_000;
 
-/** How old a job may be that the service says it has just created. */
+/** The largest age of a job that the service has just created. */
 const NEW_MS = 10 * MINUTE_MS;
 
 type CheckedRun = Pick<RunDirectory, 'record' | 'save' | 'name' | 'resumeWords'>;
 
 /**
- * Compares the jobs of the service with all records before the first upload of a run. A state directory that was
- * restored from an older copy does not know what was submitted since; the service does.
+ * Compares the service's jobs with all records before the first upload of a run. A state directory restored from an
+ * older copy lacks later submissions, but the service knows them.
  */
 export class RecordedJobs {
   readonly #run: CheckedRun;
   readonly #others: readonly RunRecord[];
-  /** Since when parts may have a job whose creation got no response, or whose state was restored from before it. */
+  /** Times since which a part may have an unknown job, because a request got no response or the record was restored. */
   readonly #unclearSince: readonly number[];
   #compared: Promise<void> | undefined;
 
@@ -36,7 +36,7 @@ export class RecordedJobs {
   constructor(run: CheckedRun, others: readonly RunRecord[]) {
     this.#run = run;
     const isSandbox = run.record.base_url === 'sandbox';
-    // Jobs of the embedded sandbox may have the ids of a service's, and the other way round.
+    // A job in the embedded sandbox may have the same id as a job of a service.
     this.#others = others.filter(
       ({ id, base_url: address }) => id !== run.record.id && (address === 'sandbox') === isSandbox,
     );
@@ -45,7 +45,10 @@ export class RecordedJobs {
     );
   }
 
-  /** @throws SvcError `bad_response` where the response to a creation is not a new job that waits for its file */
+  /**
+   * Checks that the service created a new job that waits for its file.
+   * @throws SvcError `bad_response` for any other job
+   */
   requireNew(job: AccountUpdaterJob, now: number): void {
     const isRecorded = this.#ids().has(job.id);
     const isOld = now - Date.parse(job.created_at ?? '') > NEW_MS;
@@ -63,9 +66,9 @@ export class RecordedJobs {
   }
 
   /**
-   * Compares the newest jobs of the service with the records, once however many parts are uploaded. `job` is of this
-   * run: whoever created it is this key.
-   * @throws SvcError `outcome_unknown` where an unrecorded job may have the rows of this run
+   * Compares the newest jobs with the records, once for all parts. `job` belongs to this run and so identifies the key
+   * that created it.
+   * @throws SvcError `outcome_unknown` for an unrecorded job that may contain the rows of this run
    */
   async compare(work: RunWork, job: AccountUpdaterJob): Promise<void> {
     return (this.#compared ??= this.#compare(work, job));
@@ -93,7 +96,7 @@ export class RecordedJobs {
     work.onEvent?.({ kind: 'unrecorded', jobs });
   }
 
-  /** Reads the newest page until it shows a job that was just created, since a list that lags proves nothing. */
+  /** Reads the newest page until it shows a job that was just created, because a lagging list proves nothing. */
   async #listWith(work: RunWork, { id }: AccountUpdaterJob): Promise<readonly AccountUpdaterJob[]> {
     const isListed = (jobs: readonly AccountUpdaterJob[]): boolean => jobs.some((each) => each.id === id);
     const { seen: listed } = await pollUntil(work.client, {
@@ -111,7 +114,7 @@ export class RecordedJobs {
     });
   }
 
-  /** The newest page of the list; empty where this key may not read it and nothing depends on it. */
+  /** Reads the newest page of the list. Returns an empty list if this key may not read it and nothing depends on it. */
   async #newestJobs({ client }: RunWork): Promise<readonly AccountUpdaterJob[]> {
     try {
       const first = await client.accountUpdater.list({ pageSize: 100 }).pages().next();
@@ -128,7 +131,7 @@ export class RecordedJobs {
     return this.#unclearSince.some((since) => created >= since - MINUTE_MS && created <= since + CREATION_MS);
   }
 
-  /** Every job of a record, and those that the operator said are of another system. */
+  /** Returns the ids of all recorded jobs, and of jobs that belong to another system according to the operator. */
   #ids(): ReadonlySet<string> {
     const records = [this.#run.record, ...this.#others];
     const parts = records.flatMap((record) => record.parts);
@@ -139,7 +142,9 @@ export class RecordedJobs {
     ]);
   }
 
-  /** When the newest other run that sent something began to send it, in the service's time where that is recorded. */
+  /**
+   * Returns when the newest other run that sent something began to send it, in the service's time if that is recorded.
+   */
   #newestRecord(): number | undefined {
     const sent = this.#others.filter(({ parts }) => parts.some((part) => sentOf(part) !== 'some'));
     const times = sent.map(({ created_at: begun, parts }) => {

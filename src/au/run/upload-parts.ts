@@ -16,19 +16,19 @@ import { isBlank, recordTenant, requireOwnTenant } from './tenant-proof.ts';
 import { RecordedJobs } from './unrecorded-jobs.ts';
 import { pollForFile, putFile } from './upload.ts';
 
-/** How many parts are uploaded side by side. */
+/** The number of parts to upload at the same time. */
 const AT_ONCE = 3;
 
-/** How many jobs are created for one part before it counts as a failure. */
+/** The number of jobs to create for one part before the upload fails. */
 const MAX_JOBS = 3;
 
-/** A run that is held: its record, and the way to save it. */
+/** A locked run: its record, the function that saves it, and its commands. */
 export type OpenRun = Pick<RunDirectory, 'record' | 'save' | 'name' | 'submitWords' | 'resumeWords'>;
 
 interface PartWork extends RunWork {
   readonly part: Part;
   readonly source: UploadSource;
-  /** Polls an upload that an earlier process left in doubt once, and does not wait for its end. */
+  /** Whether to poll an upload that an earlier process left in doubt only once, without waiting for its end. */
   readonly pollOnce?: boolean | undefined;
   readonly recorded: RecordedJobs;
 }
@@ -39,9 +39,9 @@ interface UploadPartsOptions extends RunOptions, Pick<PartWork, 'pollOnce'> {
 }
 
 /**
- * Creates jobs for and uploads every part that has none yet, several side by side. The first failure ends it. `file`
- * is what the parts are cut from, checked to be the same as when the run began.
- * @throws SvcError `outcome_unknown` when the service may have the file of a part, and nothing says so
+ * Creates jobs for all parts that need one and uploads them, several at the same time. Stops at the first failure.
+ * `file` contains the parts, and was checked to be unchanged since the run began.
+ * @throws SvcError `outcome_unknown` if the service may have the file of a part without having confirmed it
  */
 export async function uploadParts(
   client: Client,
@@ -53,7 +53,7 @@ export async function uploadParts(
   const recorded = new RecordedJobs(run, others);
   const waiting = record.parts.filter((part) => needsFile({ parts: [part] }) || part.state === 'unknown');
   const failures: unknown[] = [];
-  // Before any part gets a new job, which would look like one of them.
+  // The search runs before any part gets a new job, which it would mistake for an orphan.
   await findOrphanJobs(workOn(client, run, options));
   const worker = async (): Promise<void> => {
     for (let part = waiting.shift(); part && failures.length === 0; part = waiting.shift()) {
@@ -72,7 +72,7 @@ export async function uploadParts(
   if (hasUnknown(record)) throw unknownOutcomeError(run);
 }
 
-/** The error for a damaged copy of a request file. The run uploads that copy, which no one else should change. */
+/** Returns the error for a damaged copy of a request file. Only the run itself should change this copy. */
 function damagedRequest({ record, submitWords }: OpenRun, { message, facts }: SvcError): SvcError {
   return new SvcError(
     'checksum_mismatch',
@@ -86,8 +86,8 @@ function damagedRequest({ record, submitWords }: OpenRun, { message, facts }: Sv
 }
 
 /**
- * Lets the failed parts of a run have another job: the operator submitted the file again. Each old job is read once
- * more: only one that the service itself still calls failed is replaced, since its rows could be paid twice.
+ * Lets failed parts get another job, because the operator submitted the file again. Each old job is read again, and
+ * replaced only if the service still reports it as failed, because its rows could otherwise be billed twice.
  */
 export async function retryFailed(client: Client, run: OpenRun): Promise<void> {
   const work = workOn(client, run);
@@ -101,15 +101,16 @@ export async function retryFailed(client: Client, run: OpenRun): Promise<void> {
   }
 }
 
-/** Finds out for every part whose upload was cut off whether its job has the file, so that its results can be downloaded. */
+/** Finds out whether each interrupted upload reached its job, so that results can be downloaded. */
 export async function settleUploads(client: Client, run: OpenRun): Promise<void> {
   for (const part of run.record.parts)
     if (part.state === 'uploading') await settleUpload({ ...workOn(client, run), part }, 0);
 }
 
 /**
- * Uploads a part to a job, from wherever it stopped. Nothing is uploaded twice: a part whose file may be in the store is
- * settled by its job or stays `unknown`; one whose job was deleted without a file gets another job, and that is reported.
+ * Uploads a part to a job, from wherever it stopped. Nothing is uploaded twice. A part whose file may be in the store
+ * is settled by its job or remains `unknown`. A part whose job was deleted without a file gets another job, which is
+ * reported.
  */
 async function uploadPart(work: PartWork): Promise<void> {
   const { part } = work;
@@ -164,8 +165,8 @@ async function upload(work: PartWork, created?: AccountUpdaterJob): Promise<void
 }
 
 /**
- * Looks for jobs that no record names before anything is uploaded. A job that was just created is then forgotten: it
- * has no file, and the run stays one that sent nothing.
+ * Searches for jobs without a record before anything is uploaded. If one may contain the rows, forgets a job that was
+ * just created, so that the run counts as one that sent nothing.
  */
 async function requireRecorded(work: PartWork, job: AccountUpdaterJob, isJustCreated: boolean): Promise<void> {
   const { part, save, recorded } = work;
@@ -181,8 +182,8 @@ async function requireRecorded(work: PartWork, job: AccountUpdaterJob, isJustCre
 }
 
 /**
- * Finds out from its job whether a part's file arrived. A single poll settles one that cannot have; one that may have
- * is polled for as long as a store may take to pass it on.
+ * Finds out from its job whether a part's file arrived. Polls once if it cannot have arrived. Otherwise polls for as
+ * long as a store may take to pass it on.
  */
 async function settleUpload(work: RunWork & { readonly part: Part }, limit?: number): Promise<void> {
   const { client, part } = work;
@@ -198,22 +199,25 @@ async function settleUpload(work: RunWork & { readonly part: Part }, limit?: num
 }
 
 /**
- * Creates a job whose response says whose the key is, in a tenant where nothing else does. Without a file it costs
- * nothing and is deleted within the hour; a kill leaves no more than that, so that it is not recorded.
- * @throws SvcError `config` when the key belongs to another tenant than the run
+ * Creates a job only to learn the key's tenant from its response, if the tenant has no other job that shows it. Such a
+ * job is not recorded: without a file it costs nothing and is deleted within an hour, even if this process is killed.
+ * @throws SvcError `config` if the key belongs to another tenant than the run
  */
 async function createSpare(work: PartWork): Promise<AccountUpdaterJob | undefined> {
   const { client, record, recorded } = work;
   if (record.tenant_id === undefined || !(await isBlank(work))) return undefined;
   const job = await client.accountUpdater.create();
   recorded.requireNew(job, client.now());
-  // What is known from now on is whose the key is, not that its list is up to date: later looks at it prove no more.
+  // The job proves the key's tenant, but does not prove that the tenant's list is up to date.
   if (job.tenant_id === record.tenant_id) return job;
   recordTenant(work, job);
   return undefined;
 }
 
-/** Whether the list shows a job that was just created, and not the part's: then the list is the tenant's and up to date. */
+/**
+ * Tells whether the list shows the new job but not the part's job. The list then belongs to the tenant and is up to
+ * date.
+ */
 async function isGoneBeside(work: PartWork, { id }: AccountUpdaterJob): Promise<boolean> {
   const { job = '', sent_at: sentAt = '' } = work.part;
   const listed = await listWith(work, id, [job], Date.parse(sentAt) - 2 * UPLOAD_LIFE_MS);
@@ -221,9 +225,9 @@ async function isGoneBeside(work: PartWork, { id }: AccountUpdaterJob): Promise<
 }
 
 /**
- * Creates a job for a part, which is recorded before the request goes out and as soon as its response is there. A
- * `spare` job, which exists already, takes the place of a new one.
- * @throws SvcError `config` when the key belongs to another tenant than the run
+ * Creates a job for a part. Records the request before it is sent, and the job as soon as the response arrives. Uses
+ * the `spare` job instead of a new one, if given.
+ * @throws SvcError `config` if the key belongs to another tenant than the run
  */
 async function createJob(work: PartWork, spare?: AccountUpdaterJob): Promise<AccountUpdaterJob> {
   const { client, part, save } = work;
@@ -233,7 +237,8 @@ async function createJob(work: PartWork, spare?: AccountUpdaterJob): Promise<Acc
   save();
   const creating = spare === undefined ? client.accountUpdater.create() : Promise.resolve(spare);
   const job = await creating.catch((error: unknown) => {
-    // A clear refusal created nothing; after anything else, an interrupt too, the next attempt reads recent jobs first.
+    // A clear refusal created no job. After any other failure or an interrupt, the next attempt first reads recent
+    // jobs.
     if (isSvcError(error) && !isSvcError(error, ...UNCLEAR)) forgetRequest(work, wasUnclear);
     throw error;
   });
@@ -253,8 +258,8 @@ async function createJob(work: PartWork, spare?: AccountUpdaterJob): Promise<Acc
 }
 
 /**
- * Goes back to a job that seemed to be gone and has its file after all: a replica had lagged.
- * @returns whether there was one, so that nothing is to be uploaded
+ * Returns to an earlier job that seemed to be gone because of a lagging replica but has its file.
+ * @returns whether there was such a job, so that nothing must be uploaded
  */
 async function restoreJob(work: PartWork): Promise<boolean> {
   for (const { job: id, ended } of work.part.earlier_jobs ?? []) {
@@ -272,17 +277,17 @@ function restoreIfSeen({ part, save }: PartWork, job: AccountUpdaterJob | undefi
 }
 
 /**
- * Checks earlier jobs that seemed to be gone once more, in the list. A false 404 and, hours later, a replica that is
- * hours behind make such a job seem gone, and a restored record may know less of its upload than happened; but a list
- * that shows the new job shows an earlier one with a file.
- * @returns whether there was one, so that nothing is to be uploaded
- * @throws SvcError `bad_response` when the list does not show the new job, or shows one that was sent all as pending
+ * Looks in the list for earlier jobs that seemed to be gone. A false 404 or a replica that lags by hours can make a job
+ * with a file seem gone, and a restored record may lack a part of its upload. A list that shows the new job also shows
+ * such a job.
+ * @returns whether there was such a job, so that nothing must be uploaded
+ * @throws SvcError `bad_response` if the list does not show the new job, or shows a completely sent job as pending
  */
 async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promise<boolean> {
   const gone = work.part.earlier_jobs?.filter(({ ended }) => ended === 'gone') ?? [];
   if (gone.length === 0) return false;
   const doubtful = gone.filter(({ sent_at: at }) => at !== undefined);
-  // The newest page shows those that were sent only a part, as far as anybody knows.
+  // Jobs whose files were only partly sent, according to the record, are on the newest page.
   const since = Math.min(...doubtful.map(({ sent_at: at = '' }) => Date.parse(at))) - 2 * UPLOAD_LIFE_MS;
   const ids = gone.map(({ job }) => job);
   const listed = await listWith(work, current.id, ids, since);
@@ -301,7 +306,10 @@ async function restoreListed(work: PartWork, current: AccountUpdaterJob): Promis
   );
 }
 
-/** Reads the list until it shows a new job, or for as long as a replica may lag, and returns what it shows of some jobs. */
+/**
+ * Reads the list until it shows a new job, at most for as long as a replica may lag. Returns the listed jobs among
+ * `jobs`.
+ */
 async function listWith({ client, random }: PartWork, newJob: string, jobs: readonly string[], since: number) {
   const ids = new Set([newJob, ...jobs]);
   const { seen } = await pollUntil(client, {
@@ -313,7 +321,7 @@ async function listWith({ client, random }: PartWork, newJob: string, jobs: read
   return seen;
 }
 
-/** Returns what the list shows of some jobs, back to the time `since`. */
+/** Returns the jobs with these ids from the list, back to the time `since`. */
 async function listOf(client: Client, ids: ReadonlySet<string>, since: number) {
   const found = new Map<string, AccountUpdaterJob>();
   for await (const jobs of jobPages(client)) {
@@ -323,7 +331,7 @@ async function listOf(client: Client, ids: ReadonlySet<string>, since: number) {
   return found;
 }
 
-/** Undoes the record of a request that created nothing. The result of an earlier request may still be unknown. */
+/** Removes the record of a request that created nothing. Keeps it if an earlier request may have created a job. */
 function forgetRequest({ part, save }: PartWork, wasUnclear: boolean): void {
   apply(part, { kind: 'not created', wasUnclear });
   save();
@@ -332,8 +340,8 @@ function forgetRequest({ part, save }: PartWork, wasUnclear: boolean): void {
 const UNCLEAR = ['outcome_unknown', 'hangup', 'interrupted', 'terminated', 'timeout'] as const;
 
 /**
- * After a creation without a clear response: reports which jobs may have come of it. They are not taken over, since
- * another process may own them: a job that gets no file is deleted after an hour and costs nothing.
+ * Reports jobs that an earlier request without a clear response may have created. They are not reused, because another
+ * process may own them. A job without a file is deleted after an hour and costs nothing.
  */
 async function findOrphanJobs(work: RunWork): Promise<void> {
   const { client, record, onEvent } = work;

@@ -10,15 +10,15 @@ import { showRun } from './show-progress.ts';
 import { retryFailed, uploadParts } from './upload-parts.ts';
 
 interface UploadChoice {
-  /** Failed parts get another job: the operator said so. */
+  /** Whether failed parts get another job, as the operator decided. */
   readonly retriesFailed?: boolean | undefined;
-  /** The rows were compared with the other runs of the cycle when the run was held. */
+  /** Whether the rows were compared with the other runs of the cycle after the run was locked. */
   readonly isCompared?: boolean | undefined;
-  /** An upload in doubt is looked at once, and not waited for. */
+  /** Whether to poll an upload in doubt only once, without waiting for its end. */
   readonly pollOnce?: boolean | undefined;
 }
 
-/** The parts of a run that are to be uploaded, or of which it is to be found out whether they were. */
+/** Returns the parts that must be uploaded or whose upload is in doubt. */
 export function partsToUpload(parts: readonly Part[], { retriesFailed = false }: UploadChoice = {}): Part[] {
   return parts.filter(
     (part) =>
@@ -26,16 +26,16 @@ export function partsToUpload(parts: readonly Part[], { retriesFailed = false }:
   );
 }
 
-/** Asks before rows are sent that are paid for. */
+/** Asks for confirmation before billable rows are sent. */
 export async function confirmRows(context: Context, rows: number, jobs: number): Promise<boolean> {
   const { confirmCost } = await import('../../cli/app/tenant-mark.ts');
   return confirmCost(context, `submit ${countText(rows, 'row')} in ${countText(jobs, 'job')}`);
 }
 
 /**
- * Uploads what is left of a run from the copy of its request file. The caller must hold the run.
- * @throws SvcError `outcome_unknown` when the service may have the file of a part, and nothing says so, `conflict` when
- *   another run of the cycle has the rows
+ * Uploads the remaining parts of a run from the copy of its request file. The caller must have locked the run.
+ * @throws SvcError `outcome_unknown` if the service may have the file of a part without having confirmed it, `conflict`
+ *   if another run of the cycle contains the rows
  */
 export async function uploadRun(context: Context, run: RunDirectory, choice: UploadChoice = {}): Promise<void> {
   if (partsToUpload(run.record.parts, choice).length === 0) return;

@@ -10,24 +10,23 @@ import type { Sent } from './part.ts';
 
 const MAX_TRIES = 4;
 
-/** Failures by which the store clearly refused the file, so that it has none of it. */
+/** The errors with which the store clearly refused the file, so that it has nothing of it. */
 const REFUSED = ['forbidden', 'rejected', 'rate_limited', 'not_found', 'bad_response'] as const;
 
-/** How long a job is polled for a file that may be in the store. */
+/** How long to poll a job for a file that may be in the store. */
 const UNCLEAR_MS = 10 * 60_000;
 
 interface PutOptions extends RunOptions {
   /**
-   * Called with `all` right before the last bytes go out, so that it can be recorded first, and with `some` when the
-   * store has clearly refused them.
+   * Called with `all` right before the last bytes are sent, so that this can be recorded first, and with `some` after
+   * the store has clearly refused the file.
    */
   readonly onSent?: ((sent: Exclude<Sent, 'stored'>) => void) | undefined;
 }
 
 /**
- * Uploads a request file to its job, once. When it is unclear whether the store has it, the job is polled, and nothing
- * is sent again (R36).
- * @throws SvcError `outcome_unknown` when the job does not show the file, `job_expired` when it had expired before
+ * Uploads a request file to its job, once. If the store may have the file, polls the job and sends nothing again (R36).
+ * @throws SvcError `outcome_unknown` if the job does not show the file, `job_expired` if the job had expired before
  */
 export async function uploadToJob(
   client: Client,
@@ -46,8 +45,8 @@ export async function uploadToJob(
 }
 
 /**
- * Puts a file to the address of its job; when the address has expired, the job is read for a new one (R37).
- * @throws UploadUnclear when the store may have it, SvcError `job_expired` when the job is gone
+ * Uploads a file to the address of its job. If the address has expired, reads the job for a new one (R37).
+ * @throws UploadUnclear if the store may have the file, SvcError `job_expired` if the job is gone
  */
 export async function putFile(
   client: Client,
@@ -66,7 +65,7 @@ export async function putFile(
       if (!(error instanceof AddressExpired) || attempt >= MAX_TRIES) throw error;
       const now = await readJob(client, job.id);
       if (now.status !== 'pending') break;
-      // The same address again would be refused again: the store has another reason.
+      // The same address would be refused again, because the store refused it for another reason than its age.
       if (now.upload_url === current.upload_url) throw error;
       current = now;
     }
@@ -103,8 +102,8 @@ async function putOnce(
 }
 
 /**
- * Polls a job for a file that may have been sent to it, as long as the client's time limit allows and up to ten
- * minutes, and gives the job as it was seen last: undefined when the service does not know it.
+ * Polls a job for a file that may have been sent to it, for at most ten minutes and within the client's time limit.
+ * Returns the job as last seen; undefined if the service does not know it.
  */
 export async function pollForFile(
   client: Client,
@@ -124,11 +123,11 @@ export async function pollForFile(
 }
 
 interface Poll {
-  /** Undefined when the service does not know it. */
+  /** The job; undefined if the service does not know it. */
   readonly job: AccountUpdaterJob | undefined;
 }
 
-/** Where a pending job takes its file. @throws SvcError where it has no such address, or none that is safe to use */
+/** Returns the upload address of a pending job. @throws SvcError if there is no address or if it is not safe to use */
 export function uploadAddress(job: AccountUpdaterJob, service: AddressSource): URL {
   if (job.upload_url) return requireStoreAddress(job.upload_url, job.id, service);
   const facts = { job: job.id, job_status: job.status };

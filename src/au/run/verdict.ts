@@ -12,33 +12,34 @@ import {
 } from './run-errors.ts';
 import type { RunDirectory } from './run-directory.ts';
 
-// How a command with a run ends: by what happened in this command, never by the record alone. What was found becomes an
-// error or nothing (`verdictOf`), an error becomes an outcome (`outcomeOf`), and outcomes an exit code (`exitCodeOf`).
+// This file decides how a command with a run ends. Only events of this command count, never the record alone.
+// `verdictOf` turns findings into an error or nothing, `outcomeOf` turns an error into an outcome, and `exitCodeOf`
+// turns outcomes into an exit code.
 
-/** What a command found out about a run, beside what the responses to its polls put into the record. */
+/** The findings of a command about a run, besides the responses to its polls, which are in the record. */
 export interface Findings {
-  /** Why no poll had a response: then nothing is known to be pending. */
+  /** The reason why no poll got a response. Nothing is then known to be pending. */
   readonly poll?: SvcError | undefined;
-  /** Why parts were not uploaded. */
+  /** The reason why parts were not uploaded. */
   readonly upload?: SvcError | undefined;
-  /** Why the results of a part could not be downloaded. */
+  /** The reason why the results of a part could not be downloaded. */
   readonly results?: SvcError | undefined;
-  /** Why the last polls found nothing, where earlier ones had responses. */
+  /** The reason why the last polls found nothing although earlier polls got responses. */
   readonly outage?: SvcError | undefined;
-  /** The time limit of the command, where that ended a wait whose polls had responses. */
+  /** The command's time limit, if it ended a wait whose polls got responses. */
   readonly timeUp?: SvcError | undefined;
 }
 
 interface Wanted {
-  /** The results that there are: those of an abandoned run will not become more. */
+  /** Whether to accept partial results. An abandoned run gets no further results. */
   readonly isPartial?: boolean | undefined;
-  /** The command that goes on with what is pending; `au wait` unless it is given. */
+  /** The command that continues with pending work. Default: `au wait`. */
   readonly again?: readonly string[] | undefined;
 }
 
 /**
- * What keeps a run from its results after its jobs were polled in this command: the worst there is, or undefined where
- * the results are here.
+ * Returns the worst reason why a run has no results after its jobs were polled in this command; undefined if the
+ * results are downloaded.
  */
 export function verdictOf(run: NamedRun, found: Findings, { isPartial, again }: Wanted = {}): SvcError | undefined {
   if (found.poll !== undefined) return worstOf([found.upload, found.poll]);
@@ -51,25 +52,25 @@ export function verdictOf(run: NamedRun, found: Findings, { isPartial, again }: 
         needsFile(record) ? (found.upload ?? unfinishedError(run)) : undefined,
       ];
   const isDone = isPartial || record.parts.every(({ state }) => state === 'downloaded');
-  // Results that are completed, and could not be downloaded before the time was up.
+  // The jobs are completed, but the time limit or an outage prevented the download.
   const otherwise = isDone ? undefined : (found.outage ?? found.timeUp);
   const reason = worstOf([found.results, ...ofParts, underWayError(run, again)]) ?? otherwise;
   return found.timeUp !== undefined && reason?.code === 'pending' ? after(found.timeUp, reason) : reason;
 }
 
-/** Of jobs that have their file: whether they are under way, or not found. */
+/** Returns the error for jobs that have their file: they are under way or missing. */
 function underWayError(run: NamedRun, again: Wanted['again']): SvcError | undefined {
   const underWay = run.record.parts.filter(({ state }) => state === 'uploaded');
   if (underWay.some(isMissing)) return missingRunError(run);
   return underWay.length > 0 ? pendingRunError(run, again) : undefined;
 }
 
-/** An error that says first that the time of the command was up. */
+/** Returns an error whose message begins with the end of the command's time. */
 export function after(timeUp: SvcError, { code, message, hint, next, facts }: SvcError): SvcError {
   return new SvcError(code, `${timeUp.message}; ${message}`, { hint, next, facts });
 }
 
-/** Says at the end of work that was cut short how to resume it. */
+/** Adds the command that resumes the work to the error of an interrupt or the time limit. */
 export async function resumable<T>(next: readonly string[], id: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -80,8 +81,8 @@ export async function resumable<T>(next: readonly string[], id: string, work: Pr
 }
 
 /**
- * Works on a run that no other process works on.
- * @throws SvcError `pending` where a process that is known to live does, `config` where that cannot be known
+ * Runs `work` while the run is locked against other processes.
+ * @throws SvcError `pending` if a living process has locked the run, `config` if that cannot be determined
  */
 export async function holdRun<T>(
   { system }: Pick<Context, 'system'>,
@@ -102,16 +103,16 @@ function isHeld({ facts }: SvcError): boolean {
 }
 
 /**
- * What became of a run in this command. `pending`: a response of this command said so. `held`: another process that is
- * known to live works on it. `stale`: it is open for longer than any job takes. `exec_due`: only the command of `--exec`
- * is left.
+ * The outcome of a run in this command. `pending`: a response in this command reported it. `held`: another living
+ * process has locked the run. `stale`: the run is open for longer than any job takes. `exec_due`: only the `--exec`
+ * command remains.
  */
 export type Outcome = ErrorCode | 'done' | 'held' | 'stale' | 'unreadable' | 'exec_due';
 
-/** The command of `--exec` failed: the run itself is done. */
+/** The error for a failed `--exec` command. The run itself is completed. */
 export class ExecFailed extends SvcError {}
 
-/** What an error that ended the work on a run makes of it. */
+/** Returns the outcome of a run whose work ended with an error. */
 export function outcomeOf(error: SvcError): Outcome {
   if (error instanceof ExecFailed) return 'exec_due';
   return isHeld(error) ? 'held' : error.code;
@@ -127,7 +128,7 @@ const OWN_CODES: Readonly<Record<Exclude<Outcome, ErrorCode>, number>> = {
 
 const OVER_BY_ITSELF = FAILURES_BY_WEIGHT.indexOf(EXIT_CODES.server);
 
-/** The worst first. An outcome that is not named counts by its exit code. */
+/** The order of outcomes, worst first. An outcome that is not listed counts by its exit code. */
 const ORDER: readonly (number | Outcome)[] = [
   EXIT_CODES.job_failed,
   ...FAILURES_BY_WEIGHT.slice(0, OVER_BY_ITSELF),
@@ -140,13 +141,13 @@ const ORDER: readonly (number | Outcome)[] = [
   'done',
 ];
 
-/** The exit code of a command by what became of each of its runs: that of the worst; 0 where there was none. */
+/** Returns the exit code of a command: the code of its worst outcome, or 0 without any. */
 export function exitCodeOf(outcomes: readonly Outcome[]): number {
   const [worst = 'done'] = outcomes.toSorted((a, b) => rankOf(a) - rankOf(b));
   return codeOf(worst);
 }
 
-/** The worst of several errors. */
+/** Returns the worst of several errors. */
 export function worstOf(errors: readonly (SvcError | undefined)[]): SvcError | undefined {
   const [worst] = errors.filter((error) => error !== undefined).toSorted((a, b) => rankOf(a.code) - rankOf(b.code));
   return worst;
@@ -160,7 +161,10 @@ function isOwn(outcome: Outcome): outcome is keyof typeof OWN_CODES {
   return Object.hasOwn(OWN_CODES, outcome);
 }
 
-/** An interrupt, which is in no order, comes before everything else. */
+/**
+ * Returns the rank of an outcome, lowest for the worst. Interrupts are not in the order and come before everything
+ * else.
+ */
 function rankOf(outcome: Outcome): number {
   const named = ORDER.indexOf(outcome);
   return named === -1 ? ORDER.indexOf(codeOf(outcome)) : named;

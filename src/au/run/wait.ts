@@ -11,21 +11,21 @@ import type { RunDirectory } from './run-directory.ts';
 import { after, verdictOf } from './verdict.ts';
 
 export interface WaitOptions extends RunOptions {
-  /** Longest wait in milliseconds; a production job takes up to seven days, and eight is the default. */
+  /** The longest wait in milliseconds. Default: eight days, because a production job takes up to seven. */
   readonly limitMs?: number | undefined;
-  /** Resolves when there is reason to poll before the pause is over. */
+  /** Resolves when the next poll should happen before the pause is over. */
   readonly wakeUp?: WakeUp | undefined;
-  /** The command that goes on with the wait. */
+  /** The command that continues the wait. */
   readonly again?: readonly string[] | undefined;
 }
 
-/** How long a wait lasts when no limit is given: a production job takes up to seven days. */
+/** The longest wait without a limit. A production job takes up to seven days. */
 export const LONGEST_WAIT_MS = 8 * 86_400_000;
 
 /**
  * Polls a job with increasing intervals until it is completed. Outages do not end the wait.
- * @throws SvcError `job_failed`, `job_expired` when it was deleted, `pending` when the time is up and a response said
- *   so, else why there was none
+ * @throws SvcError `job_failed`, `job_expired` for a deleted job, `pending` if the time limit ended and a response
+ *   reported the job as pending, otherwise the reason for the lack of responses
  */
 export async function waitForJob(client: Client, id: string, options: WaitOptions = {}): Promise<AccountUpdaterJob> {
   const { clock } = client;
@@ -55,7 +55,7 @@ export async function waitForJob(client: Client, id: string, options: WaitOption
   return job;
 }
 
-/** Reads a job again and again: one that was seen before is not gone because of one 404. */
+/** Returns a function that reads a job. A single 404 does not mean that a job seen before is gone. */
 function jobReader(client: Client, id: string): () => Promise<AccountUpdaterJob> {
   let seenAt: number | undefined;
   return async () => {
@@ -68,15 +68,16 @@ function jobReader(client: Client, id: string): () => Promise<AccountUpdaterJob>
 }
 
 /**
- * Polls all jobs of a run with increasing intervals and downloads results as they come, until none is under way.
- * @throws SvcError what keeps it from its results (see `verdictOf`), or why no poll had a response
+ * Polls all jobs of a run with increasing intervals until none is under way. Downloads results as they become
+ * available.
+ * @throws SvcError the reason why the run has no results (see `verdictOf`), or why no poll got a response
  */
 export async function waitForRun(client: Client, run: RunDirectory, options: WaitOptions = {}): Promise<void> {
   const { limitMs = LONGEST_WAIT_MS, random, onEvent, wakeUp, again } = options;
   const { record } = run;
   const poll = async (): Promise<RunPoll> => {
     const found = await pollRun(client, run, options);
-    // While other jobs are under way, the next poll tries again.
+    // While other jobs are under way, the next poll retries the download.
     if (found.results !== undefined && found.left === 0) throw found.results;
     return found;
   };
@@ -94,7 +95,7 @@ export async function waitForRun(client: Client, run: RunDirectory, options: Wai
   onEvent?.({ kind: 'completed', job: record.id });
 }
 
-/** When the time is up, it is unknown of a job that is missing whether the service has its file. */
+/** Marks missing jobs at the end of the time, because it is unknown whether the service has their files. */
 function doubtMissing(run: RunDirectory): void {
   const missing = run.record.parts.filter((part) => part.state === 'uploaded' && isMissing(part));
   for (const part of missing) apply(part, { kind: 'given up' });

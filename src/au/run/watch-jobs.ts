@@ -4,12 +4,12 @@ import { countText } from '../../cli/output/time.ts';
 import { nextPollDelay } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 
-/** Failures that a later look at the list may be free of. */
+/** Errors that may not occur again at the next read of the list. */
 const OUTAGE = ['network', 'server', 'rate_limited', 'bad_response'] as const;
 
 /**
- * Looks at a list of jobs at increasing intervals, and gives each job that is new or whose status has changed, until no
- * job of the list is under way. Outages after the first look do not end it.
+ * Reads a list of jobs at increasing intervals, and yields each job that is new or whose status has changed, until no
+ * job in the list is under way. Outages after the first read do not end it.
  */
 export async function* watchJobs<T extends AccountUpdaterJob>(
   { clock, signal, progress, notices }: Pick<Context, 'clock' | 'signal' | 'progress' | 'notices'>,
