@@ -153,7 +153,7 @@ function checkOptions(input: SubmitInput): void {
   for (const [isWrong, message, hint] of problems) if (isWrong) throw new SvcError('usage', message, { hint });
 }
 
-/** Returns the recorded output path, unless the run came from another machine where that path was valid. */
+/** Returns the recorded output path if its directory exists here, because the run may come from another machine. */
 function recordedOut(run: RunDirectory | undefined): string | undefined {
   const out = run?.record.out;
   return out !== undefined && isOnThisMachine(out) ? out : undefined;

@@ -83,7 +83,7 @@ async function isAbsentFromList(work: RunWork, part: Part): Promise<boolean> {
     return true;
   } catch (error) {
     if (isSvcError(error, 'network', 'server', 'bad_response', 'rate_limited', 'forbidden')) return false;
-    // A job that may just have been created has no file.
+    // The service may have created a job only to prove the key's tenant. That job has no file and costs nothing.
     if (isSvcError(error, 'outcome_unknown')) return false;
     throw error;
   }

@@ -34,9 +34,9 @@ export function oldRun(run: RunDirectory, before: number, now: number): OldRun |
 }
 
 /**
- * Removes the results of an old run, the service's messages about its rows, and the copy of its request. The record
- * stays without any token, so that the file is recognized and not billed twice.
- * @returns false if another process has resumed the run, which is then left unchanged
+ * Removes the results of an old run, the service's messages about its rows and, after 35 days, the copy of its request.
+ * The record stays without any token, so that the file is recognized and not billed twice.
+ * @returns false if the run is no longer old, because another process has resumed it
  */
 export async function pruneRun({ run }: OldRun, before: number, host: LockHost, now: number): Promise<boolean> {
   return run.hold(host, async () => {

@@ -8,9 +8,7 @@ import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
 import { optionWords, type Parameter, type Parameters } from './parameter.ts';
 import { type TopicName, TOPICS } from './topics.ts';
 
-/**
- * Parses the command line, then runs the command or prints help. Help loads no settings, so it works on any machine.
- */
+/** Parses the command line, then runs the command or prints help. Help needs no settings. */
 export async function run(argv: readonly string[], system: System, program: Program): Promise<number> {
   const parsed = await parse(argv, program).catch((error: unknown) => ({ kind: 'mistake', error }) as const);
   if (parsed.kind === 'help') {
