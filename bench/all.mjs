@@ -1,5 +1,6 @@
-// The quick measurements one after another, and at the end one table of figures beside their goals: `npm run bench`.
-// Each can be run alone and larger; its head says how. A busy machine changes times, less so ratios, and memory least.
+// Runs the quick measurements one after another, and at the end prints all figures that have goals: `npm run bench`.
+// Each can also be run alone and larger, as the head of its file explains. A busy machine distorts times most, ratios
+// less, and memory least.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +16,7 @@ const QUICK = [
   { script: 'archive.mjs', args: ['2000000', '1'] },
 ];
 
-// Where it was built: npm run executables.
+// The executable is measured only after `npm run executables` has built it.
 if (executable !== undefined) QUICK.push({ script: 'executable.mjs', env: { ROUNDS: '10' } });
 
 const rows = [];

@@ -1,8 +1,8 @@
-// An archive of many entries (2 million, 52 MB, unless told otherwise): search, stats and verify beside DuckDB, which
-// reads the same files, and zcat with grep. Whole commands, from start to end. `search` reads every file, as in an archive
-// without an index; `search by the index` only what can contain the entity.
-//   node bench/archive.mjs [entries] [runs]      ARCHIVE=<dir> keeps the archive there, and takes the one it finds
-// Build first. The entries come from a log service on this machine, through the command that archives them.
+// Measures search, stats and verify on a large archive (by default 2 million entries, 52 MB) beside DuckDB, which reads
+// the same files, and zcat with grep. Each measurement is a whole command. `search` reads every file, as in an archive
+// without an index; `search by the index` reads only files that can contain the entity.
+//   node bench/archive.mjs [entries] [runs]      ARCHIVE=<dir> keeps the archive there, and reuses one it finds
+// Build first. `svc logs archive` makes the archive from a log service on this machine.
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

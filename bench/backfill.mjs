@@ -1,5 +1,6 @@
-// How much faster `svc logs tail --since` is than a walk page by page, at 100 ms latency: `npm run bench:backfill`.
-// First as fast as it goes, then paced against a service that keeps a management key's limits. ENTRIES, LATENCY (ms).
+// Measures how much faster `svc logs tail --since` is than reading page by page, at 100 ms latency, and then its time
+// with pacing at a service that enforces the limits of a management key: `npm run bench:backfill`. ENTRIES and LATENCY
+// (ms) in the environment change the defaults.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

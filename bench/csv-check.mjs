@@ -1,8 +1,8 @@
-// What the check of a request file costs, alone and with the copy that a run keeps, beside csv-parse and beside only
+// Measures the check of a request file, alone and with the copy that a run keeps, beside csv-parse and beside only
 // reading the file.
 //   node bench/csv-check.mjs [megabytes] [runs] [uuid|words|quoted]
-// Node 20 runs no TypeScript, so the check is bundled into a temporary directory first. Each measurement is a process
-// of its own, so that its memory is its own too; runs are interleaved and the median counts.
+// Node 20 runs no TypeScript, so the check is bundled into a temporary directory first. Each measurement runs in a
+// separate process, so that its memory is separate too. Runs are interleaved, and the median counts.
 import { randomUUID } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { median, plainEnvironment, report, runNode } from './support/measure.mjs
 const megabytes = Number(process.argv[2] ?? 200);
 const runs = Number(process.argv[3] ?? 3);
 const kind = process.argv[4] ?? 'uuid';
-// Each body reads `source`, the file of argv[2], and sets `bytes`.
+// Each script reads `source`, the file in argv[2], and sets `bytes`.
 const MEASURED = {
   read: `for await (const chunk of source) bytes += chunk.length;`,
   check: `const { checkRequestFile, fileSource } = await import(process.argv[3]);
@@ -22,7 +22,7 @@ const MEASURED = {
     const check = await checkRequestFile((await fileSource(process.argv[2])).open());
     if (!check.ok) throw new Error(JSON.stringify(check.problems));
     bytes = check.bytes;`,
-  // As a run does with its request file: what is checked is what is uploaded.
+  // A run does the same with its request file, so that it uploads exactly the bytes that it checked.
   'copy and check': `const { checkRequestFile, fileSource, flushMeanwhile, moveFlushed } = await import(process.argv[3]);
     const { constants, copyFileSync } = await import('node:fs');
     source.destroy();
@@ -82,7 +82,7 @@ async function measure() {
   return results;
 }
 
-/** Seconds of the work alone, without the start, and the peak of memory. */
+/** Runs one script. Resolves to its speed in MB/s, without the start of Node, and its peak memory in MB. */
 async function measureOne(name, code) {
   const script = join(directory, `${name}.mjs`);
   const told = join(directory, 'seconds');

@@ -1,5 +1,5 @@
-// What a start of the standalone executable costs over the Node that is inside it: `npm run executables` first, then
-// `node bench/executable.mjs`. Runs are interleaved; read the ratios.
+// Measures how much longer the standalone executable takes to start than the Node inside it: `npm run executables`
+// first, then `node bench/executable.mjs`. Runs are interleaved; read the ratios.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,7 +1,7 @@
-// Time and memory of the commands that read files: check, report, next, and the merge of a run's results.
+// Measures time and memory of the commands that read files: check, report, next, and the merge of a run's results.
 //   node bench/files.mjs [rows] [runs]
-// Each is measured with 20,000 rows (a request of 1 MB) and with many (2,000,000 unless told otherwise), in a process of
-// its own; the goal is memory that stays flat. Build first. Node 20 runs no TypeScript, so the merge is bundled into a
+// Each runs with 20,000 rows (a request of 1 MB) and with many (2,000,000 by default), in separate processes. The
+// goal is memory that does not grow. Build first. Node 20 runs no TypeScript, so the merge is bundled into a
 // temporary directory.
 import { randomUUID } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -111,7 +111,7 @@ function headerOf(kind) {
   return kind === 'odd' ? RESULT_HEADER.replace('\n', ',note\n') : RESULT_HEADER;
 }
 
-/** A row of the request and its answer. */
+/** Returns a row of the request and its result. */
 function linesOf(at) {
   const token = randomUUID();
   const code = CODES[at % CODES.length];

@@ -1,5 +1,5 @@
-// Follows a log that grows all the time, at chance, with a clock that is set forward: how far behind each entry comes out,
-// with the pacing of a command that shares its key. Half an hour of each rate takes some seconds.
+// Measures how late each entry comes out when the tail follows a log that grows at random, with the pacing of a command
+// that shares its key. The clock is simulated, so that half an hour of each rate takes some seconds.
 //   node bench/follow.mjs [entries a second ...]
 // Node 20 runs no TypeScript, so the tail is bundled into a temporary directory first.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,12 +16,12 @@ const MINUTE = 60_000;
 const LENGTH = 30 * MINUTE;
 const OVERLAP = 2 * MINUTE;
 const LATENCY = 150;
-/** An entry can be seen up to so long after its time. */
+/** The longest delay in milliseconds after which the service shows an entry. */
 const LATEST = 400;
 const BEFORE = 5 * MINUTE;
 const [PROMPT_GOAL, DELAYED_GOAL] = [10, OVERLAP / 1000 + 15];
 
-/** Thrown out of a wait at the end. */
+/** The error that ends a wait when the measured time is over. */
 class Over extends Error {}
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'));
@@ -48,7 +48,7 @@ async function bundle() {
 }
 
 async function measure({ Tail, beginAt, Pacer, RateLedger, KNOWN_RATES }, rate) {
-  // As where others may send too: what is left to them is left.
+  // With a shared ledger, the tail leaves some requests to other commands.
   const ledger = Object.assign(new RateLedger(), { isShared: true });
   const service = growing(rate, (clock) => new Pacer(KNOWN_RATES, clock, ledger));
   const [lags, met] = [[], new Set()];
@@ -64,7 +64,7 @@ async function measure({ Tail, beginAt, Pacer, RateLedger, KNOWN_RATES }, rate) 
       const now = service.now();
       taken += batch.length;
       for (const { message } of batch) met.add(message);
-      // The first minutes are left out: by then the tail knows how busy the log is.
+      // The first minutes do not count, since the tail has yet to learn how busy the log is.
       if (now < START + BEFORE) ({ requests } = service);
       else for (const { message } of batch) lags.push((now - service.timeOf(Number(message))) / 1000);
     }
@@ -87,7 +87,7 @@ async function measure({ Tail, beginAt, Pacer, RateLedger, KNOWN_RATES }, rate) 
   ];
 }
 
-/** A log that gets entries all the time, newest first, at a service that time goes by at. */
+/** Returns a simulated service whose log grows all the time, and whose requests take time on its clock. */
 function growing(rate, pacerOf) {
   let now = START;
   const pass = (ms) => {
@@ -117,7 +117,7 @@ function growing(rate, pacerOf) {
     }
   }
 
-  /** How many entries are from before a time. */
+  /** Returns the number of entries before a time. */
   function place(time) {
     let [low, high] = [0, times.length];
     while (low < high) {
@@ -133,7 +133,7 @@ function growing(rate, pacerOf) {
   }
 }
 
-/** The same numbers each time, from 0 to 1. */
+/** Returns a generator of numbers from 0 to 1 that are the same for the same seed. */
 function randomFrom(seed) {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-// A log service for measurements: entries spread evenly over a stretch of time, newest first, made when asked for.
+// A log service for measurements. It makes up its entries on request, newest first and evenly spread over time.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
@@ -7,7 +7,7 @@ const TENANT = '0b2f3c1a-5d1e-4c53-9d3e-000000000001';
 
 /**
  * @param {{ entries: number, spanMs: number, untilMs: number, latencyMs?: number, enforce?: boolean }} options
- * `enforce`: 200 requests a minute and 50 in 10 s, then refused for a minute, as a management key is.
+ * With `enforce`, more than 200 requests in a minute or 50 in 10 s are refused for a minute, as for a management key.
  */
 export async function startLogService({ entries, spanMs, untilMs, latencyMs = 0, enforce = false }) {
   const served = { url: '', requests: 0, refused: 0, close };
@@ -56,7 +56,7 @@ export async function startLogService({ entries, spanMs, untilMs, latencyMs = 0,
     response.end(`{"pagination":{"next":${next},"page_size":100},"data":[${rows.join()}]}`);
   }
 
-  /** The number of the first entry at or after a time. */
+  /** Returns the number of the first entry at or after a time. */
   function place(date, otherwise) {
     if (date === null) return otherwise;
     let [low, high] = [0, entries];
@@ -83,7 +83,7 @@ export async function startLogService({ entries, spanMs, untilMs, latencyMs = 0,
   }
 }
 
-/** A UUID like any other, the same for the same number. */
+/** Returns a UUID that is always the same for the same number. */
 export function idOf(number) {
   const hex = (salt) => (Math.imul(number + salt, 2_654_435_761) >>> 0).toString(16).padStart(8, '0');
   const [one, two, three, four] = [hex(1), hex(70_001), hex(900_001), hex(11_000_001)];

@@ -1,6 +1,6 @@
-// Many log entries through each command that reads them: time against the plainest client, and growth of memory (R32).
+// Measures the commands that read many log entries: their time beside the plainest client, and their memory (R32).
 //   npm run bench:logs          COUNTS=10000,1000000 ROUNDS=1
-// Memory is the high-water mark that Linux keeps for a process; elsewhere it is not shown.
+// Memory is the high-water mark that Linux keeps for a process. On other systems it is unknown.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -89,7 +89,7 @@ async function measure({ name, argv, isPrinting = false }, count) {
   return { seconds, ...usage };
 }
 
-/** High-water mark in KiB and processor seconds, as far as Linux tells while the process lives. */
+/** Returns a process's peak memory in KiB and its processor seconds; undefined if Linux does not show them now. */
 function usageOf(pid) {
   try {
     const peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);

@@ -1,6 +1,6 @@
-// Time and memory of `svc au prepare`, for exports as a database, a spreadsheet and a careful script write them.
+// Measures time and memory of `svc au prepare`, for exports as databases, spreadsheets and careful scripts write them.
 //   node bench/prepare.mjs [megabytes] [runs]
-// Each measurement is a process of its own. Build first.
+// Each measurement runs in a separate process. Build first.
 import { randomUUID } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// How many files of src run for a command: `npm run bench:reach`. A file counts when one of its functions ran. The bundle is
-// built once more with a file for each module, so that V8's coverage tells them apart.
+// Counts the files of src that a command runs: `npm run bench:reach`. A file counts if one of its functions ran. The
+// bundle is built again with one file per module, so that V8's coverage can distinguish the modules.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ async function build() {
   await bundle.close();
 }
 
-/** Runs a command; with a directory for its coverage, in a process of its own against a sandbox that listens. */
+/** Runs a command. Given a directory for its coverage, runs it through `svc sandbox exec`, which provides a service. */
 function svc(argv, coverage) {
   const program = [process.execPath, join(modules, 'svc.mjs')];
   const line =
@@ -73,7 +73,7 @@ function filesRun(argv) {
     .toSorted();
 }
 
-/** The first range of a module is the module itself, which runs when it is loaded. */
+/** Tells whether a function ran. The module itself, which runs when it is loaded, does not count. */
 function isRun({ functionName, ranges: [first] }) {
   return first.count > 0 && !(functionName === '' && first.startOffset === 0);
 }

@@ -1,6 +1,6 @@
-// An archive with the records of a year, where each commit overlaps with 1,500 entries: how long a search takes before it
-// opens the first file of entries, beside one in an archive of a single record.
-//   node bench/records.mjs [records] [runs]      ARCHIVE=<dir> keeps the archive there, and takes the one it finds
+// Measures how long a search takes before it opens the first file of entries, in an archive with the records of a year,
+// beside an archive with a single record. Each commit overlaps with 1,500 entries.
+//   node bench/records.mjs [records] [runs]      ARCHIVE=<dir> keeps the archive there, and reuses one it finds
 // Build first. Node 20 runs no TypeScript, so the writer is bundled into a temporary directory.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

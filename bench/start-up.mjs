@@ -1,6 +1,6 @@
-// What a start of the tool costs over an empty module: `node bench/start-up.mjs`, with ROUNDS=40. Runs are interleaved, so
-// that a busy moment of the machine hits all alike; read the ratios, not the milliseconds. They write to a file, which costs
-// what a pipe of a shell does; a terminal costs Node 4 ms more.
+// Measures how much longer the tool takes to start than an empty module: `node bench/start-up.mjs`, with ROUNDS=40. Runs
+// are interleaved, so that a busy moment of the machine affects all alike; read the ratios, not the milliseconds. Output
+// goes to a file, which costs as much as a pipe of a shell; a terminal costs Node 4 ms more.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
@@ -56,7 +56,7 @@ try {
   rmSync(home, { recursive: true, force: true });
 }
 
-/** The variables with which a command reaches the sandbox that has just said it is ready. */
+/** Waits until the sandbox is ready. Resolves to the variables with which a command reaches it. */
 async function settingsOf({ stdout }) {
   let said = '';
   for await (const text of stdout.setEncoding('utf8')) {
@@ -67,7 +67,7 @@ async function settingsOf({ stdout }) {
   return { SVC_BASE_URL: ready.url, SVC_MANAGEMENT_API_KEY: ready.management_key };
 }
 
-/** Milliseconds of each row's runs, after two that warm the machine's caches. */
+/** Returns the milliseconds of each row's runs, without two first runs that warm the machine's caches. */
 function measure(env) {
   /** @type {number[][]} */
   const times = rows.map(() => []);

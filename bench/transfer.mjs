@@ -1,11 +1,11 @@
-// Upload and download of a large file beside curl, over loopback.
+// Measures upload and download of a large file beside curl, over loopback.
 //   node bench/transfer.mjs [megabytes] [runs]
 // The transfers alone, without the command around them, are built into a temporary directory as the tool is built, and
-// run with the V8 flags that it sets. Each measurement is a process of its own; runs are interleaved and the median counts.
-// Two ratios: one with the start of bare Node taken off, so with what it costs to load a client; and one, `for the bytes`,
-// with a transfer of a single byte taken off, for both programs. svc hashes what passes and curl does not: SHA-256 takes
-// 0.7 ms a MB, and a download's MD5 1.5. Needs curl and bash. A download is synced to the disk, which curl leaves out: set
-// TMPDIR to a file system in memory to leave the disk out of it.
+// run with the V8 flags that it sets. Each measurement runs in a separate process. Runs are interleaved, and the median
+// counts. The first ratio subtracts the start of bare Node, but includes the loading of the client. The second ratio,
+// `for the bytes`, subtracts a transfer of a single byte, for both programs. svc hashes all bytes and curl none: SHA-256
+// takes 0.7 ms a MB, and the MD5 of a download 1.5. svc syncs a download to the disk and curl does not: set TMPDIR to a
+// file system in memory to exclude the disk. Needs curl and bash.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -28,7 +28,7 @@ const file = join(directory, 'file');
 const byte = join(directory, 'byte');
 const target = join(directory, 'target');
 
-// Processor time of a program that cannot tell it, on file descriptor 3.
+// Runs a program that cannot report its processor time, and writes that time to file descriptor 3.
 const TIMED = 'TIMEFORMAT="0 %U %S"; { time "$@" 2>&4; } 4>&2 2>&3';
 
 const from = (module) => JSON.stringify(join(root, `src/${module}.ts`));
@@ -76,7 +76,7 @@ async function bundle() {
   await build.close();
 }
 
-/** Those that the tool sets for itself: on Node 20 alone. */
+/** Returns the V8 flags that the tool sets for itself, which it does only on Node 20. */
 function v8Flags() {
   if (!process.versions.node.startsWith('20.')) return [];
   const source = readFileSync(join(root, 'src/process.ts'), 'utf8');

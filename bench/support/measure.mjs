@@ -1,4 +1,4 @@
-// What the measurements have in common: a program run once with its time and memory, a median, and the table.
+// Helpers of the measurements: run a program with its time and memory, take a median, and print the table.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus } from 'node:os';
@@ -6,17 +6,17 @@ import { fileURLToPath } from 'node:url';
 
 const PEAK = fileURLToPath(new URL('peak.cjs', import.meta.url));
 
-/** The environment of a measured program. Extra certificates cost Node 20 tens of milliseconds a start: not ours. */
+/** Returns the environment of a measured program, without extra certificates, which slow the start of Node 20. */
 export function plainEnvironment(home) {
   return { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, NO_COLOR: '1' };
 }
 
-/** Runs Node with these arguments: milliseconds, those of the processor, and the peak of its memory in MB. */
+/** Runs Node. Resolves to its milliseconds, its processor milliseconds (`busy`) and its peak memory in MB. */
 export async function runNode(args, env) {
   return runProgram(process.execPath, ['--require', PEAK, ...args], env);
 }
 
-/** Runs any program; without memory and processor time, unless it tells them on file descriptor 3. */
+/** Runs any program. Its memory and processor time are known only if it writes them to file descriptor 3. */
 export async function runProgram(program, args, env) {
   const started = performance.now();
   const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
@@ -29,15 +29,15 @@ export async function runProgram(program, args, env) {
   return { ms, mb, busy: seconds.reduce((sum, one) => sum + one, 0) * 1000 };
 }
 
-/** The middle one, or the mean of the two. */
+/** Returns the middle value, or the mean of the two middle ones. */
 export function median(values) {
   const sorted = values.toSorted((a, b) => a - b);
   return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
 }
 
 /**
- * Prints figures beside their goals, and hands them to `bench/all.mjs` where that runs this one. A row is
- * `{ name, figure, unit, goal?, isFloor? }`: a goal is the most that is wanted, or the least where `isFloor`.
+ * Prints figures beside their goals, and sends them to `bench/all.mjs` if that started this measurement. A row is
+ * `{ name, figure, unit, goal?, isFloor? }`. The goal is the highest acceptable figure, or the lowest with `isFloor`.
  */
 export function report(title, rows) {
   const [{ model }] = cpus();
@@ -46,7 +46,7 @@ export function report(title, rows) {
   process.send?.(rows);
 }
 
-/** One row of the table. */
+/** Returns the line of the table for one row. */
 export function lineOf({ name, figure, unit, goal, isFloor = false }) {
   const digits = figure < 10 ? 2 : figure < 100 ? 1 : 0;
   const cells = [`  ${name.padEnd(46)}`, `${figure.toFixed(digits).padStart(8)} ${unit.padEnd(14)}`];
