@@ -13,7 +13,7 @@ interface EmbeddedJq {
   load(id: string): string | undefined;
 }
 
-/** Gives `#jq`: jq-web as the text of a worker thread, and its WebAssembly compressed. For rolldown and Vite. */
+/** Provides `#jq`: jq-web as the text of a worker thread, and its WebAssembly compressed. For rolldown and Vite. */
 export function embeddedJq(): EmbeddedJq {
   return {
     name: 'embedded-jq',
@@ -22,7 +22,7 @@ export function embeddedJq(): EmbeddedJq {
   };
 }
 
-/** The folder of the package, whose licence goes where its code goes. */
+/** Returns the folder of jq-web, whose license must accompany its code. */
 export function jqDirectory(): string {
   return fileURLToPath(new URL('.', `file://${createRequire(import.meta.url).resolve('jq-web')}`));
 }
@@ -35,7 +35,7 @@ function moduleText(): string {
   return `export const program = ${JSON.stringify(program)};\nexport const wasm = ${JSON.stringify(wasm)};\n`;
 }
 
-/** Changes the package, which by default starts itself and loads its module from a file beside it. */
+/** Makes jq-web start with the worker's data. By default it starts itself, with a module from a file beside it. */
 function startedByHand(code: string): string {
   const needed = 'jq = jq().then( module => {';
   if (!code.includes(needed)) throw new Error(`jq-web no longer says ${needed}: mend embed-jq.config.ts`);
@@ -48,7 +48,7 @@ function compressed(bytes: Buffer): Buffer {
   return brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
 }
 
-/** The module without its custom sections: two thirds of it are notes for a debugger. */
+/** Returns the module without its custom sections: two thirds of it are notes for a debugger. */
 function withoutNotes(wasm: Buffer): Buffer {
   const kept = [wasm.subarray(0, 8)];
   for (let at = 8; at < wasm.length;) {
@@ -59,7 +59,7 @@ function withoutNotes(wasm: Buffer): Buffer {
   return Buffer.concat(kept);
 }
 
-/** A LEB128 number and where it ends. */
+/** Reads a LEB128 number. Returns it, and where it ends. */
 function readNumber(bytes: Buffer, from: number): [number: number, end: number] {
   let number = 0;
   for (let at = from, shift = 0; ; at += 1, shift += 7) {

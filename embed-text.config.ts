@@ -12,7 +12,7 @@ interface EmbeddedText {
   load(id: string): string | undefined;
 }
 
-/** Makes `import { text } from './cards.csv'` the text of the file. For rolldown and Vite. */
+/** Makes `import { text } from './cards.csv'` import the text of the file. For rolldown and Vite. */
 export function embeddedText(): EmbeddedText {
   return {
     name: 'embedded-text',

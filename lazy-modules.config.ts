@@ -10,7 +10,8 @@ const HELPER = 'const whenUsed = (load) => { let loaded; return () => (loaded ??
  * Loads each module that a chunk requires where the chunk first uses it: help and TAB read what a command declares, not
  * what it runs. Without this, TAB takes twice as long.
  *
- * `const x = require('./x.cjs')` becomes `const x = whenUsed(() => require('./x.cjs'))`, and every other `x` becomes `x()`.
+ * `const x = require('./x.cjs')` becomes `const x = whenUsed(() => require('./x.cjs'))`, and each use of `x` becomes
+ * `x()`.
  */
 export function lazyModules(): Plugin {
   let count = 0;
@@ -43,7 +44,7 @@ interface RequiredModule {
   readonly call: Node;
 }
 
-/** What `const name = require('…')` requires; undefined for any other statement and for what is always loaded. */
+/** Returns the module in `const name = require('…')`; undefined in other statements, and if it is always loaded. */
 function requiredModule(statement: Node): RequiredModule | undefined {
   if (statement.type !== 'VariableDeclaration') return undefined;
   const declarators = statement['declarations'] as { id: Node; init: Node | null }[];
@@ -75,7 +76,7 @@ function rewritten(code: string, body: readonly Node[], modules: ReadonlyMap<str
   return text.toString();
 }
 
-/** The bundler converts a default import of a CommonJS module with `name = helpers.__toESM(name, 1)`. */
+/** Finds `name = helpers.__toESM(name, 1)`, by which the bundler converts a default import of a CommonJS module. */
 function conversionOf(statement: Node): { name: string; value: Node } | undefined {
   const { left, right } = (statement['expression'] ?? {}) as { left?: Node; right?: Node };
   if (left?.type !== 'Identifier' || right?.type !== 'CallExpression') return undefined;

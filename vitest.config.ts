@@ -7,7 +7,7 @@ import { heldImports } from './test/simulator/held-imports.config.ts';
 /** Slow tests, which stand beside their subjects. */
 const SLOW = 'test/**/*.slow.test.ts';
 
-/** Tests that replace modules, which nothing may have loaded before. */
+/** Tests that replace modules, and therefore need workers that have not loaded these yet. */
 const REPLACING_MODULES = 'test/au/run/upload-parts.model.slow.test.ts';
 
 /** Tests of rules that do not depend on Node, for which one version of Node suffices. */
@@ -27,11 +27,11 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Most tests wait for processes and sockets: more of them than cores can be under way.
+    // Most tests wait for processes and sockets, so that more of them can run than there are cores.
     maxWorkers: 4,
     setupFiles: ['test/support/no-warnings.ts', 'test/support/same-seed.ts'],
     projects: [
-      // Files share their workers and what these have loaded: loading it for each again was a fifth of the work.
+      // Test files share workers and loaded modules. Loading them again for each file took a fifth of the time.
       { extends: true, test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [SLOW], isolate: false } },
       {
         extends: true,

@@ -1,11 +1,11 @@
-// What goes into a standalone executable: the built files, and what V8 compiled of them.
+// The contents of a standalone executable: the built files, and the code that V8 compiled from them.
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { built, project, run } from './release.mjs';
 
 /**
- * Names of assets and their files. A cache fits the platform and the version of Node that made it: for others, leave the
- * caches out.
+ * Makes the assets. Returns their files by name. A cache works only on the platform and with the version of Node that
+ * made it, so executables for other platforms contain none.
  */
 export function makeAssets(node, scratch) {
   const caches = join(scratch, 'caches');

@@ -13,7 +13,7 @@ for (const { output, ...input } of [await loadConfig('rolldown.config.ts')].flat
   await bundle.close();
 }
 
-/** The bundler is a development dependency, so it is missing from a clone in which nothing was installed yet. */
+/** Imports the bundler. As a development dependency, it is missing from a clone in which nothing was installed yet. */
 async function loadBundler() {
   try {
     const [{ rolldown }, { loadConfig }] = await Promise.all([import('rolldown'), import('rolldown/config')]);

