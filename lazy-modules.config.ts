@@ -85,7 +85,7 @@ function conversionOf(statement: Node): { name: string; value: Node } | undefine
 
 function replaceUses(node: Node, modules: ReadonlyMap<string, unknown>, text: MagicString): void {
   if (node.type === 'Identifier' && modules.has(String(node['name']))) {
-    // In parentheses, since the name may follow `new`.
+    // The call needs parentheses, since the name may follow `new`.
     text.overwrite(node.start, node.end, `(${String(node['name'])}())`);
     return;
   }

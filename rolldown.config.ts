@@ -47,7 +47,7 @@ const shared: RolldownOptions = {
   // The CommonJS form of jsonc-parser requires its files by names that a bundler cannot follow.
   resolve: { mainFields: ['module', 'main'] },
   transform: { target: 'node20.19', define: { SVC_VERSION: JSON.stringify(manifest.version) } },
-  // How long plugins take differs from build to build.
+  // The times that plugins take differ from build to build.
   checks: { pluginTimings: false },
   onLog(level, log, handle) {
     // A warning would greet everyone who installs from source.

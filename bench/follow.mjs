@@ -133,7 +133,7 @@ function growing(rate, pacerOf) {
   }
 }
 
-/** Returns a generator of numbers from 0 to 1 that are the same for the same seed. */
+/** Returns a generator of numbers from 0 to 1, which depend only on the seed. */
 function randomFrom(seed) {
   let state = seed;
   return () => {

@@ -83,7 +83,7 @@ export async function startLogService({ entries, spanMs, untilMs, latencyMs = 0,
   }
 }
 
-/** Returns a UUID that is always the same for the same number. */
+/** Returns a UUID that depends only on the number. */
 export function idOf(number) {
   const hex = (salt) => (Math.imul(number + salt, 2_654_435_761) >>> 0).toString(16).padStart(8, '0');
   const [one, two, three, four] = [hex(1), hex(70_001), hex(900_001), hex(11_000_001)];

@@ -1,6 +1,6 @@
-// Measures how much longer the tool takes to start than an empty module: `node bench/start-up.mjs`, with ROUNDS=40. Runs
-// are interleaved, so that a busy moment of the machine affects all alike; read the ratios, not the milliseconds. Output
-// goes to a file, which costs as much as a pipe of a shell; a terminal costs Node 4 ms more.
+// Measures how much longer the tool takes to start than an empty module: `node bench/start-up.mjs`, with ROUNDS=40.
+// Runs are interleaved, so that a busy moment of the machine affects all alike; read the ratios, not the milliseconds.
+// Output goes to a file, which costs as much as a pipe of a shell; a terminal costs Node 4 ms more.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';

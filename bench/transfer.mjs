@@ -3,9 +3,9 @@
 // The transfers alone, without the command around them, are built into a temporary directory as the tool is built, and
 // run with the V8 flags that it sets. Each measurement runs in a separate process. Runs are interleaved, and the median
 // counts. The first ratio subtracts the start of bare Node, but includes the loading of the client. The second ratio,
-// `for the bytes`, subtracts a transfer of a single byte, for both programs. svc hashes all bytes and curl none: SHA-256
-// takes 0.7 ms a MB, and the MD5 of a download 1.5. svc syncs a download to the disk and curl does not: set TMPDIR to a
-// file system in memory to exclude the disk. Needs curl and bash.
+// `for the bytes`, subtracts a transfer of a single byte, for both programs. svc hashes all bytes and curl none:
+// SHA-256 takes 0.7 ms a MB, and the MD5 of a download 1.5. svc syncs a download to the disk and curl does not: set
+// TMPDIR to a file system in memory to exclude the disk. Needs curl and bash.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';

@@ -17,7 +17,7 @@ export function checkEnd(
   { faults = [], fullAt, keys }: Circumstances,
 ): void {
   if (code === undefined || (code === 1 && fullAt !== undefined)) return;
-  // By a wrong clock of the service, the times in options are in the future, which is a usage error.
+  // If the clock of the service is wrong, times in options are in its future, which is a usage error.
   if (code === 2 && faults.some((fault) => fault.startsWith('date='))) return;
   // A command printed for one tenant can be a usage error with the keys of another.
   if (code === 2 && keys === 'theirs' && argv.includes('--adopt')) return;

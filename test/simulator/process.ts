@@ -8,7 +8,7 @@ import type { Chance } from './random.ts';
 import type { Time } from './time.ts';
 import type { Wire } from './wire.ts';
 
-/** The early end of a process: at which of its steps, and how. */
+/** The early end of a process: the step at which it comes, and how. */
 export interface Ending {
   readonly step: number;
   /** Whether only steps on the wire count. */
