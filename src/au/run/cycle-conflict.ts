@@ -77,6 +77,24 @@ function resumedError(rows: CycleRows, sending: Sending, run: RunDirectory): Svc
   );
 }
 
+/** Returns the error for rows that were left out of a run, and that no run of the cycle has any more. */
+export function lostRowsError(lost: number, { cycle, name }: Sending, runs: readonly RunDirectory[]): SvcError {
+  const failed = runs.find(({ record }) => record.parts.some(({ state }) => state === 'failed'));
+  const why = failed === undefined ? '' : `, since jobs of ${failed.record.id} failed`;
+  return new SvcError(
+    'conflict',
+    `${countText(lost, 'row')} of ${name} that other runs of cycle ${cycle} had ${lost === 1 ? 'is' : 'are'} in none of them any more${why}`,
+    {
+      hint:
+        failed === undefined
+          ? 'The other rows are submitted. Submit these in a file of their own.'
+          : 'The other rows are submitted. Retry what failed:',
+      ...(failed && { next: ['au', 'resume', failed.name, '--retry-failed'] }),
+      facts: { cycle, lost_rows: lost, ...(failed && { run: failed.record.id }) },
+    },
+  );
+}
+
 function damagedError(damaged: NonNullable<CycleRows['damaged']>, { cycle, words }: Sending): SvcError {
   const { directory, error } = damaged;
   return new SvcError('config', `${error.message}. It may have rows of this file in cycle ${cycle}: ${NOTHING}`, {

@@ -12,6 +12,7 @@ import { annotateWarning } from '../request/annotations.ts';
 import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
 import { fileOfRest } from '../request/rest-of-file.ts';
 import {
+  lostRowsError,
   noteCycle,
   repeatedRuns,
   requireComparable,
@@ -177,6 +178,23 @@ export class RunFinder {
     const sending = this.#sending(cycle, run && !isUntouched(run.record) ? run : undefined);
     if (isNothingNew) requireSubmitted(rows, sending, wait);
     noteCycle(this.#context, rows, sending, also || again ? 'all' : 'only new');
+  }
+
+  /**
+   * Checks that the rows that a run of new rows left out were submitted: the run that had them may have failed since.
+   * @throws SvcError `conflict` for rows that no run of the cycle has any more
+   */
+  async requireLeftOut({ record }: RunDirectory): Promise<void> {
+    const root = this.#root;
+    const { check, baseUrl } = this.#wanted;
+    const { cycle, input } = record;
+    if (root === undefined || cycle === undefined || input.source_sha256 !== check.sha256) return;
+    const { runs } = await runsOfCycle(root, { cycle, base_url: baseUrl });
+    const rows = this.#rowsOf({ file: this.#file.path, ranges: check.parts });
+    await rows.compare({ runs, unreadable: [] });
+    // Without the copy of some run, its rows cannot be told from lost ones.
+    if (rows.incomparable !== undefined) return;
+    if (rows.counts.left > 0) throw lostRowsError(rows.counts.left, this.#sending(cycle, undefined), runs);
   }
 
   #sending(cycle: string, resumed: RunDirectory | undefined): Sending {
