@@ -134,7 +134,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     if (!input.wait) await show(submissionOf(run.record));
   };
   await summarize(work, (error) => describeRun(context, run, error));
-  if (choice.run !== undefined) await finder.requireLeftOut(run);
+  if (choice.run !== undefined) await finder.reportLeftOut(run);
   if (!input.wait && !wasCompleted) noteNext(context, 'to wait for the results', ['au', 'wait', run.name]);
 }
 

@@ -77,22 +77,21 @@ function resumedError(rows: CycleRows, sending: Sending, run: RunDirectory): Svc
   );
 }
 
-/** Returns the error for rows that were left out of a run, and that no run of the cycle has any more. */
-export function lostRowsError(lost: number, { cycle, name }: Sending, runs: readonly RunDirectory[]): SvcError {
+/**
+ * Warns of rows that were left out of a run because another run had them, and that are new by now: a job of that run
+ * failed, or a row ended in an error that this file corrects.
+ */
+export function warnOfNewRows(
+  context: Context,
+  count: number,
+  { cycle, name }: Sending,
+  runs: readonly RunDirectory[],
+): void {
   const failed = runs.find(({ record }) => record.parts.some(({ state }) => state === 'failed'));
-  const why = failed === undefined ? '' : `, since jobs of ${failed.record.id} failed`;
-  return new SvcError(
-    'conflict',
-    `${countText(lost, 'row')} of ${name} that other runs of cycle ${cycle} had ${lost === 1 ? 'is' : 'are'} in none of them any more${why}`,
-    {
-      hint:
-        failed === undefined
-          ? 'The other rows are submitted. Submit these in a file of their own.'
-          : 'The other rows are submitted. Retry what failed:',
-      ...(failed && { next: ['au', 'resume', failed.name, '--retry-failed'] }),
-      facts: { cycle, lost_rows: lost, ...(failed && { run: failed.record.id }) },
-    },
-  );
+  const what = `${countText(count, 'row')} of ${name} ${count === 1 ? 'was' : 'were'} left out before, and no run of cycle ${cycle} has ${count === 1 ? 'it' : 'them'} now`;
+  context.notices.warn(failed ? `${what}: jobs of ${failed.record.id} failed` : what);
+  if (failed) noteNext(context, 'to retry them', ['au', 'resume', failed.name, '--retry-failed']);
+  else context.notices.note('to submit these rows: a file of their own, with --only-new');
 }
 
 function damagedError(damaged: NonNullable<CycleRows['damaged']>, { cycle, words }: Sending): SvcError {

@@ -12,13 +12,13 @@ import { annotateWarning } from '../request/annotations.ts';
 import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
 import { fileOfRest } from '../request/rest-of-file.ts';
 import {
-  lostRowsError,
   noteCycle,
   repeatedRuns,
   requireComparable,
   requireNew,
   requireSubmitted,
   type Sending,
+  warnOfNewRows,
 } from './cycle-conflict.ts';
 import { CycleRows, partsToSend } from './cycle-rows.ts';
 import { requestToUpload } from './part-source.ts';
@@ -180,11 +180,8 @@ export class RunFinder {
     noteCycle(this.#context, rows, sending, also || again ? 'all' : 'only new');
   }
 
-  /**
-   * Checks that the rows that a run of new rows left out were submitted: the run that had them may have failed since.
-   * @throws SvcError `conflict` for rows that no run of the cycle has any more
-   */
-  async requireLeftOut({ record }: RunDirectory): Promise<void> {
+  /** Warns of rows that a resumed run of new rows left out, and that no other run of the cycle has any more. */
+  async reportLeftOut({ record }: RunDirectory): Promise<void> {
     const root = this.#root;
     const { check, baseUrl } = this.#wanted;
     const { cycle, input } = record;
@@ -194,7 +191,8 @@ export class RunFinder {
     await rows.compare({ runs, unreadable: [] });
     // Without the copy of some run, its rows cannot be told from lost ones.
     if (rows.incomparable !== undefined) return;
-    if (rows.counts.left > 0) throw lostRowsError(rows.counts.left, this.#sending(cycle, undefined), runs);
+    const { left } = rows.counts;
+    if (left > 0) warnOfNewRows(this.#context, left, this.#sending(cycle, undefined), runs);
   }
 
   #sending(cycle: string, resumed: RunDirectory | undefined): Sending {
