@@ -265,8 +265,8 @@ export class RunFinder {
    * the second terminal finds it. `release` allows others to begin runs. It is called when the run is locked and its
    * cycle recorded, so that others see it.
    */
-  async findOrBegin({ run: known }: Choice): Promise<{ readonly run: RunDirectory; readonly release: () => void }> {
-    if (known && this.#choice.cycle === undefined) return { run: known, release: () => undefined };
+  async findOrBegin(first: Choice): Promise<{ readonly run: RunDirectory; readonly release: () => void }> {
+    if (first.run && this.#choice.cycle === undefined) return { run: first.run, release: () => undefined };
     const root = this.#preparedRoot();
     const lockedIn = root ?? this.#choice.runDir ?? '';
     makeDirectory(lockedIn);
@@ -274,6 +274,8 @@ export class RunFinder {
     try {
       const choice = await this.choose();
       if (choice.isNothingNew) throw submittedMeanwhile();
+      // Another process may have sent some of the rows since the first look.
+      if (choice.file.check.rows !== first.file.check.rows) this.report(choice, false);
       return { run: choice.run ?? (await this.#begin(choice, root, lockedIn)), release };
     } catch (error) {
       release();
