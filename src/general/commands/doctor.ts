@@ -139,7 +139,7 @@ async function checkKind(
     return [warning(check, `valid (${from}), but has no read permission`, fix), answers];
   }
   const tenant = tried?.tenant;
-  const at = tenant ? ` of the ${tenant.type.toUpperCase()} tenant ${JSON.stringify(tenant.name)}` : '';
+  const at = tenant ? ` for the ${tenant.type.toUpperCase()} tenant ${JSON.stringify(tenant.name)}` : '';
   return [ok(check, `accepted${at} (${from})`), answers];
 }
 

@@ -60,7 +60,7 @@ describe('svc doctor', () => {
     expect(await seen({}, ['--sandbox'])).toMatchObject({ code: 0, stderr: 'no problems found\n' });
     const { code, on } = await seen(await startSandboxHere());
     expect(code).toBe(0);
-    expect(on['management key']?.found).toContain('accepted of the TEST tenant "Sandbox"');
+    expect(on['management key']?.found).toContain('accepted for the TEST tenant "Sandbox"');
     expect(on).toMatchObject({
       service: { result: 'ok', found: 'responds and requires a key (401)' },
       clock: { result: 'ok' },
