@@ -1,21 +1,15 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import type { Sealed } from '../../base/files/draft.ts';
-import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import { argument, choice, flag, repeated, value } from '../../cli/app/parameter.ts';
+import { argument, flag, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
-import { resolvePath } from '../../cli/app/typed-path.ts';
-import { nameValue, text } from '../../cli/app/value-parsers.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
-import { recognizeFile } from '../request/file-kind.ts';
-import { copyInput, readWithProgress, STANDARD_INPUT } from '../request/open-request-file.ts';
-import { type ColumnChoice, PREPARED_COLUMNS } from '../request/prepare-columns.ts';
-import { DATE_ORDERS } from '../request/prepare-date.ts';
-import { PreparedFiles, type PreparedNames } from '../request/prepare-files.ts';
-import { explainPrepared, refusedExport } from '../request/prepare-messages.ts';
-import { type Prepared, type PrepareOptions, prepareRequest } from '../request/prepare.ts';
-import { wrongRequest } from '../request/wrong-file.ts';
-import { copyOut } from '../results/deliver.ts';
+import { prepareExport } from '../request/prepare-export.ts';
+import type { PreparedNames } from '../request/prepare-files.ts';
+import { exportParameters } from '../request/prepare-options.ts';
+import type { Prepared } from '../request/prepare.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 
 const preparedView: View<ReturnType<typeof preparedFile>> = {
@@ -51,27 +45,8 @@ export const prepare = defineCommand({
   fields: preparedView.fields,
   parameters: {
     export: argument('<export|->', 'a CSV file, or - for standard input', text),
-    map: repeated(
-      '--map <column=name>',
-      `use a column of the export as one of ${PREPARED_COLUMNS.join(', ')}; for example token=card_id`,
-      columnChoice,
-    ),
-    dateOrder: choice(
-      '--date-order <order>',
-      'how to read ambiguous expirations: 05/06 (month and year, or year and month), 05/06/2027 (order of day and month) or 46538 (date of a spreadsheet)',
-      DATE_ORDERS,
-    ),
-    keep: repeated(
-      '--keep <column>',
-      'a column of the export to write to <out>.keep.csv, which au report and au next join to results by token',
-      text,
-    ),
+    ...exportParameters,
     rejects: value('--rejects <file>', 'write refused rows to this CSV file, each with its line and the reason', text),
-    maxRejects: value(
-      '--max-rejects <share|rows>',
-      'leave out refused rows if there are at most this many, such as 1% or 20 (default: 0)',
-      parseLimit,
-    ),
     out: value('--out <file|->', 'where to write; by default standard output', text),
     force: flag('--force', 'replace files that exist'),
   },
@@ -86,90 +61,13 @@ export const prepare = defineCommand({
         hint: 'The file of kept columns is named after the request file.',
       });
     const names = { request: out, rejects, keep: keep.length === 0 ? undefined : keepFileOf(out) };
-    const files = await PreparedFiles.begin(context, typed, names, force);
-    try {
-      const how = { columns: map, dateOrder, keep };
-      const prepared = await prepareFile(context, typed, files, { how, maxRejects });
-      const sealed = await files.finish();
-      if (out === '-') await copyOut(context, files.path('request'), out);
-      explainPrepared(context, prepared, sealed, names);
-      if (out === '-') return;
-      await print(preparedFile(files.names, prepared, sealed));
-      noteNext(context, 'to submit it', ['au', 'submit', out]);
-    } finally {
-      await files.discard();
-    }
+    const how = { columns: map, dateOrder, keep };
+    const { prepared, request } = await prepareExport(context, typed, { names, how, maxRejects, force });
+    if (out === '-') return;
+    await print(preparedFile(names, prepared, request));
+    noteNext(context, 'to submit it', ['au', 'submit', out]);
   },
 });
-
-/** The largest number of rows that may be left out, or their largest share of all rows. */
-type Limit = Readonly<{ share: number } | { rows: number }>;
-
-function parseLimit(typed: string): Limit {
-  const [, number, percent] = /^(\d{1,9}(?:\.\d{1,6})?)(%)?$/.exec(typed.trim()) ?? [];
-  const limit = Number(number);
-  if (percent !== undefined && limit <= 100) return { share: limit / 100 };
-  if (percent === undefined && Number.isInteger(limit)) return { rows: limit };
-  throw new SvcError('usage', 'must be a share such as 1%, or a number of rows');
-}
-
-function columnChoice(typed: string): ColumnChoice {
-  const { name: column, value: name } = nameValue(typed);
-  const known = PREPARED_COLUMNS.find((each) => each === column);
-  if (known !== undefined && name !== '') return { column: known, name };
-  throw new SvcError('usage', `must be <column>=<name>, and the column one of ${PREPARED_COLUMNS.join(', ')}`);
-}
-
-interface Preparation {
-  readonly how: PrepareOptions;
-  readonly maxRejects: Limit | undefined;
-}
-
-/** Writes the files of a request. @throws SvcError `refused_input` with every problem found */
-async function prepareFile(
-  context: Context,
-  typed: string,
-  files: PreparedFiles,
-  { how, maxRejects = { rows: 0 } }: Preparation,
-): Promise<Prepared> {
-  const file = typed === '-' ? await copyInput(context) : resolvePath(context, typed);
-  return readWithProgress(context, 'prepare', file, async (pieces, shown) => {
-    const prepared = await prepareRequest(pieces, files.outputs(), { ...how, ...shown });
-    if (!isWithinLimit(prepared, maxRejects)) {
-      await files.finishOnly('rejects');
-      throw refusedExport(prepared, typed, files.names.rejects);
-    }
-    return prepared;
-  }).catch(async (error: unknown) => {
-    throw (await wrongFileError(error, typed, file)) ?? suggestMap(error, typed);
-  });
-}
-
-/** Returns whether the limit allows the request to be written without the refused rows. */
-function isWithinLimit({ rows, problemCount, isUnusable, changes }: Prepared, limit: Limit): boolean {
-  if (problemCount === 0) return true;
-  if (isUnusable || rows === 0) return false;
-  const repeated = changes.find(({ kind }) => kind === 'repeated_tokens')?.count ?? 0;
-  return problemCount <= ('share' in limit ? limit.share * (rows + repeated + problemCount) : limit.rows);
-}
-
-/** Returns the error for a file of another known kind, such as a result file; undefined for any other failure. */
-async function wrongFileError(error: unknown, typed: string, file: string): Promise<SvcError | undefined> {
-  if (!isSvcError(error, 'refused_input') || error.facts?.['rule'] !== 'wrong_file') return undefined;
-  const kind = await recognizeFile(file);
-  return kind === undefined || kind === 'request' ? undefined : wrongRequest(typed, kind, 'an export of tokens');
-}
-
-/** Adds the --map option to an error about a column that could not be identified. Returns other errors unchanged. */
-function suggestMap(error: unknown, typed: string): unknown {
-  const column = isSvcError(error, 'refused_input') ? error.facts?.['needs'] : undefined;
-  if (!isSvcError(error) || typeof column !== 'string') return error;
-  return new SvcError(error.code, `${typed === '-' ? STANDARD_INPUT : typed}: ${error.message}`, {
-    hint: 'Nothing was written. Name the column:',
-    next: ['au', 'prepare', typed, '--map', `${column}=NAME`],
-    facts: error.facts,
-  });
-}
 
 /** Returns the record to print: the request file, the rows changed by kind of change, and how much was left out. */
 function preparedFile(names: PreparedNames, prepared: Prepared, { bytes, sha256 }: Sealed) {

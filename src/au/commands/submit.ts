@@ -3,33 +3,23 @@ import { type Context, defineCommand, Preview, type PreviewRequest } from '../..
 import { noteNext, option } from '../../cli/app/hint.ts';
 import { argument, flag, type Input, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
-import { serviceOf } from '../../cli/app/service.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
-import { text, type ValueParser } from '../../cli/app/value-parsers.ts';
-import { countText, formatDuration } from '../../cli/output/time.ts';
-import { checkedFileRow, checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
+import { text } from '../../cli/app/value-parsers.ts';
+import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
 import { finishRun } from '../results/deliver.ts';
 import { failOnParameter } from '../results/fail-on.ts';
-import { checkDestination } from '../results/merge.ts';
 import { showResults, type Submission, submissionOf, submissionView } from '../results/submission.ts';
+import { cycleName } from '../run/cycle-name.ts';
 import { describeRun } from '../run/describe-run.ts';
 import { eventsParameter, eventsWords, listenForJobs } from '../run/events-option.ts';
 import { execParameter, runExec } from '../run/exec-option.ts';
-import { type Choice, RunFinder } from '../run/find-run.ts';
-import { reportFirstOfCycle } from '../run/first-of-cycle.ts';
-import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
+import { RunFinder } from '../run/find-run.ts';
+import { statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
-import { isOnThisMachine } from '../run/run-view.ts';
+import { decideSubmission, uploadSubmitted } from '../run/submit-file.ts';
 import { noUnrecordedJobsParameter, otherJobParameter } from '../run/unrecorded-option.ts';
-import { confirmRows, partsToUpload, uploadRun } from '../run/upload-run.ts';
 import { holdRun, resumable } from '../run/verdict.ts';
 import { checkWaitOptions } from '../run/wait-options.ts';
-
-const cycleName: ValueParser<string> = (value) => {
-  const name = value.trim().toLowerCase();
-  if (/^[a-z0-9._-]{1,40}$/.test(name)) return name;
-  throw new SvcError('usage', 'must be 1 to 40 letters, digits, dots, underscores or hyphens, such as 2026-12');
-};
 
 const parameters = {
   file: argument('<file|->', 'a request file, or - for standard input', text),
@@ -103,16 +93,12 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     ? await openRequestFile(context, input.file)
     : await copyRequestFile(context, input.file, input.runDir);
   const finder = new RunFinder(context, input, file);
-  const choice = await finder.choose();
-  const { run: known } = choice;
-  const out = input.out ?? recordedOut(known) ?? defaultOut(input.file);
-  if (input.wait || input.out !== undefined) await checkDestination(known?.record, { out, force: input.force });
-  finder.report(choice, input.wait);
-  if (choice.isNothingNew)
+  const decided = await decideSubmission(context, finder, input);
+  if (decided.kind === 'nothing new')
     return print({ run: null, status: 'nothing_new', file: file.name, rows: 0, job: null, jobs: [] });
-  if (input.cycle !== undefined) await reportFirstOfCycle(context, input.cycle, choice);
-  if (input.dryRun) return showPlan(context, choice);
-  if (!(await confirmUpload(context, choice))) return context.notices.note('nothing was submitted');
+  if (decided.kind === 'declined') return context.notices.note('nothing was submitted');
+  if (decided.kind === 'planned') return undefined;
+  const { choice, out } = decided;
   const wakeUpFor = input.events && (await listenForJobs(context, input.events));
   const { run, release } = await finder.findOrBegin(choice);
   const wasCompleted = statusOf(run.record) === 'completed';
@@ -122,7 +108,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     const holding = holdRun(context, run, async () => {
       finder.update(run, out);
       release();
-      await resumable(resumeWords(run, input), run.record.id, uploadRest(context, run));
+      await resumable(resumeWords(run, input), run.record.id, uploadSubmitted(context, run));
       const how = { wakeUp: wakeUpFor?.(run.record), exec: input.exec };
       if (input.wait || (wasCompleted && input.out !== undefined))
         await finishRun(context, run, { out, force: input.force }, how);
@@ -154,27 +140,6 @@ function checkOptions(input: SubmitInput): void {
   for (const [isWrong, message, hint] of problems) if (isWrong) throw new SvcError('usage', message, { hint });
 }
 
-/** Returns the recorded output path if its directory exists here, because the run may come from another machine. */
-function recordedOut(run: RunDirectory | undefined): string | undefined {
-  const out = run?.record.out;
-  return out !== undefined && isOnThisMachine(out) ? out : undefined;
-}
-
-function defaultOut(file: string): string {
-  return file === '-' ? 'results.csv' : file.replace(/(\.csv)?$/i, '.results.csv');
-}
-
-/** Asks for confirmation before billable rows are sent. A fully uploaded run costs nothing more. */
-async function confirmUpload(context: Context, { file: { check }, run: known }: Choice): Promise<boolean> {
-  const parts = known ? partsToUpload(known.record.parts, RETRIES) : check.parts;
-  if (parts.length === 0) return true;
-  const rows = known ? parts.reduce((sum, part) => sum + part.rows, 0) : check.rows;
-  return confirmRows(context, rows, parts.length);
-}
-
-/** Failed parts get another job when the operator submits the file again. */
-const RETRIES = { retriesFailed: true };
-
 /** Returns the command that continues an interrupted upload. */
 function resumeWords(run: RunDirectory, input: SubmitInput): string[] {
   const { wait, out, force, failOn, events, exec, summary } = input;
@@ -188,39 +153,4 @@ function resumeWords(run: RunDirectory, input: SubmitInput): string[] {
     ...option('--exec', exec),
     ...option('--summary', summary),
   ];
-}
-
-/** Describes when a run began and in which cycle. */
-function submittedAt({ clock }: Context, { created_at: createdAt, cycle }: RunRecord): string {
-  const time = `${formatDuration(Math.max(0, clock.now() - Date.parse(createdAt)))} ago`;
-  return cycle === undefined ? time : `${time} in cycle ${cycle}`;
-}
-
-async function uploadRest(context: Context, run: RunDirectory): Promise<void> {
-  const { record } = run;
-  if (statusOf(record) === 'completed')
-    return context.notices.note(
-      `this file was already submitted ${submittedAt(context, record)} (${record.id}, completed); nothing was sent`,
-    );
-  if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`resuming ${record.id}`);
-  await uploadRun(context, run, { ...RETRIES, isCompared: true });
-}
-
-async function showPlan(context: Context, { file, run: known }: Choice): Promise<void> {
-  const print = await recordPrinter(context, checkedFileView);
-  await print(checkedFileRow(file.name, file.check));
-  const { rows, parts } = file.check;
-  const jobs = countText(parts.length, 'job');
-  const isNew = known === undefined || isUntouched(known.record);
-  const plan = isNew ? `it would create ${jobs} for ${countText(rows, 'row')}` : planFor(context, known);
-  context.notices.note(`dry run: nothing was sent; ${plan}`);
-}
-
-function planFor(context: Context, { record }: RunDirectory): string {
-  const plan =
-    statusOf(record) === 'completed'
-      ? `the file was already submitted ${submittedAt(context, record)} (${record.id})`
-      : `it would resume ${record.id}`;
-  const isHere = record.profile === context.settings.profile.value && record.base_url === serviceOf(context);
-  return isHere ? plan : `if this key belongs to the tenant of profile ${record.profile}, ${plan}`;
 }

@@ -1,4 +1,4 @@
-import { isSvcError, type SvcError } from '../../base/errors.ts';
+import { isSvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { flag, value } from '../../cli/app/parameter.ts';
@@ -8,25 +8,17 @@ import { openSummary, type Summarize, summaryParameter } from '../../cli/app/sum
 import { positiveDuration } from '../../cli/app/value-parsers.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
-import { actionsOf } from '../results/action-option.ts';
-import { deliverResults, firstWarning, noteUncompared } from '../results/deliver.ts';
-import { hasUnchecked, invalidateResults } from '../results/download.ts';
+import { hasUnchecked } from '../results/download.ts';
 import { failOnParameter, type Threshold } from '../results/fail-on.ts';
-import { keepResults } from '../results/merge.ts';
-import { checkThreshold, countedResults } from '../results/submission.ts';
-import { trendOf } from '../results/trend.ts';
+import { advanceRun } from '../run/advance-run.ts';
 import { describeRun } from '../run/describe-run.ts';
-import { execParameter, runExec } from '../run/exec-option.ts';
-import { pollRun } from '../run/poll-run.ts';
-import { isOpen, isUntouched, needsFile, openSince, type RunRecord, statusOf } from '../run/record.ts';
+import { execParameter } from '../run/exec-option.ts';
+import { isOpen, isUntouched, needsFile, openSince, type RunRecord } from '../run/record.ts';
 import { knownRunsRoot, recordedRuns } from '../run/recorded-runs.ts';
 import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
 import { laterRun } from '../run/run-index.ts';
 import { runRow, runView } from '../run/run-view.ts';
-import { showRun } from '../run/show-progress.ts';
-import { uploadRun } from '../run/upload-run.ts';
-import { exitCodeOf, holdRun, type Outcome, outcomeOf, verdictOf } from '../run/verdict.ts';
-import { applyToRun } from '../run/run.ts';
+import { exitCodeOf, holdRun, type Outcome, outcomeOf } from '../run/verdict.ts';
 
 /** Returns a recorded run with its outcome in this command. */
 function syncRow(record: RunRecord, outcome: Outcome | undefined) {
@@ -172,7 +164,7 @@ async function runOnce(context: Context, run: RunDirectory, round: Round): Promi
   const { stale, summarize } = round;
   let outcome: Outcome = 'done';
   try {
-    const work = (): Promise<void> => holdRun(context, run, () => advance(context, run, round));
+    const work = (): Promise<void> => holdRun(context, run, () => advanceRun(context, run, round));
     await summarize(work, (error) => describeRun(context, run, error));
   } catch (error) {
     if (!isSvcError(error) || !mayGoOn(context)) throw error;
@@ -199,69 +191,4 @@ function isStale(context: Context, { record, name }: RunDirectory, stale: number
   context.notices.warn(`${record.id} is still open after ${formatDuration(age)}, longer than --stale allows`);
   noteNext(context, 'to see what the service says of it', ['au', 'status', name]);
   return true;
-}
-
-async function advance(context: Context, run: RunDirectory, { exec, failOn }: Round): Promise<void> {
-  await invalidateResults(run);
-  const { record } = run;
-  const wasOpen = isOpen(record);
-  // Another process may have completed the run in the meantime.
-  if (wasOpen) await resume(context, run, exec !== undefined);
-  const failure = exec === undefined ? undefined : await runExec(context, run, exec);
-  if (failure) throw failure;
-  if (!wasOpen || record.results === undefined || failOn === undefined) return;
-  checkThreshold(await countedResults(record, actionsOf(context, [])), record.input.rows, failOn);
-}
-
-async function resume(context: Context, run: RunDirectory, hasExec: boolean): Promise<void> {
-  const { record } = run;
-  const client = await context.client();
-  const upload = await uploadRest(context, run);
-  const polled = await pollRun(client, run, { onEvent: showRun(context, record) }).catch((error: unknown) => {
-    if (isSvcError(error)) return { poll: error };
-    throw error;
-  });
-  const reason = verdictOf(run, { upload, ...polled });
-  if (reason !== undefined) throw reason;
-  if (statusOf(record) !== 'completed') return;
-  if (hasExec) applyToRun(record, { kind: 'exec due' });
-  const { file } = await deliver(context, run);
-  noteUncompared(context, record);
-  const warning = await firstWarning(context, record);
-  const trend = record.counts && (await trendOf(context, record, record.counts));
-  for (const odd of [warning, trend?.jump]) if (odd !== undefined) context.notices.warn(`${record.id}: ${odd}`);
-  context.notices.success(`${record.id} completed: results in ${file}`);
-  if (trend) context.notices.note(`${record.id}: ${trend.text}`);
-}
-
-/** Uploads the remaining parts. @returns the error, if the results of other parts can still be downloaded */
-async function uploadRest(context: Context, run: RunDirectory): Promise<SvcError | undefined> {
-  try {
-    await uploadRun(context, run, { pollOnce: true });
-    return undefined;
-  } catch (error) {
-    // Results of other parts may expire, so the upload error must not prevent their download.
-    if (isSvcError(error, ...OF_THE_UPLOAD)) return error;
-    throw error;
-  }
-}
-
-/** Upload errors after which polling is still useful. */
-const OF_THE_UPLOAD = ['local', 'checksum_mismatch', 'conflict', 'forbidden', 'rejected', 'outcome_unknown'] as const;
-
-/**
- * Writes the results to the recorded file. If the file exists or its directory is gone, keeps them with the run,
- * because nobody can confirm another file.
- */
-async function deliver(context: Context, run: RunDirectory): Promise<{ readonly file: string }> {
-  const { out } = run.record;
-  if (out === undefined) return keepResults(run);
-  try {
-    return await deliverResults(context, run, { out, force: false });
-  } catch (error) {
-    if (!isSvcError(error, 'usage', 'local')) throw error;
-    context.notices.warn(`${run.record.id}: ${error.message}; its results are kept in ${run.path}`);
-    noteNext(context, 'to write them to another file', ['au', 'download', run.name, '--out', '<file>']);
-    return keepResults(run);
-  }
 }

@@ -61,11 +61,17 @@ export class PreparedFiles {
     };
   }
 
-  /** Gives all drafts their final names and describes the request. If the disk is full, no draft gets a name. */
-  async finish(): Promise<Sealed> {
+  /** Completes all drafts and describes the request. If the disk is full, no draft gets its final name. */
+  async seal(): Promise<Sealed> {
     for (const draft of this.#drafts.values()) await draft.seal();
-    for (const draft of this.#drafts.values()) await draft.finish(this.#force);
     return this.#draft('request').seal();
+  }
+
+  /** Gives all drafts their final names and describes the request. */
+  async finish(): Promise<Sealed> {
+    const request = await this.seal();
+    for (const draft of this.#drafts.values()) await draft.finish(this.#force);
+    return request;
   }
 
   /** Gives only one draft its final name, if the draft exists. */

@@ -1,0 +1,208 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/files/directory.ts';
+import { Draft, writeWhole } from '../../base/files/draft.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
+import type { ChosenStep } from '../../cli/config/values.ts';
+import { countText } from '../../cli/output/time.ts';
+import { fileSource } from '../../client/transfer/source.ts';
+import { openRequestFile } from '../request/open-request-file.ts';
+import { requireRequestAndResults } from '../request/wrong-file.ts';
+import { knownRunsRoot } from '../run/recorded-runs.ts';
+import { listRuns } from '../run/run-directory.ts';
+import { tenantOf } from '../run/run-view.ts';
+import { actionsOf } from './action-option.ts';
+import { type KeptColumns, openKept } from './kept-columns.ts';
+import { reconcile, type Rereadable } from './reconcile.ts';
+import type { PageSubject } from './report-page.ts';
+import { type Report, type ReportRequest, wholeOf } from './report-view.ts';
+import {
+  actionFor,
+  type Actions,
+  groupOf,
+  GROUPS,
+  type RowGroup,
+  splitResults,
+  summarizeResults,
+} from './result-codes.ts';
+import { trendOf } from './trend.ts';
+
+/** The files to read and to write, as typed, and how. */
+export interface ReportInput {
+  readonly results: string;
+  /** The request file of the results, to compare them with. */
+  readonly request: string | undefined;
+  /** The page to write. */
+  readonly html: string | undefined;
+  /** The directory for a file for each thing to do. */
+  readonly splitInto: string | undefined;
+  /** The file with kept columns of the export. */
+  readonly keep: string | undefined;
+  readonly action: readonly ChosenStep[];
+  readonly force: boolean;
+}
+
+/** Counts a result file, compares it with its request if there is one, and writes the requested files. */
+export async function makeReport(context: Context, input: ReportInput): Promise<Report> {
+  const { results, request, html, splitInto, force } = input;
+  if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
+  const actions = actionsOf(context, input.action);
+  const page = html === undefined ? undefined : resolvePath(context, html);
+  const directory = splitInto === undefined ? undefined : resolvePath(context, splitInto);
+  const kept = await openKept(context, input.keep);
+  if (page !== undefined) await requireFile(page, force);
+  if (directory !== undefined) await requireSplitDirectory(directory, force);
+  await requireRequestAndResults(context, {
+    request,
+    results,
+    words: (ofRequest, ofResults) => ['au', 'report', ofResults, '--request', ofRequest],
+  });
+  const source = await fileSource(resolvePath(context, results));
+  const compared = request === undefined ? null : await compare(context, request, source);
+  const { codes, extraColumns, ...counts } = await summarizeResults(source.open(), actions);
+  const whole = wholeOf({ rows: counts.rows, request: compared });
+  const made: Report = {
+    file: results,
+    ...counts,
+    codes: codes.map(({ code, class: group, count, known, meaning }) => ({
+      code,
+      class: group,
+      count,
+      share: count / whole,
+      known,
+      meaning,
+      action: actionFor(code, actions),
+      group: groupOf(code, true, actions),
+    })),
+    extra_columns: extraColumns,
+    request: compared,
+    split:
+      directory === undefined
+        ? null
+        : await split(source, directory, { force, excelSafe: context.globals.excelSafe, actions, kept }),
+  };
+  kept?.warnOfMissing(context);
+  if (page !== undefined) await writePage(context, page, made, { results: resolvePath(context, results), force });
+  return made;
+}
+
+async function compare(context: Context, typed: string, results: Rereadable): Promise<ReportRequest> {
+  const { source } = await openRequestFile(context, typed === '-' ? typed : resolvePath(context, typed));
+  const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = await reconcile(source, results);
+  return {
+    file: typed,
+    rows: requested,
+    unchanged,
+    not_requested: notRequested,
+    duplicates,
+    matched_by: matchedBy,
+    mismatches,
+  };
+}
+
+/**
+ * Checks the comparison with the request.
+ * @throws SvcError `checksum_mismatch` for a result row without a request row, `truncated` for a request too large to
+ *   compare
+ */
+export function requireReconciled({ file, request }: Report): void {
+  if (request === null) return;
+  const { not_requested, duplicates, matched_by, mismatches, rows } = request;
+  const facts = { not_requested, duplicates, mismatches };
+  if (matched_by === 'count') {
+    throw new SvcError('truncated', `the rows of ${file} were counted only: ${request.file} contains too many tokens`, {
+      hint: 'Results in the order of the request can be compared at any size: use them as they were downloaded.',
+      facts: { rows_requested: rows },
+    });
+  }
+  if (not_requested + duplicates === 0) return;
+  const first = mismatches.slice(0, 3).map(({ row }) => row);
+  throw new SvcError(
+    'checksum_mismatch',
+    `no row of ${request.file} matches ${countText(not_requested + duplicates, 'row')} of ${file}: ${first.join(', ')}${mismatches.length > 3 ? ' …' : ''}`,
+    { hint: 'Check that the two files belong together; else contact support with the job id.', facts },
+  );
+}
+
+async function writePage(
+  context: Context,
+  target: string,
+  made: Report,
+  { results, force }: { readonly results: string; readonly force: boolean },
+): Promise<void> {
+  const { reportPage } = await import('./report-page.ts');
+  const page = reportPage(made, { madeAt: context.clock.now(), ...(await subjectOf(context, results)) });
+  await writeWhole(target, force, (draft) => draft.write(page));
+}
+
+/** Finds the run that wrote a result file, and its tenant, if it is recorded on this machine. */
+export async function subjectOf(
+  context: Context,
+  results: string,
+): Promise<Pick<PageSubject, 'run' | 'tenant' | 'trend'>> {
+  const root = knownRunsRoot(context);
+  const runs = root === undefined ? [] : (await listRuns(root)).runs;
+  const record = runs.find((run) => run.record.results?.file === results)?.record;
+  if (record === undefined) return {};
+  const trend = record.counts && (await trendOf(context, record, record.counts));
+  return { run: record.id, tenant: tenantOf(context, record), trend };
+}
+
+/**
+ * Checks the output directory before anything is read.
+ * @throws SvcError `usage` for a nonempty directory or another file
+ */
+async function requireSplitDirectory(directory: string, force: boolean): Promise<void> {
+  try {
+    if ((await fs.readdir(directory)).length === 0 || force) return;
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return;
+    if (systemCodeOf(error) !== 'ENOTDIR') throw writeFailure(directory, error);
+    throw new SvcError('usage', `${directory} is not a directory`, { hint: 'Give a directory.', cause: error });
+  }
+  throw new SvcError('usage', `${directory} is not empty`, {
+    hint: 'Give another directory, or --force to replace the files of an earlier split.',
+  });
+}
+
+interface SplitOptions {
+  /** Whether to replace or remove files of an earlier split. */
+  readonly force: boolean;
+  readonly excelSafe: boolean;
+  readonly actions: Actions;
+  readonly kept: KeptColumns | undefined;
+}
+
+/** Writes a file for each group that has rows. No file appears before all rows are read. */
+async function split(results: Rereadable, directory: string, { force, ...rules }: SplitOptions) {
+  makeDirectory(directory);
+  const fileOf = (group: RowGroup): string => path.join(directory, `${group}.csv`);
+  const open = new Map<RowGroup, { readonly file: Draft; rows: number }>();
+  try {
+    for await (const rows of splitResults(results.open(), rules)) {
+      for (const { group, header, line } of rows) {
+        let into = open.get(group);
+        if (into === undefined) {
+          into = { file: await Draft.begin(fileOf(group)), rows: 0 };
+          open.set(group, into);
+          await into.file.write(header);
+        }
+        into.rows += 1;
+        await into.file.write(line);
+      }
+    }
+    // If the disk is full, no file gets its final name.
+    for (const { file } of open.values()) await file.seal();
+    for (const { file } of open.values()) await file.finish(force);
+    // A file of an earlier split would suggest that a now empty group has rows.
+    for (const group of GROUPS) if (force && !open.has(group)) await fs.rm(fileOf(group), { force: true });
+  } finally {
+    for (const { file } of open.values()) await file.discard();
+  }
+  return GROUPS.flatMap((group) => {
+    const rows = open.get(group)?.rows;
+    return rows === undefined ? [] : [{ file: fileOf(group), rows }];
+  });
+}

@@ -1,0 +1,252 @@
+import { SvcError } from '../../base/errors.ts';
+import { Draft } from '../../base/files/draft.ts';
+import { isSamePath } from '../../base/files/names.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
+import { csvRow, csvRows } from '../../cli/output/csv.ts';
+import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
+import { fieldPaths, type View } from '../../cli/output/view.ts';
+import { fileSource } from '../../client/transfer/source.ts';
+import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
+import { Exclusions } from '../request/exclusions.ts';
+import { indexResults, nextRequest, type NextRow, resultsInOrder } from '../request/next-request.ts';
+import { openRequestFile } from '../request/open-request-file.ts';
+import { REQUEST_HEADER } from '../request/request-file.ts';
+import { cellsOf } from '../request/request-lines.ts';
+import { requireRequestAndResults } from '../request/wrong-file.ts';
+import { parseThreshold, type Threshold } from './fail-on.ts';
+import { keepFileOf, KEPT_COLUMNS, type KeptColumns, openKept } from './kept-columns.ts';
+import { reconcile } from './reconcile.ts';
+import { shownCode } from './report-view.ts';
+import { type Actions, explainResultCode, GROUPS, namedCounts, noRows } from './result-codes.ts';
+
+/** The files to read and to write, and how. Names are as typed. */
+export interface NextFiles {
+  readonly request: string;
+  readonly results: string;
+  /** The output file, or - for standard output. */
+  readonly out: string;
+  readonly excluded: string | undefined;
+  readonly exclusions: string | undefined;
+  /** The file with kept columns of the export. */
+  readonly keep: string | undefined;
+  /** The operator's name for the cycle of the results. */
+  readonly cycle: string | undefined;
+  readonly actions: Actions;
+  readonly force: boolean;
+}
+
+/** The next request, with counts of the last request's rows by action. The counts match those of `au report`. */
+type NextRequest = Awaited<ReturnType<typeof writeNextRequest>>;
+
+export const nextRequestView: View<NextRequest> = {
+  name: 'next request',
+  fields: [
+    'file',
+    'rows',
+    ...GROUPS.map((group) => `groups.${group}`),
+    ...fieldPaths('unchanged excluded_before excluded_by_code excluded_by_code.* excluded_file keep_file'),
+  ],
+  columns: [
+    { path: 'file', kind: 'text' },
+    { path: 'rows', kind: 'number' },
+    ...GROUPS.map((group) => ({ path: `groups.${group}`, kind: 'number' }) as const),
+    { path: 'unchanged', kind: 'number' },
+  ],
+};
+
+/**
+ * Writes the next request and the excluded rows.
+ * @throws SvcError `checksum_mismatch` for results of another request
+ */
+export async function writeNextRequest(context: Context, input: NextFiles) {
+  const { force, actions } = input;
+  await requireTargets(context, input);
+  const exclusions =
+    input.exclusions === undefined ? undefined : await Exclusions.open(resolvePath(context, input.exclusions));
+  const kept = await openKept(context, input.keep);
+  const { source, answers } = await matchedResults(context, input);
+  const files: Draft[] = [];
+  const begin = async (name: string): Promise<Draft> => {
+    const file = await Draft.begin(resolvePath(context, name));
+    files.push(file);
+    return file;
+  };
+  try {
+    const out = input.out === '-' ? context.out : await begin(input.out);
+    const excluded = input.excluded === undefined ? undefined : await begin(input.excluded);
+    const keepFile = kept && (await begin(keepFileOf(input.out)));
+    const rows = nextRequest(source.open(), answers, actions, exclusions);
+    const made = { cycle: input.cycle, at: context.clock.now() };
+    const exclude = (token: string, code: string): void => exclusions?.add({ token, code, ...made });
+    const counts = await writeRows(rows, { out, excluded, keepFile, kept, exclude, actions, signal: context.signal });
+    const list = await exclusions?.draft();
+    if (list) files.unshift(list);
+    await exclusions?.requireUnchanged();
+    // If the disk is full, no file gets its final name.
+    for (const file of files) await file.seal();
+    for (const file of files) await file.finish(force || file === list);
+    kept?.warnOfMissing(context);
+    context.notices.note(countsOf(counts));
+    return {
+      file: input.out,
+      ...counts,
+      excluded_file: input.excluded ?? null,
+      keep_file: keepFile === undefined ? null : keepFileOf(input.out),
+    };
+  } finally {
+    for (const file of files) await file.discard();
+  }
+}
+
+type Counts = Awaited<ReturnType<typeof writeRows>>;
+
+/** The largest default share of rows that need fixing. Each of these rows is billed again. */
+const MOST_TO_FIX = parseThreshold('err=20%');
+
+/** Limits the rows that need fixing in the written file. @throws SvcError `threshold` for too many */
+export function requireFewToFix(
+  { file, rows, groups }: Pick<NextRequest, 'file' | 'rows' | 'groups'>,
+  results: string,
+  { share }: Threshold = MOST_TO_FIX,
+): void {
+  if (groups.fix <= rows * share) return;
+  const name = file === '-' ? 'the next request' : file;
+  const percent = fixedPercent(groups.fix / rows);
+  throw new SvcError(
+    'threshold',
+    `${formatNumber(groups.fix)} of ${countText(rows, 'row')} of ${name} (${percent}) need fixing before they are submitted again`,
+    {
+      hint: 'Each row is billed again. See which rows, or allow a larger share with --fail-on, such as err=50%:',
+      next: ['au', 'report', results],
+      facts: { fix: groups.fix, rows },
+    },
+  );
+}
+
+/** Describes the counts in a sentence, with the codes of the excluded rows. */
+function countsOf({ rows, groups, unchanged, excluded_before: before, excluded_by_code: byCode }: Counts): string {
+  const codes = Object.entries(byCode).map(([code, count]) => `${shownCode(code)} ${formatNumber(count)}`);
+  const counts = namedCounts(groups, unchanged).map(
+    ({ group, name, count }) => `${name} ${formatNumber(count)}${group === 'exclude' ? ` (${codes.join(', ')})` : ''}`,
+  );
+  if (before > 0) counts.push(`excluded before ${formatNumber(before)}`);
+  return [`${formatNumber(rows)} rows in the next request`, counts.join(', ')].filter((part) => part !== '').join(': ');
+}
+
+/** Checks the output files before any input is read. @throws SvcError `usage` */
+async function requireTargets(context: Context, { out, excluded, exclusions, keep, force }: NextFiles): Promise<void> {
+  const named = Object.entries({ out, excluded, keep: keep && keepFileOf(out), exclusions }).flatMap(([name, typed]) =>
+    typed === undefined || typed === '-' ? [] : [{ name, path: resolvePath(context, typed) }],
+  );
+  for (const [index, { name, path }] of named.entries()) {
+    const other = named.slice(index + 1).find((each) => isSamePath(path, each.path, context.system.platform));
+    if (other)
+      throw new SvcError('usage', `--${name} and --${other.name} name the same file`, {
+        hint: 'Give each its own name.',
+      });
+    if (name !== 'exclusions') await requireFile(path, force);
+  }
+}
+
+async function matchedResults(context: Context, { request, results: name }: NextFiles) {
+  await requireRequestAndResults(context, {
+    request,
+    results: name,
+    words: (ofRequest, ofResults) => ['au', 'next', ofRequest, ofResults],
+  });
+  requireProven(name);
+  const { source, check } = await openRequestFile(context, resolvePath(context, request));
+  const results = await fileSource(resolvePath(context, name));
+  const found = await reconcile(source, results);
+  const unmatched = found.notRequested + found.duplicates;
+  if (unmatched > 0) {
+    throw new SvcError(
+      'checksum_mismatch',
+      `no row of ${request} matches ${countText(unmatched, 'row')} of ${name}: nothing was written`,
+      {
+        hint: 'Check that the two files belong together:',
+        next: ['au', 'report', name, '--request', request],
+        facts: { not_requested: found.notRequested, duplicates: found.duplicates },
+      },
+    );
+  }
+  // A repeated token takes its result from any position, so that no row keeps an old token.
+  const isInOrder = found.matchedBy === 'order' && check.duplicates.count === 0;
+  const answers = await (isInOrder ? resultsInOrder(results.open()) : indexResults(results.open()));
+  return { source, answers };
+}
+
+/** Refuses unproven results until the operator accepts them, because new billable rows would be created from them. */
+function requireProven(results: string): void {
+  if (!results.endsWith('.unproven')) return;
+  throw new SvcError('refused_input', `${results} is kept because it is not proven whole`, {
+    hint: 'To compare it with its request, use svc au report. If it is right, accept it:',
+    next: ['au', 'download', '<run>', '--accept-unproven'],
+    facts: { file: results, file_kind: 'unproven' },
+  });
+}
+
+interface Targets {
+  readonly out: Pick<Draft, 'write'>;
+  readonly excluded: Pick<Draft, 'write'> | undefined;
+  /** Receives the kept columns of the written rows. */
+  readonly keepFile: Pick<Draft, 'write'> | undefined;
+  readonly kept: KeptColumns | undefined;
+  /** Adds a token to the list of exclusions. */
+  readonly exclude: (token: string, code: string) => void;
+  readonly actions: Actions;
+  readonly signal: AbortSignal;
+}
+
+async function writeRows(
+  batches: AsyncIterable<readonly NextRow[]>,
+  { out, excluded, keepFile, kept, exclude, actions, signal }: Targets,
+) {
+  const groups = noRows();
+  let unchanged = 0;
+  let before = 0;
+  const byCode: Record<string, number> = {};
+  await out.write(`${REQUEST_HEADER}\n`);
+  await excluded?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason', ...(kept?.names ?? [])]));
+  await keepFile?.write(csvRow([...KEPT_COLUMNS, ...(kept?.names ?? [])]));
+  let row = 0;
+  let left = 0;
+  for await (const batch of batches) {
+    signal.throwIfAborted();
+    const lines: string[] = [];
+    const keptRows: string[][] = [];
+    for (const { group, line, request, code = '', excludedOn } of batch) {
+      row += 1;
+      const cells = kept?.cellsOf(request.token) ?? [];
+      if (group === 'excluded before') {
+        before += 1;
+        const reason = `excluded before: line ${excludedOn} of the list of exclusions`;
+        await excluded?.write(csvRow([String(row), ...cellsOf(request), code, reason, ...cells]));
+      } else if (group === 'exclude') {
+        groups.exclude += 1;
+        byCode[code] = (byCode[code] ?? 0) + 1;
+        exclude(request.token, code);
+        await excluded?.write(csvRow([String(row), ...cellsOf(request), code, reasonFor(code, actions), ...cells]));
+      } else {
+        if (group === 'unchanged') unchanged += 1;
+        else groups[group] += 1;
+        lines.push(line, '\n');
+        left += 1;
+        if (kept) keptRows.push([String(left), tokenOf(line), ...cells]);
+      }
+    }
+    await out.write(lines.join(''));
+    if (keptRows.length > 0) await keepFile?.write(csvRows(keptRows));
+  }
+  return { rows: left, groups, unchanged, excluded_before: before, excluded_by_code: byCode };
+}
+
+function tokenOf(line: string): string {
+  return cellsOf({ line })[0] ?? '';
+}
+
+function reasonFor(code: string, actions: Actions): string {
+  const { meaning } = explainResultCode(code);
+  return actions.has(code) ? `${meaning} (excluded by your choice)` : meaning;
+}
