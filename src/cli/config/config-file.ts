@@ -10,6 +10,7 @@ import {
 import type { LockHost } from '../../base/files/lock.ts';
 import { isExecutable } from '../../base/files/names.ts';
 import type { KeyType } from '../../schema/tenant.ts';
+import type { KeyHistory } from './key-history.ts';
 import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
 import { CONFIG_FILE_NAME, directoryOf, type PathsHost, requireDirectory } from './paths.ts';
 import {
@@ -43,6 +44,8 @@ export interface Profile {
   /** The operator's choices for the rows of result codes. */
   actions?: Record<string, ResultStep>;
   keys?: Partial<Record<KeyType, StoredKey>>;
+  /** When keys were stored and replaced; earlier versions did not write it. */
+  key_history?: KeyHistory;
 }
 
 /** The config file. Members that this version does not know are kept. */
@@ -97,12 +100,14 @@ function refuseNewer(node: JsonNode, file: string): void {
 }
 
 const KEY = object({ value: text, command: text, base_url: text, stored_at: text }, ['base_url']);
+const KEY_EVENT = object({ at: text, type: text, event: text, hash: textOrNull }, ['at', 'type', 'event', 'hash']);
 const PROFILE = object({
   base_url: text,
   output: oneOf(OUTPUT_FORMATS),
   time: oneOf(TIME_STYLES),
   actions: mapOf(resultCodeProblem, oneOf(RESULT_STEPS)),
   keys: object({ management: KEY, private: KEY }),
+  key_history: object({ secret: text, events: listOf(KEY_EVENT) }, ['secret', 'events']),
 });
 const PROFILES = mapOf(profileNameProblem, PROFILE);
 const CONFIG = object({ version: oneOf([1]), current: text, profiles: PROFILES }, ['version', 'profiles']);
@@ -113,6 +118,17 @@ export type Check = (node: JsonNode, name: string) => void;
 function text(node: JsonNode, name: string): void {
   if (node.kind !== 'scalar' || typeof node.value !== 'string')
     throw new JsonFault(node.at, `${name} should be a string in double quotes`);
+}
+
+function textOrNull(node: JsonNode, name: string): void {
+  if (node.kind !== 'scalar' || node.value !== null) text(node, name);
+}
+
+function listOf(check: Check): Check {
+  return (node, name) => {
+    if (node.kind !== 'array') throw new JsonFault(node.at, `${name} should be a list in brackets`);
+    for (const item of node.items) check(item, `an item of ${name}`);
+  };
 }
 
 function oneOf(values: readonly unknown[]): Check {

@@ -3,13 +3,15 @@ import { VERSION } from '../../base/version.ts';
 import { inspectKey } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { nextCommand } from '../../cli/app/hint.ts';
+import type { Input } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
 import { cleanText, wrapWords } from '../../cli/output/text.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText, formatDuration } from '../../cli/output/time.ts';
 import { simpleColumns, type Tone, type View } from '../../cli/output/view.ts';
 import { READ_PERMISSIONS, type Tried } from '../../client/api/any-endpoint.ts';
 import type { KeyType } from '../../schema/tenant.ts';
+import { agedText, checkKeyAgeOptions, KEY_AGE_PARAMETERS, keyAge, REPLACE, UNKNOWN_HINT } from '../key-age.ts';
 import { exitCodeOf, failed, failedBy, type Finding, ok, type Result, skipped, warning } from '../doctor/finding.ts';
 
 type FindingRow = Omit<Finding, 'next'> & { readonly next: string | null };
@@ -29,16 +31,18 @@ export const doctor = defineCommand({
   examples: [
     ['svc doctor', 'before anything else, or when something does not work'],
     ['svc doctor --profile prod -o json', 'for a support case: contains no secret'],
+    ['svc doctor --max-key-age 90d', 'exit code 10 when a stored key is older'],
   ],
   anySettings: true,
-  exitCodes: [4, 5, 6, 7, 8],
+  exitCodes: [4, 5, 6, 7, 8, 10],
   fields: findingView.fields,
-  parameters: PROFILES_PARAMETER,
-  async run(context) {
+  parameters: { ...KEY_AGE_PARAMETERS, ...PROFILES_PARAMETER },
+  async run(context, { maxKeyAge, strict }) {
+    checkKeyAgeOptions({ maxKeyAge, strict });
     const print = await listPrinter(context, findingView);
     context.progress.waiting('checking');
-    const findings = await Promise.race([runChecks(context), ended(context.signal)]).finally(() =>
-      context.progress.end(),
+    const findings = await Promise.race([runChecks(context, { maxKeyAge, strict }), ended(context.signal)]).finally(
+      () => context.progress.end(),
     );
     const rows = findings.map((finding) => rowOf(finding, context));
     if (isDrawn(context)) await context.out.write(drawFindings(rows, context));
@@ -61,7 +65,9 @@ async function ended(signal: AbortSignal): Promise<never> {
   throw signal.reason;
 }
 
-async function runChecks(context: Context): Promise<Finding[]> {
+type KeyAgeInput = Input<typeof KEY_AGE_PARAMETERS>;
+
+async function runChecks(context: Context, ageInput: KeyAgeInput): Promise<Finding[]> {
   const { system, settings, globals } = context;
   const { checkAuthorities, checkConfig, checkDirectories, checkKeyFiles, checkNode, checkSettings } =
     await import('../doctor/machine.ts');
@@ -80,6 +86,7 @@ async function runChecks(context: Context): Promise<Finding[]> {
     checkAuthorities(system),
     ...network,
     ...keys.map((finding) => unlessImplied(finding, config, network)),
+    ...KEY_TYPES.flatMap((type) => ageFinding(context, type, ageInput) ?? []),
   ];
 }
 
@@ -133,7 +140,9 @@ async function checkKind(
   }
   const answers = tried?.tried.map(permissionFinding) ?? [];
   if (failure) return [failedBy(check, failure), answers];
-  const from = settings.sandbox ? 'built in' : origin.name;
+  const age = keyAge(context, kind);
+  const stored = age?.ageMs === undefined ? '' : `, ${agedText(age)}`;
+  const from = settings.sandbox ? 'built in' : origin.name + stored;
   if (tried?.verdict === 'powerless') {
     const fix = 'Give the key the permissions that you need.';
     return [warning(check, `valid (${from}), but has no read permission`, fix), answers];
@@ -141,6 +150,21 @@ async function checkKind(
   const tenant = tried?.tenant;
   const at = tenant ? ` for the ${tenant.type.toUpperCase()} tenant ${JSON.stringify(tenant.name)}` : '';
   return [ok(check, `accepted${at} (${from})`), answers];
+}
+
+/** Compares the age of a key with --max-key-age; undefined without the option, and where no key is in use. */
+function ageFinding(context: Context, type: KeyType, { maxKeyAge, strict }: KeyAgeInput): Finding | undefined {
+  const age = maxKeyAge === undefined ? undefined : keyAge(context, type);
+  if (maxKeyAge === undefined || age === undefined) return undefined;
+  const check = `${type} key age`;
+  const allowed = `allowed: ${formatDuration(maxKeyAge)}`;
+  if (age.ageMs === undefined) {
+    const found = `not known (${age.from}); ${allowed}`;
+    return strict ? failed(check, found, UNKNOWN_HINT, 'threshold') : warning(check, found, UNKNOWN_HINT);
+  }
+  const found = `${agedText(age)}; ${allowed}`;
+  if (age.ageMs <= maxKeyAge) return ok(check, found);
+  return { ...failed(check, found, REPLACE, 'threshold'), next: ['login', '--rotate'] };
 }
 
 function missing(check: string, kind: KeyType, hasOther: boolean): Finding {

@@ -5,6 +5,7 @@ import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { conflicting, flag } from '../../cli/app/parameter.ts';
 import { rememberTenant } from '../../cli/config/cache.ts';
 import { type StoredKey, updateConfig } from '../../cli/config/config-file.ts';
+import { withKeyChanges } from '../../cli/config/key-history.ts';
 import { KEY_TYPES } from '../../cli/config/keys.ts';
 import { baseUrlText, parseBaseUrl } from '../../cli/config/values.ts';
 import { isoTime } from '../../cli/output/time.ts';
@@ -67,7 +68,7 @@ export const login = defineCommand({
         hint: 'Give at least one key, or use --sandbox, which needs none.',
       });
     if (input.dryRun) return context.notices.note('dry run: nothing was stored');
-    await store(context, baseUrl, keys);
+    await store(context, baseUrl, keys, input.rotate ? 'rotated' : 'stored');
     reportStored(context, baseUrl, keys);
     if (input.rotate) context.notices.note('the service still accepts the old keys: revoke them there');
   },
@@ -120,13 +121,24 @@ async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]>
   return keys;
 }
 
-async function store({ system, settings, clock }: Context, url: URL, keys: readonly GivenKey[]): Promise<void> {
+async function store(
+  { system, settings, clock }: Context,
+  url: URL,
+  keys: readonly GivenKey[],
+  event: 'stored' | 'rotated',
+): Promise<void> {
   const baseUrl = baseUrlText(url);
   const name = settings.profile.value;
+  const now = clock.now();
+  const changes = keys.map(({ kind: type, value, command }) => {
+    const key = command === undefined ? value : undefined;
+    return { at: isoTime(now), type, event, key };
+  });
   await updateConfig(system, (config) => {
     const before = config.profiles[name] ?? {};
-    const stored = Object.fromEntries(keys.map((key) => [key.kind, storedKey(key, baseUrl, clock.now())]));
-    config.profiles[name] = { ...before, base_url: baseUrl, keys: { ...before.keys, ...stored } };
+    const stored = Object.fromEntries(keys.map((key) => [key.kind, storedKey(key, baseUrl, now)]));
+    const after = { ...before, base_url: baseUrl, keys: { ...before.keys, ...stored } };
+    config.profiles[name] = withKeyChanges(after, changes);
     config.current ??= name;
   });
   const tenant = keys.find((key) => key.tenant !== undefined)?.tenant;

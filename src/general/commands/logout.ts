@@ -1,7 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
 import { flag } from '../../cli/app/parameter.ts';
-import { readConfig, updateConfig } from '../../cli/config/config-file.ts';
+import { type Profile, readConfig, storedProfile, updateConfig } from '../../cli/config/config-file.ts';
+import { withKeyChanges } from '../../cli/config/key-history.ts';
+import { KEY_TYPES } from '../../cli/config/keys.ts';
+import { isoTime } from '../../cli/output/time.ts';
 
 export const logout = defineCommand({
   description:
@@ -15,7 +18,7 @@ export const logout = defineCommand({
     all: flag('--all', 'remove the stored keys of every profile'),
     dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
   },
-  async run({ settings, system, notices }, { all, dryRun }) {
+  async run({ settings, system, notices, clock }, { all, dryRun }) {
     if (settings.sandbox && !all)
       throw new SvcError('usage', 'the sandbox has no stored keys', { hint: 'Choose another profile with --profile.' });
     const { profiles } = readConfig(system).config;
@@ -28,8 +31,19 @@ export const logout = defineCommand({
       return notices.note(all ? 'no profile has stored keys' : `profile ${names[0]} has no stored keys`);
     if (dryRun) return notices.note(`dry run: would remove ${stored.join(', ')}`);
     await updateConfig(system, (config) => {
-      for (const [name, profile] of Object.entries(config.profiles)) if (names.includes(name)) delete profile.keys;
+      for (const name of names) {
+        const profile = storedProfile(config, name);
+        if (profile?.keys) config.profiles[name] = withoutKeys(profile, isoTime(clock.now()));
+      }
     });
     notices.success(`removed ${stored.join(', ')}`);
   },
 });
+
+function withoutKeys({ keys = {}, ...profile }: Profile, at: string): Profile {
+  const removed = KEY_TYPES.filter((type) => keys[type] !== undefined);
+  return withKeyChanges(
+    profile,
+    removed.map((type) => ({ at, type, event: 'removed' })),
+  );
+}

@@ -1,16 +1,19 @@
 import { SvcError } from '../../base/errors.ts';
 import { inspectKey, isAboutKey, type KeyReport } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
-import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { conflicting, flag } from '../../cli/app/parameter.ts';
+import { isDrawn, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { hasEnvironmentKey, headline, tenantTone } from '../../cli/app/tenant-mark.ts';
 import { rememberTenant } from '../../cli/config/cache.ts';
+import { keyEvents, type KnownKeyEvent, unexplainedKeys } from '../../cli/config/key-history.ts';
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
 import { baseUrlText } from '../../cli/config/values.ts';
 import { cleanText, hangingIndent } from '../../cli/output/text.ts';
 import { formatDuration, parseTime } from '../../cli/output/time.ts';
-import { fieldPaths, MARKS, type View } from '../../cli/output/view.ts';
+import { fieldPaths, MARKS, simpleColumns, type View } from '../../cli/output/view.ts';
 import { READ_PERMISSIONS } from '../../client/api/any-endpoint.ts';
 import type { KeyType } from '../../schema/tenant.ts';
+import { checkKeyAgeOptions, checkKeyAges, KEY_AGE_PARAMETERS } from '../key-age.ts';
 
 const whoamiView: View<Identity> = {
   name: 'identity',
@@ -32,17 +35,37 @@ const whoamiView: View<Identity> = {
   ],
 };
 
+const keyHistoryView: View<KeyHistoryRow> = {
+  name: 'key event',
+  fields: ['profile', 'at', 'type', 'event', 'hash', 'current'],
+  columns: [
+    ...simpleColumns({ at: 'time', type: 'text', event: 'text', hash: 'id' }),
+    { path: 'current', kind: 'status', show: (current) => (current === true ? 'in use' : null), paint: () => 'good' },
+  ],
+};
+
 export const whoami = defineCommand({
   description:
-    'Tries every read that changes nothing. Exit code 0 when the service knows at least one key, 4 when it refuses them, 3 without any.',
+    'Tries every read that changes nothing. Exit code 0 when the service knows at least one key, 4 when it refuses them, 3 without any. --max-key-age counts from the time when svc stored a key; the service does not say when it was created. --history shows when the keys of the profile were stored, rotated and removed, each with a keyed hash, never a key. It reads only the config file, which also contains this history, so it proves nothing against somebody who edits that file.',
   examples: [
     ['svc whoami', 'which tenant, and what may be read'],
     ['svc whoami -o json --fields tenant.type', 'for a script that must not meet production'],
+    ['svc whoami --max-key-age 90d --strict', 'for cron: exit code 10 for a key that is older, or of unknown age'],
+    ['svc whoami --history', 'when the stored keys were replaced'],
   ],
-  exitCodes: [4, 7, 8],
-  fields: whoamiView.fields,
-  parameters: PROFILES_PARAMETER,
-  async run(context) {
+  exitCodes: [4, 7, 8, 10],
+  fields: [...new Set([...whoamiView.fields, ...keyHistoryView.fields])],
+  parameters: {
+    ...KEY_AGE_PARAMETERS,
+    history: conflicting(
+      ['maxKeyAge', 'strict'],
+      flag('--history', 'show when the keys of the profile were stored, rotated and removed'),
+    ),
+    ...PROFILES_PARAMETER,
+  },
+  async run(context, { maxKeyAge, strict, history }) {
+    if (history) return printHistory(context);
+    checkKeyAgeOptions({ maxKeyAge, strict });
     const print = await recordPrinter(context, whoamiView);
     const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));
     const row = rowOf(context, keys);
@@ -51,10 +74,28 @@ export const whoami = defineCommand({
     await (isShort ? context.out.write(drawIdentity(row, context)) : print(row));
     if (row.tenant && row.base_url !== null && !context.settings.sandbox && !hasEnvironmentKey(context))
       rememberTenant(context.system, row.profile, row.base_url, row.tenant);
-    if (keys.some(({ check, failure }) => check !== undefined && failure === undefined)) return;
-    throw worst(keys) ?? new SvcError('bug', 'no key failed, and none is good');
+    if (!keys.some(({ check, failure }) => check !== undefined && failure === undefined))
+      throw worst(keys) ?? new SvcError('bug', 'no key failed, and none is good');
+    if (maxKeyAge !== undefined) checkKeyAges(context, maxKeyAge, strict);
   },
 });
+
+type KeyHistoryRow = KnownKeyEvent & { readonly profile: string };
+
+/** Prints the key history of the profile, and says where a key is stored that it does not describe. */
+async function printHistory(context: Context): Promise<void> {
+  const { settings, notices } = context;
+  const profile = settings.profile.value;
+  if (settings.sandbox) throw new SvcError('usage', 'the sandbox has built-in keys, and no history of them');
+  const print = await listPrinter(context, keyHistoryView);
+  const events = keyEvents(settings.stored ?? {});
+  await print(oneBatch(events.map((event) => ({ profile, ...event }))));
+  if (events.length === 0) notices.note(`profile ${profile} has no key history: the next login begins it`);
+  for (const type of unexplainedKeys(settings.stored ?? {}))
+    notices.warn(
+      `the stored ${type} key of profile ${profile} is not the one of a line above: an earlier version of svc, profile set, or an editor stored it`,
+    );
+}
 
 /** The facts about a profile and its keys. */
 type Identity = ReturnType<typeof rowOf>;

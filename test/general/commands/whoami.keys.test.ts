@@ -1,0 +1,155 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
+
+const DAY_MS = 86_400_000;
+
+/** An operator with an empty config directory, a sandbox as the service, and a clock that the test moves. */
+async function operator() {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-keys-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const { baseUrl } = await startSandboxHere();
+  const clock = new FakeClock();
+  const env = { SVC_CONFIG_DIR: directory, SVC_CACHE_DIR: join(directory, 'cache'), SVC_BASE_URL: baseUrl.href };
+  const config = join(directory, 'config.json');
+  return {
+    clock,
+    config: () => readFileSync(config, 'utf8'),
+    edit: (change: (text: string) => string) => writeFileSync(config, change(readFileSync(config, 'utf8'))),
+    svc: (line: string, { input, more = {} }: { input?: string; more?: Record<string, string> } = {}) =>
+      svcHere(line.split(' '), { env: { ...env, ...more }, clock, ...(input === undefined ? {} : { input }) }),
+  };
+}
+
+function rowsOf({ stdout }: HereResult): Record<string, unknown>[] {
+  return JSON.parse(stdout) as Record<string, unknown>[];
+}
+
+describe('the age of a key', () => {
+  it('svc whoami --max-key-age ends with 10 for a key that was stored longer ago, and names the next command', async () => {
+    const { svc, clock } = await operator();
+    await svc('login --management-key-stdin', { input: 'sandbox-management-key' });
+    await clock.advance(90 * DAY_MS);
+    expect((await svc('whoami --max-key-age 90d')).code).toBe(0);
+    await clock.advance(3_600_000);
+    const late = await svc('whoami --max-key-age 90d');
+    expect(late.code).toBe(10);
+    expect(JSON.parse(late.stdout)).toMatchObject({ management_key: { state: 'accepted' } });
+    expect(errorIn(late)).toMatchObject({
+      code: 'threshold',
+      message: 'the management key (profile default) was stored 90d 1h ago; allowed: 90d',
+      next: 'svc login --rotate',
+      keys: [{ type: 'management', age_days: 90 }],
+    });
+    await svc('login --rotate --management-key-stdin', { input: 'sandbox-management-key-read-only' });
+    expect((await svc('whoami --max-key-age 90d')).code).toBe(0);
+  });
+
+  it('svc whoami says that the age of a key from a variable or a command is not known, which is 10 with --strict', async () => {
+    const { svc } = await operator();
+    const more = { SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
+    const said = await svc('whoami --max-key-age 90d', { more });
+    expect(said).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('the age of the private key (SVC_PRIVATE_API_KEY) is not known'),
+    });
+    const strict = await svc('whoami --max-key-age 90d --strict', { more });
+    expect(strict.code).toBe(10);
+    await svc('login --no-check --private-key-command pwd');
+    const command = await svc('doctor -o json --max-key-age 90d');
+    expect(rowsOf(command).find(({ check }) => check === 'private key age')).toMatchObject({
+      result: 'warning',
+      found: 'not known (profile default (command pwd)); allowed: 90d',
+    });
+    expect(errorIn(await svc('whoami --strict'))['message']).toBe('--strict needs --max-key-age');
+  });
+
+  it('svc whoami takes no age from a time of storing in the future, or from an earlier version', async () => {
+    const { svc, edit } = await operator();
+    await svc('login --management-key-stdin', { input: 'sandbox-management-key' });
+    edit((text) => text.replace(/"stored_at": "2026/, '"stored_at": "2036'));
+    expect((await svc('whoami --max-key-age 90d --strict')).code).toBe(10);
+    edit((text) => text.replace(/,\s*"stored_at": "[^"]*"/, ''));
+    expect((await svc('whoami --max-key-age 90d --strict')).code).toBe(10);
+    expect((await svc('whoami --max-key-age 90d')).code).toBe(0);
+  });
+
+  it('svc doctor mentions the age of a stored key, and fails with 10 only with --max-key-age', async () => {
+    const { svc, clock } = await operator();
+    await svc('login --management-key-stdin', { input: 'sandbox-management-key' });
+    await clock.advance(400 * DAY_MS);
+    const more = { SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
+    const plain = rowsOf(await svc('doctor -o json', { more }));
+    expect(plain.find(({ check }) => check === 'management key')).toMatchObject({
+      result: 'ok',
+      found: expect.stringMatching(/\(profile default, stored 400d ago\)$/),
+    });
+    expect(plain.map(({ check }) => check)).not.toContain('management key age');
+    const limited = await svc('doctor -o json --max-key-age 90d', { more });
+    expect(limited.code).toBe(10);
+    expect(rowsOf(limited).filter(({ check }) => String(check).endsWith('age'))).toMatchObject([
+      { result: 'failed', found: 'stored 400d ago; allowed: 90d', next: 'svc login --rotate' },
+      { result: 'warning', found: 'not known (SVC_PRIVATE_API_KEY); allowed: 90d' },
+    ]);
+    expect((await svc('doctor -o json --max-key-age 500d', { more })).code).toBe(0);
+    expect((await svc('doctor -o json --max-key-age 500d --strict', { more })).code).toBe(10);
+  });
+});
+
+describe('the history of keys', () => {
+  it('svc whoami --history shows when each key was stored, rotated and removed, by keyed hashes and never the key', async () => {
+    const { svc, clock, config } = await operator();
+    await svc('login --management-key-stdin', { input: 'sandbox-management-key' });
+    await clock.advance(DAY_MS);
+    await svc('login --rotate --management-key-stdin', { input: 'sandbox-management-key-read-only' });
+    const run = await svc('whoami --history -o json');
+    const rows = rowsOf(run);
+    expect(rows).toMatchObject([
+      { at: '2026-01-05T12:00:00.000Z', type: 'management', event: 'stored', current: false },
+      { at: '2026-01-06T12:00:00.000Z', type: 'management', event: 'rotated', current: true },
+    ]);
+    expect(run.stdout + run.stderr).not.toContain('sandbox-management');
+    expect(config()).not.toContain('"sandbox-management-key"');
+    await svc('login --rotate --management-key-stdin', { input: 'sandbox-management-key' });
+    const hashes = rowsOf(await svc('whoami --history -o json')).map(({ hash }) => hash);
+    expect(hashes[2]).toBe(hashes[0]);
+    expect(hashes[1]).not.toBe(hashes[0]);
+    await svc('logout');
+    const left = rowsOf(await svc('whoami --history -o json'));
+    expect(left.at(-1)).toMatchObject({ event: 'removed', hash: null });
+    expect(left.some(({ current }) => current)).toBe(false);
+  });
+
+  it('the hashes of one key differ between two profiles, because each has its own secret', async () => {
+    const { svc } = await operator();
+    for (const profile of ['one', 'two'])
+      await svc(`login --management-key-stdin --profile ${profile}`, { input: 'sandbox-management-key' });
+    const [one, two] = await Promise.all(
+      ['one', 'two'].map(async (name) => rowsOf(await svc(`whoami --history -o json --profile ${name}`))[0]?.['hash']),
+    );
+    expect(one).toMatch(/^[0-9a-f]{32}$/);
+    expect(one).not.toBe(two);
+  });
+
+  it('svc whoami --history warns of a stored key that no line describes', async () => {
+    const { svc, edit } = await operator();
+    await svc('login --management-key-stdin', { input: 'sandbox-management-key' });
+    edit((text) => text.replace('"sandbox-management-key"', '"sandbox-management-key-read-only"'));
+    const run = await svc('whoami --history -o json');
+    expect(rowsOf(run)).toMatchObject([{ event: 'stored', current: false }]);
+    expect(run.stderr).toContain('the stored management key of profile default is not the one of a line above');
+  });
+
+  it('a damaged history is a damaged config file, with its line', async () => {
+    const { svc, edit } = await operator();
+    await svc('login --management-key-stdin', { input: 'sandbox-management-key' });
+    edit((text) => text.replace(/"events": \[[^]*?\]/, '"events": {}'));
+    expect(errorIn(await svc('whoami --history'))).toMatchObject({
+      exit_code: 3,
+      message: expect.stringContaining('events should be a list in brackets'),
+    });
+  });
+});
