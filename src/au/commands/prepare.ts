@@ -46,11 +46,16 @@ export const prepare = defineCommand({
   parameters: {
     export: argument('<export|->', 'a CSV file, or - for standard input', text),
     ...exportParameters,
+    exclusions: value(
+      '--exclusions <file>',
+      'leave out the tokens in this CSV file, to which au next adds closed accounts',
+      text,
+    ),
     rejects: value('--rejects <file>', 'write refused rows to this CSV file, each with its line and the reason', text),
     out: value('--out <file|->', 'where to write; by default standard output', text),
     force: flag('--force', 'replace files that exist'),
   },
-  async run(context, { export: typed, map, dateOrder, keep, rejects, maxRejects, out = '-', force }) {
+  async run(context, { export: typed, map, dateOrder, keep, exclusions, rejects, maxRejects, out = '-', force }) {
     const print = await recordPrinter(context, preparedView);
     if (out === '-' && ((context.globals.output ?? 'csv') !== 'csv' || context.query))
       throw new SvcError('usage', 'without --out the output is CSV', { hint: 'Add --out, or omit --output and --jq.' });
@@ -62,7 +67,7 @@ export const prepare = defineCommand({
       });
     const names = { request: out, rejects, keep: keep.length === 0 ? undefined : keepFileOf(out) };
     const how = { columns: map, dateOrder, keep };
-    const { prepared, request } = await prepareExport(context, typed, { names, how, maxRejects, force });
+    const { prepared, request } = await prepareExport(context, typed, { names, how, exclusions, maxRejects, force });
     if (out === '-') return;
     await print(preparedFile(names, prepared, request));
     noteNext(context, 'to submit it', ['au', 'submit', out]);

@@ -1,8 +1,10 @@
+import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Sealed } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/typed-path.ts';
 import { copyOut } from '../results/deliver.ts';
+import { Exclusions } from './exclusions.ts';
 import { recognizeFile } from './file-kind.ts';
 import { copyInput, readWithProgress, STANDARD_INPUT } from './open-request-file.ts';
 import { PreparedFiles, type PreparedNames } from './prepare-files.ts';
@@ -16,6 +18,8 @@ export interface Preparation {
   /** The files to write. A request named `-` goes to standard output. */
   readonly names: PreparedNames;
   readonly how: PrepareOptions;
+  /** The file with the operator's list of tokens to leave out. A missing file is an empty list. */
+  readonly exclusions?: string | undefined;
   readonly maxRejects: RejectLimit | undefined;
   /** Whether existing files may be replaced. */
   readonly force: boolean;
@@ -38,12 +42,13 @@ export interface PreparedRequest {
 export async function prepareExport(
   context: Context,
   typed: string,
-  { names, how, maxRejects, force, path, onWhole }: Preparation,
+  { names, how, exclusions: list, maxRejects, force, path, onWhole }: Preparation,
 ): Promise<PreparedRequest> {
   const files = await PreparedFiles.begin(context, typed, names, force);
   try {
     const file = path ?? (typed === '-' ? await copyInput(context) : resolvePath(context, typed));
-    const prepared = await readExport(context, typed, file, { files, how, maxRejects });
+    const exclusions = list === undefined ? undefined : await openExclusions(context, list);
+    const prepared = await readExport(context, typed, file, { files, how: { ...how, exclusions }, maxRejects });
     onWhole?.(await files.seal());
     const request = await files.finish();
     if (names.request === '-') await copyOut(context, files.path('request'), names.request);
@@ -52,6 +57,13 @@ export async function prepareExport(
   } finally {
     await files.discard();
   }
+}
+
+async function openExclusions(context: Context, typed: string): Promise<Exclusions> {
+  const file = resolvePath(context, typed);
+  // The name may be misspelled, and rows that nobody wants would then be paid for.
+  if (!fs.existsSync(file)) context.notices.warn(`${typed} does not exist, so no row is left out because of it`);
+  return Exclusions.open(file);
 }
 
 interface Reading extends Pick<Preparation, 'how' | 'maxRejects'> {

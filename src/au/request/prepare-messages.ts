@@ -59,6 +59,7 @@ const CHANGED: Readonly<Record<ChangeKind, string>> = {
   months: 'months extended to 2 digits',
   blank_lines: 'blank lines dropped',
   repeated_tokens: 'rows with a token from above dropped',
+  excluded_tokens: 'rows on the list of exclusions left out',
 };
 
 /** Returns the error for an export with problems. `rejects` is the file with the refused rows, if there is one. */

@@ -16,7 +16,16 @@ import { CARD_NUMBER, checkRow } from './request-rules.ts';
 import { TokenSet } from './token-set.ts';
 
 /** The kinds of changes to rows, in the order of the output. Scripts rely on these names. */
-const CHANGES = ['line_ends', 'spaces', 'expirations', 'years', 'months', 'blank_lines', 'repeated_tokens'] as const;
+const CHANGES = [
+  'line_ends',
+  'spaces',
+  'expirations',
+  'years',
+  'months',
+  'blank_lines',
+  'repeated_tokens',
+  'excluded_tokens',
+] as const;
 
 export type ChangeKind = (typeof CHANGES)[number];
 
@@ -57,8 +66,16 @@ export interface RowOptions {
   /** The indexes of columns that are written to another file. */
   readonly kept: readonly number[];
   readonly order: DateOrder | undefined;
+  /** The operator's list of tokens to leave out. */
+  readonly exclusions: TokenList | undefined;
   /** The approximate number of rows. */
   readonly expectedRows: number;
+}
+
+/** A file of tokens. */
+export interface TokenList {
+  /** Returns the line of a token, or 0. */
+  lineOf(token: string): number;
 }
 
 const LINES_KEPT = 3;
@@ -71,17 +88,19 @@ export class RowPreparer {
   readonly #dates: DateReader;
   readonly #problems = new ProblemGroups();
   readonly #changes = new Map<ChangeKind, { count: number; lines: number[] }>();
+  readonly #exclusions: TokenList | undefined;
   readonly #tokens: TokenSet;
   readonly #attachedDigits = new CountedLines();
   #comparedTo: number | undefined;
   #isUnusable = false;
   #rows = 0;
 
-  constructor({ places, width, kept, order, expectedRows }: RowOptions) {
+  constructor({ places, width, kept, order, exclusions, expectedRows }: RowOptions) {
     this.#places = places;
     this.#width = width;
     this.#kept = kept;
     this.#dates = new DateReader(order);
+    this.#exclusions = exclusions;
     this.#tokens = new TokenSet(expectedRows);
   }
 
@@ -94,10 +113,13 @@ export class RowPreparer {
     // A spreadsheet may add empty cells after the last column.
     if (cells.length < this.#width || cells.slice(this.#width).some((cell) => cell !== ''))
       return this.refuse(line, wrongWidth(cells, this.#width));
+    const token = this.#cell(cells, 'token');
+    // A row that is not wanted needs no valid expiration.
+    if (this.#exclusions !== undefined && this.#exclusions.lineOf(token) > 0)
+      return this.#dropped('excluded_tokens', line);
     const made: ChangeKind[] = [];
     const expiration = this.#expiration(cells, made);
     if ('problem' in expiration) return this.refuse(line, expiration);
-    const token = this.#cell(cells, 'token');
     const merchant = this.#cell(cells, 'merchant_id');
     const text = rowText(token, expiration, merchant);
     if (typeof text !== 'string') return this.refuse(line, text);
@@ -116,8 +138,12 @@ export class RowPreparer {
   }
 
   finish(): PreparedRows {
-    if (this.#rows === 0 && this.#problems.count === 0)
-      this.refuse(1, { rule: 'no_rows', problem: 'the export has no rows' });
+    if (this.#rows === 0 && this.#problems.count === 0) {
+      const problem = this.#changes.has('excluded_tokens')
+        ? 'every row of the export is on the list of exclusions'
+        : 'the export has no rows';
+      this.refuse(1, { rule: 'no_rows', problem });
+    }
     return {
       rows: this.#rows,
       problems: this.#problems.largestFirst(),

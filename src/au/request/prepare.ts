@@ -15,7 +15,7 @@ import {
 } from './prepare-columns.ts';
 import type { DateOrder } from './prepare-date.ts';
 import type { RowFinding } from './prepare-problems.ts';
-import { type PreparedRows, RowPreparer } from './prepare-row.ts';
+import { type PreparedRows, RowPreparer, type TokenList } from './prepare-row.ts';
 import { CR, LF, LONGEST_LINE, REQUEST_HEADER } from './request-file.ts';
 import { checkHeader, utf16Order } from './request-rules.ts';
 
@@ -25,6 +25,8 @@ export interface PrepareOptions {
   readonly dateOrder?: DateOrder | undefined;
   /** The names of columns to write to a separate file, for a later join by token. */
   readonly keep?: readonly string[] | undefined;
+  /** The operator's list of tokens to leave out. */
+  readonly exclusions?: TokenList | undefined;
   /** The size of the export in bytes, if known. It allows memory to be allocated in advance. */
   readonly size?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -247,7 +249,7 @@ class ExportReader {
   }
 
   #takeHeader(names: readonly string[]): void {
-    const { columns = [], dateOrder, keep = [] } = this.#options;
+    const { columns = [], dateOrder, keep = [], exclusions } = this.#options;
     this.#names = names;
     this.#places = findColumns(names, columns);
     this.#kept = findKept(names, keep);
@@ -258,6 +260,7 @@ class ExportReader {
       width: names.length,
       kept: this.#kept,
       order: dateOrder,
+      exclusions,
       expectedRows: this.#expectedRows,
     });
   }

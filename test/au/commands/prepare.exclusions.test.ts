@@ -1,0 +1,53 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+
+const EXPORT = 'token,exp\na,05/31\nb,soon\nc,06/31\n';
+const LIST =
+  'token,code,cycle,date\nb,WRN_CLOSED_ACCOUNT,2026-11,2026-11-03\nc,WRN_CLOSED_ACCOUNT,2026-11,2026-11-03\n';
+
+function place(list?: string) {
+  const cwd = mkdtempSync(join(tmpdir(), 'svc-prepare-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  writeFileSync(join(cwd, 'export.csv'), EXPORT);
+  if (list !== undefined) writeFileSync(join(cwd, 'closed.csv'), list);
+  const prepare = (...words: string[]) =>
+    svcHere(['au', 'prepare', 'export.csv', '--exclusions', 'closed.csv', '--out', 'tokens.csv', ...words], { cwd });
+  return { cwd, prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
+}
+
+describe('svc au prepare --exclusions', () => {
+  it('svc au prepare --exclusions leaves out the tokens on the list, whatever else is wrong with their rows, and counts them', async () => {
+    const { prepare, read } = place(LIST);
+    const { code, stdout, stderr } = await prepare();
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ rows: 1, rejected: 0, changes: { excluded_tokens: 2 } });
+    expect(stderr).toContain('rows on the list of exclusions left out: 2 rows (lines 3, 4)');
+    expect(read('tokens.csv').split('\n').slice(1)).toEqual(['a,31,05,', '']);
+    expect(read('closed.csv')).toBe(LIST);
+  });
+
+  it('svc au prepare --exclusions warns of a list that does not exist, and leaves out nothing', async () => {
+    const { prepare } = place();
+    const { code, stderr } = await prepare('--rejects', 'rejected.csv', '--max-rejects', '1');
+    expect(code).toBe(0);
+    expect(stderr).toContain('warning: closed.csv does not exist, so no row is left out because of it');
+  });
+
+  it('svc au prepare --exclusions refuses an export whose every row is on the list', async () => {
+    const { cwd, prepare } = place(`${LIST}a,,,\n`);
+    const result = await prepare();
+    expect(result.code).toBe(13);
+    expect(JSON.stringify(errorIn(result))).toContain('every row of the export is on the list of exclusions');
+    expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
+  });
+
+  it('svc au prepare --exclusions refuses a file that is no list of exclusions', async () => {
+    const { prepare } = place('token,reason\na,closed\n');
+    const result = await prepare();
+    expect(result.code).toBe(13);
+    expect(errorIn(result)['message']).toContain('is no list of exclusions');
+  });
+});
