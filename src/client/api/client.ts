@@ -105,6 +105,11 @@ export class Client {
     return this.#core.serviceClock.now();
   }
 
+  /** Returns the milliseconds by which this machine's clock is ahead of the service's; 0 where no response proves it. */
+  machineAhead(): number {
+    return this.#core.serviceClock.machineAhead;
+  }
+
   /** Closes all connections and ends waiting requests. */
   close(): Promise<void> {
     this.#closing.abort(new SvcError('local', 'the client was closed'));

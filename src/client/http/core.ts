@@ -186,8 +186,9 @@ export class HttpCore {
   }
 
   async #read({ hide }: CallFacts, outgoing: ExchangeRequest): Promise<ReadResponse> {
+    const sentAt = this.#options.clock.now();
     const response = await exchange(this.#options.transport, outgoing);
-    this.serviceClock.learn(response.header('date'));
+    this.serviceClock.learn(response.header('date'), sentAt);
     const { status } = response;
     const isError = status >= 300;
     const { bytes, complete } = await (isError ? response.readPartial(MAX_ERROR_BODY) : response.read(MAX_BODY));

@@ -75,6 +75,7 @@ function encodePart(value: string): string {
 export class ServiceClock {
   readonly #clock: Clock;
   #offset = 0;
+  #machineAhead = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -85,16 +86,40 @@ export class ServiceClock {
     return this.#offset;
   }
 
+  /** Milliseconds by which this machine's clock is ahead of the service's, as far as the last response proves it. */
+  get machineAhead(): number {
+    return this.#machineAhead;
+  }
+
   /** Milliseconds since the epoch, by the service's clock. */
   now(): number {
     return this.#clock.now() + this.#offset;
   }
 
-  /** Learns from a `Date` header. The header has whole seconds, so a smaller difference is ignored. */
-  learn(header: string | undefined): void {
+  /**
+   * Learns from the `Date` header of the response to a request sent at `sentAt`. The header has whole seconds, so a smaller
+   * difference is ignored.
+   */
+  learn(header: string | undefined, sentAt = this.#clock.now()): void {
     const at = header === undefined ? Number.NaN : Date.parse(header);
     if (Number.isNaN(at)) return;
-    const offset = at + 500 - this.#clock.now();
+    const now = this.#clock.now();
+    const offset = at + 500 - now;
     this.#offset = Math.abs(offset) <= 1_000 ? 0 : offset;
+    this.#machineAhead = machineAhead(at, sentAt, now);
   }
+}
+
+/** The largest difference between the clocks, in milliseconds, that archives and `svc doctor` do not mention. */
+export const TOLERATED_CLOCK_MS = 2_000;
+
+/**
+ * Returns by how many milliseconds this machine's clock is ahead of the service's; negative when it is behind, 0 when the
+ * response proves no difference. The service wrote `date`, in whole seconds, between the request and the response, so that
+ * a slow response alone proves none.
+ */
+export function machineAhead(date: number, sentAt: number, receivedAt: number): number {
+  const least = sentAt - (date + 999);
+  const most = receivedAt - date;
+  return least > 0 || most < 0 ? Math.round((least + most) / 2) : 0;
 }

@@ -6,6 +6,7 @@ import type { Clock, Environment } from '../../base/system.ts';
 import { exchange } from '../../client/http/exchange.ts';
 import { toTransportFailure, TransportFailure } from '../../client/http/failure.ts';
 import { loadTunnel, type Proxy, proxyFor } from '../../client/http/proxy.ts';
+import { machineAhead, TOLERATED_CLOCK_MS } from '../../client/http/request.ts';
 import { createTransport } from '../../client/http/transport.ts';
 import { displayHost, isLoopback } from '../../schema/address.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
@@ -188,10 +189,17 @@ async function requestWithoutKey({ baseUrl, env, clock, signal, userAgent }: Net
     const url = new URL(baseUrl);
     url.pathname = `${baseUrl.pathname.replace(/\/+$/, '')}/tenants/self`;
     const headers = { accept: 'application/json', 'user-agent': userAgent };
+    const sentAt = clock.now();
     const answer = await exchange(transport, { method: 'GET', url, headers, limits: LIMITS, signal });
-    const now = clock.now();
+    const receivedAt = clock.now();
     answer.discard();
-    return [serviceFinding(answer.status, answer.header('location'), url), clockFinding(answer.header('date'), now)];
+    const date = answer.header('date');
+    return [
+      serviceFinding(answer.status, answer.header('location'), url),
+      date === undefined || Number.isNaN(Date.parse(date))
+        ? skipped('clock', 'the service sends no date')
+        : clockFinding(machineAhead(Date.parse(date), sentAt, receivedAt)),
+    ];
   } finally {
     await transport.close();
   }
@@ -212,16 +220,11 @@ function serviceFinding(status: number, location: string | undefined, url: URL):
   return failed('service', `redirects${to} (${status}); redirects are not followed`, fix, 'bad_response');
 }
 
-// A difference below this does not matter, and includes the duration of the request.
-const TOLERATED_MS = 30_000;
-
-function clockFinding(date: string | undefined, now: number): Finding {
-  const service = date === undefined ? Number.NaN : Date.parse(date);
-  if (Number.isNaN(service)) return skipped('clock', 'the service sends no date');
-  const ahead = now - service;
-  if (Math.abs(ahead) <= TOLERATED_MS) return ok('clock', "matches the service's");
-  const found = `${duration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} the service's`;
-  const fix = "Set this machine's clock: svc uses the service's, but certificates are checked against yours.";
+function clockFinding(aheadMs: number): Finding {
+  if (Math.abs(aheadMs) <= TOLERATED_CLOCK_MS) return ok('clock', "matches the service's");
+  const found = `${duration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the service's`;
+  const fix =
+    "Synchronize this machine's clock. svc uses the service's time, and archives record the difference, but certificates and other logs of this machine depend on it.";
   return warning('clock', found, fix);
 }
 

@@ -71,12 +71,13 @@ export async function runArchive(
 async function runLocked(store: ArchiveStore, client: Client, tenantId: string | undefined, options: RunOptions) {
   const now = client.now();
   const before = await findArchive(store);
-  const { first, last } = before ?? (await begun(store, tenantId, now, options));
+  const { first, last } = before ?? (await begun(store, tenantId, client, options));
   checkSubject(store, { first }, { service: options.service, tenantId });
   const writer = await ArchiveWriter.open(store, last, {
     tenantId: first.tenant_id,
     isTenantInDoubt: tenantId === undefined,
     now: () => client.now(),
+    machineAhead: () => client.machineAhead(),
   });
   const begin: RunBegin = {
     isNew: before === undefined,
@@ -126,10 +127,12 @@ async function retained(writer: ArchiveWriter, { retention, follow }: RunOptions
 async function begun(
   store: ArchiveStore,
   tenantId: string | undefined,
-  now: number,
+  client: Client,
   { service, since, retentionMs }: RunOptions,
 ): Promise<FoundArchive> {
   if (tenantId === undefined) throw unknownTenant();
+  const now = client.now();
+  const machineAheadMs = client.machineAhead();
   const start = since?.(now);
   if (start !== undefined && start > now)
     throw new SvcError('usage', 'the archive cannot begin in the future', {
@@ -138,7 +141,7 @@ async function begun(
   const position = beginAt(wholeSecond(start ?? now - retentionMs));
   let conflict: SvcError | undefined;
   try {
-    await beginArchive(store, { service, tenantId }, { position, since: start, now });
+    await beginArchive(store, { service, tenantId }, { position, since: start, now, machineAheadMs });
   } catch (error) {
     // Another machine has just begun the archive, so this one continues it.
     if (!isSvcError(error, 'conflict')) throw error;

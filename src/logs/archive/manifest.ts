@@ -2,6 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import type { TailPosition } from '../entry.ts';
 import { appendRecord, otherWriter, readFirst, readLast } from './chain.ts';
+import { stampOf } from './clock.ts';
 import { Coverage } from './coverage.ts';
 import { type IndexRef, withIndex } from './index/ref.ts';
 import {
@@ -119,6 +120,8 @@ export interface Beginning {
   /** The requested beginning. Without one, the archive begins with everything that the service still has. */
   readonly since: number | undefined;
   readonly now: number;
+  /** The milliseconds by which this machine's clock is ahead of the service's. */
+  readonly machineAheadMs?: number | undefined;
 }
 
 export interface FoundArchive {
@@ -171,7 +174,7 @@ export function otherTenant(store: ArchiveStore, archived: string, found: string
 export async function beginArchive(
   store: ArchiveStore,
   { service, tenantId }: ArchiveSubject,
-  { position, since, now }: Beginning,
+  { position, since, now, machineAheadMs = 0 }: Beginning,
 ): Promise<Link> {
   for await (const { path } of store.list('')) {
     if ((await readFirst(store)) !== undefined) throw otherWriter(store, 0);
@@ -184,7 +187,7 @@ export async function beginArchive(
     service,
     tenant_id: tenantId,
     since: since === undefined ? null : isoTime(since),
-    written_at: isoTime(now),
+    ...stampOf(now, machineAheadMs),
     position: await storePosition(store, 0, position),
   });
 }

@@ -47,11 +47,19 @@ const linkSchema = z.looseObject({
   checkpoint: z.optional(sideFileSchema),
 });
 
+/** What every record says of its writing. */
+const written = {
+  /** By the service's clock. */
+  written_at: time,
+  /** Milliseconds by which the writing machine's clock was ahead of the service's, where that was more than two seconds. */
+  clock_ahead_ms: z.optional(z.int()),
+};
+
 /** The content of a record, without its place in the chain. */
 export const contentSchema = z.discriminatedUnion('kind', [
   z.looseObject({
     kind: z.literal('begin'),
-    written_at: time,
+    ...written,
     service: z.string(),
     tenant_id: z.string(),
     /** The requested beginning. Without one, the archive begins with everything that the service still had. */
@@ -59,22 +67,16 @@ export const contentSchema = z.discriminatedUnion('kind', [
   }),
   z.looseObject({
     kind: z.literal('segments'),
-    written_at: time,
+    ...written,
     segments: z.array(segmentSchema),
     read_from: time,
     read_to: time,
     /** The files added to the index. A merged file replaces the files of the records that it covers. */
     index: z.optional(z.array(indexRefSchema)),
   }),
-  z.looseObject({ kind: z.literal('gap'), written_at: time, from: time, to: time }),
+  z.looseObject({ kind: z.literal('gap'), ...written, from: time, to: time }),
   /** Months dropped by retention: all segments in earlier records with days before `before`. */
-  z.looseObject({
-    kind: z.literal('dropped'),
-    written_at: time,
-    before: time,
-    months: z.array(monthSchema),
-    by: z.string(),
-  }),
+  z.looseObject({ kind: z.literal('dropped'), ...written, before: time, months: z.array(monthSchema), by: z.string() }),
 ]);
 
 const recordSchema = z.intersection(contentSchema, linkSchema);

@@ -1,6 +1,7 @@
 import { countText } from '../../cli/output/time.ts';
 import { type ChainState, checkChain, type Finding } from './chain.ts';
 import { checkSegment, type ListedSegment } from './check-segment.ts';
+import { ClockDifferences } from './clock.ts';
 import { Coverage } from './coverage.ts';
 import { IndexCheck } from './index/check-index.ts';
 import { INDEX } from './index/ref.ts';
@@ -49,12 +50,13 @@ export interface Verified {
   /** The number of entries that retention dropped, by the records that listed them. */
   dropped: number;
   readonly coverage: Coverage;
+  readonly clocks: ClockDifferences;
 }
 
 /** Returns the totals before anything is verified. */
 export function nothingVerified(): Verified {
   const counts = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0 };
-  return { begin: undefined, sha256: undefined, ...counts, coverage: new Coverage() };
+  return { begin: undefined, sha256: undefined, ...counts, coverage: new Coverage(), clocks: new ClockDifferences() };
 }
 
 /** Reads the manifest before anything else; undefined if it is damaged, which the findings show. */
@@ -173,6 +175,7 @@ async function* segmentsOf(state: VerifyState, link: Link): AsyncGenerator<Liste
   unlisted.removeOthersOf(record);
   verified.records += 1;
   verified.coverage.add(record);
+  verified.clocks.add(record);
   if (record.kind === 'begin') verified.begin = record;
   if (record.kind === 'dropped') segments.drop(record);
   if (record.kind !== 'segments') return;

@@ -3,6 +3,7 @@ import { isoTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { settledBefore, type TailPosition, type TimeRange } from '../entry.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
+import { type Stamp, stampOf } from './clock.ts';
 import { isoRange } from './coverage.ts';
 import { indexSegments, removeMerged, type StoredSegment } from './index/upkeep.ts';
 import { otherTenant } from './manifest.ts';
@@ -19,6 +20,8 @@ export interface WriterOptions {
   readonly isTenantInDoubt?: boolean | undefined;
   readonly limits?: PendingLimits | undefined;
   readonly now: () => number;
+  /** Returns the milliseconds by which this machine's clock is ahead of the service's. */
+  readonly machineAhead?: (() => number) | undefined;
 }
 
 export interface Written {
@@ -129,7 +132,7 @@ export class ArchiveWriter {
     const readTo = Math.max(position.readTo, this.#readFrom);
     const range = { read_from: isoTime(this.#readFrom), read_to: isoTime(readTo) };
     await this.#append(
-      { kind: 'segments', segments, ...(index.length > 0 && { index }), ...range, ...this.#now() },
+      { kind: 'segments', segments, ...(index.length > 0 && { index }), ...range, ...this.#stamp() },
       position,
     );
     await removeMerged(this.#store, index);
@@ -142,7 +145,7 @@ export class ArchiveWriter {
   async commitGap(gap: TimeRange): Promise<void> {
     this.#gapTo = gap.to;
     const position = settledBefore(this.#position, gap.to);
-    await this.#wholly(() => this.#append({ kind: 'gap', ...isoRange(gap), ...this.#now() }, position));
+    await this.#wholly(() => this.#append({ kind: 'gap', ...isoRange(gap), ...this.#stamp() }, position));
     this.beginAt(gap.to);
     this.written.gaps.push(gap);
   }
@@ -156,7 +159,7 @@ export class ArchiveWriter {
     const position = this.#position;
     await this.#wholly(async () => {
       const draft = { kind: 'dropped', before: isoTime(before), months: old.months, by } as const;
-      if (old.months.length > 0) await this.#append({ ...draft, ...this.#now() }, position);
+      if (old.months.length > 0) await this.#append({ ...draft, ...this.#stamp() }, position);
       for await (const _ of sideBySide(old.paths, REMOVALS, (path) => this.#store.remove(path)));
     });
     return old.months;
@@ -196,7 +199,8 @@ export class ArchiveWriter {
     this.#position = position;
   }
 
-  #now() {
-    return { written_at: isoTime(this.#options.now()) };
+  #stamp(): Stamp {
+    const { now, machineAhead } = this.#options;
+    return stampOf(now(), machineAhead?.() ?? 0);
   }
 }

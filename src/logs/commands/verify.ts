@@ -8,6 +8,7 @@ import type { View } from '../../cli/output/view.ts';
 import { type Coverage, isoRange, type MissingRange } from '../archive/coverage.ts';
 import { archiveLocation, openArchive, wholeMonths, withProgress } from '../archive/open-archive.ts';
 import type { Finding } from '../archive/chain.ts';
+import type { ClockDifference } from '../archive/clock.ts';
 import type { Manifest } from '../archive/manifest.ts';
 import type { DropRecord } from '../archive/record.ts';
 import type { Requirement } from '../archive/requirement.ts';
@@ -194,13 +195,14 @@ function lackText({ from, to, reason }: MissingRange): string {
 }
 
 function summaryRows(found: Verified): ArchiveCheckRow[] {
-  const { coverage, records, segments, entries, bytes, dropped, sha256: newest } = found;
+  const { clocks, coverage, records, segments, entries, bytes, dropped, sha256: newest } = found;
   const covered = coverage.covered().map(isoRange);
   const gaps = coverage.gaps().map(isoRange);
   return [
     ...coverage.drops.map(dropRow),
     ...covered.map((range) => checkRow('covered', 'nothing is missing here', range)),
     ...gaps.map((range) => checkRow('gap', 'entries may be missing here', range)),
+    ...clocks.all().map(clockRow),
     checkRow('archive', `${countText(entries, 'entry')} in ${countText(segments, 'segment')}${droppedText(found)}`, {
       from: covered[0]?.from ?? null,
       to: covered.at(-1)?.to ?? null,
@@ -226,8 +228,17 @@ function dropRow({ before, by, written_at: at, months }: DropRecord): ArchiveChe
   });
 }
 
+function clockRow(difference: ClockDifference): ArchiveCheckRow {
+  const { from, to, records } = difference;
+  return checkRow('clock', clockText(difference), { from, to, records });
+}
+
+function clockText({ direction, mostMs, records }: ClockDifference): string {
+  return `the clock of the archiving machine was up to ${formatDuration(mostMs)} ${direction} the service's in ${countText(records, 'record')}`;
+}
+
 function summaryText(context: Context, found: Verified, outcome: Outcome): string {
-  const { begin, coverage, entries, shared, segments, bytes, sha256: newest } = found;
+  const { begin, clocks, coverage, entries, shared, segments, bytes, sha256: newest } = found;
   const { findings, manifestOnly } = outcome;
   const intact = manifestOnly
     ? 'records intact, and the files that they name are there with their sizes; no segment was read'
@@ -244,6 +255,7 @@ function summaryText(context: Context, found: Verified, outcome: Outcome): strin
     }),
     ...coverage.covered().map((range) => `covered: ${rangeText(context, range)}`),
     ...coverage.gaps().map((gap) => gapSentence(context, gap)),
+    ...clocks.all().map((difference): Sentence => ['warn', clockText(difference)]),
     `newest hash: ${newest ?? 'none'}`,
     ...requirementSentences(context, outcome),
     verdict,
@@ -265,7 +277,7 @@ export interface ArchiveCheckRow
   extends
     Readonly<Record<'problem' | 'path' | 'from' | 'to' | 'sha256', string | null>>,
     Readonly<Record<(typeof COUNTS)[number], number | null>> {
-  readonly kind: 'missing' | 'finding' | 'dropped' | 'covered' | 'gap' | 'archive';
+  readonly kind: 'missing' | 'finding' | 'dropped' | 'covered' | 'gap' | 'clock' | 'archive';
   readonly message: string;
 }
 

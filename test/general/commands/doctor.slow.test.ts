@@ -92,6 +92,20 @@ describe('svc doctor', () => {
     expect(code).toBe(0);
   });
 
+  it('svc doctor warns of a clock that differs by more than two seconds, and not of a smaller difference', async () => {
+    const sandbox = await startSandboxHere();
+    const clockAt = async (ms: number) => {
+      const { on } = await seen({ ...sandbox, clock: { ...systemClock, now: () => Date.now() + ms } });
+      return on['clock'];
+    };
+    expect(await clockAt(900)).toMatchObject({ result: 'ok', found: "matches the service's" });
+    expect(await clockAt(20_000)).toMatchObject({
+      result: 'warning',
+      found: expect.stringMatching(/^(?:19|20) s ahead of the service's$/),
+      fix: expect.stringContaining('archives record the difference'),
+    });
+  });
+
   it('svc doctor reports a refused key, a key of the other type, and one that lacks a permission', async () => {
     const { baseUrl, env } = await startSandboxHere();
     const refused = await seen({ baseUrl, env: { ...env, SVC_MANAGEMENT_API_KEY: 'no-such-key-1' } });
