@@ -55,7 +55,7 @@ async function idOf(context: Context, typed: string): Promise<string> {
   const found = await candidates(cached, typed);
   if (found.length === 0 && isBeginning) return typed;
   if (found.length > 0) return onlyOne(typed, found);
-  const { names, problem } = await readNames(context);
+  const { names, problem } = await readNames(context, service);
   const named = await candidates(names, typed);
   if (named.length > 0) return onlyOne(typed, named);
   throw unknownActor(typed, names, problem);
@@ -83,13 +83,18 @@ function onlyOne(typed: string, found: readonly string[]): string {
   return first;
 }
 
-async function readNames(context: Context): Promise<{ names: ApplicationNames; problem?: string }> {
+/** Reads the names of applications. Without the service, names that were read long ago must do. */
+async function readNames(
+  context: Context,
+  service: string | undefined,
+): Promise<{ names: ApplicationNames; problem?: string }> {
   try {
     return { names: await readApplications(context) };
   } catch (error) {
     if (!isSvcError(error)) throw error;
     context.signal.throwIfAborted();
-    return { names: new Map(), problem: error.message };
+    const { system, clock } = context;
+    return { names: knownApplicationsOf(system, service, clock.now(), { isOld: true }), problem: error.message };
   }
 }
 

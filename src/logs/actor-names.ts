@@ -1,85 +1,128 @@
 import { isSvcError, SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
-import { serviceOf } from '../cli/app/service.ts';
-import { type ApplicationNames, knownApplications, rememberApplications } from '../cli/config/cache.ts';
+import { type ApplicationNames, knownApplications, rememberActors, rememberApplications } from '../cli/config/cache.ts';
 import { cleanText, loadUnicodeWidth, type TextWidth } from '../cli/output/text.ts';
 import type { View } from '../cli/output/view.ts';
 import { isObject } from '../schema/json-value.ts';
 import type { Log } from '../schema/log.ts';
+import { type Actor, type ActorLabels, actorText, labelsOf } from './actor.ts';
 import { within } from './follow/follow.ts';
-import { logView } from './view.ts';
+import { peopleView } from './view.ts';
 
+/** How long the first entries wait for names. */
+const FIRST_MS = 300;
 /** How long a finished command waits for names, which only the next command can show. */
 const PATIENCE_MS = 3_000;
 const MAX_WIDTH = 23;
-const ID_LENGTH = 8;
+const MAX_SEEN = 100;
 
-/** Shows applications by name in a table. The first page uses the cache; later ones use a request made after the first. */
+type TenantActor = Actor & Pick<Log, 'tenant_id'>;
+
+/**
+ * Shows actors to people. The names of applications come from the cache; a command that reads entries of the service
+ * requests them after its first page, at most once a day.
+ */
 export class ActorNames {
   readonly view: View<Log>;
+  /** The service whose tenants the entries belong to: its base URL. Undefined for an archive that was not opened yet. */
+  service: string | undefined;
+  /** Whether names come from the cache only, because the command reads no service. */
+  isOffline = false;
   readonly #context: Context;
-  readonly #service: string;
-  readonly #byTenant = new Map<string, ApplicationNames | undefined>();
+  readonly #labels = new Map<string, { readonly labels: ActorLabels; readonly isFresh: boolean }>();
+  readonly #seen = new Map<string, Map<string, string>>();
   #reading: Promise<void> | undefined;
 
-  constructor(context: Context) {
+  constructor(context: Context, service: string | undefined) {
     this.#context = context;
-    this.#service = serviceOf(context);
-    const show = (value: unknown, log: Log): unknown => this.#nameOf(log) ?? value;
-    const columns = logView.columns.map((column) =>
-      column.path === 'actor_type' ? Object.assign({}, column, { show, least: MAX_WIDTH + ID_LENGTH + 3 }) : column,
-    );
-    this.view = { ...logView, columns };
+    this.service = service;
+    const { out, globals, plain } = context;
+    const width = globals.wide || plain ? Infinity : out.width;
+    this.view = peopleView((log) => this.textOf(log), width);
   }
 
+  /** Returns an actor for people. */
+  textOf(actor: TenantActor): string {
+    return actorText(actor, this.labelsOf(actor.tenant_id));
+  }
+
+  /** Returns the labels of a tenant's actors. */
+  labelsOf(tenantId: string | null | undefined): ActorLabels {
+    return tenantId ? this.#known(tenantId).labels : new Map();
+  }
+
+  /** Passes entries on, and requests names that they need. The first entries wait a moment for them. */
   async *learned(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
-    for await (const batch of batches) {
-      yield batch;
-      this.#reading ??= this.#learnFrom(batch);
-    }
-    const { clock, signal } = this.#context;
-    if (this.#reading) await within(this.#reading, PATIENCE_MS, { clock, signal });
-  }
-
-  #nameOf({ tenant_id: tenant, actor_id: id }: Log): string | undefined {
-    const name = tenant && id ? this.#namesOf(tenant)?.get(id) : undefined;
-    return name === undefined ? undefined : `${name} (${id?.slice(0, ID_LENGTH)})`;
-  }
-
-  #namesOf(tenantId: string): ApplicationNames | undefined {
-    if (!this.#byTenant.has(tenantId)) {
-      const { system, clock } = this.#context;
-      this.#byTenant.set(tenantId, knownApplications(system, { service: this.#service, tenantId }, clock.now()));
-    }
-    return this.#byTenant.get(tenantId);
-  }
-
-  #learnFrom(batch: readonly Log[]): Promise<void> | undefined {
-    const isUnnamed = ({ tenant_id: tenant, actor_id: id, actor_type: type }: Log): boolean =>
-      Boolean(tenant && id) && type !== 'user' && this.#namesOf(tenant ?? '') === undefined;
-    const tenantId = batch.find(isUnnamed)?.tenant_id;
-    if (typeof tenantId !== 'string') return undefined;
-    const reading = this.#learn(tenantId);
-    // A tail that ends earlier does not wait for the names.
-    reading.catch(() => undefined);
-    return reading;
-  }
-
-  async #learn(tenantId: string): Promise<void> {
-    const { system, clock } = this.#context;
-    const names = await this.#read();
-    if (names === undefined) return;
-    this.#byTenant.set(tenantId, names);
-    rememberApplications(system, { service: this.#service, tenantId }, names, clock.now());
-  }
-
-  /** Reads the names. An empty map if the key may not read them, which is cached too; undefined if the request failed. */
-  async #read(): Promise<ApplicationNames | undefined> {
     try {
-      return await readApplications(this.#context);
+      for await (const batch of batches) {
+        await this.learn(batch);
+        yield batch;
+      }
+      const { clock, signal } = this.#context;
+      if (this.#reading) await within(this.#reading, PATIENCE_MS, { clock, signal });
+    } finally {
+      this.remember();
+    }
+  }
+
+  /** Requests the names for actors, if they are not known yet, and waits a moment for them. */
+  async learn(actors: readonly TenantActor[]): Promise<void> {
+    for (const actor of actors) this.#see(actor);
+    if (this.isOffline || this.#reading !== undefined) return;
+    const tenantId = actors.find((actor) => this.#isUnnamed(actor))?.tenant_id;
+    if (typeof tenantId !== 'string') return;
+    this.#reading = this.#read(tenantId);
+    // A command that ends earlier does not wait for the names.
+    this.#reading.catch(() => undefined);
+    const { clock, signal } = this.#context;
+    await within(this.#reading, FIRST_MS, { clock, signal });
+  }
+
+  /** Keeps the actors that were shown for completion. */
+  remember(): void {
+    const { service } = this;
+    if (service === undefined) return;
+    for (const [tenantId, actors] of this.#seen) rememberActors(this.#context.system, { service, tenantId }, actors);
+    this.#seen.clear();
+  }
+
+  #see({ tenant_id: tenant, actor_id: id, actor_type: type }: TenantActor): void {
+    if (!tenant || !id) return;
+    const seen = this.#seen.get(tenant) ?? new Map<string, string>();
+    this.#seen.set(tenant, seen);
+    if (seen.size < MAX_SEEN) seen.set(id, type ?? '');
+  }
+
+  #isUnnamed({ tenant_id: tenant, actor_id: id, actor_type: type }: TenantActor): boolean {
+    return Boolean(tenant && id) && type !== 'user' && !this.#known(tenant ?? '').isFresh;
+  }
+
+  #known(tenantId: string): { readonly labels: ActorLabels; readonly isFresh: boolean } {
+    const { service } = this;
+    if (service === undefined) return { labels: new Map(), isFresh: false };
+    const { system, clock } = this.#context;
+    let known = this.#labels.get(tenantId);
+    if (known === undefined) {
+      const { names, isFresh } = knownApplications(system, { service, tenantId }, clock.now());
+      known = { labels: labelsOf(names), isFresh };
+      this.#labels.set(tenantId, known);
+    }
+    return known;
+  }
+
+  /** Reads the names. A refusal is remembered too, because it will stay; another failure is not. */
+  async #read(tenantId: string): Promise<void> {
+    const { service } = this;
+    if (service === undefined) return;
+    const { system, clock } = this.#context;
+    try {
+      const names = await readApplications(this.#context);
+      this.#labels.set(tenantId, { labels: labelsOf(names), isFresh: true });
+      rememberApplications(system, { service, tenantId }, names, clock.now());
     } catch (error) {
       if (!isSvcError(error)) throw error;
-      return error.code === 'forbidden' || error.code === 'not_found' ? new Map() : undefined;
+      if (error.code === 'forbidden' || error.code === 'not_found')
+        rememberApplications(system, { service, tenantId }, undefined, clock.now());
     }
   }
 }

@@ -2,8 +2,11 @@ import type { Context } from '../cli/app/command.ts';
 import { drawBar, drawSparkline } from '../cli/output/bars.ts';
 import { cleanText, hangingIndent, wrapWords } from '../cli/output/text.ts';
 import { fixedPercent, countText, formatNumber, parseTime } from '../cli/output/time.ts';
-import { HOUR_MS, type Interval, type StatsBy, type StatsRow } from './count.ts';
+import { type Actor, actorText } from './actor.ts';
+import { paint } from '../cli/output/view.ts';
+import { HOUR_MS, type Interval, OTHERS, type StatsBy, type StatsRow } from './count.ts';
 import { shownTime } from './sentences.ts';
+import { operationTone } from './view.ts';
 
 const BAR_COLUMNS = 16;
 const MAX_BARS = 12;
@@ -20,8 +23,13 @@ const TITLES = {
 
 type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'settings' | 'clock'>;
 
-/** Draws a sparkline over the hours, then a bar for each value, the most frequent first. */
-export function drawStats(context: Show, rows: readonly StatsRow[], interval: Interval): string {
+/** Draws a sparkline over the hours, then a bar for each value, the most frequent first. `actorOf` returns an actor for people. */
+export function drawStats(
+  context: Show,
+  rows: readonly StatsRow[],
+  interval: Interval,
+  actorOf: (actor: Actor) => string = actorText,
+): string {
   const all = rows.find(({ by }) => by === 'all')?.count ?? 0;
   const entries = countText(all, 'log entry');
   const title = `${entries} from ${shownTime(context, interval.since)} to ${shownTime(context, interval.until)}`;
@@ -29,7 +37,7 @@ export function drawStats(context: Show, rows: readonly StatsRow[], interval: In
   if (all > 0) {
     lines.push('', ...hourLines(context, rows));
     for (const by of ['entity_type', 'operation', 'actor_type', 'actor'] as const)
-      lines.push('', ...barLines(context, by, rowsBy(rows, by)));
+      lines.push('', ...barLines(context, by, rowsBy(rows, by), actorOf));
   }
   return `${lines.join('\n')}\n`;
 }
@@ -61,10 +69,15 @@ function hourLines(context: Show, rows: readonly StatsRow[]): string[] {
   ];
 }
 
-function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRow[]): string[] {
+function barLines(
+  context: Show,
+  by: keyof typeof TITLES,
+  rows: readonly StatsRow[],
+  actorOf: (actor: Actor) => string,
+): string[] {
   const shown = rows.slice(0, MAX_BARS);
   const most = Math.max(...shown.map(({ count }) => count));
-  const names = shown.map(nameOf);
+  const names = shown.map((row) => nameOf(row, actorOf));
   const nameWidth = Math.max(...names.map((name) => name.length));
   const countWidth = formatNumber(most).length;
   // A narrow terminal shows only the numbers.
@@ -73,13 +86,14 @@ function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRo
   // Names too long for numbers beside them have their numbers on the next line.
   const isNarrow = room < -'  '.length;
   const barWidth = Math.max(0, Math.min(BAR_COLUMNS, room));
-  const lines = shown.map(({ count, share }, index) => {
+  const lines = shown.map(({ count, share, value }, index) => {
     const name = names[index] ?? '';
     if (context.plain) return `${name}: ${formatNumber(count)} (${fixedPercent(share)})`;
     const numbers = `${formatNumber(count).padStart(countWidth)}  ${fixedPercent(share).padStart(6)}`;
     const bar = drawBar(count, most, barWidth, context);
     if (isNarrow) return [...wrapWords(name, columns - 2), `  ${numbers}`].map((line) => `  ${line}`).join('\n');
-    return `  ${name.padEnd(nameWidth)}  ${numbers}${bar === '' ? '' : `  ${context.palette.accent(bar)}`}`;
+    const label = paint(name.padEnd(nameWidth), by === 'operation' ? operationTone(value) : undefined, context.palette);
+    return `  ${label}  ${numbers}${bar === '' ? '' : `  ${context.palette.accent(bar)}`}`;
   });
   const left = rows.slice(MAX_BARS).reduce((sum, { count }) => sum + count, 0);
   if (left > 0)
@@ -87,11 +101,11 @@ function barLines(context: Show, by: keyof typeof TITLES, rows: readonly StatsRo
   return [TITLES[by], ...lines];
 }
 
-/** Returns a value for people. An actor's id is never cut, like every identifier. */
-function nameOf({ by, value, actor_type: type }: StatsRow): string {
+/** Returns a value for people. */
+function nameOf({ by, value, actor_type: type }: StatsRow, actorOf: (actor: Actor) => string): string {
   if (value === null) return '(none)';
+  if (by === 'actor' && value !== OTHERS) return cleanText(actorOf({ actor_id: value, actor_type: type }));
   const clean = cleanText(value);
-  if (by === 'actor') return type === null ? clean : `${clean} ${cleanText(type)}`;
   return clean.length > NAME_COLUMNS ? `${clean.slice(0, NAME_COLUMNS - 1)}…` : clean;
 }
 

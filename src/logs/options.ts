@@ -23,10 +23,13 @@ export const INTERVAL_PARAMETERS = {
 /** The filters that svc applies itself. Help marks them with an asterisk. */
 export const ENTRY_PARAMETERS = {
   operation: repeated('--operation <name>', 'only this operation, such as create; may be repeated *', text),
-  actor: repeated(
-    '--actor <id|name>',
-    'only what this actor did: its id, a beginning of it, or an application; may be repeated *',
-    text,
+  actor: suggesting(
+    'actor',
+    repeated(
+      '--actor <id|name>',
+      'only what this actor did: its id, a beginning of it, or an application; may be repeated *',
+      text,
+    ),
   ),
   actorType: repeated('--actor-type <type>', 'only this type of actor, such as user; may be repeated *', text),
   grep: value('--grep <regex>', 'only entries whose message matches *', pattern),
@@ -79,10 +82,17 @@ export function intervalOf({ since, until }: IntervalInput, now: number) {
   return interval;
 }
 
-/** Returns names of actors for a table on a terminal with the default columns; otherwise undefined. */
-export async function actorNames(context: Context) {
+/**
+ * Returns names of actors for a person at a terminal who chose no fields; otherwise undefined. An archive sets the service
+ * when it is opened.
+ */
+export async function actorNames(context: Context, source: 'service' | 'archive' = 'service') {
   if (!context.out.isTerminal || !isForPeople(context) || context.globals.fields !== undefined) return undefined;
-  return new (await import('./actor-names.ts')).ActorNames(context);
+  const [{ ActorNames }, { serviceOf }] = await Promise.all([
+    import('./actor-names.ts'),
+    import('../cli/app/service.ts'),
+  ]);
+  return new ActorNames(context, source === 'service' ? serviceOf(context) : undefined);
 }
 
 /** Returns the request for the first page of entries, for `--curl`. */

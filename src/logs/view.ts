@@ -1,13 +1,15 @@
-import type { View } from '../cli/output/view.ts';
+import type { Column, Tone, View } from '../cli/output/view.ts';
 import { LOG_FIELDS } from '../schema/log-fields.ts';
 import type { Log } from '../schema/log.ts';
+import { entityText } from './actor.ts';
 
+/** The columns of a pipe and of --fields: the values as the service sent them. */
 export const logView: View<Log> = {
   name: 'log entry',
   fields: LOG_FIELDS,
   columns: [
     { path: 'created_at', kind: 'time' },
-    { path: 'operation', kind: 'text', paint: (value) => (value === 'delete' ? 'bad' : undefined) },
+    { path: 'operation', kind: 'text', paint: operationTone },
     { path: 'entity_type', header: 'entity', kind: 'text' },
     { path: 'actor_type', header: 'actor', kind: 'text' },
     { path: 'entity_id', kind: 'id', priority: 2 },
@@ -15,6 +17,57 @@ export const logView: View<Log> = {
     { path: 'message', kind: 'text', priority: 3, repeats: onlyRepeats },
   ],
 };
+
+/** Returns the color of an operation, which is the same in every view. */
+export function operationTone(operation: unknown): Tone | undefined {
+  switch (operation) {
+    case 'create':
+      return 'good';
+    case 'update':
+      return 'warn';
+    case 'delete':
+      return 'bad';
+    case 'read':
+      return 'quiet';
+    default:
+      return undefined;
+  }
+}
+
+/** A terminal of this width has room for the whole id of the entity beside a time, an operation and an actor. */
+const ROOMY_COLUMNS = 116;
+/** The widths below which another column drops first: a type with a short id, one with a whole id, and a name. */
+const LEAST_WIDTHS = { entity: 25, wholeEntity: 60, actor: 20 } as const;
+
+/** Returns the columns for a person at a terminal, with actors by name. A width of Infinity shows all ids whole. */
+export function peopleView(actorOf: (log: Log) => string, width: number): View<Log> {
+  const isRoomy = width >= ROOMY_COLUMNS && width < Infinity;
+  const entity = isRoomy
+    ? { show: unlessOdd(wholeEntity), least: LEAST_WIDTHS.wholeEntity }
+    : { show: unlessOdd(entityText), least: LEAST_WIDTHS.entity };
+  const columns = logView.columns.flatMap((column): readonly Column<Log>[] => {
+    switch (column.path) {
+      case 'actor_type':
+        return [{ ...column, show: unlessOdd(actorOf), least: LEAST_WIDTHS.actor }];
+      case 'entity_type':
+        return [width === Infinity ? column : { ...column, ...entity }];
+      case 'entity_id':
+        return isRoomy ? [] : [column];
+      default:
+        return [column];
+    }
+  });
+  return { ...logView, columns };
+}
+
+function wholeEntity({ entity_type: type, entity_id: id }: Log): string {
+  return [type, id].filter(Boolean).join(' ');
+}
+
+/** Shows a value of another type than documented as the service sent it. */
+function unlessOdd(textOf: (log: Log) => string): Column<Log>['show'] {
+  return (value, log) => (value === undefined || value === null || typeof value === 'string' ? textOf(log) : value);
+}
 
 // A message such as "Card created" repeats the columns "create" and "card".
 function onlyRepeats({ operation, entity_type: type, message }: Log): boolean {

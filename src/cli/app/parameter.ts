@@ -24,6 +24,7 @@ export type Suggestion = readonly [value: string, description: string];
 export type Suggest =
   | 'profile'
   | 'entity type'
+  | 'actor'
   | 'field'
   | 'job'
   | 'run'

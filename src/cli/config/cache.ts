@@ -78,51 +78,109 @@ interface Owner {
 }
 
 const APPLICATIONS = 'applications.json';
-const APPLICATIONS_KEPT_MS = 86_400_000;
+const DAY_MS = 86_400_000;
+const MAX_SEEN = 100;
+const MAX_TENANTS = 50;
 
-/** Returns the names of a tenant's applications, if they were read within a day; none if reading them was refused. */
-export function knownApplications(system: PathsHost, owner: Owner, now: number): ApplicationNames | undefined {
-  const known = freshApplications(system, now)[keyOf(owner)];
-  return known && new Map(known.names);
+/** The names of a tenant's applications. They are fresh for a day, even if there are none because reading was refused. */
+export interface KnownNames {
+  readonly names: ApplicationNames;
+  readonly isFresh: boolean;
 }
 
-/** Returns the names of all tenants' applications that were read within a day, at one service or at all. */
-export function knownApplicationsOf(system: PathsHost, service: string | undefined, now: number): ApplicationNames {
-  const tenants = Object.entries(freshApplications(system, now)).filter(
-    ([key]) => service === undefined || key.startsWith(`${service} `),
+/** Returns the names of a tenant's applications as they were last read, such as for a review of an archive. */
+export function knownApplications(system: PathsHost, owner: Owner, now: number): KnownNames {
+  const known = tenantsOf(system)[keyOf(owner)];
+  return known === undefined
+    ? { names: new Map(), isFresh: false }
+    : { names: new Map(known.names), isFresh: isFresh(known, now) };
+}
+
+/** Returns the names of all tenants' applications, at one service or at all; only those read within a day unless `isOld`. */
+export function knownApplicationsOf(
+  system: PathsHost,
+  service: string | undefined,
+  now: number,
+  { isOld = false } = {},
+): ApplicationNames {
+  const tenants = Object.entries(tenantsOf(system)).filter(
+    ([key, known]) => (service === undefined || key.startsWith(`${service} `)) && (isOld || isFresh(known, now)),
   );
   return new Map(tenants.flatMap(([, { names }]) => names));
 }
 
-/** Stores the names of a tenant's applications for a day; a failure is ignored. */
-export function rememberApplications(system: PathsHost, owner: Owner, names: ApplicationNames, now: number): void {
-  const tenants = { ...freshApplications(system, now), [keyOf(owner)]: { at: now, names: [...names] } };
-  writeCache(system, APPLICATIONS, { version: 1, tenants });
+/** Stores the names of a tenant's applications; a refusal, undefined, keeps the old ones. A failure is ignored. */
+export function rememberApplications(
+  system: PathsHost,
+  owner: Owner,
+  names: ApplicationNames | undefined,
+  now: number,
+): void {
+  const { names: old = [], seen = [] } = tenantsOf(system)[keyOf(owner)] ?? {};
+  writeTenant(system, owner, { at: now, names: names === undefined ? old : [...names], seen });
+}
+
+/** Stores actors that entries named, by id with their types, for completion. A failure is ignored. */
+export function rememberActors(system: PathsHost, owner: Owner, actors: ReadonlyMap<string, string>): void {
+  const { at = 0, names = [], seen = [] } = tenantsOf(system)[keyOf(owner)] ?? {};
+  const known = new Map(seen);
+  if ([...actors.keys()].every((id) => known.has(id))) return;
+  writeTenant(system, owner, { at, names, seen: [...new Map([...seen, ...actors])].slice(-MAX_SEEN) });
+}
+
+/**
+ * Returns the actors that completion offers, each with its meaning: names of applications, then ids that entries named and
+ * those of applications that share a name.
+ */
+export function knownActors(system: PathsHost): Named[] {
+  const tenants = Object.values(tenantsOf(system));
+  const names = new Map(tenants.flatMap((tenant) => tenant.names));
+  const seen = new Map(tenants.flatMap((tenant) => tenant.seen ?? []));
+  const all = [...names.values()];
+  const isShared = (name: string): boolean => all.indexOf(name) !== all.lastIndexOf(name);
+  const shared = [...names].filter(([, name]) => isShared(name));
+  const unique = [...names].filter(([, name]) => !isShared(name));
+  const ids = new Set([...seen.keys(), ...shared.map(([id]) => id)]);
+  return [
+    ...unique.map(([id, name]) => [name, `application ${id}`] as const),
+    ...[...ids].map((id) => [id, names.get(id) ?? seen.get(id) ?? ''] as const),
+  ];
 }
 
 interface Applications {
-  /** The time of reading, in epoch milliseconds. */
+  /** The time of reading the names, in epoch milliseconds; 0 if they were never read. */
   readonly at: number;
   readonly names: readonly Named[];
+  /** Ids of actors that entries named, with their types, the newest last. */
+  readonly seen?: readonly Named[] | undefined;
 }
 
 function keyOf({ service, tenantId }: Owner): string {
   return `${service} ${tenantId}`;
 }
 
-function freshApplications(system: PathsHost, now: number): Readonly<Record<string, Applications>> {
+function isFresh({ at }: Applications, now: number): boolean {
+  return at <= now && now < at + DAY_MS;
+}
+
+/** Writes what is known of a tenant. The tenants written longest ago go when there are too many. */
+function writeTenant(system: PathsHost, owner: Owner, known: Applications): void {
+  const others = Object.entries(tenantsOf(system)).filter(([key]) => key !== keyOf(owner));
+  const tenants = Object.fromEntries([...others, [keyOf(owner), known] as const].slice(-MAX_TENANTS));
+  writeCache(system, APPLICATIONS, { version: 1, tenants });
+}
+
+function tenantsOf(system: PathsHost): Readonly<Record<string, Applications>> {
   const tenants = objectOrUndefined(readCache(system, APPLICATIONS)['tenants']) ?? {};
-  const fresh = Object.entries(tenants).filter(
-    (entry): entry is [string, Applications] =>
-      isApplications(entry[1]) && entry[1].at <= now && now < entry[1].at + APPLICATIONS_KEPT_MS,
+  return Object.fromEntries(
+    Object.entries(tenants).filter((entry): entry is [string, Applications] => isApplications(entry[1])),
   );
-  return Object.fromEntries(fresh);
 }
 
 function isApplications(value: unknown): value is Applications {
   if (!isObject(value)) return false;
-  const { at, names } = value;
-  return typeof at === 'number' && Array.isArray(names) && names.every(isNamed);
+  const { at, names, seen = [] } = value;
+  return typeof at === 'number' && [names, seen].every((list) => Array.isArray(list) && list.every(isNamed));
 }
 
 function readCache(system: PathsHost, name: string): Readonly<Record<string, unknown>> {

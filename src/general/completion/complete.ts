@@ -134,6 +134,8 @@ async function suggestionsOf(suggest: Suggest, sources: Sources): Promise<readon
       return [...storedProfiles(sources.system), [SANDBOX_PROFILE, 'the embedded sandbox']];
     case 'entity type':
       return entityTypes(sources);
+    case 'actor':
+      return (await import('../../cli/config/cache.ts')).knownActors(sources.system);
     case 'field':
       return fieldNames(sources.fields).map((field) => [field, '']);
     case 'job':

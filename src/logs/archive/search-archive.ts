@@ -3,6 +3,7 @@ import { flag, type Input, value } from '../../cli/app/parameter.ts';
 import { integer } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
+import type { ActorNames } from '../actor-names.ts';
 import { filterOf, type EntryFilter } from '../entry-filter.ts';
 import type { TailPosition } from '../entry.ts';
 import { idsAmong, isAbout, matches, valuesAmong } from '../filter.ts';
@@ -31,11 +32,12 @@ export const parameters = {
 export type SearchInput = Input<typeof parameters> & { readonly retention?: number | undefined };
 type Bounds = ReturnType<typeof intervalOf>;
 
-/** Prints the matching entries of an archive, and with `live` those that the service has after its end. */
+/** Prints the matching entries of an archive, and with `live` those that the service has after its end. `actors` are shown. */
 export async function searchArchive(
   context: Context,
   typed: SearchInput,
   print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>,
+  actors?: ActorNames,
 ): Promise<void> {
   const input = await filterOf(context, typed);
   const bounds = intervalOf(input, context.clock.now());
@@ -48,6 +50,10 @@ export async function searchArchive(
   const { position, ...manifest } = input.live
     ? await readManifestAndPosition(store, bounds)
     : { ...(await readManifest(store, bounds)), position: undefined };
+  if (actors) {
+    actors.service = manifest.first.service;
+    actors.isOffline = !input.live;
+  }
   const more = position && (await liveOf(context, input, { store, manifest, bounds, position }));
   reportGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
   const index = await lookUp(store, manifest.index, idsAmong(input));
@@ -56,29 +62,35 @@ export async function searchArchive(
   const segments = manifest.segments.filter(({ sha256 }) => index.bySegment.get(sha256)?.wanted.length !== 0);
   let read = 0;
   const parts = segments.map((segment) => partToRead(index, segment));
-  const shown = await withByteProgress(context, { dir: input.dir, label: 'search', segments: parts }, (onBytes) =>
-    print(
-      searchSegments(store, {
-        ...bounds,
-        segments,
-        index,
-        matches: (log) => isAbout(log, input) && matches(log, input),
-        among: valuesAmong(input),
-        limit: input.limit,
-        more,
-        signal: context.signal,
-        onBytes,
-        onRead: (entries) => {
-          read += entries;
-        },
-      }),
-    ),
-  );
+  const shown = await withByteProgress(context, { dir: input.dir, label: 'search', segments: parts }, (onBytes) => {
+    const found = searchSegments(store, {
+      ...bounds,
+      segments,
+      index,
+      matches: (log) => isAbout(log, input) && matches(log, input),
+      among: valuesAmong(input),
+      limit: input.limit,
+      more,
+      signal: context.signal,
+      onBytes,
+      onRead: (entries) => {
+        read += entries;
+      },
+    });
+    return print(actors?.learned(found) ?? found);
+  });
   const where = `${segments.length} of ${countText(manifest.allSegments, 'segment')}`;
+  reportFound(context, input, { shown, read, where });
+}
+
+function reportFound(
+  context: Context,
+  { limit, near }: SearchInput & EntryFilter,
+  { shown, read, where }: { readonly shown: number; readonly read: number; readonly where: string },
+): void {
   context.notices.note(`${countText(shown, 'entry')} found; ${formatNumber(read)} read, in ${where}`);
-  if (input.limit !== undefined && shown >= input.limit)
-    context.notices.note('there may be more: use a larger --limit');
-  input.near.report(context);
+  if (limit !== undefined && shown >= limit) context.notices.note('there may be more: use a larger --limit');
+  near.report(context);
 }
 
 /** Opens the service's entries after the end of the archive. The only other request finds the tenant of the key. */

@@ -9,7 +9,7 @@ import type { Log } from '../../schema/log.ts';
 import { searchArchive } from '../archive/search-archive.ts';
 import { filterOf } from '../entry-filter.ts';
 import { matches } from '../filter.ts';
-import { ENTITY_PARAMETERS, entityFilter, RETENTION_PARAMETERS, firstRequest } from '../options.ts';
+import { actorNames, ENTITY_PARAMETERS, entityFilter, RETENTION_PARAMETERS, firstRequest } from '../options.ts';
 import { logView } from '../view.ts';
 
 const NO_FILTERS = {
@@ -42,9 +42,10 @@ export const history = defineCommand({
   },
   async run(context, { id: entityId, archive, entityType, retention }) {
     const typed = { ...NO_FILTERS, entityType, entityId, retention };
-    const print = await listPrinter(context, logView);
+    const actors = await actorNames(context, archive === undefined ? 'service' : 'archive');
+    const print = await listPrinter(context, actors?.view ?? logView);
     if (archive !== undefined)
-      return searchArchive(context, { ...typed, dir: archive, live: true }, print).catch((error: unknown) => {
+      return searchArchive(context, { ...typed, dir: archive, live: true }, print, actors).catch((error: unknown) => {
         const filters = [...option('--entity-id', entityId), ...option('--entity-type', entityType)];
         throw orWithoutKey(error, ['logs', 'search', archive, ...filters]);
       });
@@ -66,7 +67,8 @@ export const history = defineCommand({
         onGap: () => undefined,
       },
     );
-    const shown = await print(logsIn(entries.read()));
+    const logs = logsIn(entries.read());
+    const shown = await print(actors?.learned(logs) ?? logs);
     if (shown === 0) context.notices.note('no log entries');
     context.notices.note(`from the last ${formatDuration(retentionMs)}; --archive adds what is older`);
     input.near.report(context);

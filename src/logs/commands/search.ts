@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/app/command.ts';
 import { listPrinter } from '../../cli/app/print.ts';
 import { parameters, searchArchive } from '../archive/search-archive.ts';
+import { actorNames } from '../options.ts';
 import { logView } from '../view.ts';
 
 export const search = defineCommand({
@@ -18,7 +19,8 @@ export const search = defineCommand({
   fields: logView.fields,
   parameters,
   async run(context, input) {
-    const print = await listPrinter(context, logView);
-    await searchArchive(context, input, print);
+    const actors = await actorNames(context, 'archive');
+    const print = await listPrinter(context, actors?.view ?? logView);
+    await searchArchive(context, input, print, actors);
   },
 });

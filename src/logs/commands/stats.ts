@@ -6,11 +6,13 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { countText, isoTime, parseTime, wholeSecond } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
-import type { Interval, LogCounts, StatsRow } from '../count.ts';
+import type { ActorNames } from '../actor-names.ts';
+import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
 import { type EntryFilter, filterOf } from '../entry-filter.ts';
 import { matches, reportFiltered, valuesAmong, isAbout } from '../filter.ts';
 import type { TailEvent } from '../follow/follow.ts';
 import {
+  actorNames,
   INTERVAL_PARAMETERS,
   ENTITY_PARAMETERS,
   ENTRY_PARAMETERS,
@@ -60,9 +62,11 @@ export const stats = defineCommand({
   fields: statsView.fields,
   parameters,
   async run(context, { dir, ...typed }) {
-    const print = await statsPrinter(context);
+    const actors = await actorNames(context, dir === undefined ? 'service' : 'archive');
+    const print = await statsPrinter(context, actors);
     const input = await filterOf(context, typed);
     const counted = dir === undefined ? await countService(context, input) : await countArchive(context, input, dir);
+    if (actors) await nameActors(actors, counted);
     if (counted.counts.entries === 0) context.notices.note('no log entries');
     if (counted.counts.hasOtherActors)
       context.notices.note('too many actors to count each: those met last are counted as (others)');
@@ -82,13 +86,35 @@ export const stats = defineCommand({
 interface Counted {
   readonly counts: LogCounts;
   readonly interval: Interval;
+  readonly tenantId: string | undefined;
+  /** The service of the archive whose entries were counted. */
+  readonly service?: string;
+}
+
+/** Reads the names of the counted actors that are no users; of an archive, only from the cache. */
+async function nameActors(actors: ActorNames, { counts, interval, tenantId, service }: Counted): Promise<void> {
+  actors.service ??= service;
+  actors.isOffline = service !== undefined;
+  const rows = counts.rows(interval).filter(({ by, value }) => by === 'actor' && value !== OTHERS);
+  await actors.learn(rows.map(({ value, actor_type }) => ({ tenant_id: tenantId, actor_id: value, actor_type })));
+  actors.remember();
 }
 
 // Opening the printer checks --fields before the first request.
-async function statsPrinter(context: Context): Promise<(counted: Counted) => Promise<void>> {
+async function statsPrinter(
+  context: Context,
+  actors: ActorNames | undefined,
+): Promise<(counted: Counted) => Promise<void>> {
   if (isDrawn(context)) {
-    const { drawStats } = await import('../draw-stats.ts');
-    return ({ counts, interval }) => context.out.write(drawStats(context, counts.rows(interval), interval));
+    const [{ drawStats }, { actorText, wholeActorText }] = await Promise.all([
+      import('../draw-stats.ts'),
+      import('../actor.ts'),
+    ]);
+    const textOf = context.globals.wide || !context.out.isTerminal ? wholeActorText : actorText;
+    return ({ counts, interval, tenantId }) => {
+      const labels = actors?.labelsOf(tenantId);
+      return context.out.write(drawStats(context, counts.rows(interval), interval, (actor) => textOf(actor, labels)));
+    };
   }
   const print = await listPrinter<StatsRow>(context, statsView);
   return async ({ counts, interval }) => {
@@ -118,12 +144,14 @@ async function countService(context: Context, input: CountFilter): Promise<Count
   });
   const live = context.system.stderr.isTTY === true ? context.progress.waiting('logs') : undefined;
   let read = 0;
+  let tenantId: string | undefined;
   try {
     for await (const logs of tail.batches()) {
       for (const log of logs) {
         const at = parseTime(log.created_at);
         if (at !== undefined && (at < since || at >= (until ?? Infinity))) continue;
         read += 1;
+        tenantId ??= log.tenant_id ?? undefined;
         if (matches(log, input)) counts.add(log);
       }
       live?.update({ state: `${countText(read, 'entry')} read` });
@@ -133,7 +161,7 @@ async function countService(context: Context, input: CountFilter): Promise<Count
     live?.fail();
   }
   reportFiltered(context, input, { shown: counts.entries, read });
-  return { counts, interval: { since, until: until ?? client.now() } };
+  return { counts, interval: { since, until: until ?? client.now() }, tenantId };
 }
 
 /** The shortest gap to report. Retention always deletes some entries while the first ones are read. */
@@ -171,5 +199,6 @@ async function countArchive(context: Context, input: CountFilter, dir: string): 
       if (isAbout(log, input) && matches(log, input)) counts.add(log, bucket);
     },
   });
-  return { counts, interval };
+  const { service, tenant_id: tenantId } = manifest.first;
+  return { counts, interval, service, tenantId };
 }

@@ -13,13 +13,13 @@ import {
 import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
 import { argument, choice, flag, type Parameters, repeated, rest, value } from '../../../src/cli/app/parameter.ts';
 import { text } from '../../../src/cli/app/value-parsers.ts';
-import { rememberEntityTypes } from '../../../src/cli/config/cache.ts';
+import { rememberActors, rememberApplications, rememberEntityTypes } from '../../../src/cli/config/cache.ts';
 import type { PathsHost } from '../../../src/cli/config/paths.ts';
 import { candidatesFor } from '../../../src/general/completion/complete.ts';
 
 const list = command('list', {
   entityType: { ...value('--entity-type <type>', 'only this type', text), suggest: 'entity type' },
-  actor: repeated('--actor <id>', 'only this actor *', text),
+  actor: { ...repeated('--actor <id>', 'only this actor *', text), suggest: 'actor' },
   all: flag('--all', 'every page'),
 });
 const submit = command('submit', {
@@ -192,6 +192,32 @@ describe('completion of values', () => {
     expect((await ask('logs', '--entity-type', 'c')).candidates).toEqual([
       ['card', 'Card'],
       ['custom', String.raw`Custom\x1b[31m`],
+    ]);
+  });
+
+  it('completion of values offers the names of applications, and the ids that entries named', async () => {
+    expect(await words('logs', '--actor', '')).toEqual([]);
+    const owner = { service: 'https://a.example.com', tenantId: 't-1' };
+    const names = [
+      ['id-1', 'Nightly refresh'],
+      ['id-2', 'Twin'],
+      ['id-3', 'Twin'],
+    ] as const;
+    rememberApplications(system(), owner, new Map(names), 1);
+    rememberActors(
+      system(),
+      owner,
+      new Map([
+        ['id-1', 'application'],
+        ['id-4', 'user'],
+      ]),
+    );
+    expect((await ask('logs', '--actor', '')).candidates).toEqual([
+      ['Nightly refresh', 'application id-1'],
+      ['id-1', 'Nightly refresh'],
+      ['id-4', 'user'],
+      ['id-2', 'Twin'],
+      ['id-3', 'Twin'],
     ]);
   });
 
