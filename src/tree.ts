@@ -191,6 +191,11 @@ const SANDBOX: readonly Entry[] = [
     'list the card tokens of the sandbox, and the result of each',
     () => import('./sandbox/commands/cards.ts'),
   ),
+  entry(
+    'outcome',
+    'set the outcomes of 3-D Secure in the sandbox, also while it runs, or list them',
+    () => import('./sandbox/commands/outcome.ts'),
+  ),
   entry('clock', "move the sandbox's clock, or show it", () => import('./sandbox/commands/clock.ts')),
   entry(
     'requests',

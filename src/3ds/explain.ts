@@ -1,4 +1,5 @@
 import { nearest } from '../base/security/typed-word.ts';
+import { OUTCOME_WORDS } from '../schema/three-ds/outcome-words.ts';
 import table from './meanings.json' with { type: 'json' };
 
 /** The meaning of a value in a 3DS response, for operators. */
@@ -12,14 +13,33 @@ export interface Meaning {
   /** The party that bears the loss of a fraudulent payment, if the value determines it. */
   readonly liability?: string | undefined;
   readonly next: string;
+  /** The outcome with which the sandbox produces the value, such as `reason=card-expired`. */
+  readonly sandbox?: string | undefined;
 }
 
 type Table = Readonly<Record<string, Readonly<Record<string, Omit<Meaning, 'kind' | 'name'>>>>>;
 
+/** The word of the sandbox that decides values of a kind. */
+const WORDS_BY_KIND: Readonly<Record<string, string>> = {
+  'authentication status': 'status',
+  'authentication status reason': 'reason',
+  'challenge type': 'challenge',
+  'challenge cancel reason': 'cancel',
+  'whitelist status': 'whitelist',
+  'whitelist status source': 'source',
+};
+
 /** The meanings of all documented values in 3DS responses. */
 export const MEANINGS: readonly Meaning[] = Object.entries(table as Table).flatMap(([kind, values]) =>
-  Object.entries(values).map(([name, value]) => Object.assign({ kind, name }, value)),
+  Object.entries(values).map(([name, value]) =>
+    Object.assign({ kind, name, sandbox: sandboxOutcome(kind, name) }, value),
+  ),
 );
+
+function sandboxOutcome(kind: string, name: string): string | undefined {
+  const word = WORDS_BY_KIND[kind];
+  return word !== undefined && OUTCOME_WORDS[word]?.includes(name) ? `${word}=${name}` : undefined;
+}
 
 /** Finds all meanings of a name or an EMV code, which may have several. Case, `_` and a leading 0 are ignored. */
 export function explain(word: string): Meaning[] {

@@ -21,7 +21,7 @@ export type ScenarioResult = ReturnType<typeof resultOf>;
 
 export const scenarioView: View<ScenarioResult> = {
   name: 'scenario',
-  fields: fieldPaths('scenario result expected got reason session seconds'),
+  fields: fieldPaths('scenario result expected expected_reason got reason session seconds'),
   columns: [
     { path: 'result', kind: 'status', paint: (result) => (result === 'passed' ? 'good' : 'bad') },
     { path: 'scenario', kind: 'text', least: 30 },
@@ -45,34 +45,39 @@ export interface PlannedScenario {
   readonly session: CreateSession;
   readonly body: AuthenticateRequest;
   readonly expect: string;
+  readonly reason?: string | undefined;
+  readonly outcome?: string | undefined;
   readonly challenge: ChallengeReply;
 }
 
 /** Finds the card of a scenario and checks its body before any request. File names are relative to `directory`. */
 export async function planScenario(
   context: Context,
-  { name, body: file, type, expect, challenge, ...card }: Scenario,
+  { name, body: file, type, expect, reason, outcome, challenge, ...card }: Scenario,
   { directory = '', set = [] }: { readonly directory?: string; readonly set?: readonly Setting[] } = {},
 ): Promise<PlannedScenario> {
+  if (outcome !== undefined) requireSandbox(context, 'an outcome is set at the sandbox');
   const session = { ...(await tokenOf(context, card)), type };
   const given = file === undefined || file === '-' ? file : path.join(directory, file);
   const body = given === undefined ? await exampleFor(type, set) : await readBody(context, given, set, false);
   const { checkBody } = await import('./check-body.ts');
   checkViolations(given ?? 'the example body', checkBody(body, type), false);
-  return { name, session, body: body as AuthenticateRequest, expect, challenge };
+  return { name, session, body: body as AuthenticateRequest, expect, reason, outcome, challenge };
 }
 
 async function tokenOf(
-  { settings: { sandbox, baseUrl } }: Context,
+  context: Context,
   { card, token, token_intent }: Pick<Scenario, 'card' | 'token' | 'token_intent'>,
 ): Promise<Omit<CreateSession, 'type'>> {
   if (card === undefined) return token === undefined ? { token_intent_id: token_intent } : { token_id: token };
-  if (!sandbox && baseUrl !== undefined && !isLoopbackHost(baseUrl.value.hostname)) {
-    throw new SvcError('usage', 'a card is a test card of the sandbox, and this is another service', {
-      hint: 'Give the id of the token of the test card: --token, or token in a suite.',
-    });
-  }
+  const hint = 'Give the id of the token of the test card: --token, or token in a suite.';
+  requireSandbox(context, 'a card is a test card of the sandbox', hint);
   return { token_id: findTestCard(await threeDsCards(), card).token };
+}
+
+function requireSandbox({ settings: { sandbox, baseUrl } }: Context, what: string, hint?: string): void {
+  if (sandbox || baseUrl === undefined || isLoopbackHost(baseUrl.value.hostname)) return;
+  throw new SvcError('usage', `${what}, and this is another service`, { hint: hint ?? 'Add --sandbox.' });
 }
 
 async function exampleFor(sessionType: SessionType, set: readonly Setting[]): Promise<unknown> {
@@ -86,10 +91,17 @@ async function exampleFor(sessionType: SessionType, set: readonly Setting[]): Pr
 export async function runScenario(context: Context, client: Client, planned: PlannedScenario, timeoutMs = 600_000) {
   const started = context.clock.now();
   const { id } = await client.threeDs.create(planned.session);
+  if (planned.outcome !== undefined) await setOutcome(client, `${planned.outcome}@session ${id}`);
   const got = await outcomeOf(context, client, id, planned, timeoutMs);
-  const outcome = /^(?:successful|[45]\d\d)$/.test(got) ? undefined : await sessionOutcome(client, id);
-  const reason = outcome?.authentication_status_reason ?? outcome?.challenge_cancel_reason ?? undefined;
+  const isPlain = planned.reason === undefined && got === 'successful';
+  const outcome = isPlain || /^[45]\d\d$/.test(got) ? undefined : await sessionOutcome(client, id);
+  const reasons = [outcome?.authentication_status_reason, outcome?.challenge_cancel_reason];
+  const reason = reasons.find((one) => one === planned.reason && one) ?? reasons.find((one) => one) ?? undefined;
   return resultOf(planned, got, reason, id, context.clock.now() - started);
+}
+
+async function setOutcome({ any }: Client, outcome: string): Promise<void> {
+  await any.send({ method: 'POST', path: '/sandbox/outcomes', key: 'private', body: { outcome } });
 }
 
 /** The result of a scenario that an error ended. */
@@ -98,11 +110,19 @@ export function failedResult(planned: PlannedScenario, { code, status }: SvcErro
 }
 
 /** Makes the result of a scenario, from statuses, codes and ids only. `got` is a status, an HTTP status, or `error`. */
-function resultOf({ name, expect }: PlannedScenario, got: string, reason?: string, session?: string, ms = 0) {
+function resultOf(
+  { name, expect, ...planned }: PlannedScenario,
+  got: string,
+  reason?: string,
+  session?: string,
+  ms = 0,
+) {
+  const isExpected = got === expect && (planned.reason === undefined || planned.reason === reason);
   return {
     scenario: name,
-    result: got === expect ? 'passed' : 'failed',
+    result: isExpected ? 'passed' : 'failed',
     expected: expect,
+    expected_reason: planned.reason ?? null,
     got: codeIn(got) ?? 'unknown',
     reason: codeIn(reason),
     session: codeIn(session),

@@ -2,6 +2,7 @@ import { SvcError } from '../base/errors.ts';
 import { containsCardNumber } from '../base/security/card-number.ts';
 import { nearest, typedWord } from '../base/security/typed-word.ts';
 import { isObject } from '../schema/json-value.ts';
+import { OUTCOME_WORDS } from '../schema/three-ds/outcome-words.ts';
 import { AUTHENTICATION_STATUSES, SESSION_TYPES, type SessionType } from '../schema/three-ds/values.ts';
 
 /** One authentication and its expected outcome. */
@@ -16,6 +17,10 @@ export interface Scenario {
   readonly body?: string | undefined;
   /** The expected status of the authentication, or the HTTP status of its refusal. */
   readonly expect: string;
+  /** The expected reason of the status, or of a canceled challenge; any reason if absent. */
+  readonly reason?: string | undefined;
+  /** An outcome that the sandbox is given for the session, such as `reason=card-expired`. */
+  readonly outcome?: string | undefined;
   /** The cardholder's reply to a challenge of the sandbox. */
   readonly challenge: ChallengeReply;
 }
@@ -58,8 +63,29 @@ const RULES: Readonly<Record<string, Rule>> = {
     words: `${AUTHENTICATION_STATUSES.join(', ')}, or an HTTP status such as 424`,
     holds: (value) => isExpectation(String(value)),
   },
+  reason: {
+    words: 'a reason of a status or of a canceled challenge',
+    holds: (value) => typeof value === 'string' && REASONS.includes(value),
+  },
+  outcome: {
+    words: 'an outcome of the sandbox, such as reason=card-expired',
+    holds: (value) => typeof value === 'string' && isOutcome(value),
+  },
   challenge: oneOf(CHALLENGE_REPLIES),
 };
+
+/** The reasons of a status and of a canceled challenge. */
+export const REASONS = [...(OUTCOME_WORDS['reason'] ?? []), ...(OUTCOME_WORDS['cancel'] ?? [])];
+
+/** Whether a text is an outcome without a target, since a scenario's own session is the target. */
+export function isOutcome(text: string): boolean {
+  return text.split(',').every((word) => {
+    const [name = '', value = '', ...more] = word.trim().split('=');
+    if (more.length > 0) return false;
+    if (name === 'eci') return /^\d\d$/.test(value);
+    return Object.hasOwn(OUTCOME_WORDS, name) && OUTCOME_WORDS[name]?.includes(value) === true;
+  });
+}
 
 /** Members that may also stand beside the list, as defaults for all scenarios. */
 const DEFAULTS = ['type', 'body', 'challenge'];

@@ -6,6 +6,7 @@ import { isCrossSite, isForThisMachine, type RequestHeaders } from '../schema/ad
 import { findKey } from './keys.ts';
 import { problem } from './problem.ts';
 import { apiRoutes } from './routes/api.ts';
+import { controlRoutes } from './routes/control.ts';
 import { tenantId } from './seed/logs.ts';
 import { recordAudit, type SandboxEnv, type Service } from './service.ts';
 import { storeRoutes } from './store/routes.ts';
@@ -26,7 +27,7 @@ export function createApp(service: Service, allowHosts: readonly string[] = []):
     if (!isCrossSite(originHeaders(c), allowHosts)) return next();
     throw problem(403, 'The request comes from a page of another site.');
   });
-  app.route('/', apiRoutes(service));
+  app.route('/', apiRoutes(service)).route('/', controlRoutes(service));
   for (const [path, methods] of methodsByPath(app))
     app.all(path, (c) => refuseUnknown(service, c, methodNotAllowed(methods)));
   app.notFound((c) => refuseUnknown(service, c, problem(404, 'There is no such path.')));

@@ -40,6 +40,8 @@ export interface SandboxOptions {
   /** How long a webhook may take to respond, in milliseconds; 5 seconds by default. */
   readonly webhookTimeoutMs?: number | undefined;
   readonly intercept?: Interceptor | undefined;
+  /** Outcomes of 3-D Secure authentications, as `readOutcome` parses them. */
+  readonly outcomes?: readonly string[] | undefined;
 }
 
 export interface RunningSandbox {

@@ -64,7 +64,9 @@ export function createService(options: SandboxOptions, now: () => number, origin
   const limits = options.limits === 'on' ? new RateLimits(options.retryAfter ?? true) : undefined;
   const speed = { pickup: Math.min(pickupMs, processingMs), processing: processingMs };
   const processing = new Processing(state, files);
-  return { state, files, processing, limits, speed, auditReads, origin };
+  const since = state.world.authenticated.length;
+  const outcomes = (options.outcomes ?? []).map((text) => ({ text, since }));
+  return { state, files, processing, limits, speed, auditReads, outcomes, origin };
 }
 
 function listenTo(server: Server, service: Service, ledger: Ledger, { intercept, allowHosts }: SandboxOptions): void {

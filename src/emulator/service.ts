@@ -6,6 +6,7 @@ import type { RateLimits } from './limits.ts';
 import { tenantId } from './seed/logs.ts';
 import type { EventOf } from './state/events.ts';
 import type { SandboxState } from './state/state.ts';
+import type { SetOutcome } from './state/world.ts';
 import type { StoreFiles } from './store/files.ts';
 
 /** The running sandbox as its routes see it. */
@@ -16,6 +17,8 @@ export interface Service {
   readonly limits: RateLimits | undefined;
   /** Milliseconds from the upload until processing begins, and until the result is ready. */
   readonly speed: { readonly pickup: number; readonly processing: number };
+  /** The outcomes of authentications that this process was started with. */
+  readonly outcomes: readonly SetOutcome[];
   /** Whether reading logs creates a log. */
   readonly auditReads: boolean;
   /** Returns scheme, host and port of this process's server. */

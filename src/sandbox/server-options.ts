@@ -3,7 +3,7 @@ import { makeDirectory } from '../base/files/directory.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import type { Context } from '../cli/app/command.ts';
 import { sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
-import { choice, flag, type Input, repeated, value } from '../cli/app/parameter.ts';
+import { choice, flag, type Input, repeated, suggesting, value } from '../cli/app/parameter.ts';
 import { resolvePath } from '../cli/app/typed-path.ts';
 import { hostName, integer, positiveDuration, text } from '../cli/app/value-parsers.ts';
 import type { Interceptor, RunningSandbox } from '../emulator/options.ts';
@@ -30,6 +30,10 @@ export const SERVER_PARAMETERS = {
   webhookDuplicates: flag('--webhook-duplicates', 'deliver each event twice'),
   fault: repeated('--fault <fault>', "make requests fail (see 'svc help faults'); may be repeated", text),
   scenario: value('--scenario <file>', "file of faults, one a line (see 'svc help faults')", text),
+  outcome: suggesting(
+    async () => (await import('../schema/three-ds/outcome-words.ts')).outcomeExamples(),
+    repeated('--outcome <outcome>', "decide 3-D Secure outcomes (see 'svc help outcomes'); may be repeated", text),
+  ),
 } as const;
 
 type ServerInput = Input<typeof SERVER_PARAMETERS>;
@@ -46,6 +50,7 @@ export async function openServer(
   input: ServerInput,
 ): Promise<RunningSandbox> {
   const intercept = await interceptorFrom(context, input);
+  const outcomes = await outcomesFrom('--outcome', input.outcome);
   const { isWebhookAddress } = await import('../emulator/webhooks/notifier.ts');
   if (!input.webhook.every(isWebhookAddress))
     throw new SvcError('usage', '--webhook must be an http address on loopback', {
@@ -67,6 +72,7 @@ export async function openServer(
       webhooks: input.webhook,
       webhookDuplicates: input.webhookDuplicates,
       intercept,
+      outcomes,
     });
     context.onClose(() => sandbox.close());
     return sandbox;
@@ -90,12 +96,19 @@ async function interceptorFrom(context: Context, input: ServerInput): Promise<In
   return faultInterceptor(faults, seed);
 }
 
-function parsed<T>(what: string, read: () => T): T {
+/** Checks outcomes of authentications. Throws `usage` for malformed ones. */
+export async function outcomesFrom(what: string, texts: readonly string[]): Promise<string[]> {
+  if (texts.length === 0) return [];
+  const { splitOutcomes } = await import('../emulator/three-ds/forced-outcome.ts');
+  return parsed(what, () => splitOutcomes(texts.join('\n')), 'outcomes');
+}
+
+function parsed<T>(what: string, read: () => T, topic = 'faults'): T {
   try {
     return read();
   } catch (error) {
     const why = error instanceof Error ? error.message : 'cannot be read';
-    throw new SvcError('usage', `${what}: ${why}`, { next: ['help', 'faults'] });
+    throw new SvcError('usage', `${what}: ${why}`, { next: ['help', topic] });
   }
 }
 

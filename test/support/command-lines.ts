@@ -50,6 +50,7 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'sandbox start': 'sandbox start --port 0',
   'sandbox exec': 'sandbox exec -- true',
   'sandbox cards': 'sandbox cards',
+  'sandbox outcome': 'sandbox outcome reason=card-expired:#1000',
   'sandbox clock': 'sandbox clock +1h',
   'sandbox requests': 'sandbox requests',
   'sandbox reset': 'sandbox reset --yes',

@@ -9,7 +9,7 @@ import type { View } from '../../cli/output/view.ts';
 import type { Meaning } from '../explain.ts';
 const meaningView: View<Meaning> = {
   name: 'meaning',
-  fields: ['kind', 'name', 'code', 'means', 'liability', 'next'],
+  fields: ['kind', 'name', 'code', 'means', 'liability', 'next', 'sandbox'],
   columns: [
     { path: 'name', kind: 'id' },
     { path: 'code', kind: 'id' },
@@ -56,11 +56,12 @@ async function unknownWord(word: string): Promise<SvcError> {
   });
 }
 
-function describe({ palette, out }: Context, { kind, name, code, means, liability, next }: Meaning): string {
+function describe({ palette, out }: Context, { kind, name, code, means, liability, next, sandbox }: Meaning): string {
   const columns = out.isTerminal ? out.width : Infinity;
   const kinds = `(${kind}${code === undefined ? '' : `, EMV code ${code}`})`;
   const head = hangingIndent(`${palette.strong(name)} `, name.length + 1, kinds, columns);
   const risk = liability === undefined ? [] : [`liability for fraud: ${liability}`];
-  const lines = [means, ...risk, `next: ${next}`].flatMap((text) => wrapWords(text, columns - 2));
+  const trial = sandbox === undefined ? [] : [`to try it: svc sandbox outcome ${sandbox}:#1`];
+  const lines = [means, ...risk, `next: ${next}`, ...trial].flatMap((text) => wrapWords(text, columns - 2));
   return `${head}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }

@@ -5,6 +5,7 @@ import { choice, type Input, suggesting, value } from '../../cli/app/parameter.t
 import { recordPrinter } from '../../cli/app/print.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text, type ValueParser } from '../../cli/app/value-parsers.ts';
+import { outcomeExamples } from '../../schema/three-ds/outcome-words.ts';
 import { AUTHENTICATION_STATUS_CODES, AUTHENTICATION_STATUSES, SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { bodyParameters } from '../body.ts';
 import {
@@ -15,7 +16,7 @@ import {
   scenarioView,
   firstRequest,
 } from '../scenario.ts';
-import { CHALLENGE_REPLIES, isExpectation } from '../suite.ts';
+import { CHALLENGE_REPLIES, isExpectation, isOutcome, REASONS } from '../suite.ts';
 
 const tokenId: ValueParser<string> = (typed) => {
   if (!containsCardNumber(text(typed), 'cell')) return typed;
@@ -29,6 +30,16 @@ const expectation: ValueParser<string> = (typed) => {
   throw new SvcError('usage', `must be ${AUTHENTICATION_STATUSES.join(', ')}, or an HTTP status such as 424`);
 };
 
+const reasonName: ValueParser<string> = (typed) => {
+  if (REASONS.includes(typed)) return typed;
+  throw new SvcError('usage', 'must be a status reason or a cancel reason', { next: ['3ds', 'explain'] });
+};
+
+const outcomeText: ValueParser<string> = (typed) => {
+  if (isOutcome(typed)) return typed;
+  throw new SvcError('usage', 'must be an outcome such as reason=card-expired', { next: ['help', 'outcomes'] });
+};
+
 const parameters = {
   card: value('--card <name>', 'a test card of the sandbox: its scenario, the beginning of it, or its number', tokenId),
   token: value('--token <id>', 'a card token, in place of a test card', tokenId),
@@ -39,6 +50,14 @@ const parameters = {
   expect: suggesting(
     () => Object.entries(AUTHENTICATION_STATUS_CODES).map(([status, code]) => [status, `EMV code ${code}`] as const),
     value('--expect <status>', 'the status to expect, or the HTTP status of a refusal, such as 424', expectation),
+  ),
+  reason: suggesting(
+    () => REASONS.map((reason) => [reason, 'reason'] as const),
+    value('--expect-reason <reason>', 'the status reason or cancel reason to expect as well', reasonName),
+  ),
+  outcome: suggesting(
+    outcomeExamples,
+    value('--outcome <outcome>', "what the sandbox is to do with the session (see 'svc help outcomes')", outcomeText),
   ),
   challenge: choice('--challenge <reply>', 'how a challenge of the sandbox is answered', CHALLENGE_REPLIES),
   challengeTimeout: challengeTimeoutParameter,
@@ -55,6 +74,10 @@ export const run = defineCommand({
       'svc --sandbox 3ds run --card "Successful Challenge" --challenge cancel --expect failed',
       'a cardholder who cancels',
     ],
+    [
+      'svc --sandbox 3ds run --card "Successful Frictionless" --outcome reason=card-expired --expect failed',
+      'a status reason that no test card has',
+    ],
   ],
   permissions: ['3ds:session:create', '3ds:session:authenticate', '3ds:session:read'],
   exitCodes: [9, 10, 13],
@@ -69,19 +92,31 @@ export const run = defineCommand({
     const client = await context.client();
     const result = await runScenario(context, client, planned, input.challengeTimeout);
     await print(result);
-    const { expected, got, reason, session } = result;
+    const { expected, expected_reason, got, reason, session } = result;
     if (result.result === 'passed') return context.notices.success(`${got}, as expected`);
     const why = reason === null ? '' : ` (${reason})`;
-    throw new SvcError('threshold', `expected ${expected}, got ${got}${why}`, {
-      next: ['3ds', 'show', session ?? '<session>'],
-      facts: { expected, got, reason, session },
-    });
+    throw new SvcError(
+      'threshold',
+      `expected ${expected}${expected_reason === null ? '' : ` (${expected_reason})`}, got ${got}${why}`,
+      { next: ['3ds', 'show', session ?? '<session>'], facts: { expected, expected_reason, got, reason, session } },
+    );
   },
   request: async (context, input) => firstRequest(await planOf(context, input)),
 });
 
 async function planOf(context: Context, input: Input<typeof parameters>): Promise<PlannedScenario> {
-  const { card, token, tokenIntent, type = 'customer', file: body, set, expect, challenge = 'complete' } = input;
+  const {
+    card,
+    token,
+    tokenIntent,
+    type = 'customer',
+    file: body,
+    set,
+    expect,
+    reason,
+    outcome,
+    challenge = 'complete',
+  } = input;
   const given = [card, token, tokenIntent].filter((one) => one !== undefined);
   if (given.length !== 1 || expect === undefined) {
     const what = expect === undefined ? '--expect is needed' : 'one of --card, --token and --token-intent is needed';
@@ -91,6 +126,6 @@ async function planOf(context: Context, input: Input<typeof parameters>): Promis
     });
   }
   const name = card ?? 'token';
-  const scenario = { name, card, token, token_intent: tokenIntent, type, body, expect, challenge };
+  const scenario = { name, card, token, token_intent: tokenIntent, type, body, expect, reason, outcome, challenge };
   return planScenario(context, scenario, { set });
 }

@@ -11,6 +11,7 @@ import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { escapeHtml } from '../../cli/output/page.ts';
 import type { Client } from '../../client/api/client.ts';
+import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../schema/three-ds/values.ts';
 import {
   challengeTimeoutParameter,
   failedResult,
@@ -29,9 +30,10 @@ const CONCURRENT = 6;
 
 export const test = defineCommand({
   description:
-    'Without a file it runs the built-in suite: every test card of the sandbox. Exit code 10 when a scenario ends otherwise than expected. The JUnit report contains names of scenarios, counts, statuses, codes and session ids, and nothing else of the service. Challenges of the sandbox are answered by svc, those of a test tenant by you.',
+    'Without a file it runs the built-in suite: every test card of the sandbox, or with --all-reasons every reason. Exit code 10 when a scenario ends otherwise than expected. The JUnit report contains names of scenarios, counts, statuses, codes and session ids, and nothing else of the service. Challenges of the sandbox are answered by svc, those of a test tenant by you.',
   examples: [
     ['svc --sandbox 3ds test', 'all test cards of the sandbox'],
+    ['svc --sandbox 3ds test --all-reasons', 'every status reason and cancel reason'],
     ['svc 3ds test --print > suite.yaml', 'a suite to start from'],
     ['svc 3ds test suite.yaml --junit report.xml', 'in CI'],
   ],
@@ -45,17 +47,19 @@ export const test = defineCommand({
     junit: value('--junit <file>', 'write a JUnit report too; an earlier one is replaced', text),
     summary: summaryParameter,
     print: flag('--print', 'write the built-in suite as YAML and send nothing'),
+    allReasons: flag('--all-reasons', 'every status reason and cancel reason of the interface, at the sandbox'),
     challengeTimeout: challengeTimeoutParameter,
     dryRun: dryRunParameter,
   },
-  async run(context, { suite, only, junit, summary, print: isPrinted, challengeTimeout, dryRun }): Promise<Result> {
-    if (isPrinted) return context.out.write(await builtInSuiteText());
+  async run(context, input): Promise<Result> {
+    const { junit, summary, challengeTimeout } = input;
+    if (input.print) return context.out.write(suiteText(await builtInSuite(input.allReasons)));
     const print = await listPrinter(context, scenarioView);
     const report = junit === undefined ? undefined : resolvePath(context, junit);
     if (report !== undefined) await requireFile(report, true);
     const summarize = await openSummary(context, summary);
-    const planned = await readPlanned(context, suite, only);
-    if (dryRun) return new Preview(await firstRequest(planned[0]));
+    const planned = await readPlanned(context, input);
+    if (input.dryRun) return new Preview(await firstRequest(planned[0]));
     if (!(await confirmCost(context, 'run the scenarios'))) return context.notices.note('nothing was sent');
     const client = await context.client();
     const started = context.clock.now();
@@ -68,14 +72,22 @@ export const test = defineCommand({
     };
     await summarize(work, () => summaryOf(results, planned.length));
   },
-  request: async (context, { suite, only }) => firstRequest((await readPlanned(context, suite, only))[0]),
+  request: async (context, input) => firstRequest((await readPlanned(context, input))[0]),
 });
+
+interface SuiteChoice {
+  readonly suite: string | undefined;
+  readonly only: string | undefined;
+  readonly allReasons: boolean;
+}
 
 type Planned = readonly [PlannedScenario, ...PlannedScenario[]];
 
-async function readPlanned(context: Context, file: string | undefined, only: string | undefined): Promise<Planned> {
+async function readPlanned(context: Context, { suite: file, only, allReasons }: SuiteChoice): Promise<Planned> {
+  if (allReasons && file !== undefined)
+    throw new SvcError('usage', '--all-reasons is a suite by itself and cannot be combined with a file');
   const data = file === undefined ? undefined : await readDataFile(context, file);
-  const scenarios = data === undefined ? await builtInSuite() : readSuite(data);
+  const scenarios = data === undefined ? await builtInSuite(allReasons) : readSuite(data);
   const directory = file === undefined || file === '-' ? '' : path.dirname(file);
   const planned: PlannedScenario[] = [];
   for (const [at, scenario] of scenarios.entries()) {
@@ -179,7 +191,8 @@ function outcomeOf(scenario: string): string {
   return /successful|attempted|failed|unavailable|rejected/.exec(scenario.toLowerCase())?.[0] ?? 'unavailable';
 }
 
-async function builtInSuite(): Promise<Scenario[]> {
+async function builtInSuite(allReasons: boolean): Promise<Scenario[]> {
+  if (allReasons) return reasonSuite();
   return (await threeDsCards()).map(({ scenario, network, number }) => ({
     name: `${scenario}, ${network} ${number.slice(-4)}`,
     card: number,
@@ -189,20 +202,42 @@ async function builtInSuite(): Promise<Scenario[]> {
   }));
 }
 
+/** One scenario for each status reason and each cancel reason of the interface. */
+function reasonSuite(): Scenario[] {
+  return [
+    ...Object.entries(STATUS_REASONS).map(([reason, expect]) => reasonScenario(reason, reason, expect, 'reason')),
+    ...Object.keys(CHALLENGE_CANCEL_REASON_CODES).map((reason) =>
+      reasonScenario(`${reason} (challenge)`, reason, 'failed', 'cancel'),
+    ),
+  ];
+}
+
+function reasonScenario(name: string, reason: string, expect: string, word: 'reason' | 'cancel'): Scenario {
+  const outcome = `${word}=${reason}`;
+  return { name, card: ORDINARY_CARD, outcome, expect, reason, type: 'customer', challenge: 'complete' };
+}
+
+const ORDINARY_CARD = 'Successful Frictionless';
+
 const HEAD = `# Run these scenarios with 'svc 3ds test <this file>'.
 #
 # card: a test card of the sandbox: its number, or the beginning of its scenario. At a test tenant, give the id of
 #   a card token in its place (token:), or of a card token intent (token_intent:).
 # expect: a status of the authentication, or the HTTP status of a refusal. An open challenge can be expected too.
+# reason: a status reason or cancel reason to expect as well.
+# outcome: what the sandbox is to do with the session, such as challenge=static,status=rejected ('svc help outcomes').
 # Of each scenario, or up here for all: type: customer or merchant; body: the file of a request body;
 # challenge: complete or cancel, which is how svc answers a challenge of the sandbox.
 `;
 
-/** Writes the built-in suite as a file to start from. */
-async function builtInSuiteText(): Promise<string> {
-  const lines = (await builtInSuite()).map(
-    ({ name, card, expect }) => `  - name: ${name}\n    card: ${card}\n    expect: ${expect}\n`,
-  );
+/** Writes a suite as a file to start from. */
+function suiteText(suite: readonly Scenario[]): string {
+  const lines = suite.map(({ name, card, outcome, expect, reason }) => {
+    const members = Object.entries({ name, card, outcome, expect, reason }).filter(
+      ([, member]) => member !== undefined,
+    );
+    return `  - ${members.map(([key, member]) => `${key}: ${member}\n`).join('    ')}`;
+  });
   return `${HEAD}scenarios:\n${lines.join('')}`;
 }
 
@@ -215,12 +250,16 @@ function junitReport(results: readonly ScenarioResult[], ms: number): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  <testsuite${counts}>\n${cases}  </testsuite>\n</testsuites>\n`;
 }
 
-function testCase({ scenario, result, expected, got, reason, session, seconds }: ScenarioResult): string {
+function testCase({ scenario, result, session, seconds, ...outcome }: ScenarioResult): string {
+  const { expected, expected_reason: wanted, got, reason } = outcome;
   const head = `<testcase${attributes({ classname: '3ds', name: scenario, time: seconds })}`;
   if (result === 'passed') return `${head}/>`;
   const why = reason === null ? '' : ` (${reason})`;
   const where = session === null ? '' : `; session ${session}`;
-  const message = attributes({ message: `expected ${expected}, got ${got}${why}${where}`, type: reason ?? got });
+  const message = attributes({
+    message: `expected ${expected}${wanted === null ? '' : ` (${wanted})`}, got ${got}${why}${where}`,
+    type: reason ?? got,
+  });
   return `${head}><${got === 'error' ? 'error' : 'failure'}${message}/></testcase>`;
 }
 

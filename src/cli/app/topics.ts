@@ -10,6 +10,7 @@ export const TOPICS = {
   events: 'webhook events: receive, keep, forward, send again',
   sandbox: 'the service emulated on this machine',
   faults: 'make requests to the sandbox fail',
+  outcomes: 'decide the outcomes of 3-D Secure in the sandbox',
   security: 'keys, addresses, card numbers: what svc promises',
 } as const;
 
@@ -25,6 +26,7 @@ const PAGES: Readonly<Record<TopicName, () => Promise<{ readonly text: string }>
   events: () => import('../../../docs/help/events.md'),
   sandbox: () => import('../../../docs/help/sandbox.md'),
   faults: () => import('../../../docs/help/faults.md'),
+  outcomes: () => import('../../../docs/help/outcomes.md'),
   security: () => import('../../../docs/help/security.md'),
 };
 

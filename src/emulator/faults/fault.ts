@@ -32,7 +32,7 @@ export interface Effect {
 export const ACCEPT_SECOND_PUT = 'x-sandbox-accept-second-put';
 
 /** When a rule applies: from the first to the last matching request (counted from 1), with this probability. */
-interface Occasion {
+export interface Occasion {
   readonly first: number;
   readonly last: number;
   readonly probability: number;
@@ -67,11 +67,15 @@ export class FaultChooser {
       if (!matchesCall(call, method, target)) continue;
       const number = (this.#seen[index] ?? 0) + 1;
       this.#seen[index] = number;
-      const isMeant = number >= occasion.first && number <= occasion.last;
-      if (isMeant && mix(this.#seed, index, number) / 2 ** 32 < occasion.probability) chosen ??= effect;
+      if (isOccasion(occasion, number, mix(this.#seed, index, number))) chosen ??= effect;
     }
     return chosen;
   }
+}
+
+/** Whether a rule applies to its matching request of this number, counted from 1. `chance` is any 32-bit number. */
+export function isOccasion({ first, last, probability }: Occasion, number: number, chance: number): boolean {
+  return number >= first && number <= last && chance / 2 ** 32 < probability;
 }
 
 /** A pattern for requests: a method or `*`, and a path where `*` matches one segment and `**` any number. */
@@ -111,7 +115,7 @@ export function readFault(text: string): Fault {
 }
 
 /** Parses when a fault applies: a probability, `#3`, `#3-5` or `#3-`; always when absent. */
-function readOccasion(text: string | undefined): Occasion {
+export function readOccasion(text: string | undefined): Occasion {
   const always = { first: 1, last: Infinity, probability: 1 };
   if (text === undefined) return always;
   const [, from, dash, to] = /^#(\d+)(-)?(\d+)?$/.exec(text) ?? [];

@@ -1,6 +1,17 @@
 import { isObject, parsedJson } from '../../schema/json-value.ts';
 import type { TenantType } from '../../schema/tenant.ts';
-import type { AuthenticationType, CHALLENGE_PREFERENCE_CODES, SessionType } from '../../schema/three-ds/values.ts';
+import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
+import type {
+  AuthenticationStatus,
+  AuthenticationType,
+  CancelReason,
+  CHALLENGE_PREFERENCE_CODES,
+  ChallengeType,
+  SessionType,
+  StatusReason,
+  WhitelistSource,
+  WhitelistStatus,
+} from '../../schema/three-ds/values.ts';
 import type { ScenarioName } from '../vault/test-cards.ts';
 
 /** The events of the journal, by type, one per line. The state is a function of these events and the time. */
@@ -106,15 +117,42 @@ interface Events {
     /** Time limit of such a challenge, in milliseconds. */
     readonly decoupledLimit?: number;
     readonly posted?: PostedDevice;
+    /** The message extensions of the request. */
+    readonly extensions?: readonly MessageExtension[];
+    /** The outcome that was set for it; absent if the card decides. */
+    readonly forced?: ForcedOutcome;
     /** Details for the challenge page; the amount includes its currency and is absent when nothing is paid. */
     readonly shown: { readonly merchant: string; readonly amount?: string };
   };
+  /** Outcomes of later authentications were set, in the order in which they are tried. */
+  outcomes: { readonly texts: readonly string[] };
+  'outcomes-cleared': object;
   /** The action of a cardholder on a challenge page. */
   '3ds-challenge': {
     readonly session: string;
     readonly answer: 'right-code' | 'wrong-code' | 'approve' | 'decline' | 'cancel';
   };
 }
+
+/** What an authentication leads to, whatever its card. A member that is absent follows from the card. */
+export interface ForcedOutcome {
+  /** The final status: after a challenge, the status if the cardholder completes it. */
+  readonly status?: FinalStatus;
+  readonly reason?: StatusReason;
+  /** The challenge that precedes the final status. */
+  readonly challenge?: ChallengeType;
+  /** Why the challenge is given up. */
+  readonly cancel?: CancelReason;
+  readonly whitelist?: WhitelistStatus;
+  readonly source?: WhitelistSource;
+  readonly mandated?: 'Y' | 'N';
+  readonly eci?: string;
+}
+
+export type FinalStatus = Exclude<AuthenticationStatus, 'challenge' | 'decoupled_challenge'>;
+
+/** A message extension of an authenticate request. */
+export type MessageExtension = NonNullable<AuthenticateRequest['message_extensions']>[number];
 
 export interface CreationEvent {
   /** Lets the process that wrote the line find what it created. */

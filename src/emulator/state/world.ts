@@ -20,6 +20,16 @@ export interface World {
   readonly deliveries: Map<string, { readonly attempts: number; readonly lastAt: number; readonly accepted: boolean }>;
   readonly tokens: Created<EventOf<'token'>, Entity<EventOf<'token'>>>;
   readonly sessions: Created<EventOf<'3ds-session'>, Session>;
+  /** The authenticated sessions, in the order of their authentications. */
+  readonly authenticated: Session[];
+  /** The outcomes that were set for authentications; those set last come first. */
+  outcomes: SetOutcome[];
+}
+
+/** An outcome as it was set, and how many authentications there were before. */
+export interface SetOutcome {
+  readonly text: string;
+  readonly since: number;
 }
 
 /** Makes the world of a journal that contains only its first line. */
@@ -35,6 +45,8 @@ export function newWorld(start: EventOf<'start'>): World {
     deliveries: new Map(),
     tokens: new Created(start, NAMESPACE.newToken, (entity) => entity),
     sessions: new Created(start, NAMESPACE.session, (entity) => ({ ...entity, answers: [] })),
+    authenticated: [],
+    outcomes: [],
   };
 }
 
@@ -97,7 +109,13 @@ export function apply(world: World, event: JournalEvent): void {
     case '3ds-method':
     case '3ds-authentication':
     case '3ds-challenge':
-      return addToSession(world.sessions.find(event.session), event);
+      return addToSession(world, world.sessions.find(event.session), event);
+    case 'outcomes':
+      world.outcomes = [...event.texts.map((text) => ({ text, since: world.authenticated.length })), ...world.outcomes];
+      return;
+    case 'outcomes-cleared':
+      world.outcomes = [];
+      return;
   }
 }
 
@@ -170,10 +188,12 @@ function addDelivery({ deliveries }: World, { url, event, at, status }: EventOf<
 
 type SessionChange = EventOf<'3ds-method' | '3ds-authentication' | '3ds-challenge'>;
 
-function addToSession(session: Session | undefined, event: SessionChange): void {
+function addToSession({ authenticated }: World, session: Session | undefined, event: SessionChange): void {
   if (session === undefined) return;
-  if (event.type === '3ds-authentication') session.authentication ??= event;
-  else if (event.type === '3ds-challenge') session.answers.push(event);
+  if (event.type === '3ds-authentication') {
+    if (session.authentication === undefined) authenticated.push(session);
+    session.authentication ??= event;
+  } else if (event.type === '3ds-challenge') session.answers.push(event);
   else if (event.browser === undefined) session.notified ??= event;
   else session.visit ??= event;
 }

@@ -8,6 +8,8 @@ import type { Call } from '../service.ts';
 import type { EventOf, PostedDevice } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
 import { scenarioOf } from '../vault/test-cards.ts';
+import { forcedOutcome } from './forced-outcome.ts';
+import { decidesOutcome } from './outcome.ts';
 
 /**
  * Authenticates a session by a request's body. Throws a 400 with every violation, a 409 for a session that was
@@ -19,9 +21,11 @@ export async function authenticate(call: Call, session: Session): Promise<EventO
   const posted = postedDevice(body);
   const request = checkAuthenticate(body, session.created.sessionType);
   if (session.authentication !== undefined) throw problem(409, 'The 3DS session is authenticated already.');
+  const { world } = service.state;
+  const forced = forcedOutcome(world, [...world.outcomes, ...service.outcomes], session);
   const { breaks } = scenarioOf(session.created.scenario);
-  if (breaks !== undefined) throw failure(breaks);
-  const { authentication_type, challenge_preference, decoupled_challenge_max_time = 0 } = request;
+  if (breaks !== undefined && (forced === undefined || !decidesOutcome(forced))) throw failure(breaks);
+  const { authentication_type, challenge_preference, decoupled_challenge_max_time = 0, message_extensions } = request;
   const decoupled = request.request_decoupled_challenge ?? session.created.sessionType === 'merchant';
   const event: EventOf<'3ds-authentication'> = {
     type: '3ds-authentication',
@@ -34,6 +38,8 @@ export async function authenticate(call: Call, session: Session): Promise<EventO
     ...(decoupled && { decoupledLimit: Math.min(decoupled_challenge_max_time, MAX_DECOUPLED_MINUTES) * 60_000 }),
     shown: shownOf(request),
     ...(posted && { posted }),
+    ...(message_extensions && { extensions: message_extensions }),
+    ...(forced && { forced }),
   };
   service.state.record(event);
   return session.authentication ?? event;

@@ -1,13 +1,19 @@
-import type { AuthenticationStatus, CHALLENGE_CANCEL_REASON_CODES } from '../../schema/three-ds/values.ts';
-import type { EventOf } from '../state/events.ts';
+import {
+  type AuthenticationStatus,
+  type CancelReason,
+  type ChallengeType,
+  STATUS_REASONS,
+  type StatusReason,
+} from '../../schema/three-ds/values.ts';
+import type { EventOf, FinalStatus, ForcedOutcome } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
 import { type Scenario, scenarioOf } from '../vault/test-cards.ts';
 
 // The time limit for a challenge, in milliseconds from the authentication.
 const CHALLENGE_LIFE_MS = 10 * 60_000;
 
-// The duration of a decoupled challenge, in milliseconds.
-const DECOUPLED_MS = 5000;
+// The duration of a challenge that ends without the cardholder's reply, in milliseconds.
+const UNATTENDED_MS = 5000;
 
 /** The number of wrong codes after which a challenge fails. */
 export const MAX_ATTEMPTS = 3;
@@ -15,66 +21,110 @@ export const MAX_ATTEMPTS = 3;
 /** The state of an authentication at a given time. */
 export interface Outcome {
   readonly status: AuthenticationStatus;
-  readonly reason?: string | undefined;
-  readonly cancelReason?: keyof typeof CHALLENGE_CANCEL_REASON_CODES | undefined;
+  readonly reason?: StatusReason | undefined;
+  readonly cancelReason?: CancelReason | undefined;
   /** The challenge; absent if none occurs. */
-  readonly challenge?: { readonly type: 'dynamic' | 'out-of-band' | 'decoupled'; readonly attempts: number };
+  readonly challenge?: { readonly type: ChallengeType; readonly attempts: number };
 }
 
 /** Computes the outcome of a session's authentication at a time. */
 export function outcomeOf(session: Session, authentication: EventOf<'3ds-authentication'>, now: number): Outcome {
+  const { forced } = authentication;
   const scenario = scenarioOf(session.created.scenario);
+  const age = now - authentication.at;
+  if (forced !== undefined && decidesOutcome(forced))
+    return forcedOutcomeOf(forced, scenario, { age, answers: answersOf(session, authentication) });
   if (scenario.challenge === undefined) return frictionless(scenario, authentication);
-  if (authentication.decoupled) return decoupled(scenario, now - authentication.at);
+  if (authentication.decoupled) return decoupled(ending(scenario.ends), age);
   // A merchant session has no cardholder present, so the issuer can only challenge decoupled.
   if (session.created.sessionType === 'merchant')
     return { status: 'failed', reason: 'decoupled-authentication-required' };
-  return challenged(scenario.challenge, scenario, session.answers, {
-    until: authentication.at + CHALLENGE_LIFE_MS,
-    now,
-  });
+  const answers = answersOf(session, authentication);
+  return challenged(scenario.challenge, ending(scenario.ends), { age, answers });
 }
+
+/** What happened in a challenge: its age in milliseconds, and the cardholder's answers in time. */
+interface Course {
+  readonly age: number;
+  readonly answers: readonly EventOf<'3ds-challenge'>['answer'][];
+}
+
+function answersOf({ answers }: Session, { at: begin }: EventOf<'3ds-authentication'>): Course['answers'] {
+  return answers.filter(({ at }) => at < begin + CHALLENGE_LIFE_MS).map(({ answer }) => answer);
+}
+
+/** Whether an outcome decides the status, and not only members beside it. */
+export function decidesOutcome({ status, reason, challenge, cancel }: ForcedOutcome): boolean {
+  return [status, reason, challenge, cancel].some((part) => part !== undefined);
+}
+
+function forcedOutcomeOf(forced: ForcedOutcome, scenario: Scenario, course: Course): Outcome {
+  const { cancel, reason } = forced;
+  const status = forced.status ?? finalStatusOf(forced, scenario);
+  const end: Outcome = { status, reason: reason ?? (cancel ? CANCEL_REASONS[cancel] : ending(status).reason) };
+  const type = forced.challenge ?? (cancel && (scenario.challenge ?? 'dynamic'));
+  if (type === undefined) return end;
+  if (type === 'decoupled') return decoupled({ ...end, cancelReason: cancel }, course.age);
+  return cancel === undefined
+    ? challenged(type, end, course)
+    : canceled(type, { ...end, cancelReason: cancel }, course);
+}
+
+function finalStatusOf({ reason, cancel }: ForcedOutcome, { ends }: Scenario): FinalStatus {
+  if (reason !== undefined) return STATUS_REASONS[reason];
+  return cancel === undefined ? ends : 'failed';
+}
+
+/** The status reason that accompanies a cancel reason. */
+const CANCEL_REASONS: Readonly<Partial<Record<CancelReason, StatusReason>>> = {
+  'cardholder-canceled': 'authentication-attempted-but-not-performed',
+  'requestor-canceled': 'authentication-attempted-but-not-performed',
+  'transaction-abandoned': 'authentication-attempted-but-not-performed',
+  'acs-timeout': 'timeout-at-acs',
+  'acs-timeout-request-not-received': 'timeout-at-acs',
+  error: 'acs-technical-issue',
+};
 
 // With this preference the issuer is informed and decides nothing.
-function frictionless(scenario: Scenario, { preference }: EventOf<'3ds-authentication'>): Outcome {
-  if (scenario.ends === 'successful' && preference === 'no-challenge-data-sharing-only')
-    return { status: 'informational' };
-  return ending(scenario);
+function frictionless({ ends }: Scenario, { preference }: EventOf<'3ds-authentication'>): Outcome {
+  if (ends === 'successful' && preference === 'no-challenge-data-sharing-only') return { status: 'informational' };
+  return ending(ends);
 }
 
-function decoupled(scenario: Scenario, age: number): Outcome {
-  if (age < DECOUPLED_MS) return { status: 'decoupled_challenge', challenge: { type: 'decoupled', attempts: 0 } };
-  return { ...ending(scenario), challenge: { type: 'decoupled', attempts: 1 } };
+function decoupled(end: Outcome, age: number): Outcome {
+  if (age < UNATTENDED_MS) return { status: 'decoupled_challenge', challenge: { type: 'decoupled', attempts: 0 } };
+  return { ...end, challenge: { type: 'decoupled', attempts: 1 } };
 }
 
-function challenged(
-  type: 'dynamic' | 'out-of-band',
-  scenario: Scenario,
-  answers: readonly EventOf<'3ds-challenge'>[],
-  { until, now }: { until: number; now: number },
-): Outcome {
+/** Computes a challenge that ends with the first answer, whatever it is, or after a moment without one. */
+function canceled(type: ChallengeType, end: Outcome, { age, answers }: Course): Outcome {
+  const challenge = { type, attempts: 0 };
+  if (answers.length > 0 || age >= UNATTENDED_MS) return { ...end, challenge };
+  return { status: 'challenge', challenge };
+}
+
+function challenged(type: ChallengeType, end: Outcome, { age, answers }: Course): Outcome {
   let attempts = 0;
-  for (const { answer, at } of answers) {
-    if (at >= until) break;
+  for (const answer of answers) {
     if (answer === 'cancel')
       return {
         status: 'failed',
-        reason: 'authentication-attempted-but-not-performed',
+        reason: CANCEL_REASONS['cardholder-canceled'],
         cancelReason: 'cardholder-canceled',
         challenge: { type, attempts },
       };
     attempts += 1;
     const challenge = { type, attempts };
-    if (answer === 'right-code' || answer === 'approve') return { ...ending(scenario), challenge };
+    if (answer === 'right-code' || answer === 'approve') return { ...end, challenge };
     if (answer === 'decline') return { status: 'failed', reason: 'card-authentication-failed', challenge };
     if (attempts >= MAX_ATTEMPTS) return { status: 'failed', reason: 'max-challenges-exceeded', challenge };
   }
-  if (now < until) return { status: 'challenge', challenge: { type, attempts } };
+  if (age < CHALLENGE_LIFE_MS) return { status: 'challenge', challenge: { type, attempts } };
   return { status: 'failed', reason: 'timeout-at-acs', cancelReason: 'acs-timeout', challenge: { type, attempts } };
 }
 
-function ending({ ends }: Scenario): Outcome {
-  return { status: ends, reason: REASONS[ends] };
+function ending(status: FinalStatus): Outcome {
+  return { status, reason: REASONS[status] };
 }
 
 const REASONS = {
@@ -83,4 +133,5 @@ const REASONS = {
   failed: 'card-authentication-failed',
   unavailable: 'acs-technical-issue',
   rejected: 'suspected-fraud',
+  informational: undefined,
 } as const;

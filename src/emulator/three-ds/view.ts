@@ -124,7 +124,7 @@ export function resultView(authenticated: Authenticated): AuthenticationResult {
       ? authenticationValue(authenticated)
       : undefined,
     authentication_status: outcome.status,
-    eci: network && eciOf(network, outcome.status),
+    eci: authentication.forced?.eci ?? (network && eciOf(network, outcome.status)),
   });
 }
 
@@ -134,11 +134,12 @@ export function challengeResultView(authenticated: Authenticated): ChallengeResu
   const isOnPage = challenge !== undefined && challenge.type !== 'decoupled';
   return present({
     ...resultView(authenticated),
-    acs_challenge_mandated: scenarioOf(session.created.scenario).mandated === true ? 'Y' : 'N',
+    acs_challenge_mandated:
+      authentication.forced?.mandated ?? (scenarioOf(session.created.scenario).mandated === true ? 'Y' : 'N'),
     authentication_challenge_type: challenge?.type,
     acs_challenge_url: isOnPage ? pageAddress(service, 'challenge', session) : undefined,
     challenge_attempts: challenge && String(challenge.attempts),
-    message_extensions: [],
+    message_extensions: [...(authentication.extensions ?? [])],
   });
 }
 
@@ -146,7 +147,7 @@ export function challengeResultView(authenticated: Authenticated): ChallengeResu
 function authenticationView(authenticated: Authenticated): Authentication {
   const { session, authentication, now } = authenticated;
   const { status, reason, cancelReason } = outcomeOf(session, authentication, now);
-  const { preference, authenticationType } = authentication;
+  const { preference, authenticationType, forced } = authentication;
   return present({
     ...challengeResultView(authenticated),
     ...tokenNames(session),
@@ -158,9 +159,9 @@ function authenticationView(authenticated: Authenticated): Authentication {
     challenge_cancel_reason_code: cancelReason && CHALLENGE_CANCEL_REASON_CODES[cancelReason],
     cardholder_info:
       status === 'failed' || status === 'rejected' ? 'Please call the bank that issued your card.' : undefined,
-    ...(authenticationType === 'whitelist-status-check' && {
-      whitelist_status: 'merchant-not-trusted',
-      whitelist_status_source: 'acs',
+    ...((authenticationType === 'whitelist-status-check' || forced?.whitelist || forced?.source) && {
+      whitelist_status: forced?.whitelist ?? 'merchant-not-trusted',
+      whitelist_status_source: forced?.source ?? 'acs',
     }),
   });
 }

@@ -21,6 +21,63 @@ export type AuthenticationStatus = keyof typeof AUTHENTICATION_STATUS_CODES;
 
 export const AUTHENTICATION_STATUSES = Object.keys(AUTHENTICATION_STATUS_CODES) as AuthenticationStatus[];
 
+/**
+ * Reasons of an authentication's status, each with a status that it usually explains. The interface lists the reasons and
+ * leaves open with which status each comes.
+ */
+export const STATUS_REASONS = {
+  'card-authentication-failed': 'failed',
+  'unknown-device': 'failed',
+  'unsupported-device': 'failed',
+  'too-many-authentication-attempts': 'failed',
+  'card-expired': 'failed',
+  'invalid-card-number': 'failed',
+  'invalid-transaction': 'failed',
+  'no-card-record': 'failed',
+  'security-failure': 'failed',
+  'stolen-card': 'rejected',
+  'suspected-fraud': 'rejected',
+  'transaction-not-permitted': 'failed',
+  'cardholder-not-enrolled': 'failed',
+  'timeout-at-acs': 'unavailable',
+  'low-confidence': 'failed',
+  'medium-confidence': 'attempted',
+  'high-confidence': 'successful',
+  'very-high-confidence': 'successful',
+  'max-challenges-exceeded': 'failed',
+  'non-payment-transaction-not-supported': 'unavailable',
+  '3ri-not-supported': 'unavailable',
+  'acs-technical-issue': 'unavailable',
+  'decoupled-authentication-required': 'failed',
+  'decoupled-authentication-timeout': 'failed',
+  'insufficient-decoupled-authentication-time': 'failed',
+  'authentication-attempted-but-not-performed': 'attempted',
+} as const satisfies Readonly<Record<string, AuthenticationStatus>>;
+
+export type StatusReason = keyof typeof STATUS_REASONS;
+
+/** How the cardholder is challenged. */
+export const CHALLENGE_TYPES = ['static', 'dynamic', 'out-of-band', 'decoupled'] as const;
+
+export type ChallengeType = (typeof CHALLENGE_TYPES)[number];
+
+/** Whether the cardholder lists the merchant as trusted. */
+export const WHITELIST_STATUSES = [
+  'merchant-trusted',
+  'merchant-not-trusted',
+  'not-eligible',
+  'pending-confirmation',
+  'request-to-trust-rejected',
+  'unknown',
+] as const;
+
+export type WhitelistStatus = (typeof WHITELIST_STATUSES)[number];
+
+/** Who set the whitelist status. */
+export const WHITELIST_SOURCES = ['3ds-server', 'directory-server', 'acs'] as const;
+
+export type WhitelistSource = (typeof WHITELIST_SOURCES)[number];
+
 /** Why a challenge was given up, and the EMV codes. */
 export const CHALLENGE_CANCEL_REASON_CODES = {
   'cardholder-canceled': '01',
@@ -31,6 +88,8 @@ export const CHALLENGE_CANCEL_REASON_CODES = {
   error: '06',
   unknown: '07',
 } as const;
+
+export type CancelReason = keyof typeof CHALLENGE_CANCEL_REASON_CODES;
 
 /** Preferences for a challenge and their EMV codes. */
 export const CHALLENGE_PREFERENCE_CODES = {

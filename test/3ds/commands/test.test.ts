@@ -7,6 +7,7 @@ import type { ScenarioResult } from '../../../src/3ds/scenario.ts';
 import type { RunningSandbox } from '../../../src/emulator/options.ts';
 import { startSandbox } from '../../../src/emulator/server.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
+import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../../src/schema/three-ds/values.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 import { type Reply, Scripted } from './support.ts';
@@ -69,6 +70,52 @@ describe('svc 3ds test', () => {
     const report = readFileSync(join(directory, 'report.xml'), 'utf8');
     expect(report).toContain('<testsuite name="3-D Secure" tests="42" failures="0" errors="0"');
     for (const { token } of sandboxThreeDsCards()) expect(run.stdout + run.stderr + report).not.toContain(token);
+  });
+
+  it('svc 3ds test --all-reasons produces each of 26 status reasons and 7 cancel reasons, and checks it', async () => {
+    const run = await svc('test|--all-reasons');
+    expect([run.code, run.stderr]).toEqual([0, '33 passed, 0 failed\n']);
+    const reasons = results(run).map(({ reason }) => reason);
+    expect(new Set(reasons)).toEqual(
+      new Set([...Object.keys(STATUS_REASONS), ...Object.keys(CHALLENGE_CANCEL_REASON_CODES)]),
+    );
+  });
+
+  it('svc 3ds test --all-reasons --print writes a suite that passes as a file', async () => {
+    const printed = await svc('test|--all-reasons|--print');
+    expect((await svc('test|-', printed.stdout)).stderr).toBe('33 passed, 0 failed\n');
+  });
+
+  it('svc 3ds test fails with 10 where the status is as expected and its reason is not', async () => {
+    const scenario = { name: 'a', card: 'Successful Frictionless', outcome: 'reason=card-expired', expect: 'failed' };
+    const suite = (reason: string) => JSON.stringify({ scenarios: [{ ...scenario, reason }] });
+    const wrong = await svc('test|-|--junit|reasons.xml', suite('stolen-card'));
+    expect([wrong.code, results(wrong)[0]]).toEqual([
+      10,
+      expect.objectContaining({ expected_reason: 'stolen-card', got: 'failed', reason: 'card-expired' }),
+    ]);
+    expect(readFileSync(join(directory, 'reasons.xml'), 'utf8')).toContain(
+      'expected failed (stolen-card), got failed (card-expired)',
+    );
+    expect((await svc('test|-', suite('card-expired'))).code).toBe(0);
+  });
+
+  it('svc 3ds test refuses outcomes and reasons that the sandbox does not know, with the line of each', async () => {
+    const one = { name: 'a', card: 'Successful Frictionless', expect: 'failed' };
+    const scenarios = [
+      { ...one, outcome: 'reason=canary' },
+      { ...one, name: 'b', reason: 'canary' },
+    ];
+    const { code, stderr } = await svc('test|-', JSON.stringify({ scenarios }, undefined, 1));
+    expect(code).toBe(13);
+    expect(stderr).toContain('outcome must be an outcome of the sandbox');
+    expect(stderr).not.toContain('canary');
+  });
+
+  it('svc 3ds test sets an outcome at no other service than the sandbox', async () => {
+    const scenarios = [{ name: 'a', token: 'tok', outcome: 'reason=card-expired', expect: 'failed' }];
+    const run = await svc('test|-', JSON.stringify({ scenarios }), 'https://api.example.com');
+    expect([run.code, run.stderr]).toEqual([13, expect.stringContaining('an outcome is set at the sandbox')]);
   });
 
   it('svc 3ds test adds a summary with counts, sessions and names as text, also where a scenario fails', async () => {

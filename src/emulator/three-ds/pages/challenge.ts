@@ -149,7 +149,7 @@ function challengePage(
       <dt>Card</dt>
       <dd>ending in ${session.created.lastFour}</dd>
     </dl>
-    ${type === 'out-of-band' ? APP_FORM : codeForm(attempts, missing)}`;
+    ${type === 'out-of-band' ? APP_FORM : codeForm(type === 'static' ? 'password' : 'code', attempts, missing)}`;
   return { status: missing ? 400 : 200, title, main };
 }
 
@@ -161,14 +161,15 @@ const ALREADY_ANSWERED: Page = {
     <p>You can close this page.</p>`,
 };
 
-function codeForm(attempts: number, missing: boolean): Html {
-  const wrong = wrongText(attempts, missing);
+function codeForm(what: 'code' | 'password', attempts: number, missing: boolean): Html {
+  const wrong = wrongText(what, attempts, missing);
   const state = wrong
     ? html` aria-invalid="true" aria-describedby="wrong hint" autofocus`
     : html` aria-describedby="hint"`;
+  const kind = what === 'code' ? html`inputmode="numeric" autocomplete="one-time-code"` : html`type="password"`;
   return html`<form method="post">
-      <label for="code">Code from your bank</label>
-      <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="20" required${state} />
+      <label for="code">${what === 'code' ? 'Code from your bank' : 'Password of your card'}</label>
+      <input id="code" name="code" ${kind} maxlength="20" required${state} />
       ${wrong && html`<p class="wrong" id="wrong" role="alert">${wrong}</p>`}
       <div class="buttons">
         <button class="first" name="answer" value="code">Confirm</button>
@@ -176,16 +177,16 @@ function codeForm(attempts: number, missing: boolean): Html {
       </div>
     </form>
     <p class="hint" id="hint">
-      In the sandbox the right code is <b>${RIGHT_CODE}</b>. Any other is wrong, and ${MAX_ATTEMPTS} wrong ones end the
-      challenge.
+      In the sandbox the right ${what} is <b>${RIGHT_CODE}</b>. Any other is wrong, and ${MAX_ATTEMPTS} wrong ones end
+      the challenge.
     </p>`;
 }
 
-function wrongText(attempts: number, missing: boolean): string {
-  if (missing) return 'Enter the code.';
+function wrongText(what: string, attempts: number, missing: boolean): string {
+  if (missing) return `Enter the ${what}.`;
   if (attempts === 0) return '';
   const left = MAX_ATTEMPTS - attempts;
-  return `That code is not right. You can try ${left === 1 ? 'once' : `${left} times`} more.`;
+  return `That ${what} is not right. You can try ${left === 1 ? 'once' : `${left} times`} more.`;
 }
 
 const APP_FORM = html`<p>Your bank asks you to confirm this in its app.</p>

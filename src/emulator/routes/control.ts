@@ -1,0 +1,44 @@
+import { Hono } from 'hono/tiny';
+import { bodyLimit } from 'hono/body-limit';
+import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
+import { FaultSyntaxError } from '../faults/fault.ts';
+import { invalid, jsonResponse, problem } from '../problem.ts';
+import type { SandboxEnv, Service } from '../service.ts';
+import { listOutcomes } from '../state/state.ts';
+import { splitOutcomes } from '../three-ds/forced-outcome.ts';
+
+/** Routes that the service does not have: tests of any language set the outcomes of authentications here, without a key. */
+export function controlRoutes({ state }: Service): Hono<SandboxEnv> {
+  const control = new Hono<SandboxEnv>();
+  const list = (): Response => jsonResponse(200, { data: listOutcomes(state.world) });
+  control.get('/sandbox/outcomes', list);
+  control.post('/sandbox/outcomes', bodyLimit({ maxSize: 100_000, onError: tooLarge }), async (c) => {
+    const texts = readTexts(textIn(await c.req.text()));
+    state.record({ type: 'outcomes', at: state.now(), texts });
+    return list();
+  });
+  control.delete('/sandbox/outcomes', () => {
+    state.record({ type: 'outcomes-cleared', at: state.now() });
+    return list();
+  });
+  return control;
+}
+
+function tooLarge(): never {
+  throw problem(413, 'The body is too large.');
+}
+
+/** Returns the outcomes of a body: its text, or the member `outcome` of a JSON object. */
+function textIn(body: string): string {
+  const outcome = objectOrUndefined(parsedJson(body))?.['outcome'];
+  return typeof outcome === 'string' ? outcome : body;
+}
+
+function readTexts(body: string): string[] {
+  try {
+    return splitOutcomes(body);
+  } catch (error) {
+    if (error instanceof FaultSyntaxError) throw invalid('body', `${error.message}.`);
+    throw error;
+  }
+}

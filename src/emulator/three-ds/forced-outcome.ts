@@ -1,0 +1,113 @@
+import { OUTCOME_WORDS } from '../../schema/three-ds/outcome-words.ts';
+import type { AuthenticationStatus } from '../../schema/three-ds/values.ts';
+import { FaultSyntaxError, isOccasion, type Occasion, readOccasion } from '../faults/fault.ts';
+import { memoized, mix } from '../seed/random.ts';
+import type { ForcedOutcome } from '../state/events.ts';
+import type { Session, SetOutcome, World } from '../state/world.ts';
+import { THREE_DS_CARDS } from '../vault/test-cards.ts';
+
+/** An outcome, and the authentications to which it applies. */
+interface OutcomeRule {
+  readonly outcome: ForcedOutcome;
+  readonly occasion: Occasion;
+  readonly matches: (session: Session) => boolean;
+}
+
+/** Chooses the outcome of a session's authentication: the first one, in order, that applies to it. */
+export function forcedOutcome(world: World, outcomes: readonly SetOutcome[], session: Session) {
+  for (const [index, { text, since }] of outcomes.entries()) {
+    const { outcome, occasion, matches } = readOutcome(text);
+    const number = authenticationsOf(world, { text, since }) + 1;
+    const chance = mix(world.start.seed, index, number, since);
+    if (matches(session) && isOccasion(occasion, number, chance)) return outcome;
+  }
+  return undefined;
+}
+
+/** Counts the authentications since an outcome was set that it matches, whether or not it applied to them. */
+export function authenticationsOf({ authenticated }: World, { text, since }: SetOutcome): number {
+  // After a reset there are fewer authentications than there were when the outcome was set.
+  const later = authenticated.slice(since > authenticated.length ? 0 : since);
+  return later.filter(readOutcome(text).matches).length;
+}
+
+/**
+ * Parses an outcome in the syntax of faults, such as `status=failed,reason=card-expired@card 1471:#1`. The words
+ * `authenticate:` may stand before it. Throws a `FaultSyntaxError`, which never repeats the input.
+ */
+export const readOutcome = memoized((text: string): OutcomeRule => {
+  const [, effects, which, when] = /^(?:authenticate:\s*)?([^@:]+)(?:@([^@:]*))?(?::(\S+))?$/.exec(text.trim()) ?? [];
+  if (effects === undefined)
+    throw new FaultSyntaxError('expected an effect such as reason=card-expired, then @ and :#1 if needed');
+  return { outcome: readEffects(effects), occasion: readOccasion(when), matches: readTarget(which) };
+});
+
+/** Parses outcomes, separated by newlines or semicolons. Throws a `FaultSyntaxError` that names one by its number. */
+export function splitOutcomes(text: string): string[] {
+  const items = text
+    .split(/[\n;]/)
+    .map((item) => item.trim())
+    .filter((item) => item !== '' && !item.startsWith('#'));
+  for (const [index, item] of items.entries()) checkOutcome(item, index);
+  return items;
+}
+
+function checkOutcome(item: string, index: number): void {
+  try {
+    readOutcome(item);
+  } catch (error) {
+    if (!(error instanceof FaultSyntaxError)) throw error;
+    throw new FaultSyntaxError(`outcome ${index + 1}: ${error.message}`);
+  }
+}
+
+function readEffects(text: string): ForcedOutcome {
+  const effects = text.split(',').map((word): readonly [string, string] => {
+    const [, name = '', value = ''] = /^\s*(\w+)=(\S+)\s*$/.exec(word) ?? [];
+    if (name === 'eci' && /^\d\d$/.test(value)) return [name, value];
+    const values = Object.hasOwn(OUTCOME_WORDS, name) ? OUTCOME_WORDS[name] : undefined;
+    if (values?.includes(value)) return [name, value];
+    throw new FaultSyntaxError(
+      values === undefined
+        ? `expected ${Object.keys(OUTCOME_WORDS).join(', ')} or eci, and = with a value`
+        : `${name} must be one of ${values.join(', ')}`,
+    );
+  });
+  return withChallenge(Object.fromEntries(effects));
+}
+
+type Words = Omit<ForcedOutcome, 'status'> & { readonly status?: AuthenticationStatus };
+
+// An open challenge has no other form than a challenge of the usual type that nobody has completed yet.
+function withChallenge({ status, ...outcome }: Words): ForcedOutcome {
+  if (status === 'challenge') return { challenge: 'dynamic', ...outcome };
+  if (status === 'decoupled_challenge') return { ...outcome, challenge: 'decoupled' };
+  return { ...outcome, ...(status !== undefined && { status }) };
+}
+
+const AUTHENTICATE = /^(?:|authenticate|(?:\*|POST) \/3ds\/sessions\/(\*|[\w-]+)\/authenticate)$/;
+
+/** Parses the target: every authentication, those of one session, or those of a card. */
+function readTarget(text = ''): OutcomeRule['matches'] {
+  const endpoint = AUTHENTICATE.exec(text);
+  if (endpoint !== null) return ofSession(endpoint[1] ?? '*');
+  const [, kind, name = ''] = /^(card|session) (\S.*)$/.exec(text) ?? [];
+  if (kind === 'session') return ofSession(name);
+  if (kind === 'card') return ofCard(name);
+  throw new FaultSyntaxError(
+    'expected card, session, or POST /3ds/sessions/*/authenticate after the @, such as card 1471 or session 5f0c…',
+  );
+}
+
+function ofSession(id: string): OutcomeRule['matches'] {
+  return (session) => id === '*' || session.id === id;
+}
+
+function ofCard(name: string): OutcomeRule['matches'] {
+  // A whole card number is refused, since it would be stored and listed.
+  if (/^\d{12,}$/.test(name)) throw new FaultSyntaxError('a card is named by its token, scenario or last four digits');
+  const start = name.toLowerCase();
+  const isScenario = THREE_DS_CARDS.some(({ scenario }) => scenario.toLowerCase().startsWith(start));
+  return ({ created: { token, lastFour, scenario } }) =>
+    token === name || lastFour === name || (isScenario && scenario.toLowerCase().startsWith(start));
+}

@@ -1,0 +1,44 @@
+import { defineCommand } from '../../cli/app/command.ts';
+import { flag, optionalArgument, suggesting } from '../../cli/app/parameter.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
+import type { View } from '../../cli/output/view.ts';
+import { directoryFrom, directoryParameter, outcomesFrom } from '../server-options.ts';
+
+/** An outcome that is set, and the number of authentications that it matched since. */
+const outcomeView: View = {
+  name: 'outcome',
+  fields: ['outcome', 'matched'],
+  columns: [
+    { path: 'outcome', kind: 'text' },
+    { path: 'matched', kind: 'number' },
+  ],
+};
+
+export const outcome = defineCommand({
+  description:
+    'Outcomes count for every sandbox on the directory, running ones and --sandbox too, until they are cleared or the sandbox is reset. Those set last are tried first. Without an outcome it lists them.',
+  examples: [
+    ['svc sandbox outcome reason=card-expired:#1', 'the next authentication fails with this reason'],
+    ["svc sandbox outcome 'challenge=static@card 1471'", 'a card that asks for a password'],
+    ["svc sandbox outcome 'status=rejected,reason=stolen-card@session 5f0c…'", 'one session'],
+    ['svc sandbox outcome --clear', 'let the cards decide again'],
+  ],
+  paged: true,
+  fields: outcomeView.fields,
+  parameters: {
+    outcome: suggesting(
+      async () => (await import('../../schema/three-ds/outcome-words.ts')).outcomeExamples(),
+      optionalArgument('[outcome]', "an outcome (see 'svc help outcomes'); several are separated by ;"),
+    ),
+    clear: flag('--clear', 'remove the outcomes set before'),
+    directory: directoryParameter,
+  },
+  async run(context, { outcome: given, clear, directory }) {
+    const print = await listPrinter<unknown>(context, outcomeView);
+    const texts = await outcomesFrom('the outcome', given === undefined ? [] : [given]);
+    const { setOutcomes } = await import('../../emulator/state/state.ts');
+    const set = setOutcomes(directoryFrom(context, directory), () => context.clock.now(), texts, clear);
+    if (set.length === 0) context.notices.note('no outcome is set: the cards decide');
+    await print(oneBatch<unknown>(set));
+  },
+});

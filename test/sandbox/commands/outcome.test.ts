@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunningSandbox } from '../../../src/emulator/options.ts';
+import { startSandbox } from '../../../src/emulator/server.ts';
+import { type HereResult, svcHere } from '../../support/run-here.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'svc-outcome-'));
+const directory = join(home, 'sandbox');
+let sandbox: RunningSandbox;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ directory });
+});
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+function svc(...argv: string[]): Promise<HereResult> {
+  const env = { SVC_API_KEY: '', SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
+  return svcHere(argv, { baseUrl: new URL(sandbox.url), env, cwd: home });
+}
+
+const outcome = (...argv: string[]) => svc('sandbox', 'outcome', '--directory', directory, ...argv);
+const run = (expected: string, ...argv: string[]) =>
+  svc('3ds', 'run', '--card', 'Successful Frictionless', '--expect', expected, ...argv);
+
+describe('svc sandbox outcome', () => {
+  it('svc sandbox outcome decides the next authentication at a sandbox that runs already', async () => {
+    const set = await outcome('reason=card-expired:#1');
+    expect([set.code, JSON.parse(set.stdout)]).toEqual([0, { outcome: 'reason=card-expired:#1', matched: 0 }]);
+    expect((await run('failed', '--expect-reason', 'card-expired')).code).toBe(0);
+    expect((await run('successful')).code).toBe(0);
+    expect(JSON.parse((await outcome()).stdout)).toEqual({ outcome: 'reason=card-expired:#1', matched: 2 });
+  });
+
+  it('svc sandbox outcome --clear lets the cards decide again', async () => {
+    await outcome('status=rejected;eci=06');
+    expect((await run('rejected')).code).toBe(0);
+    const { stdout, stderr } = await outcome('--clear');
+    expect([stdout, stderr]).toEqual(['', 'no outcome is set: the cards decide\n']);
+    expect((await run('successful')).code).toBe(0);
+  });
+
+  it('R05: svc sandbox outcome refuses a malformed outcome in words that do not repeat it', async () => {
+    const { code, stderr } = await outcome('reason=canary');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('outcome 1: reason must be one of')]);
+    expect(stderr).toContain('svc help outcomes');
+    expect(stderr).not.toContain('canary');
+  });
+
+  it('svc 3ds run --outcome decides its own session only', async () => {
+    const options = ['--outcome', 'challenge=static,reason=stolen-card', '--expect-reason', 'stolen-card'];
+    expect((await run('rejected', ...options)).code).toBe(0);
+    expect((await run('successful')).code).toBe(0);
+  });
+});
