@@ -1,24 +1,11 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recordPath, recordText, type Segment } from '../../src/logs/archive/record.ts';
 import { TENANT } from '../logs/archive/build.ts';
+import { expected, outcomes, type Tamper, verify } from '../logs/archive/tamper-outcomes.ts';
 import { archiveToTamper, DAY, END, entries, GAP, START, Tampering } from '../logs/archive/tampers.ts';
 import { svcHere } from '../support/run-here.ts';
-
-/**
- * The result of `svc logs verify` for a tampered archive, without a hash from before the tamper. With that hash, it
- * finds every tamper that is not harmless.
- */
-type Alone =
-  | 'found'
-  /** The archive is consistent, as if written that way. Only its newest hash differs. */
-  | 'another hash'
-  /** The output stays the same. */
-  | 'harmless';
-
-type Tamper = readonly [name: string, alone: Alone, harm: (archive: Tampering) => void];
 
 const SEGMENT = /^tenant=/;
 const iso = (at: number): string => new Date(at).toISOString();
@@ -268,52 +255,13 @@ const ADDITIONS: readonly Tamper[] = [
   ],
 ];
 
-/** Verifies an archive. Resolves to the exit code, all rows and the hash of the newest record. */
-async function verify(top: string, ...argv: string[]) {
-  const { code, stdout } = await svcHere(['logs', 'verify', top, '-o', 'jsonl', ...argv]);
-  return { code, stdout, newest: /"sha256":"([0-9a-f]{64})"\}\n$/.exec(stdout)?.[1] };
-}
-
-/** Resolves to the outcome of each tamper, verified without and with the hash from before it. */
-async function outcomes(tampers: readonly Tamper[]) {
-  const { top, hash } = await archiveToTamper();
-  const honest = await verify(top);
-  expect([honest.code, honest.newest]).toEqual([0, hash]);
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-tampers-'));
-  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
-  const found: Record<string, readonly [alone: string, withHash: string]> = {};
-  for (const [index, [name, , harm]] of tampers.entries()) {
-    const copy = path.join(folder, String(index));
-    fs.cpSync(top, copy, { recursive: true });
-    harm(new Tampering(copy));
-    const [alone, withHash] = [await verify(copy), await verify(copy, '--expect', hash)];
-    found[name] = [outcomeOf(alone, honest), outcomeOf(withHash, honest)];
-  }
-  return found;
-}
-
-type Verified = Awaited<ReturnType<typeof verify>>;
-
-function outcomeOf({ code, stdout, newest }: Verified, honest: Verified): string {
-  if (code === 12 && stdout.includes('"kind":"finding"')) return 'found';
-  if (code !== 0) return `exit code ${code}`;
-  if (stdout === honest.stdout) return 'harmless';
-  return newest === honest.newest ? 'not noticed' : 'another hash';
-}
-
-function expected(tampers: readonly Tamper[]) {
-  return Object.fromEntries(
-    tampers.map(([name, alone]) => [name, [alone, alone === 'harmless' ? 'harmless' : 'found']]),
-  );
-}
-
 describe('svc logs verify', () => {
   it.each([
     ['changed file', FILES],
     ['forged record', FORGERIES],
     ['record added to the chain', ADDITIONS],
   ] as const)('R77 finds each %s, or it is harmless', { timeout: 300_000 }, async (_, tampers) => {
-    expect(await outcomes(tampers)).toEqual(expected(tampers));
+    expect(await outcomes(await archiveToTamper(), tampers)).toEqual(expected(tampers));
   });
 
   it('R77: svc logs verify allows the drops of a retention after the expected record, and no newer ones', async () => {

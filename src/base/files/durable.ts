@@ -23,12 +23,17 @@ export function moveFlushed(from: string, to: string): void {
   } catch (error) {
     if (systemCodeOf(error) !== 'EXDEV') throw error;
     const draft = draftOf(to);
-    fs.copyFileSync(from, draft);
-    flush(draft);
+    copyFlushed(from, draft);
     whileBusy(() => fs.renameSync(draft, to));
     fs.rmSync(from);
   }
   syncDirectory(nodePath.dirname(to));
+}
+
+/** Copies a file and returns when the copy is on the disk. */
+export function copyFlushed(from: string, to: string): void {
+  fs.copyFileSync(from, to);
+  flush(to);
 }
 
 /** Flushes a file while other work goes on. @throws SvcError `local` */

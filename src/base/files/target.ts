@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import nodePath from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
-import { whileBusy, syncDirectory } from './durable.ts';
+import { copyFlushed, syncDirectory, whileBusy } from './durable.ts';
 import { refuseWindowsName } from './names.ts';
 
 /** The kind of thing at the path where a file is to be written. */
@@ -60,6 +60,16 @@ export function linkUnlessTaken(from: string, to: string): boolean {
   }
   whileBusy(() => fs.rmSync(from, { force: true }));
   return true;
+}
+
+/** Gives a flushed file a second name, or copies it on a file system without hard links. @throws SvcError `local` */
+export function linkOrCopy(from: string, to: string): void {
+  try {
+    fs.linkSync(from, to);
+  } catch (error) {
+    if (!NO_LINKS.has(systemCodeOf(error) ?? '')) throw writeFailure(to, error);
+    copyFlushed(from, to);
+  }
 }
 
 // A dangling link takes the name as well.

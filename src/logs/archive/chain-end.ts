@@ -1,9 +1,10 @@
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
+import { linkOrCopy } from '../../base/files/target.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
-import { appendRecord, type RecordDraft } from './chain.ts';
+import { appendRecord, readReviewsAfter, type RecordDraft } from './chain.ts';
 import { INDEX, indexNumber } from './index/ref.ts';
 import {
   type ArchiveRecord,
@@ -14,6 +15,7 @@ import {
   partPrefix,
   type RecordContent,
   recordPath,
+  type ReviewRecord,
   type Segment,
   segmentName,
   sideNumber,
@@ -53,18 +55,44 @@ export class ChainEnd {
   }
 
   /**
-   * Commits a record with the position after it. The first commit of a run also removes orphaned segments that a killed
-   * run left under the number of the newest or the next record. No earlier ones exist, because every run did the same.
+   * Commits a record with the position after it. `contentAfter` returns its content, given the record before it, and is
+   * called again when somebody signs a review at the same time, which takes the number but changes nothing else.
    * @throws SvcError `conflict` when another writer was faster; the files of this record are then removed
    */
-  async append(content: RecordContent, behind: TailPosition): Promise<void> {
+  async append<C extends RecordContent>(
+    contentAfter: (last: Link) => C | Promise<C>,
+    behind: TailPosition,
+  ): Promise<C> {
+    for (;;) {
+      const content = await contentAfter(this.#last);
+      try {
+        await this.#append(content, behind);
+        return content;
+      } catch (error) {
+        const newest = isSvcError(error, 'conflict') ? await readReviewsAfter(this.#store, this.#last) : undefined;
+        if (newest === undefined) throw error;
+        this.#last = newest;
+      }
+    }
+  }
+
+  /** Commits a review, which leaves everything else as the newest record has it. @throws SvcError `conflict` */
+  async appendReview(content: ReviewRecord): Promise<void> {
+    await this.#append(content, undefined);
+  }
+
+  /**
+   * Commits a record. The first commit of a run also removes orphaned segments that a killed run left under the number of
+   * the newest or the next record. No earlier ones exist, because every run did the same.
+   */
+  async #append(content: RecordContent, behind: TailPosition | undefined): Promise<void> {
     const isFirst = !this.#hasCleaned;
     const before = this.#last;
     if (isFirst) await this.#clean(await this.#positionBefore());
     this.#hasCleaned = true;
     // A crash after this line leaves files that no record names, or outdated ones. A later commit removes both.
-    const position = await storePosition(this.#store, this.next, behind);
-    const checkpoint = await nextCheckpoint(this.#store, before);
+    const position = behind ? await storePosition(this.#store, this.next, behind) : before.record.position;
+    const checkpoint = behind ? await nextCheckpoint(this.#store, before) : before.record.checkpoint;
     try {
       this.#last = await appendRecord(this.#store, before, { ...content, position, checkpoint });
     } catch (error) {
@@ -97,7 +125,10 @@ export class ChainEnd {
   }
 }
 
-/** Moves a segment into the archive under its final name. Returns its description for the record. */
+/**
+ * Stores a segment in the archive under its final name. Returns its description for the record. The local file stays
+ * until the commit, because another number needs another name.
+ */
 export async function storeSegment(
   store: ArchiveStore,
   sequence: number,
@@ -105,12 +136,14 @@ export async function storeSegment(
 ): Promise<Segment> {
   const { bytes, sha256 } = file;
   const path = `${tenantFolder(tenantId)}/date=${day}/${segmentName(sequence, sha256, isRaw)}`;
+  const spare = { ...file, path: `${file.path}.spare` };
+  linkOrCopy(file.path, spare.path);
   // A run killed before its commit may have left the identical file.
-  if (!(await store.create(path, file)) && (await sha256OfAll(store.read(path))) !== sha256)
+  if (!(await store.create(path, spare)) && (await sha256OfAll(store.read(path))) !== sha256)
     throw new SvcError('checksum_mismatch', `${path} in ${store.name} is not the file that its name says`, {
       hint: 'Move it away, then run the command again: no record names it.',
     });
-  await fs.promises.rm(file.path, { force: true });
+  await fs.promises.rm(spare.path, { force: true });
   const times = { first: isoTime(first) ?? null, last: isoTime(last) ?? null };
   return { path, entries, bytes, sha256, ...times, supplementary };
 }

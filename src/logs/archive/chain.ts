@@ -7,6 +7,7 @@ import {
   damaged,
   HEAD,
   isHidden,
+  isReview,
   type Link,
   MANIFEST,
   NEWEST_VERSION,
@@ -205,6 +206,19 @@ export async function* readRecordsFrom(store: ArchiveStore, first: number, last:
     yield before;
   }
   if (before?.sha256 !== last.sha256) throw damaged(last.path, 'it was changed meanwhile');
+}
+
+/** Returns the newest record if nothing but reviews follows `last`; undefined otherwise. @throws SvcError as `readRecords` */
+export async function readReviewsAfter(store: ArchiveStore, last: Link): Promise<Link | undefined> {
+  let newest = last;
+  for (;;) {
+    const path = recordPath(next(newest));
+    const text = await store.readText(path);
+    if (text === undefined) return newest === last ? undefined : newest;
+    const link = checked(parseRecord(text, path), newest);
+    if (!isReview(link.record)) return undefined;
+    newest = link;
+  }
 }
 
 async function readRecord(store: ArchiveStore, sequence: number): Promise<Link> {

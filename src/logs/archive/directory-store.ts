@@ -7,23 +7,31 @@ import { syncDirectory } from '../../base/files/durable.ts';
 import type { LockHost } from '../../base/files/lock.ts';
 import { linkUnlessTaken, moveIntoPlace } from '../../base/files/target.ts';
 import { damaged } from './record.ts';
-import { type ArchiveStore, type LocalFile, MAX_TEXT_BYTES, type StoredFile, workAlone } from './store.ts';
+import {
+  type ArchiveStore,
+  type LocalFile,
+  MAX_TEXT_BYTES,
+  type StoredFile,
+  workAlone,
+  type WriterKind,
+} from './store.ts';
 
-const LOCK = '.lock';
-const WORK = '.work';
+const FILES = { archive: { lock: '.lock', work: '.work' }, review: { lock: '.review.lock', work: '.review' } } as const;
 const READ_BYTES = 1024 * 1024;
 
-/** An archive in a directory. Files are written in `.work` and then moved to their final names. */
+/** An archive in a directory. Files are written in a hidden folder and then moved to their final names. */
 export class DirectoryStore implements ArchiveStore {
   readonly name: string;
   readonly workDirectory: string;
   readonly isRemote: boolean = false;
   readonly #host: LockHost;
+  readonly #lock: string;
 
   /** `directory` is an absolute path. It is created when the lock is first taken. */
-  constructor(directory: string, host: LockHost) {
+  constructor(directory: string, host: LockHost, writer: WriterKind = 'archive') {
     this.name = directory;
-    this.workDirectory = path.join(directory, WORK);
+    this.#lock = path.join(directory, FILES[writer].lock);
+    this.workDirectory = path.join(directory, FILES[writer].work);
     this.#host = host;
   }
 
@@ -119,7 +127,7 @@ export class DirectoryStore implements ArchiveStore {
       const code = error instanceof SvcError ? systemCodeOf(error.cause) : undefined;
       throw code === 'EEXIST' || code === 'ENOTDIR' ? noDirectory(this.name) : error;
     }
-    return workAlone(this, path.join(this.name, LOCK), this.#host, work);
+    return workAlone(this, this.#lock, this.#host, work);
   }
 
   // Sorts a directory by its name with a slash, so that paths are in the same order as in the list of a bucket.

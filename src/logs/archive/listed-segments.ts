@@ -1,5 +1,5 @@
 import type { Finding } from './chain.ts';
-import { type DropRecord, isDroppedBy, type Segment, tenantFolder } from './record.ts';
+import { dayIn, type DropRecord, isDroppedBy, type Segment, tenantFolder } from './record.ts';
 
 /** The path of a listed segment, and its counts. */
 export interface CountedSegment {
@@ -42,6 +42,12 @@ export class ListedSegments {
   /** Returns the listed segments that a record drops. */
   droppedBy(record: DropRecord): CountedSegment[] {
     return this.#kept.filter(({ path }) => isDroppedBy(record, path));
+  }
+
+  /** Returns the number of entries of some days (UTC) in the listed segments. */
+  entriesOf({ from, to }: { readonly from: string; readonly to: string }): number {
+    const ofDays = this.#kept.filter(({ path }) => dayIn(path) >= from && dayIn(path) <= to);
+    return ofDays.reduce((sum, { entries }) => sum + entries, 0);
   }
 
   drop(record: DropRecord): void {

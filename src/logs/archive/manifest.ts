@@ -10,12 +10,14 @@ import {
   type BeginRecord,
   damaged,
   isDroppedBy,
+  isReview,
   type Link,
   MANIFEST,
   partNumber,
   recordPath,
   type Segment,
 } from './record.ts';
+import type { ReviewContent } from './review-content.ts';
 import { readContents, readPosition, storePosition } from './side-files.ts';
 import type { ArchiveStore } from './store.ts';
 
@@ -35,6 +37,14 @@ export interface Manifest {
   readonly allSegments: number;
   /** The files of the index that cover these segments. */
   readonly index: readonly IndexRef[];
+  /** All signed reviews, in the order of their records. */
+  readonly reviews: readonly SignedReview[];
+}
+
+/** A signed review, with the number of its record. */
+export interface SignedReview extends ReviewContent {
+  readonly number: number;
+  readonly written_at: string;
 }
 
 /**
@@ -49,8 +59,12 @@ export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Pr
   let allSegments = 0;
   let index: IndexRef[] = [];
   let first: BeginRecord | undefined;
+  const reviews: SignedReview[] = [];
+  let number = -1;
   for await (const record of readContents(store, last)) {
+    number += 1;
     coverage.add(record);
+    if (isReview(record)) reviews.push({ ...record.review, number, written_at: record.written_at });
     if (record.kind === 'begin') first = record;
     if (record.kind === 'dropped') {
       allSegments = record.months.reduce((left, month) => left - month.segments, allSegments);
@@ -63,7 +77,7 @@ export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Pr
     segments.push(...record.segments.filter((segment) => isWithin(segment, bounds)));
   }
   if (first === undefined) throw damaged(recordPath(0), 'it is missing');
-  return { first, last, coverage, segments, allSegments, index: indexOf(segments, index) };
+  return { first, last, coverage, segments, allSegments, index: indexOf(segments, index), reviews };
 }
 
 /** Selects the files of an index that cover the given segments. */

@@ -7,7 +7,7 @@ import { S3_SECRETS } from '../s3/settings.ts';
 import type { CountOptions } from './count-lines.ts';
 import type { IndexRef } from './index/ref.ts';
 import type { Segment } from './record.ts';
-import type { ArchiveStore } from './store.ts';
+import type { ArchiveStore, WriterKind } from './store.ts';
 
 export const archiveLocation = argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text);
 
@@ -22,7 +22,11 @@ export function wholeMonths(typed: string): number {
 }
 
 /** Opens an archive without reading it. After this, the credentials of a bucket are removed from all output. */
-export async function openArchive(context: Context, location: string, signal = context.signal): Promise<ArchiveStore> {
+export async function openArchive(
+  context: Context,
+  location: string,
+  { signal = context.signal, writer }: { readonly signal?: AbortSignal; readonly writer?: WriterKind } = {},
+): Promise<ArchiveStore> {
   const { openArchiveStore } = await import('./store.ts');
   const { clock, system, notices, trace } = context;
   const { env, platform, home, cwd, pid } = system;
@@ -30,7 +34,7 @@ export async function openArchive(context: Context, location: string, signal = c
   const isAlive = (one: number): boolean => system.isAlive(one);
   const onWarning = (words: string): void => notices.warn(words);
   const host = { env, platform, home, cwd, pid, isAlive, clock, signal, onWarning, trace };
-  return openArchiveStore(host, location);
+  return openArchiveStore(host, location, writer);
 }
 
 function prepareForBucket(context: Context): void {

@@ -6,6 +6,7 @@ import { isObject, parsedJson } from '../../schema/json-value.ts';
 import type { Log } from '../../schema/log.ts';
 import { positionSchema } from '../follow/checkpoint.ts';
 import { indexRefSchema } from './index/ref.ts';
+import { type ReviewContent, reviewSchema } from './review-content.ts';
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const count = z.int().check(z.nonnegative());
@@ -49,7 +50,7 @@ const linkSchema = z.looseObject({
 
 /** What every record says of its writing. */
 const written = {
-  /** By the service's clock. */
+  /** By the service's clock; in a signed review, for which no request is sent, by the machine's. */
   written_at: time,
   /** Milliseconds by which the writing machine's clock was ahead of the service's, where that was more than two seconds. */
   clock_ahead_ms: z.optional(z.int()),
@@ -73,6 +74,11 @@ export const contentSchema = z.discriminatedUnion('kind', [
     read_to: time,
     /** The files added to the index. A merged file replaces the files of the records that it covers. */
     index: z.optional(z.array(indexRefSchema)),
+    /**
+     * A signed review. Such a record lists no segment and covers no time: versions of svc that do not know reviews read it
+     * like the record of a run that found nothing new, and their chain proves it all the same.
+     */
+    review: z.optional(reviewSchema),
   }),
   z.looseObject({ kind: z.literal('gap'), ...written, from: time, to: time }),
   /** Months dropped by retention: all segments in earlier records with days before `before`. */
@@ -102,6 +108,9 @@ export type DroppedMonth = z.infer<typeof monthSchema>;
 /** A record of dropped months: which, when and by whom. */
 export type DropRecord = Extract<RecordContent, { kind: 'dropped' }>;
 
+/** A record of a signed review. */
+export type ReviewRecord = Extract<RecordContent, { kind: 'segments' }> & { readonly review: ReviewContent };
+
 /** The first record, which names the service and the tenant. */
 export type BeginRecord = Extract<RecordContent, { kind: 'begin' }>;
 
@@ -129,6 +138,11 @@ export function partNumber(path: string): number {
 /** Returns the day in the path of a segment. `unknown` sorts after all dates. */
 export function dayIn(path: string): string {
   return /\/date=([^/]+)\//.exec(path)?.[1] ?? UNKNOWN_DAY;
+}
+
+/** Whether a record is a signed review. */
+export function isReview(record: RecordContent): record is ReviewRecord {
+  return record.kind === 'segments' && record.review !== undefined;
 }
 
 /** Whether a record drops the segment at a path, provided that an earlier record lists it. */

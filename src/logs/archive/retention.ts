@@ -1,6 +1,6 @@
-import { hostname, userInfo } from 'node:os';
 import { readRecords } from './chain.ts';
 import { INDEX } from './index/ref.ts';
+import { operator } from './operator.ts';
 import {
   type ArchiveRecord,
   dayIn,
@@ -135,14 +135,4 @@ function monthsOf(segments: DroppedSegments['taken']): DroppedMonth[] {
     sum.bytes += bytes;
   }
   return [...months.values()].toSorted((one, other) => (one.month < other.month ? -1 : 1));
-}
-
-/** Returns the user and host of this process. */
-function operator(): string {
-  try {
-    return `${userInfo().username}@${hostname()}`;
-  } catch {
-    // A user in a container may have no name.
-    return `unknown@${hostname()}`;
-  }
 }

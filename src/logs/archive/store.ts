@@ -82,22 +82,29 @@ export type StoreHost = Pick<System, 'env' | 'platform' | 'home' | 'cwd' | 'pid'
   readonly trace?: Trace | undefined;
 };
 
+/** The kinds of writers. Each has its own lock, since a follower keeps that of the archive, and reviews are signed meanwhile. */
+export type WriterKind = 'archive' | 'review';
+
 /**
  * Opens an archive without reading it: a directory, or `s3://bucket/prefix`.
  * @throws SvcError `usage`; `key_missing`, `config` for a bucket
  */
-export async function openArchiveStore(host: StoreHost, location: string): Promise<ArchiveStore> {
+export async function openArchiveStore(
+  host: StoreHost,
+  location: string,
+  writer: WriterKind = 'archive',
+): Promise<ArchiveStore> {
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(location)?.[1];
   if (scheme?.toLowerCase() === 's3') {
     const { S3Store } = await import('../s3/store.ts');
-    return new S3Store(location, host);
+    return new S3Store(location, host, writer);
   }
   if (scheme !== undefined)
     throw new SvcError('usage', `an archive cannot be kept at ${scheme}://`, {
       hint: 'Name a directory, or s3://bucket/prefix.',
     });
   const { DirectoryStore } = await import('./directory-store.ts');
-  return new DirectoryStore(path.resolve(host.cwd, location), host);
+  return new DirectoryStore(path.resolve(host.cwd, location), host, writer);
 }
 
 const LOCK_WAIT_MS = 2_000;

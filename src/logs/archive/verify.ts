@@ -13,13 +13,16 @@ import {
   type BeginRecord,
   type DropRecord,
   isHidden,
+  isReview,
   type Link,
   MANIFEST,
   parseRecord,
   type RecordContent,
   recordPath,
+  type ReviewRecord,
   type Segment,
 } from './record.ts';
+import { reviewProblems } from './review-rules.ts';
 import { dropProblems, keptFrom } from './retention.ts';
 import { checkSideFiles, contentOf } from './side-files.ts';
 import { type ArchiveStore, READERS, sideBySide } from './store.ts';
@@ -51,12 +54,21 @@ export interface Verified {
   dropped: number;
   readonly coverage: Coverage;
   readonly clocks: ClockDifferences;
+  /** The records of signed reviews, in order. */
+  readonly reviews: ReviewRecord[];
 }
 
 /** Returns the totals before anything is verified. */
 export function nothingVerified(): Verified {
   const counts = { records: 0, segments: 0, entries: 0, shared: 0, bytes: 0, dropped: 0 };
-  return { begin: undefined, sha256: undefined, ...counts, coverage: new Coverage(), clocks: new ClockDifferences() };
+  return {
+    begin: undefined,
+    sha256: undefined,
+    ...counts,
+    coverage: new Coverage(),
+    clocks: new ClockDifferences(),
+    reviews: [],
+  };
 }
 
 /** Reads the manifest before anything else; undefined if it is damaged, which the findings show. */
@@ -116,6 +128,8 @@ interface VerifyState {
   /** The two newest records read so far. */
   links: readonly Link[];
   readonly contents: RecordContent[];
+  /** The hashes of the records read so far, by their numbers. */
+  readonly hashes: string[];
   newest: ChainState | undefined;
   /** Whether the expected record was read, or no record is expected. */
   isExpected: boolean;
@@ -123,8 +137,8 @@ interface VerifyState {
   problems: Finding[];
 }
 
-function noRecords(): Pick<VerifyState, 'links' | 'contents' | 'newest' | 'problems'> {
-  return { links: [], contents: [], newest: undefined, problems: [] };
+function noRecords(): Pick<VerifyState, 'links' | 'contents' | 'hashes' | 'newest' | 'problems'> {
+  return { links: [], contents: [], hashes: [], newest: undefined, problems: [] };
 }
 
 async function openIndex(store: ArchiveStore, { manifestOnly }: VerifyOptions): Promise<IndexCheck | undefined> {
@@ -170,12 +184,14 @@ async function* segmentsOf(state: VerifyState, link: Link): AsyncGenerator<Liste
   const { record, sha256 } = link;
   state.problems.push(...contradictions(state, link));
   state.contents.push(contentOf(record));
+  state.hashes[record.sequence] = sha256;
   state.links = [...state.links.slice(-1), link];
   state.isExpected ||= sha256 === options.expect;
   unlisted.removeOthersOf(record);
   verified.records += 1;
   verified.coverage.add(record);
   verified.clocks.add(record);
+  if (isReview(record)) verified.reviews.push(record);
   if (record.kind === 'begin') verified.begin = record;
   if (record.kind === 'dropped') segments.drop(record);
   if (record.kind !== 'segments') return;
@@ -196,20 +212,24 @@ function listedTwice({ path }: Segment): Finding {
 }
 
 /** Returns what in a record contradicts the records before it. Records after an unreadable one cannot be compared. */
-function contradictions(
-  { links, contents, segments, options, isExpected }: VerifyState,
-  { record, path }: Link,
-): Finding[] {
+function contradictions(state: VerifyState, { record, path }: Link): Finding[] {
+  const { links, contents, segments, options, isExpected } = state;
   const before = links.at(-1)?.record;
   if (before === undefined || contents.length !== record.sequence) return [];
   const unfit = (message: string): Finding => ({ problem: 'unfit', path, message });
   if (record.kind === 'segments' && Date.parse(record.read_from) < Date.parse(before.position.read_to))
     return [unfit('it covers time that records before it have read or missed')];
+  if (isReview(record)) return reviewProblems(record, { ...knownOf(state, record), before }).map(unfit);
   if (record.kind !== 'dropped') return [];
   const taken = segments.droppedBy(record);
   const unexpected = isExpected ? unexpectedDrop(record, taken, options) : undefined;
   const problems = dropProblems(record, { taken, before }).map(unfit);
   return unexpected === undefined ? problems : [...problems, { problem: 'dropped', path, message: unexpected }];
+}
+
+/** Returns what the records so far say of a review. */
+function knownOf({ segments, hashes, verified: { coverage, reviews } }: VerifyState, { review }: ReviewRecord) {
+  return { coverage, hashes, entries: segments.entriesOf(review), earlier: reviews.map((each) => each.review) };
 }
 
 /** Returns why a drop is unexpected: it follows the expected record, or takes months that retention must keep. */

@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
@@ -124,18 +125,19 @@ export class ArchiveWriter {
   async #commit(position: TailPosition): Promise<void> {
     const pending = this.#pending;
     this.#pending = this.#newPending(position.readTo);
-    const stored: StoredSegment[] = [];
-    for (const closed of await pending.close())
-      stored.push({ ...closed, segment: await storeSegment(this.#store, this.#end.next, closed) });
-    const index = await indexSegments(this.#store, this.#end.last, stored);
-    const segments = stored.map(({ segment }) => segment);
+    const closed = await pending.close();
     const readTo = Math.max(position.readTo, this.#readFrom);
     const range = { read_from: isoTime(this.#readFrom), read_to: isoTime(readTo) };
-    await this.#append(
-      { kind: 'segments', segments, ...(index.length > 0 && { index }), ...range, ...this.#stamp() },
-      position,
-    );
-    await removeMerged(this.#store, index);
+    const { segments, index } = await this.#append(async (last) => {
+      const stored: StoredSegment[] = [];
+      for (const each of closed)
+        stored.push({ ...each, segment: await storeSegment(this.#store, last.record.sequence + 1, each) });
+      const index = await indexSegments(this.#store, last, stored);
+      const segments = stored.map(({ segment }) => segment);
+      return { kind: 'segments', segments, ...(index.length > 0 && { index }), ...range, ...this.#stamp() } as const;
+    }, position);
+    for (const { file } of closed) await fs.promises.rm(file.path, { force: true });
+    await removeMerged(this.#store, index ?? []);
     this.#readFrom = readTo;
     for (const count of COUNTS) this.written[count] += pending[count];
     this.written.segments += segments.length;
@@ -145,7 +147,7 @@ export class ArchiveWriter {
   async commitGap(gap: TimeRange): Promise<void> {
     this.#gapTo = gap.to;
     const position = settledBefore(this.#position, gap.to);
-    await this.#wholly(() => this.#append({ kind: 'gap', ...isoRange(gap), ...this.#stamp() }, position));
+    await this.#wholly(() => this.#append(() => ({ kind: 'gap', ...isoRange(gap), ...this.#stamp() }), position));
     this.beginAt(gap.to);
     this.written.gaps.push(gap);
   }
@@ -159,7 +161,7 @@ export class ArchiveWriter {
     const position = this.#position;
     await this.#wholly(async () => {
       const draft = { kind: 'dropped', before: isoTime(before), months: old.months, by } as const;
-      if (old.months.length > 0) await this.#append({ ...draft, ...this.#stamp() }, position);
+      if (old.months.length > 0) await this.#append(() => ({ ...draft, ...this.#stamp() }), position);
       for await (const _ of sideBySide(old.paths, REMOVALS, (path) => this.#store.remove(path)));
     });
     return old.months;
@@ -175,7 +177,7 @@ export class ArchiveWriter {
     return this.#isWhole;
   }
 
-  async #wholly(work: () => Promise<void>): Promise<void> {
+  async #wholly(work: () => Promise<unknown>): Promise<void> {
     if (!this.#isWhole) throw new SvcError('bug', 'a writer was used after a failure');
     this.#isWhole = false;
     const pending = this.#pending;
@@ -194,9 +196,10 @@ export class ArchiveWriter {
     return new Pending(this.#store.workDirectory, tenantId, committedTo, limits);
   }
 
-  async #append(content: RecordContent, position: TailPosition): Promise<void> {
-    await this.#end.append(content, position);
+  async #append<C extends RecordContent>(contentAfter: (last: Link) => C | Promise<C>, position: TailPosition) {
+    const content = await this.#end.append(contentAfter, position);
     this.#position = position;
+    return content;
   }
 
   #stamp(): Stamp {

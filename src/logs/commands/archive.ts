@@ -100,7 +100,7 @@ export const archive = defineCommand({
         import('../../cli/app/service.ts'),
       ]);
     const grace = graceOf(context);
-    const store = await openArchive(context, location, grace.signal);
+    const store = await openArchive(context, location, { signal: grace.signal });
     if (input.dryRun) return showOld(context, store, input.keep);
     const service = serviceOf(context);
     const retentionMs = input.retention ?? DEFAULT_RETENTION_MS;

@@ -3,14 +3,15 @@ import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter } from '../../cli/app/print.ts';
 import { moment, positiveDuration, sha256 } from '../../cli/app/value-parsers.ts';
-import { countText, formatBytes, formatDuration, utcTime } from '../../cli/output/time.ts';
+import { countText, formatBytes, formatDuration, isoTime, utcTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { type Coverage, isoRange, type MissingRange } from '../archive/coverage.ts';
 import { archiveLocation, openArchive, wholeMonths, withProgress } from '../archive/open-archive.ts';
 import type { Finding } from '../archive/chain.ts';
 import type { ClockDifference } from '../archive/clock.ts';
 import type { Manifest } from '../archive/manifest.ts';
-import type { DropRecord } from '../archive/record.ts';
+import type { DropRecord, ReviewRecord } from '../archive/record.ts';
+import { untilDay } from '../archive/review-rules.ts';
 import type { Requirement } from '../archive/requirement.ts';
 import type { Verified } from '../archive/verify.ts';
 import { gapSentence, rangeText, type Sentence, sentencesText, shownTime, sumOfMonths } from '../sentences.ts';
@@ -195,11 +196,12 @@ function lackText({ from, to, reason }: MissingRange): string {
 }
 
 function summaryRows(found: Verified): ArchiveCheckRow[] {
-  const { clocks, coverage, records, segments, entries, bytes, dropped, sha256: newest } = found;
+  const { clocks, coverage, records, reviews, segments, entries, bytes, dropped, sha256: newest } = found;
   const covered = coverage.covered().map(isoRange);
   const gaps = coverage.gaps().map(isoRange);
   return [
     ...coverage.drops.map(dropRow),
+    ...reviews.map(reviewRow),
     ...covered.map((range) => checkRow('covered', 'nothing is missing here', range)),
     ...gaps.map((range) => checkRow('gap', 'entries may be missing here', range)),
     ...clocks.all().map(clockRow),
@@ -237,6 +239,26 @@ function clockText({ direction, mostMs, records }: ClockDifference): string {
   return `the clock of the archiving machine was up to ${formatDuration(mostMs)} ${direction} the service's in ${countText(records, 'record')}`;
 }
 
+function reviewRow({ review, written_at: at }: ReviewRecord): ArchiveCheckRow {
+  const { of, from, to, by, account, note, entries } = review;
+  const as = by === account ? '' : ` (${account})`;
+  const words = `${of} reviewed, signed off by ${by}${as} at ${at}`;
+  return checkRow('review', note === undefined ? words : `${words}: ${note}`, {
+    from: isoTime(Date.parse(from)),
+    to: isoTime(untilDay(to)),
+    entries,
+  });
+}
+
+function reviewSentences({ reviews }: Verified): string[] {
+  const newest = reviews.at(-1);
+  if (newest === undefined) return [];
+  const { message } = reviewRow(newest);
+  const { from, to } = newest.review;
+  const days = from === to ? from : `${from} to ${to}`;
+  return [`${countText(reviews.length, 'signed review')}, the newest of ${days}: ${message}`];
+}
+
 function summaryText(context: Context, found: Verified, outcome: Outcome): string {
   const { begin, clocks, coverage, entries, shared, segments, bytes, sha256: newest } = found;
   const { findings, manifestOnly } = outcome;
@@ -253,6 +275,7 @@ function summaryText(context: Context, found: Verified, outcome: Outcome): strin
       const { message, to, entries: count } = dropRow(drop);
       return `${message}: ${countText(count ?? 0, 'entry')} from before ${to ?? ''}`;
     }),
+    ...reviewSentences(found),
     ...coverage.covered().map((range) => `covered: ${rangeText(context, range)}`),
     ...coverage.gaps().map((gap) => gapSentence(context, gap)),
     ...clocks.all().map((difference): Sentence => ['warn', clockText(difference)]),
@@ -277,7 +300,7 @@ export interface ArchiveCheckRow
   extends
     Readonly<Record<'problem' | 'path' | 'from' | 'to' | 'sha256', string | null>>,
     Readonly<Record<(typeof COUNTS)[number], number | null>> {
-  readonly kind: 'missing' | 'finding' | 'dropped' | 'covered' | 'gap' | 'clock' | 'archive';
+  readonly kind: 'missing' | 'finding' | 'dropped' | 'review' | 'covered' | 'gap' | 'clock' | 'archive';
   readonly message: string;
 }
 

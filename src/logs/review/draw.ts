@@ -3,7 +3,7 @@ import { drawSparkline } from '../../cli/output/bars.ts';
 import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { MARKS } from '../../cli/output/view.ts';
-import { actorText, type Review, REVIEW_PARTS, shownTime, skippedText } from './page.ts';
+import { actorText, type Review, REVIEW_PARTS, shownTime, signedText, skippedText } from './page.ts';
 import type { ReviewRow } from './review.ts';
 
 const MAX_ROWS = 20;
@@ -17,6 +17,10 @@ export function drawReview(context: Show, review: Review): string {
   const title = `${countText(review.entries, 'log entry')} on ${review.day} (UTC), tenant ${review.tenant_id}`;
   const lines = wrapWords(cleanText(title), out.width).map((line) => palette.strong(line));
   lines.push(...coverageLines(context, review));
+  for (const signature of review.signed)
+    lines.push(
+      ...wrapWords(cleanText(signedText(signature)), out.width).map(signature.is_current ? palette.good : palette.warn),
+    );
   for (const [name, heading, nothing] of REVIEW_PARTS) {
     const rows = review[name];
     lines.push('');

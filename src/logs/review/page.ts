@@ -8,6 +8,25 @@ export interface Review extends DayFindings {
   readonly service: string;
   readonly tenant_id: string;
   readonly day: string;
+  /** The hash of everything about the day, which a signed review records. It does not depend on the location. */
+  readonly sha256: string;
+  readonly signed: readonly ReviewSignature[];
+  /** The newest record of the archive, and its hash. */
+  readonly record: number;
+  readonly record_sha256: string;
+}
+
+/** A signed review of the day. */
+export interface ReviewSignature {
+  readonly record: number;
+  readonly signed_at: string;
+  readonly by: string;
+  readonly account: string;
+  readonly note: string | null;
+  /** The hash of the page that was written then. */
+  readonly page_sha256: string | null;
+  /** Whether what was signed is what the archive has now. */
+  readonly is_current: boolean;
 }
 
 /** The parts of a review that are lists of entries, with the sentences for empty ones. */
@@ -27,11 +46,12 @@ export function skippedText({ past_days: days }: Pick<Review, 'past_days'>): str
 
 /** Returns the review as one self-contained page. `madeAt` is in epoch milliseconds. */
 export function reviewPage(review: Review, madeAt: number): string {
-  const { day, entries, service, tenant_id: tenant, archive } = review;
+  const { day, entries, service, tenant_id: tenant, archive, sha256 } = review;
   const body = `<p>${countText(entries, 'log entry')} of tenant ${escapeHtml(tenant)} at ${escapeHtml(service)}</p>
 <p class="soft">Archive ${escapeHtml(archive)}, made ${timeTag(madeAt)}</p>
 ${coverageText(review)}
-${REVIEW_PARTS.map(([name, title, nothing]) => rowSection(title, review[name], nothing, review)).join('')}${hourSection(review)}`;
+${REVIEW_PARTS.map(([name, title, nothing]) => rowSection(title, review[name], nothing, review)).join('')}${hourSection(review)}<p class="soft">SHA-256 of what is reviewed here: <code>${sha256}</code></p>
+`;
   return htmlPage({ title: `Log review of ${day}`, heading: `Log review of ${day} (UTC)` }, body);
 }
 
@@ -68,6 +88,13 @@ function rowText(row: ReviewRow): string {
   const cells = [operation ?? '', type ?? '', actorText(row), formatNumber(count), time];
   const tags = cells.map((cell, at) => `<td role="cell" data-label="${COLUMNS[at] ?? ''}">${escapeHtml(cell)}</td>`);
   return `<tr role="row">${tags.join('')}</tr>`;
+}
+
+/** Returns who signed a review of the day, and whether the archive has changed since. */
+export function signedText({ by, account, note, signed_at: at, is_current: isCurrent }: ReviewSignature): string {
+  const as = by === account ? '' : ` (${account})`;
+  const words = `signed off by ${by}${as} at ${shownTime(at)}${note === null ? '' : `: ${note}`}`;
+  return isCurrent ? words : `${words}; the archive has other entries now`;
 }
 
 /** Returns the type and id of an actor, if present. */

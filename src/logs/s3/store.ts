@@ -12,6 +12,7 @@ import {
   type StoredFile,
   type StoreHost,
   workAlone,
+  type WriterKind,
 } from '../archive/store.ts';
 import { s3Error } from './explain.ts';
 import { listObjects, readObject } from './read.ts';
@@ -32,7 +33,7 @@ export class S3Store implements ArchiveStore {
   #honorsCondition: boolean | undefined;
 
   /** Opens a location. @throws SvcError `usage` for a malformed location, `key_missing` and `config` for the environment */
-  constructor(text: string, host: StoreHost) {
+  constructor(text: string, host: StoreHost, writer: WriterKind = 'archive') {
     const location = parseBucketLocation(text);
     const settings = s3Settings(host.env);
     const { clock, signal, trace } = host;
@@ -41,7 +42,8 @@ export class S3Store implements ArchiveStore {
     const transport = createTransport(host.env);
     this.#requests = new S3Requests({ location, settings, transport, clock, signal, trace });
     const id = sha256Of(`${settings.endpoint?.href ?? ''} ${location.name}`);
-    this.workDirectory = path.join(requireDirectory(host, 'state'), 'archives', id.slice(0, 16));
+    const name = `${id.slice(0, 16)}${writer === 'archive' ? '' : `-${writer}`}`;
+    this.workDirectory = path.join(requireDirectory(host, 'state'), 'archives', name);
   }
 
   list(prefix: string, after?: string): AsyncIterable<StoredFile> {

@@ -134,6 +134,28 @@ describe('svc logs archive in a bucket', () => {
     await expectWhole();
   });
 
+  it(
+    'R82: a machine that archives and one that signs a review at once both succeed',
+    { timeout: 300_000 },
+    async () => {
+      produce(50, 3_600_000);
+      expect(await archive(homes[0])).toMatchObject({ code: 0 });
+      produce(50, 3_000);
+      bucket.hook = meetAtRecords();
+      const signing = homes[1].svc(['logs', 'review', PLACE, '--sign-off', '--note', 'SEC-41'], { env: env() });
+      const ends = await Promise.all([archive(homes[0]), signing]);
+      bucket.hook = undisturbed;
+      expect(ends.map(({ code, stderr }) => [code, code === 0 ? '' : stderr])).toEqual([
+        [0, ''],
+        [0, ''],
+      ]);
+      expect(ends[1].stdout).toContain('"note": "SEC-41"');
+      await systemClock.sleep(1_100);
+      expect(await archive(homes[0])).toMatchObject({ code: 0 });
+      await expectWhole();
+    },
+  );
+
   it.each(['refuses', 'ignores'] as const)(
     'R33: one of three machines that begin an archive at once succeeds, without damage, in a bucket that %s conditions',
     { timeout: 300_000 },

@@ -1,5 +1,5 @@
 import { type ErrorCode, isSvcError } from '../../../base/errors.ts';
-import { type ArchiveRecord, dayIn, type Link, parseRecord, recordPath, type Segment } from '../record.ts';
+import { type ArchiveRecord, dayIn, isReview, type Link, parseRecord, recordPath, type Segment } from '../record.ts';
 import { type ArchiveStore, sideBySide } from '../store.ts';
 import { type BuiltTally, IndexFile } from './file.ts';
 import { INDEX, type IndexRef, isCovered, withIndex } from './ref.ts';
@@ -31,14 +31,15 @@ export async function indexSegments(
   return [...(merged ?? []), ...added];
 }
 
-/** Merges index files if the next record is the first with segments after the end of a span. Gap records may be in between. */
-async function mergeBefore(store: ArchiveStore, { record }: Link): Promise<IndexRef[]> {
-  const next = record.sequence + 1;
-  let { kind, sequence } = record;
-  while (kind === 'gap' || kind === 'dropped') {
-    sequence -= 1;
-    kind = parseRecord((await store.readText(recordPath(sequence))) ?? '', recordPath(sequence)).record.kind;
+/** Merges index files if the next record is the first with segments after the end of a span. Other records may be in between. */
+async function mergeBefore(store: ArchiveStore, last: Link): Promise<IndexRef[]> {
+  const next = last.record.sequence + 1;
+  let { record } = last;
+  while (record.kind === 'gap' || record.kind === 'dropped' || isReview(record)) {
+    const path = recordPath(record.sequence - 1);
+    record = parseRecord((await store.readText(path)) ?? '', path).record;
   }
+  const { sequence } = record;
   const span = SPANS.find((each) => Math.floor(next / each) > Math.floor(sequence / each));
   if (span === undefined) return [];
   const from = Math.floor(sequence / span) * span;

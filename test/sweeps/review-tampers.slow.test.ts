@@ -1,0 +1,191 @@
+import fs from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { findArchive, readManifest } from '../../src/logs/archive/manifest.ts';
+import { type ArchiveRecord, isReview, recordPath, type ReviewRecord } from '../../src/logs/archive/record.ts';
+import type { ReviewContent } from '../../src/logs/archive/review-content.ts';
+import { missingOf } from '../../src/logs/archive/review-rules.ts';
+import { entriesOf, signReview } from '../../src/logs/archive/sign-review.ts';
+import { ArchiveWriter } from '../../src/logs/archive/writer.ts';
+import { buildArchive, TENANT } from '../logs/archive/build.ts';
+import { expected, outcomes, type Tamper } from '../logs/archive/tamper-outcomes.ts';
+import { Tampering } from '../logs/archive/tampers.ts';
+import { FakeClock } from '../support/clock.ts';
+
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 2, 1);
+const END = START + 4 * DAY;
+/** The numbers of the records of the three reviews. The last one is the newest record. */
+const [FIRST, SECOND, NEWEST] = [4, 5, 7] as const;
+
+function entries(from: number, count: number) {
+  return Array.from({ length: count }, (_, index) => ({
+    tenant_id: TENANT,
+    operation: 'delete',
+    created_at: new Date(from + index * 1000).toISOString(),
+  }));
+}
+
+/** An archive of four days with a gap: two reviews, a commit, and a third review as the newest record. */
+async function reviewedArchive(more = 0) {
+  const { top, store } = await buildArchive(START, [
+    { to: START + DAY, entries: entries(START, 1 + more) },
+    { to: START + 2 * DAY, entries: entries(START + DAY, 2) },
+    { to: START + 2 * DAY + 1000, gap: true },
+  ]);
+  return store.lock(async () => {
+    const sign = async (day: string, by: string, note: string, of = 'day') => {
+      const days = { from: day, to: day };
+      const manifest = await readManifest(store);
+      const review: ReviewContent = {
+        of,
+        ...days,
+        entries: entriesOf(manifest, days),
+        missing: missingOf(manifest.coverage, days),
+        findings: { deletions: 2, new_actors: null },
+        sha256: '1'.repeat(64),
+        page_sha256: '2'.repeat(64),
+        record: manifest.last.record.sequence,
+        record_sha256: manifest.last.sha256,
+        by,
+        account: 'ana@bastion',
+        note,
+      };
+      const at = new FakeClock({ start: END + DAY });
+      return signReview(store, review, { clock: at, signal: new AbortController().signal });
+    };
+    await sign('2026-03-02', 'Ana', 'SEC-41');
+    await sign('2026-03-01', 'Ana', 'SEC-42', 'access');
+    const found = await findArchive(store);
+    const writer = await ArchiveWriter.open(store, found!.last, { tenantId: TENANT, now: () => END });
+    await writer.add(entries(START + 2 * DAY + 2000, 3));
+    await writer.commit({ settled: END, readTo: END, newest: undefined, passed: [] });
+    const { hash = '' } = await sign('2026-03-03', 'Bo', 'SEC-43');
+    return { top, hash };
+  });
+}
+
+/** Changes of what a review says, as text. */
+const CHANGES: readonly (readonly [name: string, from: string | RegExp, to: string])[] = [
+  ['its note', /"note":"SEC-4\d"/, '"note":"SEC-99"'],
+  ['its note is gone', /,"note":"SEC-4\d"/, ''],
+  ['who signed', /"by":"\w+"/, '"by":"Eve"'],
+  ['the account', '"account":"ana@bastion"', '"account":"eve@bastion"'],
+  ['when it was signed', /"written_at":"2026-03-06/, '"written_at":"2026-03-07'],
+  ['the day', /"from":"2026-03-0\d","to":"2026-03-0\d"/, '"from":"2026-03-04","to":"2026-03-04"'],
+  ['the last day', /"to":"2026-03-0\d"/, '"to":"2026-03-09"'],
+  ['the number of findings', '"deletions":2', '"deletions":0'],
+  ['what could not be judged', '"new_actors":null', '"new_actors":0'],
+  ['the number of entries', /("findings".*)?"entries":\d/, '"entries":9'],
+  ['the hash of what was reviewed', '"sha256":"1111', '"sha256":"3333'],
+  ['the hash of the page', '"page_sha256":"2222', '"page_sha256":"3333'],
+  ['the hash of the page is gone', `"page_sha256":"${'2'.repeat(64)}",`, ''],
+  ['the record that was reviewed', /"record":\d/, '"record":1'],
+  ['the hash of the record that was reviewed', /"record_sha256":".{8}/, '"record_sha256":"00000000'],
+  ['what was reviewed', /"of":"\w+"/, '"of":"other"'],
+  ['that it is a review', /"review":\{.*\},"position"/, '"position"'],
+];
+
+/** Changes by somebody who does not repair the chain. */
+const FILES: readonly Tamper[] = [
+  ...[FIRST, SECOND, NEWEST].flatMap((number) =>
+    CHANGES.map(([name, from, to]): Tamper => [
+      `${name} in record ${number}`,
+      'found',
+      (it) => it.edit(recordPath(number), (text) => text.replace(from, to)),
+    ]),
+  ),
+  ['a review is gone', 'found', (it) => it.remove(recordPath(FIRST))],
+  ['the newest review is gone', 'found', (it) => it.remove(recordPath(NEWEST))],
+  ['two reviews are swapped', 'found', (it) => it.swap(recordPath(FIRST), recordPath(SECOND))],
+  ['a review is there twice', 'found', (it) => fs.cpSync(it.at(recordPath(NEWEST)), it.at(recordPath(NEWEST + 1)))],
+  ['a review is a link', 'found', (it) => it.link(recordPath(FIRST))],
+  ['a review is cut', 'found', (it) => fs.truncateSync(it.at(recordPath(NEWEST)), 200)],
+  ['a second line follows a review', 'found', (it) => fs.appendFileSync(it.at(recordPath(NEWEST)), '{}\n')],
+];
+
+function reviewAt(it: Tampering, number: number, change: (record: ReviewRecord) => object): void {
+  it.forgeAll((record, at) => (at === number && isReview(record) ? change(record) : {}));
+}
+
+/** Returns a change of the review in a record, after which all hashes of the chain match again. */
+function forged(number: number, name: string, alone: Tamper[1], more: (review: ReviewContent) => object): Tamper {
+  const harm: Tamper[2] = (it) => reviewAt(it, number, ({ review }) => ({ review: { ...review, ...more(review) } }));
+  return [`${name} in record ${number}`, alone, harm];
+}
+
+/** Facts that only the person who signed knows: of the newest review, no other record proves them. */
+const UNPROVEN = {
+  note: 'SEC-99',
+  by: 'Eve',
+  account: 'eve@bastion',
+  findings: { deletions: 0 },
+  sha256: '3'.repeat(64),
+};
+
+/** Changes by somebody who makes all hashes of the chain match again. */
+const FORGERIES: readonly Tamper[] = [
+  ...Object.entries(UNPROVEN).flatMap(([name, value]) => [
+    forged(FIRST, name, 'found', () => ({ [name]: value })),
+    forged(NEWEST, name, 'another hash', () => ({ [name]: value })),
+  ]),
+  forged(NEWEST, 'another day with other entries', 'found', () => ({ from: '2026-03-02', to: '2026-03-02' })),
+  forged(NEWEST, 'a day without entries', 'found', () => ({ from: '2026-03-04', to: '2026-03-04' })),
+  forged(NEWEST, 'a day to come', 'found', () => ({ from: '2026-03-05', to: '2026-03-05', entries: 0, missing: [] })),
+  forged(NEWEST, 'two days as one', 'found', () => ({ from: '2026-03-02', entries: 5 })),
+  forged(NEWEST, 'the first day after the last', 'found', () => ({ from: '2026-03-04', of: 'access', entries: 0 })),
+  forged(NEWEST, 'no gap', 'found', () => ({ missing: [] })),
+  forged(NEWEST, 'more entries', 'found', ({ entries: count }) => ({ entries: count + 1 })),
+  forged(NEWEST, 'another record', 'found', () => ({ record: 2 })),
+  forged(NEWEST, 'a record to come', 'found', ({ record }) => ({ record: record + 1 })),
+  forged(NEWEST, 'another hash of the record', 'found', () => ({ record_sha256: '0'.repeat(64) })),
+  [
+    'a review before its day was over',
+    'found',
+    (it) => reviewAt(it, NEWEST, () => ({ written_at: '2026-03-03T23:00:00.000Z' })),
+  ],
+  ['a review that moves the end', 'found', (it) => reviewAt(it, NEWEST, (record) => ({ read_to: record.written_at }))],
+  [
+    'a review that changes what comes next',
+    'found',
+    (it) =>
+      it.forgeAll((record, at) => (at === NEWEST ? { position: { ...record.position, passed: [['x', END, 1]] } } : {})),
+  ],
+  [
+    'a review that lists a file',
+    'found',
+    (it) => {
+      const [segment] = it.records().flatMap((record) => (record.kind === 'segments' ? record.segments : []));
+      reviewAt(it, NEWEST, () => ({ segments: [segment] }));
+    },
+  ],
+  ['a review in a record of a gap', 'found', (it) => moved(it)],
+  ['a review less', 'found', (it) => it.chain(it.records().filter((_, at) => at !== FIRST))],
+  ['the newest review less', 'another hash', (it) => it.chain(it.records().slice(0, -1))],
+  ['a review twice', 'found', (it) => it.append(contentAt(it.records(), NEWEST))],
+  ['an earlier review again', 'found', (it) => it.append(contentAt(it.records(), FIRST))],
+  ['a review of another archive', 'found', (it) => it.append(contentAt(others, NEWEST))],
+];
+
+/** The records of another archive of the same days. */
+let others: readonly ArchiveRecord[] = [];
+
+function contentAt(records: readonly ArchiveRecord[], number: number): object {
+  const { position: _, sequence: _1, previous: _2, ...content } = records[number] ?? ({} as ArchiveRecord);
+  return content;
+}
+
+function moved(it: Tampering): void {
+  const review = it.records().flatMap((record) => (isReview(record) ? [record.review] : []))[0];
+  it.forgeAll((record) => (record.kind === 'gap' ? { review } : {}));
+}
+
+describe('svc logs verify', () => {
+  it('R82: svc logs verify finds each change of a file with a review', { timeout: 300_000 }, async () => {
+    expect(await outcomes(await reviewedArchive(), FILES)).toEqual(expected(FILES));
+  });
+
+  it('R82: svc logs verify finds each forged review, with the saved hash also those of the newest record', async () => {
+    others = new Tampering((await reviewedArchive(1)).top).records();
+    expect(await outcomes(await reviewedArchive(), FORGERIES)).toEqual(expected(FORGERIES));
+  });
+});
