@@ -1,6 +1,7 @@
 // Makes a Debian package of the executable in .cache/release: npm run deb
-// Besides the program it contains the manual page and the completions, where Debian's shells and man look for them.
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// Besides the program it contains the manual pages and the completions, where Debian's shells and man look for them.
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -22,7 +23,7 @@ if (architecture === undefined || !existsSync(executable)) {
 /** The source of each file of the package, by its path there. A file whose path ends with .gz is compressed. */
 const FILES = {
   'usr/bin/svc': 'svc',
-  'usr/share/man/man1/svc.1.gz': 'man/svc.1',
+  ...Object.fromEntries(manPages().map((name) => [`usr/share/man/man${name.at(-1)}/${name}.gz`, `man/${name}`])),
   'usr/share/bash-completion/completions/svc': 'completions/svc.bash',
   'usr/share/zsh/vendor-completions/_svc': 'completions/_svc',
   'usr/share/fish/vendor_completions.d/svc.fish': 'completions/svc.fish',
@@ -47,6 +48,11 @@ run('dpkg-deb', [...options, tree, archive], { env: { ...process.env, SOURCE_DAT
 rmSync(tree, { recursive: true });
 writeSums(release);
 console.log(`${basename(archive)}  ${(statSync(archive).size / 1e6).toFixed(0)} MB`);
+
+/** Returns the file names of the manual pages. The last character of a name is its section. */
+function manPages() {
+  return readdirSync(join(executable, 'man'));
+}
 
 function put(file, source) {
   if (file.endsWith('.gz')) return write(file, gzipSync(readFileSync(source), { level: 9 }));

@@ -3,41 +3,25 @@ import { type Command, defineCommand, entry, type Entry, group, type Program } f
 import { GLOBAL_PARAMETERS } from './cli/app/global-parameters.ts';
 
 const LOGS: readonly Entry[] = [
-  entry(
-    'list',
-    'list log entries: the newest page, or more with --limit and --all',
-    () => import('./logs/commands/list.ts'),
-  ),
-  entry('tail', 'follow the logs without losing or repeating an entry', () => import('./logs/commands/tail.ts')),
+  entry('list', 'list entries, the newest first', () => import('./logs/commands/list.ts')),
+  entry('tail', 'follow the logs; no entry is lost or repeated', () => import('./logs/commands/tail.ts')),
   entry('archive', 'create or update an archive of the logs', () => import('./logs/commands/archive.ts')),
   entry(
     'search',
-    'find log entries in an archive, and with --live in the service too',
+    'find entries in an archive, or with --live also newer ones',
     () => import('./logs/commands/search.ts'),
   ),
-  entry(
-    'history',
-    'show everything known about one entity, from an archive and the service',
-    () => import('./logs/commands/history.ts'),
-  ),
-  entry(
-    'verify',
-    'verify that nothing in an archive was changed, removed, reordered, truncated or added',
-    () => import('./logs/commands/verify.ts'),
-  ),
-  entry(
-    'stats',
-    'count log entries by hour, entity type, operation and actor',
-    () => import('./logs/commands/stats.ts'),
-  ),
+  entry('history', 'show all that happened to one entity', () => import('./logs/commands/history.ts')),
+  entry('verify', 'prove that nothing in an archive was changed or removed', () => import('./logs/commands/verify.ts')),
+  entry('stats', 'count entries by hour, entity type, operation and actor', () => import('./logs/commands/stats.ts')),
   entry(
     'review',
-    'review a day of an archive: deletions, changes, new actors, busy hours',
+    'review a day: deletions, changes, new actors, busy hours',
     () => import('./logs/commands/review.ts'),
   ),
   entry(
     'evidence',
-    'write a bundle for an auditor, which can be checked without svc',
+    'write a bundle that an auditor can check without svc',
     () => import('./logs/commands/evidence.ts'),
   ),
   entry('entity-types', 'list the values of --entity-type', () => import('./logs/commands/entity-types.ts')),
@@ -47,27 +31,27 @@ const TENANT: readonly Entry[] = [
   entry('show', 'show the tenant, marked TEST or PRODUCTION', () => import('./tenant/commands/show.ts')),
   entry(
     'update',
-    'change the name or settings, after showing the difference and asking',
+    'change the name or settings; shows the difference and asks first',
     () => import('./tenant/commands/update.ts'),
   ),
   entry(
     'export',
-    'write the name and settings as YAML, to keep and to compare',
+    'print the name and settings as YAML, to keep and compare',
     () => import('./tenant/commands/export.ts'),
   ),
   entry(
     'diff',
-    'show where the tenant is not as a file says; exit code 10 if it differs',
+    'compare the tenant with a file; exit code 10 if it differs',
     () => import('./tenant/commands/diff.ts'),
   ),
   entry(
     'usage',
-    'show tokens by type and the share of the included monthly active tokens',
+    'show token counts, and the share of the plan that is used',
     () => import('./tenant/commands/usage.ts'),
   ),
   entry(
     'delete',
-    'delete the tenant and everything in it, after its name is typed',
+    'delete the tenant and everything in it; asks for its name first',
     () => import('./tenant/commands/delete.ts'),
   ),
 ];
@@ -82,7 +66,7 @@ const THREE_DS: readonly Entry[] = [
   ),
   entry(
     'validate',
-    'check the body of an authentication against every rule, offline',
+    'check an authentication body against every rule, offline',
     () => import('./3ds/commands/validate.ts'),
   ),
   entry(
@@ -95,83 +79,59 @@ const THREE_DS: readonly Entry[] = [
     'get the result of a challenge, or wait for it',
     () => import('./3ds/commands/challenge-result.ts'),
   ),
-  entry(
-    'run',
-    'run one scenario from session to outcome, and compare the status',
-    () => import('./3ds/commands/run.ts'),
-  ),
+  entry('run', 'run one scenario from session to outcome', () => import('./3ds/commands/run.ts')),
   entry(
     'test',
-    'run many scenarios side by side, for CI; without a file, all test cards',
+    'run many scenarios side by side, for CI; by default all test cards',
     () => import('./3ds/commands/test.ts'),
   ),
-  entry(
-    'explain',
-    'explain a status, reason or EMV code and what to do, offline',
-    () => import('./3ds/commands/explain.ts'),
-  ),
+  entry('explain', 'explain a status, reason or EMV code, and what to do', () => import('./3ds/commands/explain.ts')),
 ];
 
 const RUNS: readonly Entry[] = [
   entry('list', 'list the runs recorded on this machine, newest first', () => import('./au/commands/runs/list.ts')),
-  entry('prune', 'remove the results that old runs keep', () => import('./au/commands/runs/prune.ts')),
+  entry('prune', 'remove the results and copies that old runs keep', () => import('./au/commands/runs/prune.ts')),
 ];
 
 const ACCOUNT_UPDATER: readonly Entry[] = [
   entry(
     'submit',
-    'check a request file, create a job, upload it; with --wait also wait and summarize',
+    'check a request file and submit it; with --wait, get the results',
     () => import('./au/commands/submit.ts'),
   ),
   entry(
     'prepare',
-    'make a request file of an export from a database or spreadsheet',
+    'make a request file from a database or spreadsheet export',
     () => import('./au/commands/prepare.ts'),
   ),
   entry('check', 'check request files without sending anything', () => import('./au/commands/check.ts')),
   entry(
     'create',
-    'create a job, which waits an hour for its file (a single step of submit)',
+    'create a job, which waits an hour for its file (one step of submit)',
     () => import('./au/commands/create.ts'),
     { hidden: true },
   ),
   entry(
     'upload',
-    'upload a request file to a pending job (a single step of submit)',
+    'upload a request file to a pending job (one step of submit)',
     () => import('./au/commands/upload.ts'),
     { hidden: true },
   ),
   entry('status', 'show a run part by part, or one job', () => import('./au/commands/status.ts')),
   entry('jobs', 'list jobs of the tenant, newest first', () => import('./au/commands/jobs.ts')),
-  group('runs', 'list the runs recorded on this machine, and remove old ones', RUNS, 'list'),
+  group('runs', 'list and prune the runs recorded on this machine', RUNS, 'list'),
   entry('wait', 'wait until a job or run has completed or failed', () => import('./au/commands/wait.ts')),
   entry('download', 'download the results of a completed job or run', () => import('./au/commands/download.ts')),
-  entry('sync', 'advance all open runs once and download finished results', () => import('./au/commands/sync.ts')),
-  entry(
-    'resume',
-    'upload what is left of a run, without its file; with --wait also wait and summarize',
-    () => import('./au/commands/resume.ts'),
-  ),
-  entry('abandon', "abandon a run: 'au sync' will skip it", () => import('./au/commands/abandon.ts')),
-  entry(
-    'report',
-    'summarize a result file: counts and next action per result code',
-    () => import('./au/commands/report.ts'),
-  ),
-  entry(
-    'next',
-    'create the next request file from the last one and its results',
-    () => import('./au/commands/next.ts'),
-  ),
+  entry('sync', 'advance all open runs once, and download what is finished', () => import('./au/commands/sync.ts')),
+  entry('resume', 'upload the rest of a run; with --wait, get the results', () => import('./au/commands/resume.ts')),
+  entry('abandon', "give up a run, so that 'au sync' skips it", () => import('./au/commands/abandon.ts')),
+  entry('report', 'summarize a result file: counts and what to do per code', () => import('./au/commands/report.ts')),
+  entry('next', 'make the next request file from the last one and its results', () => import('./au/commands/next.ts')),
 ];
 
 const EVENTS: readonly Entry[] = [
-  entry(
-    'listen',
-    'receive webhook events on this machine and print them as they arrive',
-    () => import('./events/commands/listen.ts'),
-  ),
-  entry('replay', 'send events of a journal again, in order', () => import('./events/commands/replay.ts')),
+  entry('listen', 'receive webhook events on this machine and print them', () => import('./events/commands/listen.ts')),
+  entry('replay', 'send the events of a journal again, in order', () => import('./events/commands/replay.ts')),
   entry('trigger', 'send a sample event, as the service would', () => import('./events/commands/trigger.ts')),
 ];
 
@@ -186,28 +146,16 @@ const SANDBOX: readonly Entry[] = [
     'run a command against a temporary sandbox, and report its requests',
     () => import('./sandbox/commands/exec.ts'),
   ),
-  entry(
-    'cards',
-    'list the card tokens of the sandbox, and the result of each',
-    () => import('./sandbox/commands/cards.ts'),
-  ),
-  entry(
-    'outcome',
-    'set the outcomes of 3-D Secure in the sandbox, also while it runs, or list them',
-    () => import('./sandbox/commands/outcome.ts'),
-  ),
-  entry('clock', "move the sandbox's clock, or show it", () => import('./sandbox/commands/clock.ts')),
+  entry('cards', 'list the test card tokens, and the result of each', () => import('./sandbox/commands/cards.ts')),
+  entry('outcome', 'list or set the 3-D Secure outcomes of the sandbox', () => import('./sandbox/commands/outcome.ts')),
+  entry('clock', "show or move the sandbox's clock", () => import('./sandbox/commands/clock.ts')),
   entry(
     'requests',
-    'list the requests that the sandbox received, and the events that it delivered',
+    'list the requests that the sandbox received and the events it sent',
     () => import('./sandbox/commands/requests.ts'),
   ),
   entry('reset', 'delete all jobs, files and logs of the sandbox', () => import('./sandbox/commands/reset.ts')),
-  entry(
-    'openapi',
-    'print an OpenAPI 3.1 document of the endpoints of the sandbox',
-    () => import('./sandbox/commands/openapi.ts'),
-  ),
+  entry('openapi', 'print an OpenAPI 3.1 document of the sandbox', () => import('./sandbox/commands/openapi.ts')),
 ];
 
 const PROFILE: readonly Entry[] = [
@@ -224,7 +172,7 @@ const PROFILE: readonly Entry[] = [
   entry('use', 'choose the default profile', () => import('./general/commands/profile/use.ts')),
   entry(
     'set',
-    'change a setting of the profile in use, or of the one named with --profile',
+    'change a setting of the profile in use, or of --profile',
     () => import('./general/commands/profile/set.ts'),
   ),
   entry('delete', 'delete a profile with its stored keys', () => import('./general/commands/profile/delete.ts')),
@@ -239,26 +187,26 @@ export const TREE: readonly Entry[] = [
   group('sandbox', 'emulate the service on this machine', SANDBOX),
   entry(
     'api',
-    'call any API endpoint (same auth, retries, rate limits and pagination)',
+    'call any API endpoint, with the same keys, retries and limits',
     () => import('./general/commands/api.ts'),
   ),
   entry('login', 'verify your keys and store them in a profile', () => import('./general/commands/login.ts')),
   entry('logout', 'remove the stored keys of a profile', () => import('./general/commands/logout.ts')),
   entry(
     'whoami',
-    'show profile, tenant, key permissions, and where each setting came from',
+    'show the tenant, what the keys may do, and the settings',
     () => import('./general/commands/whoami.ts'),
   ),
   entry(
     'doctor',
-    'check configuration, connectivity and keys, with a fix for every problem',
+    'find problems of configuration, network and keys, and their fix',
     () => import('./general/commands/doctor.ts'),
   ),
   group('profile', 'manage profiles: named settings and keys', PROFILE, 'list'),
-  entry('reset', 'remove all files that svc keeps', () => import('./general/commands/reset.ts')),
+  entry('reset', 'remove all files that svc keeps on this machine', () => import('./general/commands/reset.ts')),
   entry(
     'completion',
-    'install completion of commands, options and values',
+    'install TAB completion of commands, options and values',
     () => import('./general/commands/completion.ts'),
   ),
   entry('commands', 'print the command tree as data', async () => {

@@ -10,8 +10,8 @@ import type { Setting } from './setting.ts';
 
 /** The options `--set` and `--allow-unknown` of commands that check a body. */
 export const bodyParameters = {
-  set: repeated('--set <path=value>', 'put a value into the body; may be repeated', nameValue),
-  allowUnknown: flag('--allow-unknown', 'allow fields that the interface does not have; every other rule still holds'),
+  set: repeated('--set <path=value>', 'put a value into the body', nameValue),
+  allowUnknown: flag('--allow-unknown', 'allow fields that the interface does not have'),
 } as const;
 
 export function bodyName(file: string): string {

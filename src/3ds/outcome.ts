@@ -216,7 +216,7 @@ function resumeHint(id: string): ErrorDetails {
 
 export const failOnParameter = choice(
   '--fail-on <class>',
-  'exit with 10 when the outcome is failed or rejected (err), or anything but successful or attempted (wrn)',
+  'exit with 10 when it failed or was rejected (err), or did not succeed (wrn)',
   ['err', 'wrn'],
 );
 

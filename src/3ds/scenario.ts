@@ -35,7 +35,7 @@ export const scenarioView: View<ScenarioResult> = {
 
 export const challengeTimeoutParameter = value(
   '--challenge-timeout <duration>',
-  'how long to wait for the outcome of a challenge (default 10m)',
+  'time limit of a challenge (default 10m)',
   positiveDuration,
 );
 

@@ -10,33 +10,26 @@ import type { PageOptions } from '../client/api/pages.ts';
 export const ENTITY_PARAMETERS = {
   entityType: suggesting(
     'entity type',
-    value('--entity-type <type>', "only this type of entity ('svc logs entity-types' lists them)", text),
+    value('--entity-type <type>', 'only this type of entity (see logs entity-types)', text),
   ),
   entityId: value('--entity-id <id>', 'only the entity with this id', text),
 } as const;
 
 export const INTERVAL_PARAMETERS = {
-  since: value('--since <time>', 'only entries from this time on: 2h, 2026-01-31, 2026-01-31T09:00:00Z, today', moment),
+  since: value('--since <time>', 'only entries since: 2h, today, 2026-01-31', moment),
   until: value('--until <time>', 'only entries before this time', moment),
 } as const;
 
 /** The filters that svc applies itself. Help marks them with an asterisk. */
 export const ENTRY_PARAMETERS = {
-  operation: repeated('--operation <name>', 'only this operation, such as create; may be repeated *', text),
-  actor: suggesting(
-    'actor',
-    repeated(
-      '--actor <id|name>',
-      'only what this actor did: its id, a beginning of it, or an application; may be repeated *',
-      text,
-    ),
-  ),
-  actorType: repeated('--actor-type <type>', 'only this type of actor, such as user; may be repeated *', text),
+  operation: repeated('--operation <name>', 'only this operation *', text),
+  actor: suggesting('actor', repeated('--actor <id|name>', 'only this actor, by id or name *', text)),
+  actorType: repeated('--actor-type <type>', 'only actors of this type *', text),
   grep: value('--grep <regex>', 'only entries whose message matches *', pattern),
-  excludeOperation: repeated('--exclude-operation <name>', 'not this operation; may be repeated *', text),
+  excludeOperation: repeated('--exclude-operation <name>', 'not this operation *', text),
   excludeEntityType: suggesting(
     'entity type',
-    repeated('--exclude-entity-type <type>', 'not this type of entity; may be repeated *', text),
+    repeated('--exclude-entity-type <type>', 'not this type of entity *', text),
   ),
 } as const;
 

@@ -8,31 +8,23 @@ import { resolvePath } from '../cli/app/typed-path.ts';
 import { hostName, integer, positiveDuration, text } from '../cli/app/value-parsers.ts';
 import type { Interceptor, RunningSandbox } from '../emulator/options.ts';
 
-export const directoryParameter = value(
-  '--directory <dir>',
-  'directory of its state; by default the one that --sandbox uses',
-  text,
-);
+export const directoryParameter = value('--directory <dir>', 'state directory (default: the one of --sandbox)', text);
 
 export const SERVER_PARAMETERS = {
   seed: value('--seed <n>', 'seed for generated data and fault probabilities', integer(0)),
   logs: value('--logs <n>', 'number of generated log entries at the start', integer(0)),
   tenantType: choice('--tenant-type <type>', 'type of its tenant (default test)', ['test', 'production']),
   processing: value('--processing <duration>', 'how long a job takes after its upload (default 2s)', positiveDuration),
-  allowHost: repeated(
-    '--allow-host <name>',
-    'another host name of it, such as that of a container; may be repeated',
-    hostName,
-  ),
-  limits: choice('--limits <when>', "enforce the live service's rate limits (default off)", ['on', 'off']),
-  noAuditReads: flag('--no-audit-reads', 'do not log reads of the logs, so that their pages do not shift'),
-  webhook: repeated('--webhook <url>', 'send events to this loopback address; may be repeated', text),
+  allowHost: repeated('--allow-host <name>', 'another host name of the sandbox, such as that of a container', hostName),
+  limits: choice('--limits <when>', "whether the service's rate limits apply (default off)", ['on', 'off']),
+  noAuditReads: flag('--no-audit-reads', 'do not log reads of the logs, which shift their pages'),
+  webhook: repeated('--webhook <url>', 'send events to this loopback address', text),
   webhookDuplicates: flag('--webhook-duplicates', 'deliver each event twice'),
-  fault: repeated('--fault <fault>', "make requests fail (see 'svc help faults'); may be repeated", text),
-  scenario: value('--scenario <file>', "file of faults, one a line (see 'svc help faults')", text),
+  fault: repeated('--fault <fault>', "make requests fail (see 'svc help faults')", text),
+  scenario: value('--scenario <file>', "file with one fault per line (see 'svc help faults')", text),
   outcome: suggesting(
     async () => (await import('../schema/three-ds/outcome-words.ts')).outcomeExamples(),
-    repeated('--outcome <outcome>', "decide 3-D Secure outcomes (see 'svc help outcomes'); may be repeated", text),
+    repeated('--outcome <outcome>', "decide 3-D Secure outcomes (see 'svc help outcomes')", text),
   ),
 } as const;
 

@@ -129,8 +129,14 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
   });
 
   it.skipIf(!has('man', '--version'))('is found by man', () => {
-    const found = must('man', ['-M', join(root, 'usr/share/man'), '-w', 'svc']);
-    expect(found.trim()).toBe(join(root, 'usr/share/man/man1/svc.1.gz'));
+    for (const [name, file] of [
+      ['svc', 'man1/svc.1.gz'],
+      ['svc-au-submit', 'man1/svc-au-submit.1.gz'],
+      ['svc-output', 'man7/svc-output.7.gz'],
+    ] as const) {
+      const found = must('man', ['-M', join(root, 'usr/share/man'), '-w', name]);
+      expect(found.trim()).toBe(join(root, 'usr/share/man', file));
+    }
   });
 
   it('the Debian package completes in a fresh bash, and has its script where zsh and fish look', async () => {

@@ -1,52 +1,120 @@
 import { VERSION } from '../../src/base/version.ts';
-import { type Command, commandsBehind, type Entry, exitCodesOf } from '../../src/cli/app/command.ts';
-import { commandPage, isFilled, rootPage } from '../../src/cli/app/help.ts';
-import { type Page, type Section, type TopicName, topicPage, TOPICS } from '../../src/cli/app/topics.ts';
+import { type Command, type Entry, exitCodesOf, type Group, isGroup } from '../../src/cli/app/command.ts';
+import { commandPage, isFilled, rootPage, topicHelp } from '../../src/cli/app/help.ts';
+import { type Section, type TopicName, TOPICS } from '../../src/cli/app/topics.ts';
+import { exitCodeMeanings } from '../support/exit-code-meanings.ts';
 
-/** Returns the man page svc(1) in roff: the pages that help shows for the tool, each command and each topic. */
-export async function manPage(tree: readonly Entry[]): Promise<string> {
+/** Returns the man pages in roff by file name: a short svc(1), one page a group, command and topic. */
+export async function manPages(tree: readonly Entry[]): Promise<Map<string, string>> {
+  const pages = [rootManPage(tree)];
+  for (const entry of tree) pages.push(...(await pagesBehind(entry, [])));
+  for (const topic of Object.keys(TOPICS) as TopicName[]) pages.push(await topicManPage(topic));
+  return new Map(pages.map(({ name, section, sections }) => [`${name}.${section}`, written(name, section, sections)]));
+}
+
+/** A man page: its name, the section of the manual, and its parts. */
+interface ManPage {
+  readonly name: string;
+  readonly section: 1 | 7;
+  readonly sections: readonly Section[];
+}
+
+function rootManPage(tree: readonly Entry[]): ManPage {
   const { title, sections } = rootPage(tree);
-  const [name = '', about = ''] = title.split(': ');
-  const lines = [
-    `.TH SVC 1 "" "svc ${VERSION}" "svc"`,
-    '.SH NAME',
-    `${name} \\- ${inline(about)}`,
-    '.SH SYNOPSIS',
-    '.B svc',
-    String.raw`\fIcommand\fR [\fIoptions\fR]`,
-  ];
-  for (const section of sections.filter((each) => ['Examples', 'Options'].includes(each.title)))
-    lines.push(`.SH ${section.title.toUpperCase()}`, ...body(section));
-  lines.push('.SH COMMANDS');
-  for (const { words, command } of (await Promise.all(tree.map((entry) => commandsBehind(entry)))).flat())
-    lines.push(`.SS svc ${inline(words)}`, ...pageLines(await referencePage(command, words)));
-  for (const topic of Object.keys(TOPICS) as TopicName[])
-    lines.push(`.SH ${topic.replace('-', ' ').toUpperCase()}`, ...pageLines(await topicPage(topic)));
-  return `${lines.join('\n')}\n`;
+  const topics = Object.entries(TOPICS).map(([name, about]) => [`svc-${name}(7)`, about] as const);
+  return {
+    name: 'svc',
+    section: 1,
+    sections: [
+      { title: 'Name', text: title.replace(':', ' -') },
+      { title: 'Synopsis', text: 'svc <command> [options]' },
+      ...sections.filter((section) => section.title === 'Examples'),
+      { title: 'Commands', rows: listed(tree, 'svc') },
+      { title: 'Topics', rows: topics },
+      { title: 'See also', text: 'svc-output(7) for the options that every command takes' },
+    ],
+  };
 }
 
-// The page of a command also lists its exit codes and fields. EXIT CODES explains the codes once.
-async function referencePage(command: Command, words: string): Promise<Page> {
-  const page = await commandPage(command, words);
+async function pagesBehind(entry: Entry, before: readonly string[]): Promise<ManPage[]> {
+  const node = await entry.load();
+  const words = [...before, entry.name];
+  if (!isGroup(node)) return [await commandManPage(node, words)];
+  const behind = await Promise.all(node.commands.map((each) => pagesBehind(each, words)));
+  return [groupManPage(node, words), ...behind.flat()];
+}
+
+function groupManPage({ summary, commands, defaultCommand }: Group, words: readonly string[]): ManPage {
+  const name = ['svc', ...words].join('-');
+  const main = defaultCommand === undefined ? undefined : `Without a command, it is ${name}-${defaultCommand}(1).`;
+  return {
+    name,
+    section: 1,
+    sections: [
+      { title: 'Name', text: `${name} - ${summary}` },
+      { title: 'Synopsis', text: `svc ${words.join(' ')} <command> [options]` },
+      { title: 'Description', text: main },
+      { title: 'Commands', rows: listed(commands, name) },
+      { title: 'See also', text: 'svc(1)' },
+    ],
+  };
+}
+
+function listed(entries: readonly Entry[], name: string) {
+  const shown = entries.filter(({ hidden }) => !hidden);
+  return shown.map((entry) => [`${name}-${entry.name}(1)`, entry.summary] as const);
+}
+
+async function commandManPage(command: Command, words: readonly string[]): Promise<ManPage> {
+  const { sections } = commandPage(command, words.join(' '));
+  const part = (title: string): Section => sections.find((section) => section.title === title) ?? { title };
   const fields = [...new Set(command.fields)].map((field) => (field === '*' ? 'any field of the response' : field));
-  const sections = page.sections.filter(({ title }) => !/^(Global options|Exit codes)/.test(title));
-  const reference = [
-    { title: 'Exit codes', text: exitCodesOf(command).join(', ') },
-    { title: 'Fields, for --fields, --jq and programs', text: fields.join(', ') || undefined },
-  ];
-  return { ...page, sections: [...sections, ...reference] };
+  const name = ['svc', ...words].join('-');
+  return {
+    name,
+    section: 1,
+    sections: [
+      { title: 'Name', text: `${name} - ${command.summary}` },
+      { title: 'Synopsis', text: part('Usage').line },
+      { title: 'Description', text: [command.description, command.details].filter(Boolean).join('\n\n') || undefined },
+      part('Examples'),
+      part('Arguments'),
+      part('Options'),
+      { title: 'Exit status', rows: await exitRows(command) },
+      { title: 'Permissions of the key', text: command.permissions?.join(', ') },
+      { title: 'Fields', text: fields.join(', ') || undefined },
+      { title: 'See also', text: `${name.replace(/-[^-]*$/, '')}(1), svc-output(7), svc-exit-codes(7)` },
+    ],
+  };
 }
 
-function pageLines({ title, text, sections }: Page): string[] {
-  const lines = [line(title), ...(text === undefined ? [] : ['.PP', line(text)])];
-  for (const section of sections.filter(isFilled))
-    lines.push('.PP', `\\fB${inline(section.title)}\\fR`, '.RS', ...body(section), '.RE');
-  return lines;
+/** Returns all exit codes of a command, each in the words of the command, else in those of the topic. */
+async function exitRows(command: Command) {
+  const common = await exitCodeMeanings();
+  const own = new Map((command.exitCodes ?? []).filter((code) => typeof code !== 'number'));
+  return exitCodesOf(command).map((code) => [String(code), own.get(code) ?? common.get(code) ?? ''] as const);
+}
+
+async function topicManPage(topic: TopicName): Promise<ManPage> {
+  const { title, sections } = await topicHelp(topic);
+  const name = `svc-${topic}`;
+  return {
+    name,
+    section: 7,
+    sections: [{ title: 'Name', text: `${name} - ${title}` }, ...sections, { title: 'See also', text: 'svc(1)' }],
+  };
+}
+
+function written(name: string, section: number, sections: readonly Section[]): string {
+  const head = `.TH ${inline(name.toUpperCase())} ${section} "" "svc ${VERSION}" "svc"`;
+  const lines = [head];
+  for (const part of sections.filter(isFilled)) lines.push(`.SH ${inline(part.title.toUpperCase())}`, ...body(part));
+  return `${lines.join('\n')}\n`;
 }
 
 function body({ text, examples = [], rows = [] }: Section): string[] {
   return [
-    ...(text === undefined ? [] : [line(text)]),
+    ...(text === undefined ? [] : [text.split('\n\n').map(line).join('\n.PP\n')]),
     ...examples.flatMap(([command, does]) => ['.TP', `\\fB${inline(command)}\\fR`, line(does)]),
     ...rows.flatMap(([term, meaning]) =>
       meaning === '' ? ['.PP', line(term)] : ['.TP', `\\fB${inline(term)}\\fR`, line(meaning)],

@@ -1,38 +1,53 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { TREE } from '../../src/tree.ts';
 import { allCommands } from '../support/tree.ts';
-import { manPage } from './man-page.ts';
+import { manPages } from './man-page.ts';
 
-const file = fileURLToPath(new URL('../../man/svc.1', import.meta.url));
+const project = fileURLToPath(new URL('../../', import.meta.url));
+const pages = await manPages(TREE);
+const names = [...pages.keys()].toSorted();
 
 function has(program: string): boolean {
   return spawnSync(program, ['--version']).error === undefined;
 }
 
-describe('the man page', () => {
-  // `npm run completions` updates the man page.
-  it('the man page is what the tree says now', async () => {
-    await expect(await manPage(TREE)).toMatchFileSnapshot(file);
+describe('the man pages', () => {
+  // `npm run completions` updates the man pages and their list in package.json.
+  it.each(names)('%s is what the tree says now', async (name) => {
+    await expect(pages.get(name)).toMatchFileSnapshot(join(project, 'man', name));
   });
 
-  it('the man page tells every command and is found by npm', async () => {
-    const text = readFileSync(file, 'utf8');
-    for (const { words } of await allCommands())
-      expect(text).toContain(`\n.SS svc ${words.replaceAll('-', String.raw`\-`)}\n`);
-    // npm installs a man page only if it is in a list.
-    expect(manifest.man).toEqual(['./man/svc.1']);
+  it('the man pages include one for every command, and no page of a command that is gone', async () => {
+    const expected = (await allCommands()).map(({ words }) => `svc-${words.replaceAll(' ', '-')}.1`);
+    expect(names).toEqual(expect.arrayContaining(expected));
+    const stale = readdirSync(join(project, 'man')).filter((name) => !pages.has(name));
+    expect(stale, 'delete these pages: their commands are gone').toEqual([]);
+    for (const text of pages.values()) expect(text).toMatch(/^[\n\x20-\x7e]*$/);
+  });
+
+  // npm links only the man pages that package.json lists one by one.
+  it('the man pages are listed for npm', async () => {
+    const listed = { ...manifest, man: names.map((name) => `./man/${name}`) };
+    await expect(`${JSON.stringify(listed, null, 2)}\n`).toMatchFileSnapshot(join(project, 'package.json'));
     expect(manifest.files).toContain('man');
-    expect(text).toMatch(/^[\n\x20-\x7e]*$/);
   });
 
-  it.skipIf(!has('groff'))('the man page is formatted without a warning', () => {
+  it('svc(1) is short, and the page of a command explains every exit code', () => {
+    expect(pages.get('svc.1')?.split('\n').length).toBeLessThan(120);
+    expect(pages.get('svc-au-submit.1')).toMatch(/^\.SH EXIT STATUS$/m);
+    expect(pages.get('svc-au-submit.1')).toContain('\\fB130\\fR\ninterrupted');
+  });
+
+  it.skipIf(!has('groff'))('the man pages are formatted without a warning', () => {
     for (const width of ['80n', '40n']) {
       const options = ['-man', '-Tutf8', '-P-cbou', '-ww', `-rLL=${width}`];
-      const { status, stdout, stderr } = spawnSync('groff', [...options, file], { encoding: 'utf8' });
+      const input = [...pages.values()].join('');
+      const { status, stdout, stderr } = spawnSync('groff', options, { encoding: 'utf8', input });
       // A word that is longer than the line cannot be broken.
       const warnings = stderr
         .split('\n')
@@ -42,10 +57,12 @@ describe('the man page', () => {
     }
   });
 
-  it.skipIf(!has('mandoc'))('the man page is accepted by mandoc', () => {
-    const { error, stdout } = spawnSync('mandoc', ['-Tlint', '-Wwarning', file], { encoding: 'utf8' });
-    // The page has no date, so that it only changes when the tree does.
-    const warnings = stdout.split('\n').filter((line) => line !== '' && !line.includes('missing date'));
-    expect({ error, warnings }).toEqual({ error: undefined, warnings: [] });
+  it.skipIf(!has('mandoc'))('the man pages are accepted by mandoc', () => {
+    for (const [name, input] of pages) {
+      const { error, stdout } = spawnSync('mandoc', ['-Tlint', '-Wwarning'], { encoding: 'utf8', input });
+      // The pages have no date, so that they only change when the tree does.
+      const warnings = stdout.split('\n').filter((line) => line !== '' && !line.includes('missing date'));
+      expect({ error, warnings }, name).toEqual({ error: undefined, warnings: [] });
+    }
   });
 });

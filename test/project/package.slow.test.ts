@@ -101,7 +101,8 @@ describe('the package', () => {
       });
       const modules = join(prefix, 'lib/node_modules');
       expect(readdirSync(modules)).toEqual([manifest.name, 'undici', 'zod']);
-      expect(existsSync(join(prefix, 'share/man/man1/svc.1'))).toBe(true);
+      for (const page of ['man1/svc.1', 'man1/svc-au-submit.1', 'man7/svc-output.7'])
+        expect(existsSync(join(prefix, 'share/man', page)), page).toBe(true);
       expect(doMainJob(join(prefix, 'bin/svc'), join(scratch, 'installed'))).toBeGreaterThan(30);
     },
   );

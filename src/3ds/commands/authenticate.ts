@@ -22,14 +22,16 @@ import { authenticationView } from '../view.ts';
 
 export const authenticate = defineCommand({
   description:
-    'The session is read first, since its type decides which bodies are valid; where the key may not read sessions (3ds:session:read), the rules that depend on it are left to the service. Only a valid body is sent, once. A currency may be given as USD and is sent as 840. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',
+    'Reads the session, checks the body against every rule, and sends it once, if it is valid. A currency may be given as USD and is sent as 840. Without --fail-on the exit code is 0 for every outcome; authentication_status says which one it is.',
+  details:
+    'The type of the session decides which bodies are valid. If the key may not read sessions (3ds:session:read), the rules that depend on the type are left to the service.',
   examples: [
     ['svc 3ds authenticate 5f0c… --file body.json', "with a body as 'svc 3ds template' prints it"],
     ['svc 3ds authenticate 5f0c… --file body.json --set purchase_info.amount=1000', 'with another amount'],
     ['svc 3ds authenticate 5f0c… --file - --open --wait < body.json', 'until the end of a challenge'],
   ],
   permissions: ['3ds:session:authenticate'],
-  exitCodes: [9, 10, 11, 13, 130],
+  exitCodes: [9, [10, '--fail-on was met'], [11, 'the challenge is still open (with --wait)'], 13, 130],
   changes: true,
   fields: authenticationView.fields,
   parameters: {
@@ -38,7 +40,7 @@ export const authenticate = defineCommand({
     ...bodyParameters,
     dryRun: dryRunParameter,
     open: flag('--open', 'open the page of a challenge in the browser'),
-    wait: flag('--wait', 'where a challenge is needed, wait for its outcome and write that'),
+    wait: flag('--wait', 'if a challenge is needed, wait for its outcome'),
     failOn: failOnParameter,
   },
   async run(context, { session: id, file, set, allowUnknown, open, wait, failOn, dryRun }): Promise<Result> {

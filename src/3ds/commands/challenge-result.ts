@@ -18,13 +18,14 @@ import { authenticationView } from '../view.ts';
 
 export const challengeResult = defineCommand({
   description:
-    'With --wait it polls at increasing intervals until there is an outcome: for an hour, or eight days for a decoupled challenge. A result that the service does not have yet (404) is waited for as long as the session exists. The exit code is 0 for every outcome, unless --fail-on is given; the outcome is in authentication_status.',
+    'With --wait it polls at increasing intervals until there is an outcome: for an hour, or eight days for a decoupled challenge. Without --fail-on the exit code is 0 for every outcome; authentication_status says which one it is.',
+  details: 'A result that the service does not have yet (404) is waited for as long as the session exists.',
   examples: [
     ['svc 3ds challenge-result 5f0c… --wait', 'until the cardholder is done'],
     ['svc 3ds challenge-result 5f0c… --wait --timeout 10m', 'exit code 11 if it is still open then'],
   ],
   permissions: ['3ds:session:authenticate'],
-  exitCodes: [10, 11, 130],
+  exitCodes: [[10, '--fail-on was met'], [11, 'the challenge is still open'], 130],
   fields: authenticationView.fields,
   parameters: {
     session: argument('<session>', 'id of a session', text),

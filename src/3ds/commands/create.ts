@@ -21,8 +21,8 @@ const createdSessionView: View<CreatedSession> = {
 const parameters = {
   token: value('--token <id>', 'the card token', text),
   tokenIntent: value('--token-intent <id>', 'the card token intent, in place of a token', text),
-  panToken: value('--pan-token <id>', 'the card token, sent by its deprecated name pan', text),
-  type: choice('--type <who>', 'who starts the transaction: the customer, or the merchant alone', SESSION_TYPES),
+  panToken: value('--pan-token <id>', 'the card token, under its deprecated name', text),
+  type: choice('--type <who>', 'who starts the transaction', SESSION_TYPES),
   dryRun: dryRunParameter,
 } as const;
 

@@ -19,7 +19,7 @@ const meaningView: View<Meaning> = {
 };
 
 export const explain = defineCommand({
-  description: 'A code can stand for several things: all of them are shown. Without a word everything is listed.',
+  description: 'A code can have several meanings: all are shown. Without a word, everything is listed. Works offline.',
   examples: [
     ['svc 3ds explain attempted', 'a status'],
     ['svc 3ds explain 01', 'a code, in every meaning that it has'],

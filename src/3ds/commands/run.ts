@@ -41,7 +41,7 @@ const outcomeText: ValueParser<string> = (typed) => {
 };
 
 const parameters = {
-  card: value('--card <name>', 'a test card of the sandbox: its scenario, the beginning of it, or its number', tokenId),
+  card: value('--card <name>', 'a test card: its scenario, the start of it, or its number', tokenId),
   token: value('--token <id>', 'a card token, in place of a test card', tokenId),
   tokenIntent: value('--token-intent <id>', 'a card token intent, in place of a test card', tokenId),
   type: choice('--type <who>', 'who starts the transaction; by default customer', SESSION_TYPES),
@@ -49,24 +49,24 @@ const parameters = {
   set: bodyParameters.set,
   expect: suggesting(
     () => Object.entries(AUTHENTICATION_STATUS_CODES).map(([status, code]) => [status, `EMV code ${code}`] as const),
-    value('--expect <status>', 'the status to expect, or the HTTP status of a refusal, such as 424', expectation),
+    value('--expect <status>', 'the expected status, or HTTP status such as 424', expectation),
   ),
   reason: suggesting(
     () => REASONS.map((reason) => [reason, 'reason'] as const),
-    value('--expect-reason <reason>', 'the status reason or cancel reason to expect as well', reasonName),
+    value('--expect-reason <reason>', 'the expected status reason or cancel reason', reasonName),
   ),
   outcome: suggesting(
     outcomeExamples,
-    value('--outcome <outcome>', "what the sandbox is to do with the session (see 'svc help outcomes')", outcomeText),
+    value('--outcome <outcome>', "what the sandbox does (see 'svc help outcomes')", outcomeText),
   ),
-  challenge: choice('--challenge <reply>', 'how a challenge of the sandbox is answered', CHALLENGE_REPLIES),
+  challenge: choice('--challenge <reply>', 'how to answer a challenge of the sandbox', CHALLENGE_REPLIES),
   challengeTimeout: challengeTimeoutParameter,
   dryRun: dryRunParameter,
 } as const;
 
 export const run = defineCommand({
   description:
-    'Creates a session, authenticates it, waits for the outcome of a challenge unless an open one is expected, and compares the status: exit code 10 when it is another one. Challenges of the sandbox are answered by svc, those of a test tenant by you. A retry never repeats an authentication.',
+    'Creates a session, authenticates it, waits for the outcome of a challenge unless an open one is expected, and compares the status. Challenges of the sandbox are answered by svc, those of a test tenant by you. A retry never repeats an authentication.',
   examples: [
     ['svc --sandbox 3ds run --card "Authentication Failed" --expect failed', 'a test card of the sandbox'],
     ['svc 3ds run --token 5f0c… --file body.json --expect successful', 'a card token of a test tenant'],
@@ -80,7 +80,7 @@ export const run = defineCommand({
     ],
   ],
   permissions: ['3ds:session:create', '3ds:session:authenticate', '3ds:session:read'],
-  exitCodes: [9, 10, 13],
+  exitCodes: [9, [10, 'the status is not the expected one'], 13],
   changes: true,
   fields: scenarioView.fields,
   parameters,

@@ -5,8 +5,7 @@ import { responsePrinter, warnOfDeprecated } from '../outcome.ts';
 import { sessionView } from '../view.ts';
 
 export const show = defineRequestCommand({
-  description:
-    'A table hides personal data and the authentication value; machine formats (-o json) contain them as the service sent them.',
+  description: 'A table hides personal data and the authentication value; machine formats (-o json) contain them.',
   examples: [
     ['svc 3ds show 5f0c…', 'all data of the session'],
     ['svc 3ds show 5f0c… --fields authentication.authentication_status', 'only the outcome'],

@@ -12,15 +12,11 @@ import { type Combination, sessionTypesOf, usualCategoryOf } from '../rules.ts';
 
 const templateParameters = {
   type: {
-    ...argument('<authentication-type>', 'what the body is to authenticate'),
+    ...argument('<authentication-type>', 'what to authenticate'),
     choices: Object.keys(SESSION_TYPES_BY_AUTHENTICATION_TYPE),
   },
-  category: choice(
-    '--category <category>',
-    'by default the one that usually goes with the type',
-    AUTHENTICATION_CATEGORIES,
-  ),
-  sessionType: choice('--session-type <type>', 'by default customer, where the type goes with both', SESSION_TYPES),
+  category: choice('--category <category>', 'default: the usual one of the type', AUTHENTICATION_CATEGORIES),
+  sessionType: choice('--session-type <type>', 'default: customer, if the type allows both', SESSION_TYPES),
 } as const;
 
 /** The top members of a body, for completion. The schema knows the others, but takes long to load. */
@@ -32,7 +28,7 @@ const BODY_FIELDS = fieldPaths(`
 
 export const template = defineCommand({
   description:
-    "JSON with // comments, which 'validate' and 'authenticate' accept. With -o json (or another machine format) it has no comments.",
+    "Prints JSON with // comments, which 'validate' and 'authenticate' accept. With -o json or another machine format it has no comments.",
   examples: [
     ['svc 3ds template payment-transaction > body.json', 'a payment with the cardholder present'],
     ['svc 3ds template recurring-transaction --session-type merchant', 'a later payment of a series'],

@@ -30,7 +30,7 @@ const CONCURRENT = 6;
 
 export const test = defineCommand({
   description:
-    'Without a file it runs the built-in suite: every test card of the sandbox, or with --all-reasons every reason. Exit code 10 when a scenario ends otherwise than expected. The JUnit report contains names of scenarios, counts, statuses, codes and session ids, and nothing else of the service. Challenges of the sandbox are answered by svc, those of a test tenant by you.',
+    'Without a file it runs the built-in suite: every test card of the sandbox, or with --all-reasons every reason. Challenges of the sandbox are answered by svc, those of a test tenant by you. The JUnit report contains names, counts, statuses, codes and session ids only.',
   examples: [
     ['svc --sandbox 3ds test', 'all test cards of the sandbox'],
     ['svc --sandbox 3ds test --all-reasons', 'every status reason and cancel reason'],
@@ -38,7 +38,7 @@ export const test = defineCommand({
     ['svc 3ds test suite.yaml --junit report.xml', 'in CI'],
   ],
   permissions: ['3ds:session:create', '3ds:session:authenticate', '3ds:session:read'],
-  exitCodes: [10, 13],
+  exitCodes: [[10, 'a scenario ended otherwise than expected'], 13],
   changes: true,
   fields: scenarioView.fields,
   parameters: {

@@ -19,17 +19,17 @@ const checkedBodyView: View = {
 
 export const validate = defineCommand({
   description:
-    'Every violation is named at once, by its path, with the rule and an example; no value of the body is shown. The body is JSON, which may contain // comments.',
+    'Reports all violations at once, each with its path, the rule and an example, but no value of the body. The body is JSON and may contain // comments.',
   examples: [
     ['svc 3ds validate body.json', 'which rules it breaks, or for which sessions it is valid'],
     ['svc 3ds validate body.json --session-type merchant', 'for a merchant-initiated session'],
     ['svc 3ds template add-card | svc 3ds validate -', 'from a pipe'],
   ],
-  exitCodes: [13],
+  exitCodes: [[13, 'the body breaks a rule']],
   fields: checkedBodyView.fields,
   parameters: {
     file: argument('<file|->', 'a body, or - for standard input', text),
-    sessionType: choice('--session-type <type>', 'the session that it is meant for', SESSION_TYPES),
+    sessionType: choice('--session-type <type>', 'check it for this type of session', SESSION_TYPES),
     ...bodyParameters,
   },
   async run(context, { file, sessionType, set, allowUnknown }) {

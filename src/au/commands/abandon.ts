@@ -21,17 +21,19 @@ import { applyToRun } from '../run/run.ts';
 
 export const abandon = defineCommand({
   description:
-    'For a run that will not continue. Nothing is canceled at the service: jobs that have their file are processed and may be billed. Their results can still be downloaded, and --undo resumes the run. A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',
+    'For a run that will not continue. Nothing is canceled at the service: jobs that have their file are processed and may be billed. Their results can still be downloaded, and --undo reopens the run.',
+  details:
+    'A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',
   examples: [
     ['svc au abandon run-20260131-0a1b2c3d-4e5f', 'show what the service has of it, and ask'],
     ['svc au abandon run-20260131-0a1b2c3d-4e5f --undo', 'resume it'],
     ['svc au download run-20260131-0a1b2c3d-4e5f', 'download the results of what was uploaded'],
   ],
-  exitCodes: [5, 6],
+  exitCodes: [5, [6, 'the run is completed']],
   fields: runView.fields,
   parameters: {
     run: argument('<run>', 'id or directory of a run', text),
-    undo: flag('--undo', 'resume an abandoned run'),
+    undo: flag('--undo', 'reopen an abandoned run'),
   },
   async run(context, { run: name, undo }) {
     const print = await recordPrinter(context, runView);

@@ -13,7 +13,7 @@ import {
 
 export const check = defineCommand({
   description:
-    'A file is UTF-8 with the header token,expiration_year,expiration_month,merchant_id. Every problem is named by its line; a card number anywhere is refused, and never shown. On GitHub Actions the problems also stand beside the lines of the file.',
+    'A request file is UTF-8 text with the header token,expiration_year,expiration_month,merchant_id. Every problem is reported with its line. A card number anywhere is refused and never shown. On GitHub Actions, problems are annotated in the file.',
   examples: [
     ['svc au check tokens.csv', 'before it is submitted'],
     ['svc au check requests/*.csv', 'several, each with all its problems'],

@@ -44,20 +44,28 @@ interface DownloadOptions extends Destination {
 
 export const download = defineCommand({
   description:
-    'The results of a job come byte for byte; those of a run are joined in the order of its input. A file counts only when it is proven whole: by its MD5 or its length, its header and its columns, and where the request can still be read, when each token was requested. What is not is downloaded again, three times in all, and never put in place.',
+    'The results of a job are written byte for byte; those of a run are joined in the order of its request. A file is put in place only when it is verified; otherwise it is downloaded again, three times in all.',
+  details:
+    'A file is verified by its MD5 or its length, its header and columns, and, if the request can still be read, by when each token was requested.',
   examples: [
     ['svc au download 5f0c… --out results.csv', 'an interrupted transfer is resumed'],
     ['svc au download run-20260131-0a1b2c3d-4e5f', 'every part of a run, as one file'],
     ['svc au download 5f0c… --out - | gzip > results.csv.gz', 'to standard output, once it is whole'],
   ],
   permissions: ['account-updater:job:read'],
-  exitCodes: [9, 10, 11, 12, 130],
+  exitCodes: [
+    9,
+    [10, 'the job failed'],
+    [11, 'no results yet'],
+    [12, 'the results could not be verified; no file was replaced'],
+    130,
+  ],
   fields: downloadView.fields,
   parameters: {
     of: argument('<job|run>', 'id of a job, or id or directory of a run', text),
-    out: value('--out <file|->', 'where to write, or - for standard output; by default results.csv', text),
-    force: flag('--force', 'replace a file that exists; of a run, download everything once more'),
-    acceptUnproven: flag('--accept-unproven', 'accept results that came the same each time although one check fails'),
+    out: value('--out <file|->', 'where to write, or - for standard output (default: results.csv)', text),
+    force: flag('--force', 'replace a file that exists; for a run, download it all again'),
+    acceptUnproven: flag('--accept-unproven', 'accept results that were the same each time though a check fails'),
   },
   async run(context, { of, out, ...how }) {
     const print = await recordPrinter(context, downloadView);

@@ -39,10 +39,10 @@ const listParameters = {
   ...PAGING_PARAMETERS,
   ...PROFILES_PARAMETER,
   status: choice('--status <status>', 'only jobs with this status', JOB_STATUSES),
-  since: value('--since <time>', 'only jobs that were created since then', moment),
+  since: value('--since <time>', 'only jobs created since then', moment),
   watch: conflicting(
     ['all', 'start', 'status'],
-    flag('-w, --watch', 'then show each job that is new or changes, until none is under way'),
+    flag('-w, --watch', 'then show new and changed jobs, until none is under way'),
   ),
 } as const;
 
@@ -50,7 +50,7 @@ type ListInput = Input<typeof listParameters>;
 
 export const jobs = defineCommand({
   description:
-    'Jobs of the service, with the run on this machine that each belongs to. The service cannot filter them: --status and --since read on until enough match. The runs themselves are listed with svc au runs.',
+    "Lists the jobs of the service, with the run on this machine that each belongs to. The service cannot filter them: with --status and --since, pages are read until enough jobs match. 'svc au runs' lists the runs themselves.",
   examples: [
     ['svc au jobs', 'the newest page'],
     ['svc au jobs --status failed --since 30d', 'what failed in the last 30 days'],

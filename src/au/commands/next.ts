@@ -11,7 +11,9 @@ import { filesOfRun, runParameter } from '../run/run-files.ts';
 
 export const next = defineCommand({
   description:
-    'New tokens replace old ones, with the expirations that came with them; rows of closed accounts and of invalid card numbers are left out, all others stay as they were. Works offline; results in the order of the request need no memory, others at most a million rows of it.',
+    'New tokens replace old ones, with their new expirations; rows of closed accounts and of invalid card numbers are left out; all others stay. Works offline.',
+  details:
+    'Results in the order of the request need no memory; for others the request may have a million rows. To take a token back, remove its line from the file of --exclusions.',
   examples: [
     [
       'svc au next tokens.csv results.csv --out next.csv --excluded excluded.csv',
@@ -22,28 +24,24 @@ export const next = defineCommand({
     ['svc au next tokens.csv results.csv --action WRN_OPT_OUT=exclude', 'cardholders that opted out are left out too'],
     ['svc au next tokens.csv results.csv --out - | svc au submit -', 'straight into the next job'],
   ],
-  exitCodes: [3, 5, 10, 12, 13],
+  exitCodes: [3, 5, [10, 'more rows than --fail-on allows need fixing'], 12, 13],
   fields: nextRequestView.fields,
   parameters: {
     request: optionalArgument('[request]', 'the request file of the last cycle', text),
     results: optionalArgument('[results]', 'its results', text),
     run: runParameter,
-    out: value(
-      '--out <file|->',
-      'where to write, or - for standard output; by default <request> with .next.csv at its end',
-      text,
-    ),
-    excluded: value('--excluded <file>', 'a CSV file for the rows that are left out, with the reason for each', text),
+    out: value('--out <file|->', 'where to write, or - for stdout (default: <request>.next.csv)', text),
+    excluded: value('--excluded <file>', 'write the rows left out to this CSV file, with reasons', text),
     exclusions: value(
       '--exclusions <file>',
-      'leave out the tokens in this CSV file too, and add those that are left out now; to take one back, remove its line',
+      'leave out the tokens in this CSV file too, and add those that are left out now',
       text,
     ),
     keep: keepParameter,
     action: actionParameter,
     failOn: value(
       '--fail-on <err=share>',
-      'exit with 10 when a larger share of the rows in the next request needs fixing (default: err=20%)',
+      'exit with 10 when more of the next rows need fixing (default: err=20%)',
       parseFixShare,
     ),
     force: flag('--force', 'replace files that exist'),

@@ -31,7 +31,9 @@ const preparedView: View<ReturnType<typeof preparedFile>> = {
 
 export const prepare = defineCommand({
   description:
-    'Turns a CSV export in UTF-8 or UTF-16 from a database or a spreadsheet, separated by commas, semicolons or tabs, into a request file with its four columns; other columns are left out. Columns with well-known names are recognized; name others with --map, and use expiration for a column with both month and year. If a token is repeated, only its first row is kept. Works offline. Rows that cannot be read are refused and listed in groups of the same shape, and nothing is written unless --max-rejects allows them. A card number anywhere refuses the whole export, and is never written.',
+    'Turns a CSV export (UTF-8 or UTF-16; commas, semicolons or tabs) into a request file with its four columns. Columns with well-known names are recognized; name others with --map. Nothing is written if a row cannot be read, unless --max-rejects allows it, or if there is a card number anywhere. Works offline.',
+  details:
+    'Other columns are left out. Map a column with both month and year as expiration. If a token is repeated, only its first row is kept. Rows that cannot be read are listed in groups of the same shape.',
   examples: [
     ['svc au prepare export.csv --out tokens.csv', 'then: svc au submit tokens.csv'],
     ['svc au prepare export.csv --map token=card_id --map expiration=valid_to --out tokens.csv', 'name the columns'],
@@ -46,13 +48,9 @@ export const prepare = defineCommand({
   parameters: {
     export: argument('<export|->', 'a CSV file, or - for standard input', text),
     ...exportParameters,
-    exclusions: value(
-      '--exclusions <file>',
-      'leave out the tokens in this CSV file, to which au next adds closed accounts',
-      text,
-    ),
-    rejects: value('--rejects <file>', 'write refused rows to this CSV file, each with its line and the reason', text),
-    out: value('--out <file|->', 'where to write; by default standard output', text),
+    exclusions: value('--exclusions <file>', 'leave out the tokens in this CSV file, which au next extends', text),
+    rejects: value('--rejects <file>', 'write refused rows to this CSV file, each with its line and reason', text),
+    out: value('--out <file|->', 'where to write (default: standard output)', text),
     force: flag('--force', 'replace files that exist'),
   },
   async run(context, { export: typed, map, dateOrder, keep, exclusions, rejects, maxRejects, out = '-', force }) {

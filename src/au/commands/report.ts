@@ -28,7 +28,7 @@ const parameters = {
 
 export const report = defineCommand({
   description:
-    'Works offline, on files of any size. Unknown codes and columns are kept and shown. With --request or --run, each row must match a row of the request, else the exit code is 12.',
+    'Works offline, on files of any size. Unknown codes and columns are kept and shown. With --request or --run, each row must match a row of the request.',
   examples: [
     ['svc au report results.csv', 'counts, shares and next steps as bars'],
     ['svc au report results.csv --request tokens.csv', 'is each row accounted for?'],
@@ -40,7 +40,7 @@ export const report = defineCommand({
     ],
     ['svc au report results.csv --html report.html', 'one page to print or to pass on'],
   ],
-  exitCodes: [3, 5, 12, 13],
+  exitCodes: [3, 5, [12, 'a row of the results matches no row of the request'], 13],
   paged: true,
   fields: reportView.fields,
   parameters,

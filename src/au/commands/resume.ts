@@ -30,10 +30,10 @@ import { checkWaitOptions } from '../run/wait-options.ts';
 
 const parameters = {
   run: argument('<run>', 'id or directory of a run', text),
-  wait: flag('--wait', 'wait until it is done, download the results and summarize them'),
-  out: value('--out <file>', 'where to write the results, in place of the file that was named before', text),
+  wait: flag('--wait', 'wait for the results, download and summarize them'),
+  out: value('--out <file>', 'where to write the results, in place of the earlier file', text),
   force: flag('--force', 'replace a result file that exists'),
-  retryFailed: flag('--retry-failed', 'give the parts whose job failed another job'),
+  retryFailed: flag('--retry-failed', 'submit parts whose job failed again, in a new job'),
   dryRun: flag('--dry-run', 'show what would be uploaded; nothing is sent'),
   noUnrecordedJobs: noUnrecordedJobsParameter,
   otherJob: otherJobParameter,
@@ -47,14 +47,24 @@ type ResumeInput = Input<typeof parameters>;
 
 export const resume = defineCommand({
   description:
-    'Uploads what is left of a run from the copy of the request file that the run keeps: the file itself is not needed, and a run whose file came through a pipe is resumed too. Nothing that the service may have is sent again. A part whose job failed is retried only with --retry-failed. Runs of earlier versions have no copy: submit their file again.',
+    'Uploads from the copy of the request file that the run keeps, so that the file itself is not needed. Nothing that the service may already have is sent again.',
+  details:
+    'A run whose file came through a pipe can be resumed too. A part whose job failed is retried only with --retry-failed. Runs of earlier versions have no copy: submit their file again. The command of --exec is run again by the next sync or wait if it fails. --events takes a host too: the name that senders use, such as that of a tunnel. --summary defaults to the file that GITHUB_STEP_SUMMARY names.',
   examples: [
     ['svc au resume run-20260131-0a1b2c3d-4e5f', 'upload what is left'],
     ['svc au resume run-20260131-0a1b2c3d-4e5f --wait', 'and on to the results'],
     ['svc au resume run-20260131-0a1b2c3d-4e5f --retry-failed --wait', 'also the parts whose job failed'],
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
-  exitCodes: [3, 6, 9, 10, 11, 12, 130],
+  exitCodes: [
+    3,
+    [6, 'the run has no copy of its file, or a later run of the file exists'],
+    9,
+    [10, 'the job failed, or --fail-on was met'],
+    [11, 'still pending'],
+    12,
+    130,
+  ],
   changes: true,
   fields: submissionView.fields,
   parameters,

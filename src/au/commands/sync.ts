@@ -33,23 +33,38 @@ const syncView: View<ReturnType<typeof syncRow>> = {
 
 export const sync = defineCommand({
   description:
-    'Polls all open runs of this profile, those recorded with --run-dir too, uploads what is left, downloads and writes the results of those that are done. Exits with 0 when none is left open, and with 11 when the service said that one is pending, or another process is at work on one. Where something failed, the others are polled all the same, and the exit code is that of the worst failure: a failed job (10), an unknown outcome (9), results that could not be verified (12), then what you have to fix, then what may be over by itself (8, 7). Where the result file exists already or its directory is gone, the results are kept with the run. Several may run at the same time.',
+    'Polls all open runs of this profile, uploads what is left, and writes the results of those that are done. One failing run does not stop the others. Exit code 0 means that no run is open any more; after failures, the worst one decides.',
+  details:
+    'Runs recorded with --run-dir are included. The exit code after failures is that of the worst: a failed job (10), an unknown outcome (9), results that could not be verified (12), then what you have to fix, then what may pass without action (8, 7). If the result file exists already or its directory is gone, the results are kept with the run. Several may run at the same time. The command of --exec is run again by the next sync or wait if it fails. --summary defaults to the file that GITHUB_STEP_SUMMARY names.',
   examples: [
     ['svc au sync', 'from cron, say every half hour'],
     ['svc au sync --stale 8d', 'exit code 10 when a run is older than any job can take'],
     ["svc au sync --exec 'mail-results'", 'run a command for each completed run, given as JSON on standard input'],
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
-  exitCodes: [1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13],
+  exitCodes: [
+    1,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    [10, 'a job failed, or --fail-on or --stale was met'],
+    [11, 'a run is still pending, or another process works on it'],
+    12,
+    13,
+  ],
   changes: true,
   fields: syncView.fields,
   parameters: {
-    dryRun: flag('--dry-run', 'show what would be done with each run, and do nothing'),
+    dryRun: flag('--dry-run', 'show what would be done with each run'),
     exec: execParameter,
     failOn: failOnParameter,
     stale: value(
       '--stale <duration>',
-      'exit with 10 when a run is still open that was uploaded longer ago, such as 8d: a production job takes up to seven days',
+      'exit with 10 when an open run was uploaded longer ago, such as 8d (a production job takes up to seven days)',
       positiveDuration,
     ),
     summary: summaryParameter,

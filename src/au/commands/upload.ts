@@ -6,7 +6,8 @@ import { explainMissing, jobView } from '../run/job-view.ts';
 import { showRun } from '../run/show-progress.ts';
 
 export const upload = defineCommand({
-  description: 'The file is checked first. A job that has its file already is left alone: nothing is uploaded twice.',
+  description:
+    'The file is checked first. A job that already has its file is left alone, so that nothing is uploaded twice.',
   examples: [['svc au upload 5f0c… tokens.csv', 'then: svc au wait 5f0c…']],
   permissions: ['account-updater:job:read'],
   exitCodes: [9, 12, 13],

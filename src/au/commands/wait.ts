@@ -21,7 +21,9 @@ import { waitForJob } from '../run/wait.ts';
 
 export const wait = defineCommand({
   description:
-    'Polls after 2 s, then with increasing intervals, up to five minutes. A production job takes up to seven days; the wait can be interrupted and resumed at any time. Results are downloaded as parts finish and written to the --out of the run.',
+    'Polls after 2 s, then at increasing intervals up to five minutes. A production job takes up to seven days: interrupt the wait and continue it at any time. Results are downloaded as parts finish, and written to the --out of the run.',
+  details:
+    'The command of --exec is run again by the next sync or wait if it fails. --events takes a host too: the name that senders use, such as that of a tunnel. --summary defaults to the file that GITHUB_STEP_SUMMARY names.',
   examples: [
     ['svc au wait run-20260131-0a1b2c3d-4e5f', 'until every part is done, then its results'],
     ['svc au wait 5f0c… --timeout 50m', 'in a CI job: exit code 11 when it is still pending then'],
@@ -32,7 +34,7 @@ export const wait = defineCommand({
     ['svc au wait 5f0c… --events 4100', 'done as soon as its webhook event arrives on this port'],
   ],
   permissions: ['account-updater:job:read'],
-  exitCodes: [9, 10, 11, 12, 130],
+  exitCodes: [9, [10, 'the job failed, or --fail-on was met'], [11, 'still pending'], 12, 130],
   fields: [...new Set([...jobView.fields, ...submissionView.fields])],
   parameters: {
     for: argument('<job|run>', 'id of a job, or id or directory of a run', text),

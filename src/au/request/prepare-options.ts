@@ -8,22 +8,22 @@ import { DATE_ORDERS } from './prepare-date.ts';
 export const exportParameters = {
   map: repeated(
     '--map <column=name>',
-    `use a column of the export as one of ${PREPARED_COLUMNS.join(', ')}; for example token=card_id`,
+    `which column is which, such as token=card_id; one of ${PREPARED_COLUMNS.join(', ')}`,
     columnChoice,
   ),
   dateOrder: choice(
     '--date-order <order>',
-    'how to read ambiguous expirations: 05/06 (month and year, or year and month), 05/06/2027 (order of day and month) or 46538 (date of a spreadsheet)',
+    'how to read ambiguous expirations, such as 05/06, 05/06/2027 or 46538 (a spreadsheet date)',
     DATE_ORDERS,
   ),
   keep: repeated(
     '--keep <column>',
-    'a column of the export to write to <out>.keep.csv, which au report and au next join to results by token',
+    'also write this column to <out>.keep.csv; au report and au next join it to the results by token',
     text,
   ),
   maxRejects: value(
     '--max-rejects <share|rows>',
-    'leave out refused rows if there are at most this many, such as 1% or 20 (default: 0)',
+    'leave refused rows out, up to this many, such as 1% or 20 (default: 0)',
     parseLimit,
   ),
 } as const;

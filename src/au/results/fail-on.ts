@@ -27,7 +27,7 @@ export function parseThreshold(typed: string): Threshold {
 export const failOnParameter: Parameter<Threshold | undefined> = {
   ...value(
     '--fail-on <class[=share]>',
-    'exit with 10 when a row ended in an error (err), or in a warning too (wrn); with a share such as err=5%, when more rows did',
+    'exit with 10 on rows with errors (err), or with warnings too (wrn); err=5% allows a share',
     parseThreshold,
   ),
   suggest: () => [

@@ -20,7 +20,7 @@ export function keepFileOf(request: string): string {
 /** The option `--keep`, for commands that write rows. */
 export const keepParameter = value(
   '--keep <file>',
-  'add the columns in this file, which svc au prepare --keep wrote, to the rows of their tokens',
+  "add the columns of this file from 'svc au prepare --keep', by token",
   text,
 );
 

@@ -13,7 +13,7 @@ export interface EventsAddress {
 /** The option `--events`: the port on which a wait listens for the events of its jobs. */
 export const eventsParameter = value(
   '--events <[host:]port>',
-  'while waiting, receive webhook events on this local port, and poll as soon as one says that the job ended; a host is the name that senders use, such as that of a tunnel',
+  'poll when a webhook event arrives on this port',
   (typed): EventsAddress => {
     const colon = typed.lastIndexOf(':');
     return {

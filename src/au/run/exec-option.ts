@@ -12,7 +12,7 @@ import { applyToRun } from './run.ts';
 /** The option `--exec`: a command to run for each completed run. */
 export const execParameter = value(
   '--exec <command>',
-  'a shell command to run once for each run that completes, which it gets as JSON on standard input; it is run again by the next sync or wait if it fails',
+  'run this shell command for each completed run, with the run as JSON on standard input',
   text,
 );
 

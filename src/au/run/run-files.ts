@@ -6,11 +6,7 @@ import { value } from '../../cli/app/parameter.ts';
 import { recordedRun } from './recorded-runs.ts';
 
 /** The option `--run`, which reads the files of a run instead of named files. */
-export const runParameter = value(
-  '--run <run>',
-  'read the results of this run, and the copy of its request file that it keeps',
-  text,
-);
+export const runParameter = value('--run <run>', 'read the results and the request file of this run', text);
 
 /** The files that the operator named, as typed. */
 interface NamedFiles {

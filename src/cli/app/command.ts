@@ -15,17 +15,22 @@ import { names } from './value-parsers.ts';
 /** An example command line that works, and a description of its effect. */
 export type Example = readonly [line: string, does: string];
 
+/** An exit code, and what it means for one command. */
+export type OwnExitCode = readonly [code: number, meaning: string];
+
 /** Facts about a command beside its name, summary and parameters; help and the man page show them. */
 export interface CommandFacts {
   /** A paragraph shown in the command's own help. */
   readonly description?: string;
+  /** A further paragraph, for which help has no room; the man page and `svc commands` show it. */
+  readonly details?: string;
   /** Examples, which stand first in the help. */
   readonly examples: readonly Example[];
   readonly permissions?: readonly string[];
   /** Whether the command also runs with invalid settings, which it ignores. */
   readonly anySettings?: boolean;
-  /** Exit codes beyond the ordinary ones that this command can end with. */
-  readonly exitCodes?: readonly number[];
+  /** Exit codes beyond the ordinary ones that this command can end with. Help shows those with a meaning. */
+  readonly exitCodes?: readonly (number | OwnExitCode)[];
   /** Whether a terminal shows the output in a pager. Suits output that can be long and that ends. */
   readonly paged?: boolean | ((input: Readonly<Record<string, unknown>>) => boolean);
   readonly newProfile?: boolean;
@@ -135,7 +140,8 @@ export async function commandsBehind(entry: Entry, before: readonly string[] = [
  * Returns the exit codes that a command can end with. Codes of signals are included only if the command declares them.
  */
 export function exitCodesOf(command: CommandFacts): number[] {
-  const codes = [0, 1, 2, 3, ...(command.permissions ? [4, 5, 6, 7, 8] : []), ...(command.exitCodes ?? [])];
+  const own = (command.exitCodes ?? []).map((code) => (typeof code === 'number' ? code : code[0]));
+  const codes = [0, 1, 2, 3, ...(command.permissions ? [4, 5, 6, 7, 8] : []), ...own];
   return [...new Set(codes)].toSorted((a, b) => a - b);
 }
 
@@ -204,7 +210,7 @@ export const PROFILES_PARAMETER = {
 } as const;
 
 /** The option `--dry-run`, for commands that change something. */
-export const dryRunParameter = flag('--dry-run', 'check everything and show the request instead of sending it');
+export const dryRunParameter = flag('--dry-run', 'check everything; show the request instead of sending it');
 
 /** A request to an address outside the service's API: a pre-signed address, or the target of webhook events. */
 export interface DirectRequest {

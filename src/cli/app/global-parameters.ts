@@ -9,32 +9,15 @@ export const GLOBAL_PARAMETERS = {
   ),
   sandbox: conflicting(['profile'], flag('--sandbox', 'use the embedded sandbox: no account, no network')),
   baseUrl: from('SVC_BASE_URL', value('--base-url <url>', 'address of the service: https, or loopback', text)),
-  output: from(
-    'SVC_OUTPUT',
-    choice(
-      '-o, --output <format>',
-      'output format; by default a table on a terminal, jsonl or json elsewhere',
-      OUTPUT_FORMATS,
-    ),
-  ),
-  fields: suggesting(
-    'field',
-    value(
-      '--fields <a,b.c>',
-      'choose and order the columns, in every format; + before a field that svc does not know',
-      words,
-    ),
-  ),
-  wide: flag('--wide', 'show every column in full, whatever the width of the terminal'),
+  output: from('SVC_OUTPUT', choice('-o, --output <format>', 'output format', OUTPUT_FORMATS)),
+  fields: suggesting('field', value('--fields <a,b.c>', 'choose and order the columns', words)),
+  wide: flag('--wide', 'show every column in full, however narrow the terminal is'),
   excelSafe: flag('--excel-safe', 'with -o csv or --split-into, quote text that a spreadsheet would run as a formula'),
-  jq: value('--jq <expression>', 'filter output with a jq expression (per object; whole list with -o json)', text),
+  jq: value('--jq <expression>', 'filter with a jq expression, each entry by itself', text),
   time: from('SVC_TIME', choice('--time <how>', 'time format in tables', TIME_STYLES)),
-  timeout: from(
-    'SVC_TIMEOUT',
-    value('--timeout <duration>', 'time limit for the whole command, including waits', positiveDuration),
-  ),
+  timeout: from('SVC_TIMEOUT', value('--timeout <duration>', 'time limit, waits included', positiveDuration)),
   maxWait: value('--max-wait <duration>', 'longest pause to accept from a rate limit (default 90s)', positiveDuration),
-  curl: flag('--curl', 'print the next request as a curl command instead of sending it; the key is a variable'),
+  curl: flag('--curl', 'print the next request as a curl command (the key as a variable) instead of sending it'),
   showUrls: flag('--show-urls', 'show upload and download addresses, which are secrets'),
   quiet: flag('-q, --quiet', 'print only errors on stderr'),
   debug: from('SVC_DEBUG', flag('--debug', 'trace requests on stderr, secrets removed')),
@@ -44,7 +27,7 @@ export const GLOBAL_PARAMETERS = {
     flag('--plain', 'for screen readers: words and numbers only, one value per line, nothing repainted'),
   ),
   noPager: from('SVC_PAGER, PAGER', flag('--no-pager', 'do not use a pager for long lists')),
-  noInput: from('CI', flag('--no-input', 'never prompt; fail with the option that is missing')),
+  noInput: from('CI', flag('--no-input', 'never prompt; fail and name the missing option')),
   yes: flag('-y, --yes', "skip confirmation prompts (except 'tenant delete')"),
 } as const;
 

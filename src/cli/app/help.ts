@@ -1,9 +1,9 @@
 import { wrapWords } from '../output/text.ts';
 import { type Command, commandsBehind, type Entry, type Example, type Group } from './command.ts';
-import { GLOBAL_PARAMETERS } from './global-parameters.ts';
+import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
 import type { Parameter, Parameters } from './parameter.ts';
 import type { About, HelpRequest } from './run.ts';
-import { exitCodeMeanings, type Page, type Row, type Section, topicPage, TOPICS } from './topics.ts';
+import { type Page, type Row, type Section, type TopicName, topicPage, TOPICS } from './topics.ts';
 
 // The parser's own help does not wrap in a narrow terminal, and the man page needs the same pages as data.
 /** Renders help as text, as wide as the terminal if there is one. */
@@ -22,8 +22,18 @@ async function pageAbout(about: About): Promise<Page> {
     case 'command':
       return commandPage(about.command, about.words);
     case 'topic':
-      return topicPage(about.topic);
+      return topicHelp(about.topic);
   }
+}
+
+/** Returns the page of a topic. That of output also lists every option that all commands take. */
+export async function topicHelp(topic: TopicName): Promise<Page> {
+  const page = await topicPage(topic);
+  if (topic !== 'output') return page;
+  return {
+    ...page,
+    sections: [...page.sections, { title: 'Options of every command', rows: optionRows(GLOBAL_PARAMETERS) }],
+  };
 }
 
 export function rootPage(tree: readonly Entry[]): Page {
@@ -32,14 +42,15 @@ export function rootPage(tree: readonly Entry[]): Page {
     title: 'svc: the card vault from the command line',
     sections: [
       { title: 'Examples', examples: ROOT_EXAMPLES },
-      { title: 'Usage', rows: [['svc <command> [options]', '']] },
+      { title: 'Usage', line: 'svc <command> [options]' },
       { title: 'Commands', rows: listed.map(({ name, summary }) => [name, summary]) },
-      { title: 'Options', rows: optionRows(GLOBAL_PARAMETERS) },
+      { title: 'Options', rows: optionRows(frequentParameters()) },
       { title: 'Topics', rows: Object.entries(TOPICS).map(([name, about]) => [`svc help ${name}`, about]) },
       {
         title: 'More',
         rows: [
           ['svc help <command>', 'examples and options of one command'],
+          ['svc help output', 'all options that every command takes'],
           ['svc --version', 'the version'],
         ],
       },
@@ -47,60 +58,73 @@ export function rootPage(tree: readonly Entry[]): Page {
   };
 }
 
+/** The options of every command that `svc --help` shows; `svc help output` shows all of them. */
+const FREQUENT: readonly (keyof Globals)[] = [
+  'profile',
+  'sandbox',
+  'output',
+  'fields',
+  'jq',
+  'timeout',
+  'quiet',
+  'yes',
+];
+
+function frequentParameters(): Parameters {
+  return Object.fromEntries(FREQUENT.map((name) => [name, GLOBAL_PARAMETERS[name]]));
+}
+
 const ROOT_EXAMPLES: readonly Example[] = [
   ['svc --sandbox logs --entity-type card', 'try it: no account, no network'],
   ['svc login', 'save your API keys'],
   ['svc logs --entity-type card', 'the latest logs of an entity type'],
-  ['svc au submit tokens.csv --wait', 'refresh card tokens: check, upload, wait, summarize'],
+  ['svc au submit tokens.csv --wait', 'refresh card tokens'],
 ];
 
 async function groupPage(group: Group, words: string): Promise<Page> {
   const shown = group.commands.filter(({ hidden }) => !hidden);
-  const commands = (await Promise.all(shown.map((each) => commandsBehind(each, [words])))).flat();
-  const main = commands.find((each) => each.words === `${words} ${group.defaultCommand}`)?.command;
-  const rows = commands.map((each): Row => [usage(each.command, `svc ${each.words}`), each.command.summary]);
+  const commands = (await Promise.all(shown.map((each) => commandsBehind(each)))).flat();
+  const main = commands.find((each) => each.words === group.defaultCommand)?.command;
+  const examples = commands.flatMap(({ command }) => command.examples.slice(0, command === main ? 2 : 1));
   return {
     title: sentence(group.summary),
     sections: [
-      {
-        title: 'Examples',
-        examples: commands.flatMap(({ command }) => command.examples.slice(0, command === main ? 3 : 1)),
-      },
-      { title: 'Commands', rows },
+      { title: 'Examples', examples: examples.slice(0, GROUP_EXAMPLES) },
+      { title: 'Usage', line: `svc ${words} <command> [options]` },
+      { title: 'Commands', rows: commands.map((each): Row => [usage(each.command, each.words), each.command.summary]) },
       {
         title: `Options of '${words} ${main?.name ?? ''}', which runs when no command is named`,
         rows: main ? optionRows(main.parameters) : [],
       },
-      { title: 'Global options', text: GLOBAL_LINE },
-      { title: 'More', rows: [[`svc help ${words} <command>`, 'help on one of these commands']] },
+      { title: 'Global options', line: GLOBAL_LINE },
+      { title: 'More', line: `svc help ${words} <command>` },
     ],
   };
 }
 
+const GROUP_EXAMPLES = 4;
+
 /** Returns the help page of one command. `words` name the command, without `svc`. */
-export async function commandPage(command: Command, words: string): Promise<Page> {
+export function commandPage(command: Command, words: string): Page {
   const { summary, description, examples, parameters, permissions, exitCodes = [] } = command;
-  const meanings = exitCodes.length === 0 ? undefined : await exitCodeMeanings();
   const positional = Object.values(parameters).filter(({ kind }) => kind === 'argument');
+  const special = exitCodes.filter((code) => typeof code !== 'number');
   return {
     title: sentence(summary),
     text: description,
     sections: [
       { title: 'Examples', examples },
-      { title: 'Usage', rows: [[`${usage(command, `svc ${words}`)} [options]`, '']] },
+      { title: 'Usage', line: `${usage(command, `svc ${words}`)} [options]` },
       { title: 'Arguments', rows: positional.map((argument) => [argument.syntax, described(argument)]) },
       { title: 'Options', rows: optionRows(parameters) },
-      { title: 'Global options', text: GLOBAL_LINE },
-      { title: 'Permissions of the key', text: permissions?.join(', ') },
-      {
-        title: 'Exit codes in addition to the common ones (svc help exit-codes)',
-        rows: exitCodes.map((code) => [String(code), meanings?.get(code) ?? "the command's own"]),
-      },
+      { title: 'Exit codes', rows: special.map(([code, meaning]): Row => [String(code), meaning]) },
+      { title: 'Permissions of the key', line: permissions?.join(', ') },
+      { title: 'Global options', line: GLOBAL_LINE },
     ],
   };
 }
 
-const GLOBAL_LINE = '-o, --fields, --jq, --profile, --sandbox, --timeout and more: see svc --help';
+const GLOBAL_LINE = '-o, --fields, --jq, --profile, --sandbox …: svc help output';
 
 /** Shortens a page for `-h`: usage, one example, and options or commands. */
 function shortPage({ title, sections }: Page, words: string): Page {
@@ -120,9 +144,10 @@ function usage(command: Command, words: string): string {
   return [words, ...positional.map((parameter) => parameter.syntax)].join(' ');
 }
 
-function described({ description, choices, environment }: Parameter<unknown>): string {
+function described({ kind, description, choices, environment }: Parameter<unknown>): string {
   const values = choices ? ` (${choices.join(', ')})` : '';
-  return `${description}${values}${environment === undefined ? '' : ` [${environment}]`}`;
+  const times = kind === 'repeated' ? ' (repeatable)' : '';
+  return `${description}${values}${times}${environment === undefined ? '' : ` [${environment}]`}`;
 }
 
 function sentence(text: string): string {
@@ -131,36 +156,49 @@ function sentence(text: string): string {
 
 const INDENT = 2;
 const MIN_WIDTH = 40;
-const MAX_WIDTH = 80;
+const MAX_WIDTH = 100;
 /** The width in columns below which a description goes below its term, unless all terms are short. */
 const BESIDE_FROM = 60;
 const MAX_TERM = 32;
 const SHORT_TERM = 8;
 
-export function isFilled({ text, examples = [], rows = [] }: Section): boolean {
-  return text !== undefined || examples.length + rows.length > 0;
+export function isFilled({ line, text, examples = [], rows = [] }: Section): boolean {
+  return line !== undefined || text !== undefined || examples.length + rows.length > 0;
 }
 
-/** Renders a page as text for a terminal of `columns`, at most 80 wide, with a final newline. */
+/** Renders a page as text for a terminal of `columns`, at most 100 wide, with a final newline. */
 function pageText({ title, text, sections }: Page, columns: number): string {
   const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, columns));
   const head = [...wrapWords(title, width), ...(text === undefined ? [] : indented(wrapWords(text, width - INDENT)))];
-  const parts = sections.filter(isFilled).map((section) => sectionLines(section, width));
-  return `${[head, ...parts].map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  const filled = sections.filter(isFilled);
+  // Sections of one line stand below each other without an empty line.
+  const parts = filled.map(
+    (section, at) =>
+      `${section.line !== undefined && filled[at - 1]?.line !== undefined ? '' : '\n'}${sectionText(section, width)}\n`,
+  );
+  return `${head.join('\n')}\n${parts.join('')}`;
 }
 
-function sectionLines({ title, text, examples = [], rows = [] }: Section, width: number): string[] {
+function sectionText({ title, line, text, examples = [], rows = [] }: Section, width: number): string {
   const room = width - INDENT;
+  if (line !== undefined) return wrapWords(`${title}: ${line}`, room).join(`\n${' '.repeat(INDENT)}`);
   const lines = [
     ...(text === undefined ? [] : wrapWords(text, room)),
-    ...examples.flatMap((example, at) => [...(at === 0 ? [] : ['']), ...exampleLines(example, room)]),
+    ...exampleLines(examples, room),
     ...rowLines(rows, room),
   ];
-  return [...wrapWords(title, width), ...indented(lines)];
+  return [...wrapWords(title, width), ...indented(lines)].join('\n');
 }
 
-function exampleLines([line, does]: Example, room: number): string[] {
-  return [...wrapWords(does, room - 2).map((words) => `# ${words}`), ...commandLines(line, room)];
+/** Puts the comments beside the commands where all of them fit, else each on the line above its command. */
+function exampleLines(examples: readonly Example[], room: number): string[] {
+  const width = Math.max(0, ...examples.map(([line]) => line.length));
+  const besides = examples.map(([line, does]) => `${line.padEnd(width)}  # ${does}`);
+  if (besides.every((line) => line.length <= room)) return besides;
+  return examples.flatMap(([line, does]) => [
+    ...wrapWords(does, room - 2).map((words) => `# ${words}`),
+    ...commandLines(line, room),
+  ]);
 }
 
 /** Breaks a command line with backslashes. Quoted parts stay whole. */

@@ -7,11 +7,7 @@ import { value } from './parameter.ts';
 import { requireFile, resolvePath } from './typed-path.ts';
 import { text } from './value-parsers.ts';
 
-export const summaryParameter = value(
-  '--summary <file>',
-  'append a short summary in Markdown to this file; default: the file that GITHUB_STEP_SUMMARY names, if any',
-  text,
-);
+export const summaryParameter = value('--summary <file>', 'append a Markdown summary to this file', text);
 
 /**
  * Runs the work and appends its outcome to the summary. After an error, adds the reason and the commands to run next.

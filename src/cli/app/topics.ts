@@ -4,7 +4,7 @@ import type { Example } from './command.ts';
 export const TOPICS = {
   'exit-codes': 'what each exit code and error code means',
   environment: 'environment variables',
-  output: 'formats, fields, --jq, times, the pager, --plain',
+  output: 'formats, fields, jq, times, pager; all common options',
   limits: 'limits of the service, and how svc stays within them',
   files: 'what svc stores on this machine, input and output files',
   events: 'webhook events: receive, keep, forward, send again',
@@ -40,6 +40,8 @@ export interface Page {
 /** A part of a page under a heading. Renderers leave out an empty one. */
 export interface Section {
   readonly title: string;
+  /** A few words that stand beside the title. */
+  readonly line?: string | undefined;
   readonly text?: string | undefined;
   readonly examples?: readonly Example[] | undefined;
   readonly rows?: readonly Row[] | undefined;
@@ -51,12 +53,6 @@ export async function topicPage(name: TopicName): Promise<Page> {
   const { text: markdown } = await PAGES[name]();
   const [title = '', ...sections] = markdown.split(/^#+ (?=.*\n\n)/m).slice(1);
   return { title: plainText(title), sections: sections.map(readSection) };
-}
-
-export async function exitCodeMeanings(): Promise<ReadonlyMap<number, string>> {
-  const { sections } = await topicPage('exit-codes');
-  const codes = sections.find(({ title }) => title === 'Codes')?.rows ?? [];
-  return new Map(codes.map(([code, meaning]) => [Number(code), meaning]));
 }
 
 /** Parses a section of a topic: a heading, then commands with a comment each, paragraphs, or a list of terms. */

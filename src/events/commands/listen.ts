@@ -44,24 +44,16 @@ const eventView: View<EventRow> = {
 const ADDRESS_PARAMETERS = {
   host: value('--host <address>', 'address to listen on (default 127.0.0.1, this machine only)', text),
   allowRemote: flag('--allow-remote', 'allow a --host that other machines can reach; no key is required'),
-  allowHost: repeated(
-    '--allow-host <name>',
-    'another host name that senders may use, such as that of a tunnel; may be repeated',
-    hostName,
-  ),
+  allowHost: repeated('--allow-host <name>', 'another host name that senders use, such as that of a tunnel', hostName),
 } as const;
 
 const parameters = {
   port: value('--port <n>', 'port to listen on; 0 takes a free one (default 4020)', integer(0, 65_535)),
   ...ADDRESS_PARAMETERS,
-  forwardTo: repeated(
-    '--forward-to <url>',
-    'post each event there too; https, or loopback; may be repeated',
-    parseTarget,
-  ),
+  forwardTo: repeated('--forward-to <url>', 'post each event there too: https, or loopback', parseTarget),
   exec: value(
     '--exec <command>',
-    'run this shell command for each event, one at a time: the event on its standard input, its fields in SVC_EVENT_ID, SVC_EVENT_TYPE, SVC_JOB_ID, SVC_JOB_STATUS …',
+    'run this shell command for each event, with the event on its standard input and fields in SVC_EVENT_ID, SVC_EVENT_TYPE, SVC_JOB_ID, SVC_JOB_STATUS …',
     text,
   ),
   execLimit: value('--exec-limit <duration>', 'time limit of that command (default 5m)', positiveDuration),
@@ -77,7 +69,9 @@ type ListenInput = Input<typeof parameters>;
 
 export const listen = defineCommand({
   description:
-    'An event is acknowledged as soon as it is in the journal. It is printed, forwarded and passed to the command after that: none of these can delay or lose it. The command is one line for the shell (sh -c), like a git hook; nothing of an event becomes part of it, and keys are not in its environment; its output goes to stderr. An event whose id was received before is marked as repeated. Signatures are kept in the journal and forwarded, not checked.',
+    'An event is acknowledged as soon as it is in the journal, and then printed, forwarded and passed to the command: none of these can delay or lose it. An event whose id was received before is marked as repeated. Signatures are kept and forwarded, not checked.',
+  details:
+    'The command of --exec is one line for the shell (sh -c), like a git hook. Nothing of an event becomes part of it, keys are not in its environment, and its output goes to stderr.',
   examples: [
     ['svc events listen', 'events posted to http://127.0.0.1:4020 are printed'],
     [

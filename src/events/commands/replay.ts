@@ -26,20 +26,20 @@ const replayView: View<ReturnType<typeof rowOf>> = {
 const parameters = {
   journal: argument('<journal>', "a file that 'svc events listen --journal' wrote", text),
   forwardTo: value('--forward-to <url>', 'send the events there; https, or loopback', parseTarget),
-  id: repeated('--id <id>', 'only the event with this id; may be repeated', text),
-  type: repeated('--type <type>', 'only events of this type; may be repeated', text),
+  id: repeated('--id <id>', 'only the event with this id', text),
+  type: repeated('--type <type>', 'only events of this type', text),
   dryRun: dryRunParameter,
   since: value('--since <time>', 'only events received from this time on', moment),
 } as const;
 
 export const replay = defineCommand({
   description:
-    'Each event is sent with the body and the headers that were received, except for keys, and with a header svc-replayed that says when it was received. Without --id, --type and --since all are sent. Exit code 8 when any did not reach the target.',
+    'Sends each event with its original body and headers, without keys, and with a header svc-replayed that says when it was received. Sends all events, unless --id, --type or --since selects some.',
   examples: [
     ['svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --since 1h', 'the last hour'],
     ['svc events replay events.jsonl --forward-to http://localhost:3000/webhooks --id 5f0c…', 'a single event'],
   ],
-  exitCodes: [5, 8, 130],
+  exitCodes: [5, [8, 'an event did not reach the target'], 130],
   fields: replayView.fields,
   parameters,
   async run(context, input) {

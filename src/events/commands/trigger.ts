@@ -39,17 +39,13 @@ const parameters = {
   type: argument('<type>', 'type of the event', text),
   forwardTo: value('--forward-to <url>', `send it there; https, or loopback (default ${DEFAULT_TARGET})`, parseTarget),
   dryRun: dryRunParameter,
-  set: repeated(
-    '--set <path=text>',
-    'put a text into the event, such as data.job.id=5f0c…; may be repeated',
-    textAssignment,
-  ),
-  setJson: repeated('--set-json <path=json>', 'put any JSON into the event; may be repeated', jsonAssignment),
+  set: repeated('--set <path=text>', 'put a text into the event, such as data.job.id=5f0c…', textAssignment),
+  setJson: repeated('--set-json <path=json>', 'put any JSON into the event', jsonAssignment),
 } as const;
 
 export const trigger = defineCommand({
   description:
-    'Types: account-updater.job.created, .completed and .failed; also 3ds.session.* and tenant.*, whose data is not described and contains an id only. The event is made up, and the service is not involved.',
+    'Types: account-updater.job.created, .completed and .failed; also 3ds.session.* and tenant.*, which contain an id only. The event is made up; the service is not involved.',
   examples: [
     ['svc events trigger account-updater.job.completed', "to 'svc events listen' on this machine"],
     [

@@ -31,15 +31,15 @@ const parameters = {
   path: argument('<path>', 'path below the base URL, such as /logs', text),
   key: choice(
     '--key <kind>',
-    'which key is sent; known from the path for logs, tenants, applications, 3ds and account-updater',
+    'which key to send; known from the path for logs, tenants, applications, 3ds and account-updater',
     ['management', 'private'],
   ),
-  query: repeated('--query <name=value>', 'a parameter of the query; may be repeated', nameValue),
+  query: repeated('--query <name=value>', 'a parameter of the query', nameValue),
   file: value('--file <json|->', 'the body, from a JSON file or - for standard input; // comments are left out', text),
-  set: repeated('--set <a.b=text>', 'put a text into the body; may be repeated', textAssignment),
-  setJson: repeated('--set-json <a.b=json>', 'put any JSON into the body; may be repeated', jsonAssignment),
+  set: repeated('--set <a.b=text>', 'put a text into the body', textAssignment),
+  setJson: repeated('--set-json <a.b=json>', 'put any JSON into the body', jsonAssignment),
   dryRun: dryRunParameter,
-  paginate: flag('--paginate', 'follow the pages of a list to its end and write its items'),
+  paginate: flag('--paginate', 'follow the pages of a list to its end'),
   include: flag('--include', 'show status and headers on stderr, secrets removed'),
 } as const;
 
@@ -47,14 +47,14 @@ type ApiInput = Input<typeof parameters>;
 
 export const api = defineCommand({
   description:
-    'Prints the response as JSON, on a terminal too; -o table draws it. It must be JSON or empty. GET is retried when it fails; other methods only when they surely had no effect.',
+    'Prints the response as JSON, on a terminal too; -o table draws it. The response must be JSON or empty. A failed GET is retried; other methods only if they surely had no effect.',
   examples: [
     ['svc api GET /logs --query size=5', 'one page as the service sends it'],
     ['svc api GET /account-updater/jobs --paginate --fields id,status', 'all jobs, one a line'],
     ['svc api POST /3ds/sessions --set token_id=5f0c… --set type=customer', 'a body made of texts'],
   ],
   permissions: ['those of the endpoint'],
-  exitCodes: [9, 12, 13],
+  exitCodes: [[9, 'no response: the request may have taken effect'], 12, 13],
   changes: true,
   paged: true,
   fields: ['*'],

@@ -45,7 +45,7 @@ function row(command: Omit<Command, 'run'>, words: string, shorter: string | nul
     command: words,
     short_form: shorter,
     summary: command.summary,
-    description: command.description ?? null,
+    description: [command.description, command.details].filter(Boolean).join(' ') || null,
     arguments: parameters.filter(({ kind }) => kind === 'argument').map(parameterRow),
     options: parameters.filter(({ kind }) => kind !== 'argument').map(parameterRow),
     fields: command.fields ?? [],

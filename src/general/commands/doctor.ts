@@ -27,7 +27,7 @@ const findingView: View<FindingRow> = {
 
 export const doctor = defineCommand({
   description:
-    'Checks Node, the config file, directories, proxy, certificates, DNS, connection, TLS, the service and its clock, both keys and each read permission. Changes nothing. Works without keys, with a damaged config and without a network. The exit code is 0, or the highest of the failed checks; a warning does not count as a failure.',
+    'Checks Node, the config file, directories, proxy, certificates, DNS, connection, TLS, the service and its clock, both keys and each read permission. Changes nothing. Works without keys, with a damaged config and without a network. The exit code is 0, or the highest of the failed checks; warnings do not count.',
   examples: [
     ['svc doctor', 'before anything else, or when something does not work'],
     ['svc doctor --profile prod -o json', 'for a support case: contains no secret'],

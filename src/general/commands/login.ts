@@ -23,17 +23,14 @@ const parameters = {
   ...KEY_PARAMETERS,
   rotate: conflicting(
     ['noCheck'],
-    flag(
-      '--rotate',
-      'replace stored keys by new ones of the same tenant; without a new key that works the old one stays',
-    ),
+    flag('--rotate', 'replace stored keys by new ones of the same tenant; the old one stays unless the new one works'),
   ),
   dryRun: flag('--dry-run', 'verify the keys, and store nothing'),
 } as const;
 
 export const login = defineCommand({
   description:
-    'Asks for the base URL and both keys. Keys are not echoed; an empty answer keeps the stored key. Each key is verified before it is stored, and sent only to the base URL that it was stored with. No option takes a key, because process lists show options.',
+    'Asks for the base URL and both keys. Keys are not echoed; Enter keeps a stored key. Each key is verified before it is stored, and sent only to its base URL. No option takes a key, because process lists show options.',
   examples: [
     ['svc login', 'answer the questions'],
     ['svc login --profile test --base-url https://api.example.com', 'in another profile'],
@@ -48,7 +45,7 @@ export const login = defineCommand({
     ['svc login --rotate --profile prod', 'replace the keys of a profile, each once the new one is verified'],
   ],
   newProfile: true,
-  exitCodes: [4, 8],
+  exitCodes: [[4, 'a key was refused; the stored one stays'], 8],
   parameters,
   async run(context, input) {
     if (context.settings.sandbox) {

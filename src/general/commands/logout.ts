@@ -8,7 +8,7 @@ import { isoTime } from '../../cli/output/time.ts';
 
 export const logout = defineCommand({
   description:
-    'The profile and its other settings stay. The keys themselves stay valid: revoke them at the service if they leaked.',
+    'The profile and its other settings stay. The keys remain valid: revoke them at the service if they leaked.',
   examples: [
     ['svc logout', 'remove the keys of the current profile'],
     ['svc logout --profile test', 'of another one'],

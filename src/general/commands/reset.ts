@@ -24,16 +24,18 @@ const keptView: View<Kept> = {
 
 export const reset = defineCommand({
   description:
-    'Removes what svc keeps on this machine: profiles and keys, runs, the state of the sandbox, positions, caches and installed completions. Archives, results, checkpoints and runs in directories that you named stay. Without its record, a file that was submitted is not recognized and can be paid for again: a run that is not over, or cannot be read, has to be named with --forget. Keys stay valid at the service. End other svc commands first.',
+    'Removes profiles and keys, runs, the state of the sandbox, positions, caches and installed completions. Archives, results, checkpoints and runs in directories that you named stay. Keys remain valid at the service. End other svc commands first.',
+  details:
+    'Without its record, a file that was submitted is not recognized and can be billed again: a run that is not over, or cannot be read, must be named with --forget.',
   examples: [
     ['svc reset --dry-run', 'show what would be removed'],
     ['svc reset --yes', 'for a script'],
   ],
   anySettings: true,
-  exitCodes: [5, 6, 130],
+  exitCodes: [5, [6, 'a run is not over: name it with --forget'], 130],
   fields: keptView.fields,
   parameters: {
-    forget: repeated('--forget <run>', 'lose this run although it is not over', text),
+    forget: repeated('--forget <run>', 'remove this run although it is not over', text),
     dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
   },
   async run(context, { forget, dryRun }) {

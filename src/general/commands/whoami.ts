@@ -46,14 +46,22 @@ const keyHistoryView: View<KeyHistoryRow> = {
 
 export const whoami = defineCommand({
   description:
-    'Tries every read that changes nothing. Exit code 0 when the service knows at least one key, 4 when it refuses them, 3 without any. --max-key-age counts from the time when svc stored a key; the service does not say when it was created. --history shows when the keys of the profile were stored, rotated and removed, each with a keyed hash, never a key. It reads only the config file, which also contains this history, so it proves nothing against somebody who edits that file.',
+    'Tries every read that changes nothing. Exit code 0 when the service knows at least one key. --max-key-age counts from the time when svc stored a key; the service does not say when it was created.',
+  details:
+    '--history shows when the keys of the profile were stored, rotated and removed, each with a keyed hash, never a key. It reads only the config file, which also contains this history, so it proves nothing against somebody who edits that file.',
   examples: [
     ['svc whoami', 'which tenant, and what may be read'],
     ['svc whoami -o json --fields tenant.type', 'for a script that must not meet production'],
     ['svc whoami --max-key-age 90d --strict', 'for cron: exit code 10 for a key that is older, or of unknown age'],
     ['svc whoami --history', 'when the stored keys were replaced'],
   ],
-  exitCodes: [4, 7, 8, 10],
+  exitCodes: [
+    [3, 'there is no key'],
+    [4, 'the service refuses the keys'],
+    7,
+    8,
+    [10, 'a key is older than --max-key-age'],
+  ],
   fields: [...new Set([...whoamiView.fields, ...keyHistoryView.fields])],
   parameters: {
     ...KEY_AGE_PARAMETERS,

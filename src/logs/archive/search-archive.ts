@@ -26,7 +26,7 @@ export const parameters = {
   ...ENTITY_PARAMETERS,
   ...UNMARKED_ENTRY_PARAMETERS,
   limit: value('-n, --limit <n>', 'stop after this many', integer(1)),
-  live: flag('--live', 'add what the service has and the archive does not, up to now'),
+  live: flag('--live', 'add the newer entries that only the service has'),
 } as const;
 
 export type SearchInput = Input<typeof parameters> & { readonly retention?: number | undefined };

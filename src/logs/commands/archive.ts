@@ -22,7 +22,7 @@ const parameters = {
   to: value('--to <destination>', 'an S3 bucket instead of a directory: s3://bucket/prefix', text),
   since: value(
     '--since <time>',
-    'start of a new archive: 30d, 2026-01-31 (default: the oldest entry that the service still has)',
+    'start of a new archive: 30d, 2026-01-31 (default: as early as the service still has entries)',
     moment,
   ),
   follow: flag('--follow', 'keep running, and keep the archive up to date'),
@@ -30,12 +30,12 @@ const parameters = {
   overlap: OVERLAP_PARAMETER,
   retentionMargin: value(
     '--retention-margin <duration>',
-    'exit with 10 when less time than this was left before entries would have been lost',
+    'exit with 10 when less time than this was left before entries were lost',
     positiveDuration,
   ),
   keep: value(
     '--keep <months>',
-    'drop whole months older than this, such as 13M or 2y, and record what was dropped (default: keep all)',
+    'drop whole months that are older, such as 13M or 2y (default: keep all)',
     wholeMonths,
   ),
   dryRun: flag('--dry-run', 'with --keep: only show what would be dropped'),
@@ -71,7 +71,8 @@ const droppedView: View<DroppedMonth> = {
 
 export const archive = defineCommand({
   description:
-    'Adds what is new since the last run, each entry once, and stops. Safe from cron, safe to kill and to run twice. The archive contains all logs of one tenant, one folder a day, as gzip files of JSON lines, with a chained manifest that reveals any later change.',
+    'Adds what is new since the last run, each entry once, and stops. Safe to run from cron, to kill and to run twice. The archive contains all logs of one tenant, one folder per day, as gzip files of JSON lines; a chained manifest reveals any later change.',
+  details: 'What --keep drops is recorded in the manifest.',
   examples: [
     ['svc logs archive audit', 'create an archive, or update it; run it every hour'],
     [
@@ -86,7 +87,7 @@ export const archive = defineCommand({
     ['svc logs archive audit --follow', 'as a service; stops cleanly on a signal'],
   ],
   permissions: ['log:read', 'tenant:read'],
-  exitCodes: [10, 12, 14, 130, 143],
+  exitCodes: [[10, 'less than --retention-margin was left'], 12, [14, 'entries are missing (with --strict)'], 130, 143],
   fields: archiveView.fields,
   parameters,
   async run(context, input) {

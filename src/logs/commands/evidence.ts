@@ -42,7 +42,9 @@ const evidenceView: View<Evidence> = {
 
 export const evidence = defineCommand({
   description:
-    'Verifies the archive, then writes what an auditor needs into one file, readable by its owner only: the entries of whole days (UTC) as the service sent them, the chain from its first record, what was found, covered and missing, and a script that checks all of it with awk, sha256sum and gzip, without svc. Send the hash of the bundle that is printed (sums_sha256) to the auditor separately: it proves everything in the bundle, and without a hash a bundle proves only itself. The same archive and days give the same bytes.',
+    'Verifies the archive, then writes one file, readable by its owner only: the entries of whole days (UTC), the chain of records, what was found and what is missing, and a script that checks it with awk, sha256sum and gzip. Send the printed hash (sums_sha256) to the auditor separately: without it, a bundle proves only itself.',
+  details:
+    'The entries are those that the service sent, and the chain begins at its first record. The same archive and days give the same bytes.',
   examples: [['svc logs evidence audit --since 2026-01-01 --until 2026-04-01 --out evidence.tar.gz', 'a quarter']],
   exitCodes: [5, 12],
   fields: evidenceView.fields,

@@ -26,7 +26,7 @@ const NO_FILTERS = {
 
 export const history = defineCommand({
   description:
-    'Everything that is known about one entity, oldest first: what an archive has, and what the service has beyond it, without gaps or duplicates where they meet. Without --archive, only what the service still has.',
+    'Prints all that is known about one entity, oldest first: the entries of an archive, then what the service has beyond it, without gaps or duplicates. Without --archive, prints only what the service still has.',
   examples: [
     ['svc logs history 3f2c… --archive audit', 'from its creation until now'],
     ['svc logs history 3f2c… --entity-type card', 'what the service still has; the type makes it faster'],

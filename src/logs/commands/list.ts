@@ -24,7 +24,7 @@ import { logView } from '../view.ts';
 const parameters = {
   follow: conflicting(
     ['until', 'all', 'start', 'pageSize'],
-    flag('-f, --follow', "follow as 'svc logs tail' does, after the last --limit entries or from --since on"),
+    flag('-f, --follow', "then follow, as 'svc logs tail' does"),
   ),
   ...ENTITY_PARAMETERS,
   ...INTERVAL_PARAMETERS,
@@ -39,7 +39,7 @@ type Interval = ReturnType<typeof intervalOf>;
 
 export const list = defineCommand({
   description:
-    'Entries are written page by page as they arrive, in the order of the service: the newest first, else a warning says so. Options marked * are filtered client-side; the others go to the service. With such a filter, pages are read until --limit entries match (100 unless given), at most 20,000 entries without --all.',
+    'Prints entries as pages arrive, newest first. The service applies the filters without an asterisk; svc applies those marked *, and reads until --limit entries match (default 100), at most 20,000 entries without --all.',
   examples: [
     ['svc logs --entity-type card', 'the last logs of an entity type'],
     ['svc logs -f -n 20', 'the last 20 logs, then those that follow'],
@@ -47,7 +47,7 @@ export const list = defineCommand({
     ['svc logs --all --operation delete --grep token', 'deletions whose message mentions a token'],
   ],
   permissions: ['log:read'],
-  exitCodes: [14, 130, 143],
+  exitCodes: [[14, 'entries may be missing (with --strict)'], 130, 143],
   paged: ({ follow }) => follow !== true,
   fields: logView.fields,
   parameters,

@@ -106,7 +106,9 @@ function noteText({ note, late, missing }: DayStatus): string | null {
 
 export const review = defineCommand({
   description:
-    'Shows what somebody should look at each day: deletions; changes of applications, keys and the tenant; actors and operations that the 30 days before do not have; and hours with more than four times the median of the day. It counts the documented fields of the entries and never reads their messages. Nothing is called new where the archive covers less than 7 of the 30 days before. Exit code 10 means that there is something of the first three kinds, and 14 that the archive has nothing of the day, ends before it does or has a gap in it. --sign-off records in the chain of the archive that you reviewed a day that is over and archived; findings then do not change the exit code, and verify reports any change of the record. Only a hash that you keep somewhere else proves later that the newest record was not removed.',
+    'Shows what somebody should look at each day: deletions; changes of applications, keys and the tenant; actors and operations that are new compared with the 30 days before; and hours with more than four times the median of the day. --sign-off records in the archive that you reviewed a day that is over and archived.',
+  details:
+    'It counts the documented fields of the entries and never reads their messages. Nothing is called new if the archive covers less than 7 of the 30 days before. With --sign-off, findings do not change the exit code, and verify reports any change of the record. Only a hash that you keep somewhere else proves later that the newest record was not removed.',
   examples: [
     ['svc logs review audit', 'yesterday (UTC)'],
     ['svc logs review audit --day 2026-01-31 --html review.html', 'a day as a page, to print or to file'],
@@ -115,7 +117,13 @@ export const review = defineCommand({
     ['svc logs review audit --quiet -o json > review.json', 'for cron: exit code 10, or 14 with gaps'],
     [`svc logs review audit --jq '.deletions[] | [.actor_id, .count]'`, 'who deleted how much, for a script'],
   ],
-  exitCodes: [5, 6, 10, 12, 14],
+  exitCodes: [
+    5,
+    6,
+    [10, 'there are deletions, changes, or new actors or operations'],
+    12,
+    [14, 'the archive has nothing of the day, ends before it, or has a gap in it'],
+  ],
   paged: true,
   fields: [...new Set([...reviewView.fields, ...statusView.fields])],
   parameters,

@@ -6,7 +6,7 @@ import { logView } from '../view.ts';
 
 export const search = defineCommand({
   description:
-    'Entries come in order of time, oldest first; those without a readable time come last, and only without --since and --until. Files outside the time range are not read; those that are read are checked against the manifest. Works offline unless --live is given.',
+    'Entries come oldest first; those without a readable time come last, and only without --since and --until. Each file that is read is checked against the manifest. Works offline without --live.',
   examples: [
     ['svc logs search audit --since 90d --entity-type card --operation delete', 'deletions of a quarter'],
     [
@@ -15,7 +15,7 @@ export const search = defineCommand({
     ],
     ['svc logs search audit --actor 3f2c… --grep "token .* read"', 'what an actor read, at any time'],
   ],
-  exitCodes: [4, 5, 7, 8, 12],
+  exitCodes: [4, 5, 7, 8, [12, 'a file of the archive was changed or is damaged']],
   fields: logView.fields,
   parameters,
   async run(context, input) {

@@ -25,11 +25,8 @@ import { gapText, reportGaps } from '../gaps.ts';
 const DAY_MS = 86_400_000;
 
 const parameters = {
-  dir: optionalArgument('[dir]', 'an archive, whose entries are counted offline', text),
-  since: {
-    ...INTERVAL_PARAMETERS.since,
-    description: 'only entries from this time on (default 24h, back from --until or the end of the archive)',
-  },
+  dir: optionalArgument('[dir]', 'an archive, counted offline', text),
+  since: { ...INTERVAL_PARAMETERS.since, description: 'only entries since (default: 24h before --until)' },
   until: INTERVAL_PARAMETERS.until,
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
@@ -50,7 +47,9 @@ const statsView: View<StatsRow> = {
 
 export const stats = defineCommand({
   description:
-    "Counts the service's entries, or those of an archive. A terminal gets a chart; programs get one row a count, always with the same members: by (all, hour, entity_type, operation, actor_type, actor), value, actor_type (beside an actor), count, share, first_at, last_at. Each hour of the time range has a row, even an empty one. Options marked * are filtered client-side.",
+    'Counts the entries of the service, or of an archive. A terminal gets a chart; programs get one row per count. Each hour of the time range has a row, even an empty one. Filters marked * are applied by svc.',
+  details:
+    'The rows have always the same members: by (all, hour, entity_type, operation, actor_type, actor), value, actor_type (beside an actor), count, share, first_at, last_at.',
   examples: [
     ['svc logs stats', 'the last 24 hours'],
     ['svc logs stats --since 2h --operation delete', 'who deleted what within two hours'],

@@ -34,7 +34,9 @@ const archiveCheckView: View<ArchiveCheckRow> = {
 
 export const verify = defineCommand({
   description:
-    'Reads every byte. Prints a row for each problem, then the time ranges that are covered and those that are not, and last the archive with its counts and the hash of its newest record. Keep that hash somewhere else: given with --expect, it proves later that nothing before it was removed or rewritten. Months that retention dropped since then are problems, unless --keep allows them. --max-age and --covers find an archive that is intact but stopped, or too short. A run that finds nothing new counts: its record says how far the log was read. That time proves nothing against somebody who forges records.',
+    'Reads every byte. Prints each problem, the covered and uncovered time ranges, and the hash of the newest record. Keep that hash elsewhere: given with --expect, it proves later that nothing before it was removed or rewritten.',
+  details:
+    "Months that retention dropped since the record of --expect are problems, unless --keep allows them. --max-age and --covers find an archive that is intact but stopped, or too short. A run of 'svc logs archive' that finds nothing new counts: its record says how far the log was read. That time proves nothing against somebody who forges records.",
   examples: [
     ['svc logs verify ./audit', 'problems, coverage, gaps, counts and newest hash'],
     ['svc logs verify ./audit --expect "$(cat audit.sha256)"', 'check against a hash saved earlier'],
@@ -49,28 +51,28 @@ export const verify = defineCommand({
     ['svc logs verify ./audit --covers 365d', 'exit code 14 unless the last 365 days are archived without a gap'],
     ['svc logs verify ./audit --strict --quiet -o jsonl', 'for cron: exit code 12, or 14 with gaps'],
   ],
-  exitCodes: [5, 12, 14],
+  exitCodes: [
+    5,
+    [12, 'something was changed, removed, reordered, truncated or added'],
+    [14, 'gaps (with --strict), or --max-age or --covers is not met'],
+  ],
   fields: archiveCheckView.fields,
   parameters: {
     dir: archiveLocation,
     expect: value('--expect <sha256>', 'the archive must contain the record with this hash', sha256),
-    keep: value(
-      '--keep <months>',
-      'allow only months older than this to have been dropped, such as 13M (with --expect: dropped since that record)',
-      wholeMonths,
-    ),
+    keep: value('--keep <months>', 'accept that months older than this were dropped, such as 13M', wholeMonths),
     strict: flag('--strict', 'exit with 14 when entries may be missing'),
     maxAge: value(
       '--max-age <duration>',
-      'exit with 14 when the log was last read longer ago than this, such as 2h',
+      'exit with 14 when the archive was last updated longer ago, such as 2h',
       positiveDuration,
     ),
     covers: value(
       '--covers <time>',
-      'exit with 14 unless everything since then is archived: 365d, 2026-01-31 (--max-age is then 24h by default)',
+      'exit with 14 unless all since then is archived: 365d, 2026-01-31 (sets --max-age to 24h)',
       moment,
     ),
-    manifestOnly: flag('--manifest-only', 'check the records and the names and sizes of files; read no segment'),
+    manifestOnly: flag('--manifest-only', 'check records, names and sizes only; read no log entries'),
   },
   async run(context, { dir, expect, keep, strict, maxAge, covers, manifestOnly }) {
     const requirement = requirementOf(context, maxAge, covers);

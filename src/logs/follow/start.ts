@@ -26,48 +26,25 @@ import type { TailOptions } from './follow.ts';
 import type { LastEntries } from './last-entries.ts';
 
 export const parameters = {
-  since: value(
-    '--since <time>',
-    'begin at this time: 2h, 2026-01-31T09:00:00Z, today (default now); ignored once there is a checkpoint',
-    moment,
-  ),
+  since: value('--since <time>', 'begin here: 2h, today, 2026-01-31 (default: now)', moment),
   last: conflicting(
     ['since', 'to'],
-    value(
-      '-n, --last <n>',
-      'begin with the last n entries by time, at most 10,000; without a terminal, end after them',
-      integer(1, MAX_LAST),
-    ),
+    value('-n, --last <n>', 'begin with the last n entries, up to 10,000', integer(1, MAX_LAST)),
   ),
-  follow: flag('-f, --follow', 'follow after --last without a terminal too'),
+  follow: flag('-f, --follow', 'with --last: follow in a pipe too'),
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
-  hideOwnReads: conflicting(
-    ['checkpoint', 'to'],
-    flag('--hide-own-reads', 'hide the reads that this command causes itself, at most one for each request'),
-  ),
-  checkpoint: value(
-    '--checkpoint <file>',
-    'keep the position in this file, and resume exactly there when run again',
-    text,
-  ),
+  hideOwnReads: conflicting(['checkpoint', 'to'], flag('--hide-own-reads', 'hide the log entries of its own reads')),
+  checkpoint: value('--checkpoint <file>', 'keep the position in this file, and resume there', text),
   to: suggesting(
     () => [['otlp+http://127.0.0.1:4318', 'a collector on this machine']],
-    value(
-      '--to <destination>',
-      'send entries to an OpenTelemetry collector instead of stdout: otlp+https://…, otlp+http://… on this machine',
-      parseDestination,
-    ),
+    value('--to <destination>', 'send entries to an OpenTelemetry collector', parseDestination),
   ),
   overlap: OVERLAP_PARAMETER,
-  interval: value(
-    '--interval <duration>',
-    'fixed pause between two polls, 1s or longer (default 1s to 15s)',
-    positiveDuration,
-  ),
+  interval: value('--interval <duration>', 'pause between two polls (default 1s to 15s)', positiveDuration),
   for: value('--for <duration>', 'end after this time', positiveDuration),
   max: value('--max <n>', 'end after this many entries', integer(1)),
-  idleExit: value('--idle-exit <duration>', 'end when nothing new came for this long', positiveDuration),
+  idleExit: value('--idle-exit <duration>', 'end when nothing new arrives for this long', positiveDuration),
   ...RETENTION_PARAMETERS,
 } as const;
 

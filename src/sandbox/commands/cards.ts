@@ -26,7 +26,7 @@ const threeDsCardView: View = {
 
 export const cards = defineCommand({
   description:
-    'One for each test card of the Account Updater, with its result code; or of 3-D Secure, with its scenario.',
+    'Lists one token per test card: for the Account Updater with its result code, or for 3-D Secure with its scenario.',
   examples: [
     ['svc sandbox cards', 'tokens, masked numbers, result codes'],
     ['svc sandbox cards --3ds', 'tokens for 3-D Secure, and the outcome of each'],

@@ -24,7 +24,7 @@ const clockParameters = {
 
 export const clock = defineCommand({
   description:
-    'Moves every sandbox on the directory, running ones too: uploads expire, jobs finish, logs age out of retention, sessions expire. Times are those of the sandbox, before and after.',
+    'Moves all sandboxes that use the directory, running ones too: uploads expire, jobs finish, logs age out of retention, sessions expire. Shows the time of the sandbox before and after.',
   examples: [
     ['svc sandbox clock +6d23h', 'as if almost a week had passed'],
     ['svc sandbox clock --at 2027-01-31T23:59:00Z', 'to a time'],

@@ -21,23 +21,25 @@ const COMPARE: Readonly<Record<Expectation['operator'], (seen: number, wanted: n
 };
 
 export const exec = defineCommand({
-  description: `Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, runs it, and ends the sandbox. Its state is new and removed afterwards, unless --directory is given. The exit code is the command's own (127: not found), or 10 when --expect or --max-rate is not met. For faults see 'svc help faults'.`,
+  description:
+    'Starts a sandbox on a free port, sets SVC_BASE_URL, SVC_MANAGEMENT_API_KEY and SVC_PRIVATE_API_KEY for the command, runs it, and ends with its exit code. The sandbox starts empty and is removed afterwards, unless --directory is given.',
   examples: [
     ['svc sandbox exec -- ./nightly-job.sh', 'run a job against a sandbox instead of the service'],
     ["svc sandbox exec --expect 'GET /logs>=1' --max-rate 10/10s -- ./export.sh", 'a gate for CI'],
     ["svc sandbox exec --fault '503@GET /logs:#1-2' -- ./export.sh", 'test whether it survives an outage'],
   ],
-  exitCodes: [10, 126, 127],
+  exitCodes: [
+    [10, '--expect or --max-rate is not met'],
+    [126, 'the command cannot be executed'],
+    [127, 'the command was not found'],
+  ],
   // The command uses the sandbox, whatever the environment names.
   newProfile: true,
   parameters: {
     command: rest('<command...>', 'what to run; put it after --'),
-    expect: repeated('--expect <calls>', "such as 'GET /logs>=1'; also <=, =, >, <; may be repeated", expectation),
-    maxRate: value('--max-rate <rate>', 'the most requests in any such time, such as 10/10s', rateLimit),
-    directory: {
-      ...directoryParameter,
-      description: 'directory of its state, which is kept; by default a temporary one',
-    },
+    expect: repeated('--expect <calls>', "number of calls to expect: 'GET /logs>=1'; also <=, =, >, <", expectation),
+    maxRate: value('--max-rate <rate>', 'the most requests in any period, such as 10/10s', rateLimit),
+    directory: { ...directoryParameter, description: 'state directory, which is kept (default: a temporary one)' },
     ...SERVER_PARAMETERS,
   },
   async run(context, input) {

@@ -6,7 +6,7 @@ import type { View } from '../../cli/output/view.ts';
 const documentView: View = { name: 'document', fields: ['*'], columns: [] };
 
 export const openapi = defineCommand({
-  description: 'Generated from the routes and schemas of the sandbox. JSON, or YAML with -o yaml.',
+  description: 'Generated from the routes and schemas of the sandbox. Prints JSON, or YAML with -o yaml.',
   examples: [
     ['svc sandbox openapi > openapi.json', 'for other tools'],
     ['svc sandbox openapi -o yaml', 'to read'],

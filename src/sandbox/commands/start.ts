@@ -14,7 +14,8 @@ const sandboxReadyView: View = {
 };
 
 export const start = defineCommand({
-  description: `Prints one record with its address and keys when it is ready. Its keys are fixed and not secret. It listens on loopback only. For faults see 'svc help faults'.`,
+  description:
+    'Prints one record with its address and keys when it is ready. The keys are fixed and not secret. Listens on loopback only.',
   examples: [
     ['svc sandbox start', 'then point any client at http://127.0.0.1:4010'],
     ['svc sandbox start --port 0 -o json', 'on a free port; the ready line is one JSON object'],

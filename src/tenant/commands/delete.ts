@@ -7,22 +7,22 @@ import { cleanText } from '../../cli/output/text.ts';
 import type { Tenant } from '../../schema/tenant.ts';
 
 const parameters = {
-  confirm: value('--confirm <tenant id>', 'the id of the tenant, in place of typing its name', text),
+  confirm: value('--confirm <tenant id>', 'the id of the tenant, instead of typing its name', text),
   dryRun: dryRunParameter,
-  production: flag('--production', 'needed for a production tenant'),
+  production: flag('--production', 'required for a production tenant'),
 } as const;
 
 const INSTEAD = 'Pass --confirm with the id of the tenant.';
 
 const deleteTenant = defineCommand({
   description:
-    'Only reads the tenant until its name is typed, or its id is given with --confirm. --yes is not enough. The request is sent once and never repeated.',
+    'Only reads, until the name of the tenant is typed, or its id is given with --confirm. --yes is not enough. The request is sent once and never repeated.',
   examples: [
     ['svc tenant delete', 'asks for the name of the tenant'],
     ['svc tenant delete --confirm 4c0…', 'for a script: only this tenant'],
   ],
   permissions: ['tenant:read', 'tenant:delete'],
-  exitCodes: [9, 130],
+  exitCodes: [[9, "the outcome is unknown: 'svc tenant show' tells whether the tenant still exists"], 130],
   changes: true,
   parameters,
   async run(context, input): Promise<Result> {

@@ -19,13 +19,13 @@ const driftView: View = {
 
 export const diff = defineCommand({
   description:
-    'Only what the file names is compared. "-" is the tenant\'s value, "+" the file\'s, which \'svc tenant update --file\' would set. A file of another tenant ends with exit code 3.',
+    'Compares only what the file names. "-" is the tenant\'s value, "+" the file\'s, which \'svc tenant update --file\' would set.',
   examples: [
     ['svc tenant diff tenant.yaml', "against a file that 'svc tenant export' wrote"],
     ['svc tenant diff tenant.yaml --quiet', 'for cron and CI: exit code 10 when the tenant differs'],
   ],
   permissions: ['tenant:read'],
-  exitCodes: [10, 13],
+  exitCodes: [[3, 'the file belongs to another tenant'], [10, 'the tenant differs from the file'], 13],
   fields: driftView.fields,
   parameters: { file: argument('<file|->', 'a YAML or JSON file, or - for standard input', text) },
   async run(context, { file }) {

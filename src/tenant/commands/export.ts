@@ -12,7 +12,7 @@ const exportView: View = {
 
 const exportTenant = defineRequestCommand({
   description:
-    "YAML also in a pipe, unless -o names another format. 'svc tenant diff' compares the file with the tenant, and 'svc tenant update --file' applies it; neither accepts the file of another tenant.",
+    "Prints YAML in a pipe too, unless -o names another format. 'svc tenant diff' compares the file with the tenant, and 'svc tenant update --file' applies it; neither accepts the file of another tenant.",
   examples: [
     ['svc tenant export > tenant.yaml', 'to keep under version control'],
     ['svc tenant export -o json', 'as JSON'],

@@ -14,7 +14,7 @@ const parameters = {
   name: value('--name <name>', 'the new name, at most 200 characters', text),
   set: repeated(
     '--set <setting=value>',
-    'a setting: fingerprint_tokens, disable_ephemeral_proxy, deduplicate_tokens (true or false), token_deduplication_behavior (update_existing or read_existing); may be repeated',
+    'a setting: fingerprint_tokens, disable_ephemeral_proxy, deduplicate_tokens (true or false), token_deduplication_behavior (update_existing or read_existing)',
     nameValue,
   ),
   file: value('--file <file|->', 'name and settings from a YAML or JSON file, or - for standard input', text),
@@ -26,14 +26,15 @@ type ChangeInput = Omit<Input<typeof parameters>, 'allowUnknown'>;
 
 export const update = defineCommand({
   description:
-    'The service replaces name and settings as a whole. So the tenant is read, the change is merged in, the difference is shown, and the whole is written back; settings that are not named, even those unknown to this tool, are kept. When the tenant changes between the confirmation and the update, nothing is written.',
+    'Shows the difference, asks, then writes name and settings back as a whole, as the service requires. Settings that are not named are kept, even those that svc does not know.',
+  details: 'The tenant is read again after the confirmation, and nothing is written if it changed.',
   examples: [
     ['svc tenant update --name Acme-QA', 'a new name'],
     ['svc tenant update --set deduplicate_tokens=true --dry-run', 'only show what would change'],
     ['svc tenant update --file tenant.yaml --yes', "from a file as 'svc tenant export' prints it, without asking"],
   ],
   permissions: ['tenant:read', 'tenant:update'],
-  exitCodes: [9, 12, 13],
+  exitCodes: [[6, 'the tenant changed meanwhile; nothing was written'], 9, 12, 13],
   changes: true,
   fields: tenantView.fields,
   parameters,

@@ -30,19 +30,20 @@ const usageCsvView: View<Readonly<Record<string, unknown>>> = {
 };
 
 export const usage = defineRequestCommand({
-  description: 'With -o csv one row a token type, the totals on each; other formats keep the form of the service.',
+  description:
+    'With -o csv, prints one row per token type, with the totals in each; other formats keep the form of the service.',
   examples: [
     ['svc tenant usage', 'counts as bars'],
     ['svc tenant usage --warn-at 80% --quiet', 'for cron: exit code 10 from 80% of the included tokens on'],
   ],
   permissions: ['report:read'],
-  exitCodes: [10],
+  exitCodes: [[10, 'the share of --warn-at is used']],
   fields: [...usageView.fields, ...usageCsvView.fields],
   parameters: {
     ...PROFILES_PARAMETER,
     warnAt: value(
       '--warn-at <percent>',
-      'end with exit code 10 when this share of the included monthly active tokens is reached',
+      'exit with 10 when this share of the included monthly active tokens is used',
       percent,
     ),
   },

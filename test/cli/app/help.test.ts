@@ -8,7 +8,7 @@ import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
 import { helpText } from '../../../src/cli/app/help.ts';
 import { optionWords, type Parameter } from '../../../src/cli/app/parameter.ts';
 import { parse } from '../../../src/cli/app/run.ts';
-import { exitCodeMeanings, type TopicName, topicPage, TOPICS } from '../../../src/cli/app/topics.ts';
+import { type TopicName, topicPage, TOPICS } from '../../../src/cli/app/topics.ts';
 import { ENTITY_TYPES_FILE_NAME } from '../../../src/cli/config/cache.ts';
 import { KEY_VARIABLES } from '../../../src/cli/config/keys.ts';
 import { CONFIG_FILE_NAME } from '../../../src/cli/config/paths.ts';
@@ -28,6 +28,7 @@ import { EVENT_TYPES } from '../../../src/schema/account-updater.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../src/schema/response.ts';
 import { MAX_TENANT_NAME_LENGTH } from '../../../src/schema/tenant.ts';
 import { PROGRAM, TREE } from '../../../src/tree.ts';
+import { exitCodeMeanings } from '../../support/exit-code-meanings.ts';
 import { allCommands, typedWords } from '../../support/tree.ts';
 
 const commands = await allCommands();
@@ -37,6 +38,10 @@ const lines = [
   ...commands.map(({ words }) => words.split(' ')),
   ...Object.keys(TOPICS).map((topic) => [topic]),
 ];
+
+function isTopic(word: string | undefined): boolean {
+  return word !== undefined && word in TOPICS && !TREE.some(({ name }) => name === word);
+}
 
 async function help(argv: readonly string[], columns = 80): Promise<string> {
   const invocation = await parse(['help', ...argv], PROGRAM);
@@ -70,13 +75,44 @@ describe('help', () => {
     }
   });
 
-  it('help goes from examples to options, permissions and the exit codes of its own', async () => {
+  it('help goes from examples to options, special exit codes and permissions', async () => {
     const text = await help(['au', 'wait']);
-    const places = ['Examples', 'Usage', 'Arguments', 'Options', 'Permissions', 'Exit codes'].map((title) =>
+    const places = ['Examples', 'Usage', 'Arguments', 'Options', 'Exit codes', 'Permissions'].map((title) =>
       text.indexOf(`\n${title}`),
     );
     expect(places.every((place, at) => place > (places[at - 1] ?? 0))).toBe(true);
-    expect(text).toMatch(/^ {2}11 +still pending: a response in this very command/m);
+  });
+
+  it('help explains an exit code where it is special for the command, in words of the command', async () => {
+    const text = await help(['tenant', 'diff']);
+    expect(text).toMatch(/^ {2}10 +the tenant differs from the file$/m);
+    expect(text).not.toMatch(/^ {2}13 /m);
+    expect(await help(['tenant', 'show'])).not.toContain('Exit codes');
+  });
+
+  it.each(lines.filter((argv) => !isTopic(argv[0])).map((argv) => argv.join(' ')))(
+    'help on "%s" fits a screen at 80 columns',
+    async (typed) => {
+      const text = await help(typed.split(' ').filter(Boolean));
+      expect(
+        text.split('\n').length - 1,
+        'shorten the descriptions of options, or move sentences from `description` to `details`',
+      ).toBeLessThanOrEqual(typed === '' ? 60 : 50);
+    },
+  );
+
+  it('help of the tool shows the frequent options of every command, and help output shows all of them', async () => {
+    const [tool, output] = [await help([]), await help(['output'])];
+    expect(tool).toContain('--sandbox');
+    expect(tool).not.toContain('--excel-safe');
+    for (const { syntax } of Object.values(GLOBAL_PARAMETERS)) expect(output).toContain(`\n  ${syntax} `);
+  });
+
+  it('help uses up to 100 columns of a wide terminal', async () => {
+    const text = await help(['au', 'submit'], 200);
+    const longest = Math.max(...text.split('\n').map((line) => line.length));
+    expect(longest).toBeGreaterThan(80);
+    expect(longest).toBeLessThanOrEqual(100);
   });
 
   it('help keeps a command line whole for the shell, whatever the width', async () => {

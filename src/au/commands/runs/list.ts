@@ -27,19 +27,19 @@ const localRunView: View<ReturnType<typeof localRun>> = {
 
 export const list = defineCommand({
   description:
-    'A run is a request file that was submitted, recorded in the state directory or in a --run-dir. The jobs of the service are listed with svc au jobs.',
+    "A run is a submitted request file, recorded in the state directory or in a --run-dir. 'svc au jobs' lists the jobs of the service.",
   examples: [
     ['svc au runs', 'the runs recorded on this machine, the newest first'],
     ['svc au runs --stale 8d', 'runs open for longer than any job takes, with exit code 10'],
     ['svc au runs -o csv --fields run,status,cycle', 'for a script'],
   ],
-  exitCodes: [3, 10],
+  exitCodes: [3, [10, 'there are runs that --stale selects']],
   fields: localRunView.fields,
   paged: true,
   parameters: {
     stale: value(
       '--stale <duration>',
-      'only runs that are still open and were uploaded longer ago, such as 8d, with exit code 10 where there are any',
+      'only open runs that were uploaded longer ago, such as 8d; exit with 10 if there are any',
       positiveDuration,
     ),
   },

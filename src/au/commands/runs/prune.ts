@@ -27,7 +27,9 @@ const prunedRunView: View<ReturnType<typeof prunedRun>> = {
 
 export const prune = defineCommand({
   description:
-    'Removes the results that runs keep in their directories and, 35 days after the end of a run, the copy of its request file: they contain tokens. Only of runs that have been completed, failed or abandoned for longer than --older-than; never of open runs, of runs whose outcome at the service is unknown, or of those whose record cannot be read. Result files written where you asked for them (--out) are not touched. What stays of a run is its record, without any token: submitting the same file again is still recognized, and results that the service still has can be downloaded again.',
+    'Removes the results that ended runs keep in their directories, and after 35 days the copies of their request files: both contain tokens. Open runs, unclear runs and the files named with --out stay.',
+  details:
+    'Only runs that have been completed, failed or abandoned for longer than --older-than are pruned, never those whose outcome at the service is unknown or whose record cannot be read. The record of a run stays, without any token: submitting the same file again is still recognized, and results that the service still has can be downloaded again.',
   examples: [
     ['svc au runs prune --older-than 90d --dry-run', 'show what would be removed'],
     ['svc au runs prune --older-than 90d --yes', 'from cron'],
@@ -35,7 +37,7 @@ export const prune = defineCommand({
   exitCodes: [3],
   fields: prunedRunView.fields,
   parameters: {
-    olderThan: value('--older-than <duration>', 'how long ago the run must have ended, such as 90d', positiveDuration),
+    olderThan: value('--older-than <duration>', 'only runs that ended longer ago, such as 90d', positiveDuration),
     dryRun: flag('--dry-run', 'show what would be removed, and remove nothing'),
   },
   async run(context, { olderThan, dryRun }) {
