@@ -7,8 +7,14 @@ import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
 import { duration, moment, text } from '../../cli/app/value-parsers.ts';
 import { countText, formatDuration, isoTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
+import type { Log } from '../../schema/log.ts';
+import type { ActorLabels } from '../actor.ts';
 import type { Manifest } from '../archive/manifest.ts';
+import type { IndexRef } from '../archive/index/ref.ts';
 import { archiveLocation, countEntries, openArchive } from '../archive/open-archive.ts';
+import type { Segment } from '../archive/record.ts';
+import type { ArchiveStore } from '../archive/store.ts';
+import type { DeletedEntity } from '../review/deleted.ts';
 import type { Review, ReviewSignature } from '../review/page.ts';
 import type { DayFindings } from '../review/review.ts';
 import { checkSignOff, SIGN_OFF_PARAMETERS, signOff } from '../review/sign-off.ts';
@@ -52,6 +58,7 @@ const reviewView: View<Review> = {
     'missing',
     'past_days',
     'deletions',
+    'deleted',
     'changes',
     'new_actors',
     'new_operations',
@@ -106,7 +113,7 @@ function noteText({ note, late, missing }: DayStatus): string | null {
 
 export const review = defineCommand({
   description:
-    'Shows what somebody should look at each day: deletions; changes of applications, keys and the tenant; actors and operations that are new compared with the 30 days before; and hours with more than four times the median of the day. --sign-off records in the archive that you reviewed a day that is over and archived.',
+    'Shows what somebody should look at each day: deletions and what was deleted; changes of applications, keys and the tenant; actors and operations that are new compared with the 30 days before; and hours with more than four times the median of the day. --sign-off records in the archive that you reviewed a day that is over and archived.',
   details:
     'It counts the documented fields of the entries and never reads their messages. Nothing is called new if the archive covers less than 7 of the 30 days before. With --sign-off, findings do not change the exit code, and verify reports any change of the record. Only a hash that you keep somewhere else proves later that the newest record was not removed.',
   examples: [
@@ -136,10 +143,11 @@ export const review = defineCommand({
     const page = html === undefined ? undefined : resolvePath(context, html);
     if (page !== undefined) await requireFile(page, force);
     const { review: found, manifest } = await makeReview(context, input);
+    const labels = await knownLabels(context, found);
     let pageHash: string | undefined;
     if (page !== undefined) {
       const { reviewPage } = await import('../review/page.ts');
-      const content = context.out.redact(reviewPage(found, context.clock.now()));
+      const content = context.out.redact(reviewPage(found, labels, context.clock.now()));
       pageHash = (await writeWhole(page, force, (draft) => draft.write(content))).sha256;
     }
     const refusal = await refusalOf(found, { strict, isSigned: input.signOff, now: context.clock.now() });
@@ -147,7 +155,7 @@ export const review = defineCommand({
     const made = isSigned ? await signed(context, input, { found, manifest, pageHash }) : found;
     if (isDrawn(context)) {
       const { drawReview } = await import('../review/draw.ts');
-      await context.out.write(drawReview(context, made));
+      await context.out.write(drawReview(context, made, labels));
     } else {
       // Warnings go to stderr, which is all that a cron job mails.
       for (const { from, to, reason } of made.missing)
@@ -193,16 +201,49 @@ async function makeReview(context: Context, input: ReviewInput): Promise<Made> {
   const reviewed = new DayReview(from, coverage);
   const reading = { dir: input.dir, label: 'review', store, segments, index, ...bounds };
   await countEntries(context, { ...reading, onGroup: (log, bucket) => reviewed.add(log, bucket) });
+  const findings = reviewed.findings();
   const content = {
     service: first.service,
     tenant_id: first.tenant_id,
     day: isoTime(from).slice(0, 10),
-    ...reviewed.findings(),
+    ...findings,
+    deleted: findings.deletions.length === 0 ? [] : await deletedOn(context, reading, from),
   };
   const sha256 = sha256Of(JSON.stringify(content));
   const signatures = signaturesOf(manifest, content.day, sha256);
   const newest = { record: last.record.sequence, record_sha256: last.sha256 };
   return { review: { archive: store.name, ...content, sha256, signed: signatures, ...newest }, manifest };
+}
+
+interface Reading {
+  readonly dir: string;
+  readonly label: string;
+  readonly store: ArchiveStore;
+  readonly segments: readonly Segment[];
+  readonly index: readonly IndexRef[];
+}
+
+/** Reads the deletions of a day from its segments, because the index counts entries without their entities. */
+async function deletedOn(context: Context, reading: Reading, from: number): Promise<DeletedEntity[]> {
+  const [{ isWithin }, { DeletedEntities }] = await Promise.all([
+    import('../archive/manifest.ts'),
+    import('../review/deleted.ts'),
+  ]);
+  const day = { since: from, until: from + DAY_MS };
+  const segments = reading.segments.filter((segment) => isWithin(segment, day));
+  const deleted = new DeletedEntities();
+  const onGroup = (log: Log): void => deleted.add(log);
+  await countEntries(context, { ...reading, ...day, segments, among: ['delete'], onGroup });
+  return deleted.list();
+}
+
+/** Returns the names of actors that were read from the service before; a review needs no key. */
+async function knownLabels({ system, clock }: Context, { service, tenant_id: tenantId }: Review): Promise<ActorLabels> {
+  const [{ knownApplications }, { labelsOf }] = await Promise.all([
+    import('../../cli/config/cache.ts'),
+    import('../actor.ts'),
+  ]);
+  return labelsOf(knownApplications(system, { service, tenantId }, clock.now()).names);
 }
 
 function signaturesOf({ reviews }: Manifest, date: string, sha256: string): ReviewSignature[] {

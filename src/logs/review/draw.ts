@@ -2,17 +2,28 @@ import type { Context } from '../../cli/app/command.ts';
 import { drawSparkline } from '../../cli/output/bars.ts';
 import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
-import { MARKS } from '../../cli/output/view.ts';
-import { actorText, type Review, REVIEW_PARTS, shownTime, signedText, skippedText } from './page.ts';
+import { MARKS, paint } from '../../cli/output/view.ts';
+import { type ActorLabels, actorText, entityText } from '../actor.ts';
+import { operationTone } from '../view.ts';
+import { type ActorShare, byActor, changedKind, deletedKind } from './by-actor.ts';
+import type { DeletedEntity } from './deleted.ts';
+import { type Review, REVIEW_PARTS, shownTime, signedText, skippedText } from './page.ts';
 import type { ReviewRow } from './review.ts';
 
+/** The most actors that a part of the summary names, so that the summary fits a screen. */
+const MAX_ACTORS = 3;
 const MAX_ROWS = 20;
 const NAME_COLUMNS = 40;
+const ACTOR_COLUMNS = 28;
 
-type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'marks'>;
+type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'marks' | 'globals'>;
+type PartName = (typeof REVIEW_PARTS)[number][0];
 
-/** Draws the review for people: first missing ranges, then a small table for each part, and the hours as a sparkline. */
-export function drawReview(context: Show, review: Review): string {
+/**
+ * Draws the review for people: first a summary of about one screen, with missing ranges, what each actor deleted and
+ * changed, what is new, and the hours; then the deleted entities and the other entries in detail.
+ */
+export function drawReview(context: Show, review: Review, labels: ActorLabels): string {
   const { out, palette } = context;
   const title = `${countText(review.entries, 'log entry')} on ${review.day} (UTC), tenant ${review.tenant_id}`;
   const lines = wrapWords(cleanText(title), out.width).map((line) => palette.strong(line));
@@ -21,19 +32,15 @@ export function drawReview(context: Show, review: Review): string {
     lines.push(
       ...wrapWords(cleanText(signedText(signature)), out.width).map(signature.is_current ? palette.good : palette.warn),
     );
-  for (const [name, heading, nothing] of REVIEW_PARTS) {
+  lines.push('');
+  for (const part of REVIEW_PARTS) lines.push(...summaryLines(context, review, labels, part));
+  lines.push('', ...hourLines(context, review), ...deletedLines(context, review, labels));
+  for (const [name, heading] of REVIEW_PARTS) {
     const rows = review[name];
-    lines.push('');
-    if (rows === null) lines.push(...wrapWords(`${heading}: ${skippedText(review)}`, out.width));
-    else if (rows.length === 0) lines.push(...wrapWords(`${heading}: ${nothing}`, out.width));
-    else lines.push(palette.strong(`${heading}: ${formatNumber(sizeOf(name, rows))}`), ...rowLines(context, rows));
+    if (name === 'deletions' || rows === null || rows.length === 0) continue;
+    lines.push('', palette.strong(heading), ...rowLines(context, rows, labels));
   }
-  return `${[...lines, '', ...hourLines(context, review)].join('\n')}\n`;
-}
-
-/** Returns the number of entries in a part or, for new values, the number of values. */
-function sizeOf(name: (typeof REVIEW_PARTS)[number][0], rows: readonly ReviewRow[]): number {
-  return name.startsWith('new_') ? rows.length : rows.reduce((sum, { count }) => sum + count, 0);
+  return `${lines.join('\n')}\n`;
 }
 
 function coverageLines({ out, palette, marks }: Show, { missing }: Review): string[] {
@@ -45,25 +52,113 @@ function coverageLines({ out, palette, marks }: Show, { missing }: Review): stri
   );
 }
 
-function rowLines({ out }: Show, rows: readonly ReviewRow[]): string[] {
-  const shown = rows.slice(0, MAX_ROWS).map((row) => ({ row, name: nameOf(row) }));
+function summaryLines(
+  context: Show,
+  review: Review,
+  labels: ActorLabels,
+  [name, heading, nothing]: (typeof REVIEW_PARTS)[number],
+): string[] {
+  const { out, palette } = context;
+  const rows = review[name];
+  if (rows === null) return wrapWords(`${heading}: ${skippedText(review)}`, out.width);
+  if (rows.length === 0) return wrapWords(`${heading}: ${nothing}`, out.width);
+  if (name === 'new_actors' || name === 'new_operations')
+    return newLines(context, heading, namesOf(name, rows, labels));
+  const shares = byActor(rows, labels, name === 'deletions' ? deletedKind : changedKind);
+  const total = shares.reduce((sum, { count }) => sum + count, 0);
+  return [palette.strong(`${heading}: ${formatNumber(total)}`), ...shareLines(context, shares)];
+}
+
+function namesOf(name: PartName, rows: readonly ReviewRow[], labels: ActorLabels): string[] {
+  return rows.map((row) => cleanText(name === 'new_actors' ? actorText(row, labels) : changedKind(row)));
+}
+
+function newLines({ out, palette }: Show, heading: string, names: readonly string[]): string[] {
+  const more = names.length > MAX_ACTORS ? ` and ${formatNumber(names.length - MAX_ACTORS)} more` : '';
+  const text = `${heading}: ${formatNumber(names.length)} (${names.slice(0, MAX_ACTORS).join(', ')}${more})`;
+  return wrapWords(text, out.width).map((line) => palette.strong(line));
+}
+
+function shareLines({ out }: Show, shares: readonly ActorShare[]): string[] {
+  const shown = shares
+    .slice(0, MAX_ACTORS)
+    .map(({ actor, count, kinds }) => ({ actor: shorten(actor, ACTOR_COLUMNS), count, kinds }));
+  const countWidth = Math.max(...shown.map(({ count }) => formatNumber(count).length));
+  const actorWidth = Math.max(...shown.map(({ actor }) => actor.length));
+  const lines = shown.map(({ actor, count, kinds }) => {
+    const lead = `  ${formatNumber(count).padStart(countWidth)}  ${actor.padEnd(actorWidth)}  `;
+    return (lead + kindsText(kinds, Math.max(NAME_COLUMNS / 2, out.width - lead.length))).trimEnd();
+  });
+  const rest = shares.slice(MAX_ACTORS);
+  const left = rest.reduce((sum, { count }) => sum + count, 0);
+  return rest.length === 0
+    ? lines
+    : [...lines, `  and ${formatNumber(left)} by ${countText(rest.length, 'other actor')}`];
+}
+
+/** Returns as many kinds with their counts as fit one line. */
+function kindsText(kinds: ActorShare['kinds'], width: number): string {
+  const texts = kinds.map(([kind, count]) => `${formatNumber(count)} ${shorten(kind, NAME_COLUMNS)}`);
+  for (let shown = texts.length; shown > 1; shown -= 1) {
+    const rest = texts.length - shown;
+    const text = texts.slice(0, shown).join(', ') + (rest > 0 ? `, ${rest} more` : '');
+    if (text.length <= width) return text;
+  }
+  const [first = ''] = texts;
+  return texts.length > 1 ? `${first}, ${texts.length - 1} more` : first;
+}
+
+/** Draws the deleted entities, one a line: with their whole ids where they fit, in a pipe and with --wide. */
+function deletedLines({ out, palette, globals }: Show, { deleted, deletions }: Review, labels: ActorLabels): string[] {
+  if (deleted.length === 0) return [];
+  const shown = deleted.slice(0, MAX_ROWS);
+  const drawn = [wholeEntity, entityText].map((textOf) => entityLines(shown, labels, textOf));
+  const width = out.isTerminal && !globals.wide ? out.width : Infinity;
+  const lines = drawn.find((some) => some.every(({ length }) => length <= width)) ?? drawn[1] ?? [];
+  const more = deletions.reduce((sum, { count }) => sum + count, 0) - shown.length;
+  if (more > 0) lines.push(`  and ${formatNumber(more)} more (-o json shows the first thousand)`);
+  const tone = operationTone('delete');
+  return ['', paint('Deleted', tone, palette), ...lines];
+}
+
+function entityLines(
+  rows: readonly DeletedEntity[],
+  labels: ActorLabels,
+  textOf: (entity: DeletedEntity) => string,
+): string[] {
+  const entities = rows.map((row) => cleanText(textOf(row)));
+  const width = Math.max(...entities.map(({ length }) => length));
+  return rows.map((row, index) =>
+    `  ${row.created_at.slice(11, 19)}  ${(entities[index] ?? '').padEnd(width)}  ${cleanText(actorText(row, labels))}`.trimEnd(),
+  );
+}
+
+function wholeEntity({ entity_type: type, entity_id: id }: DeletedEntity): string {
+  return [type, id].filter(Boolean).join(' ');
+}
+
+function rowLines({ out, palette }: Show, rows: readonly ReviewRow[], labels: ActorLabels): string[] {
+  const shown = rows.slice(0, MAX_ROWS).map((row) => ({ row, name: shorten(changedKind(row), NAME_COLUMNS) }));
   const countWidth = Math.max(...shown.map(({ row }) => formatNumber(row.count).length));
   const nameWidth = Math.max(...shown.map(({ name }) => name.length));
   const lines = shown.map(({ row, name }) => {
-    const { count, first_at: first, last_at: last } = row;
-    const lead = `  ${formatNumber(count).padStart(countWidth)}  ${name.padEnd(nameWidth)}${nameWidth > 0 ? '  ' : ''}`;
+    const { count, first_at: first, last_at: last, operation } = row;
     const from = first.slice(11, 16);
     const to = last.slice(11, 16);
-    const timed = `${lead}${(from === to ? from : `${from}-${to}`).padEnd('00:00-23:59'.length)}  `;
-    return hangingIndent(timed, timed.length, cleanText(actorText(row)), out.width).trimEnd();
+    const time = (from === to ? from : `${from}-${to}`).padEnd('00:00-23:59'.length);
+    const number = `  ${formatNumber(count).padStart(countWidth)}  `;
+    const label = nameWidth > 0 ? `${name.padEnd(nameWidth)}  ` : '';
+    const lead = `${number}${paint(label, operationTone(operation), palette)}${time}  `;
+    const leadWidth = number.length + label.length + time.length + 2;
+    return hangingIndent(lead, leadWidth, cleanText(actorText(row, labels)), out.width).trimEnd();
   });
   if (rows.length > MAX_ROWS) lines.push(`  and ${rows.length - MAX_ROWS} more (-o json shows them)`);
   return lines;
 }
 
-function nameOf({ operation, entity_type: type }: ReviewRow): string {
-  const name = cleanText([operation, type].filter((part) => part !== null).join(' '));
-  return name.length > NAME_COLUMNS ? `${name.slice(0, NAME_COLUMNS - 1)}…` : name;
+function shorten(text: string, most: number): string {
+  const clean = cleanText(text);
+  return clean.length > most ? `${clean.slice(0, most - 1)}…` : clean;
 }
 
 function hourLines(context: Show, { hours, median, busy_hours: busy }: Review): string[] {

@@ -1,5 +1,8 @@
 import { escapeHtml, htmlPage, timeTag } from '../../cli/output/page.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
+import { type ActorLabels, wholeActorText } from '../actor.ts';
+import { byActor, changedKind, deletedKind } from './by-actor.ts';
+import type { DeletedEntity } from './deleted.ts';
 import { type DayFindings, LEAST_PAST_DAYS, PAST_DAYS, type ReviewRow } from './review.ts';
 
 /** The review of a day in an archive. */
@@ -8,6 +11,8 @@ export interface Review extends DayFindings {
   readonly service: string;
   readonly tenant_id: string;
   readonly day: string;
+  /** The first thousand deletions of the day. */
+  readonly deleted: readonly DeletedEntity[];
   /** The hash of everything about the day, which a signed review records. It does not depend on the location. */
   readonly sha256: string;
   readonly signed: readonly ReviewSignature[];
@@ -45,12 +50,12 @@ export function skippedText({ past_days: days }: Pick<Review, 'past_days'>): str
 }
 
 /** Returns the review as one self-contained page. `madeAt` is in epoch milliseconds. */
-export function reviewPage(review: Review, madeAt: number): string {
+export function reviewPage(review: Review, labels: ActorLabels, madeAt: number): string {
   const { day, entries, service, tenant_id: tenant, archive, sha256 } = review;
   const body = `<p>${countText(entries, 'log entry')} of tenant ${escapeHtml(tenant)} at ${escapeHtml(service)}</p>
 <p class="soft">Archive ${escapeHtml(archive)}, made ${timeTag(madeAt)}</p>
 ${coverageText(review)}
-${REVIEW_PARTS.map(([name, title, nothing]) => rowSection(title, review[name], nothing, review)).join('')}${hourSection(review)}<p class="soft">SHA-256 of what is reviewed here: <code>${sha256}</code></p>
+${REVIEW_PARTS.map((part) => rowSection(part, review, labels)).join('')}${hourSection(review)}${deletedSection(review, labels)}<p class="soft">SHA-256 of what is reviewed here: <code>${sha256}</code></p>
 `;
   return htmlPage({ title: `Log review of ${day}`, heading: `Log review of ${day} (UTC)` }, body);
 }
@@ -61,33 +66,61 @@ function coverageText({ missing }: Review): string {
   return `<div class="odd"><p><strong>Entries may be missing:</strong></p><ul>${items.join('')}</ul></div>`;
 }
 
-function rowSection(title: string, rows: readonly ReviewRow[] | null, nothing: string, review: Review): string {
-  const content = rows === null ? `<p>${skippedText(review)}</p>` : rowContent(title, rows, nothing);
+type Part = (typeof REVIEW_PARTS)[number];
+
+function rowSection([name, title, nothing]: Part, review: Review, labels: ActorLabels): string {
+  const rows = review[name];
+  const content = rows === null ? `<p>${skippedText(review)}</p>` : rowContent(name, { title, nothing, rows, labels });
   return `<section class="long"><h2>${title}</h2>\n${content}\n</section>\n`;
 }
 
-function rowContent(title: string, rows: readonly ReviewRow[], nothing: string): string {
-  return rows.length === 0 ? `<p class="soft">${nothing}</p>` : tableOf(title, rows);
+interface Rows {
+  readonly title: string;
+  readonly nothing: string;
+  readonly rows: readonly ReviewRow[];
+  readonly labels: ActorLabels;
+}
+
+function rowContent(name: Part[0], { title, nothing, rows, labels }: Rows): string {
+  if (rows.length === 0) return `<p class="soft">${nothing}</p>`;
+  const table = tableOf(
+    title,
+    COLUMNS,
+    rows.map((row) => cellsOf(row, labels)),
+  );
+  return name === 'deletions' || name === 'changes' ? shareList(name, rows, labels) + table : table;
+}
+
+/** Returns what each actor did, as a list before the table. */
+function shareList(name: Part[0], rows: readonly ReviewRow[], labels: ActorLabels): string {
+  const shares = byActor(rows, labels, name === 'deletions' ? deletedKind : changedKind);
+  const items = shares.map(({ actor, count, kinds }) => {
+    const parts = kinds.map(([kind, of]) => `${formatNumber(of)} ${escapeHtml(kind)}`).join(', ');
+    return `<li><strong>${escapeHtml(actor)}</strong>: ${formatNumber(count)} (${parts})</li>`;
+  });
+  return `<ul>${items.join('')}</ul>\n`;
 }
 
 const COLUMNS = ['Operation', 'Entity', 'Actor', 'Entries', 'Time (UTC)'] as const;
 
 // The ARIA roles repeat the tags, because some browsers lose the table's semantics when narrow screens lay out rows as blocks.
-function tableOf(caption: string, rows: readonly ReviewRow[]): string {
-  const heads = COLUMNS.map((name) => `<th scope="col" role="columnheader">${name}</th>`).join('');
+function tableOf(caption: string, columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const heads = columns.map((name) => `<th scope="col" role="columnheader">${name}</th>`).join('');
+  const lines = rows.map((cells) => {
+    const tags = cells.map((cell, at) => `<td role="cell" data-label="${columns[at] ?? ''}">${escapeHtml(cell)}</td>`);
+    return `<tr role="row">${tags.join('')}</tr>`;
+  });
   return `<table class="stack" role="table"><caption>${caption}</caption>
 <thead role="rowgroup"><tr role="row">${heads}</tr></thead>
-<tbody role="rowgroup">${rows.map(rowText).join('\n')}</tbody></table>`;
+<tbody role="rowgroup">${lines.join('\n')}</tbody></table>`;
 }
 
-function rowText(row: ReviewRow): string {
+function cellsOf(row: ReviewRow, labels: ActorLabels): string[] {
   const { operation, entity_type: type, count, first_at: first, last_at: last } = row;
   const from = first.slice(11, 19);
   const to = last.slice(11, 19);
   const time = from === to ? from : `${from} to ${to}`;
-  const cells = [operation ?? '', type ?? '', actorText(row), formatNumber(count), time];
-  const tags = cells.map((cell, at) => `<td role="cell" data-label="${COLUMNS[at] ?? ''}">${escapeHtml(cell)}</td>`);
-  return `<tr role="row">${tags.join('')}</tr>`;
+  return [operation ?? '', type ?? '', wholeActorText(row, labels), formatNumber(count), time];
 }
 
 /** Returns who signed a review of the day, and whether the archive has changed since. */
@@ -97,9 +130,22 @@ export function signedText({ by, account, note, signed_at: at, is_current: isCur
   return isCurrent ? words : `${words}; the archive has other entries now`;
 }
 
-/** Returns the type and id of an actor, if present. */
-export function actorText({ actor_id: id, actor_type: type }: ReviewRow): string {
-  return [type, id].filter((part) => part !== null).join(' ');
+const DELETED_COLUMNS = ['Time (UTC)', 'Entity', 'Id', 'Actor'] as const;
+
+function deletedSection({ deleted, deletions }: Review, labels: ActorLabels): string {
+  if (deleted.length === 0) return '';
+  const more = deletions.reduce((sum, { count }) => sum + count, 0) - deleted.length;
+  const rest = more > 0 ? `<p>and ${formatNumber(more)} more</p>` : '';
+  const rows = deleted.map((one) => [
+    one.created_at.slice(11, 19),
+    one.entity_type ?? '',
+    one.entity_id ?? '',
+    wholeActorText(one, labels),
+  ]);
+  return `<section class="long"><h2>Deleted entities</h2>
+${tableOf('Deleted entities', DELETED_COLUMNS, rows)}
+${rest}</section>
+`;
 }
 
 /** Returns the time of day (UTC) with seconds. */

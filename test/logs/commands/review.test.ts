@@ -65,11 +65,8 @@ describe('svc logs review', () => {
         'the archive covers the whole day',
         '',
         'Deletions: nothing was deleted',
-        '',
         'Changes of applications, keys and tenant: nothing of these was changed',
-        '',
         'Actors not seen in the 30 days before: no new actors',
-        '',
         'Operations not seen in the 30 days before: no new operations',
         '',
         'Entries by hour, from 00:00',
@@ -77,6 +74,52 @@ describe('svc logs review', () => {
         '  median of an hour: 0, most: 1',
         '',
       ].join('\n'),
+    );
+  });
+
+  it('svc logs review says for each actor what it deleted, names the deleted entities, and uses names read before', async () => {
+    const [card, application] = ['3a04dacf-0000-4000-8000-000000000001', '4707c78a-ef35-487e-a67c-cc101d1d4c49'];
+    const deletion = { operation: 'delete', entity_id: card, message: 'create instead of delete' };
+    const top = await archive([
+      entry(YESTERDAY + 2 * HOUR, { ...deletion, actor_type: 'application', actor_id: application }),
+      entry(YESTERDAY + HOUR, { ...deletion, actor_id: 'a20690bc-0000-4000-8000-000000000002' }),
+      entry(YESTERDAY + HOUR, { ...deletion, actor_id: 'a20690bc-0000-4000-8000-000000000002', entity_type: 'token' }),
+      entry(YESTERDAY + 3 * HOUR - 1, { message: 'a read that only mentions "delete"' }),
+      entry(YESTERDAY - HOUR, deletion),
+    ]);
+    const names = { at: 1, names: [[application, 'Nightly refresh']] };
+    const cache = path.join(top, '.cache');
+    fs.mkdirSync(cache);
+    const tenants = { [`https://vault.example ${TENANT}`]: names };
+    fs.writeFileSync(path.join(cache, 'applications.json'), JSON.stringify({ version: 1, tenants }));
+    const run = (...argv: string[]) =>
+      svcHere(['logs', 'review', top, ...argv], {
+        clock: new FakeClock({ start: NOW }),
+        env: { SVC_CACHE_DIR: cache },
+        cwd: top,
+      });
+    const { stdout } = await run('-o', 'table');
+    expect(stdout).toContain(
+      ['Deletions: 3', '  2  user a20690bc    1 card, 1 token', '  1  Nightly refresh  1 card', 'Changes'].join('\n'),
+    );
+    expect(stdout).toContain(
+      [
+        'Deleted',
+        `  01:00:00  card ${card}   user a20690bc`,
+        `  01:00:00  token ${card}  user a20690bc`,
+        `  02:00:00  card ${card}   Nightly refresh`,
+        '',
+      ].join('\n'),
+    );
+    const { deleted } = JSON.parse((await run()).stdout) as { deleted: unknown };
+    expect(deleted).toMatchObject([
+      { created_at: '2026-03-01T01:00:00.000Z', entity_type: 'card', entity_id: card, actor_type: 'user' },
+      { entity_type: 'token' },
+      { created_at: '2026-03-01T02:00:00.000Z', actor_id: application },
+    ]);
+    await run('--html', 'page.html');
+    expect(fs.readFileSync(path.join(top, 'page.html'), 'utf8')).toContain(
+      `<li><strong>Nightly refresh</strong>: 1 (1 card)</li>`,
     );
   });
 
