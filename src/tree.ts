@@ -203,6 +203,11 @@ export const TREE: readonly Entry[] = [
     () => import('./general/commands/doctor.ts'),
   ),
   group('profile', 'manage profiles: named settings and keys', PROFILE, 'list'),
+  entry(
+    'explain',
+    'explain a code, status, setting, field or limit, offline',
+    () => import('./general/commands/explain.ts'),
+  ),
   entry('reset', 'remove all files that svc keeps on this machine', () => import('./general/commands/reset.ts')),
   entry(
     'completion',

@@ -19,6 +19,7 @@ const ROWS = [
   ['cli/app'],
   ['cli/output'],
   ['cli/config'],
+  ['cli/glossary'],
   ['client/api', 'client/transfer', 'client/webhooks'],
   ['client/http'],
   ['base/files'],

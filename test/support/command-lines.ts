@@ -66,6 +66,7 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'profile set': 'profile set output json --profile spare',
   'profile delete': 'profile delete spare --yes',
   reset: 'reset --forget {open} --yes',
+  explain: 'explain UPD_PAN',
   'completion install': 'completion install --shell bash',
   'completion bash': 'completion bash',
   'completion zsh': 'completion zsh',

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
 import { SvcError } from '../../base/errors.ts';
 import type { ResultStep } from '../../cli/config/values.ts';
+import table from '../../cli/glossary/account-updater.json' with { type: 'json' };
+import { asClause } from '../../cli/glossary/glossary.ts';
 import { csvRow, excelSafeRows } from '../../cli/output/csv.ts';
-import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
-import codes from './result-codes.json' with { type: 'json' };
+import { type ResultCode as KnownCode, RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 
 const BATCH = 500;
 /** The longest row in bytes, a thousand times what the service sends. Bounds memory for a file without line ends. */
@@ -168,20 +169,45 @@ export interface ResultCode {
   readonly known: boolean;
 }
 
-/** The result codes of the documented interface, in its order. The service may send others. */
+/** The groups of the result codes of the documented interface, in its order. The service may send other codes. */
+const GROUP_OF_CODE: Readonly<Record<KnownCode, RowGroup>> = {
+  UPD_PAN: 'replace',
+  UPD_EXP_DATE: 'replace',
+  UPD_BRAND_CONV: 'replace',
+  UPD_CORRECTED: 'replace',
+  WRN_CLOSED_ACCOUNT: 'exclude',
+  WRN_CONTACT_CARDHOLDER: 'contact',
+  WRN_ISSUER_NOT_ENROLLED: 'consider',
+  WRN_ISSUER_NO_DATA: 'consider',
+  WRN_OPT_OUT: 'consider',
+  WRN_UNSUPPORTED_NETWORK: 'consider',
+  ERR_UNDEFINED: 'support',
+  ERR_INVALID_PAN: 'exclude',
+  ERR_INVALID_TOKEN: 'fix',
+  ERR_INVALID_EXP_DATE: 'fix',
+  ERR_INVALID_CONFIG: 'fix',
+};
+
+const PREFIXES: Readonly<Record<string, ResultClass>> = { UPD: 'updated', WRN: 'warned', ERR: 'error' };
+
 const RESULT_CODES = new Map(
-  Object.entries(codes).map(([code, known]) => [code, { ...(known as Omit<ResultCode, 'known'>), known: true }]),
+  Object.entries(GROUP_OF_CODE).map(([code, group]): [string, ResultCode] => {
+    const { means, next } = table['result code'][code as KnownCode];
+    const known = { class: classOf(code), meaning: asClause(means), action: asClause(next), group, known: true };
+    return [code, known];
+  }),
 );
 
 /** Explains a result code. An unknown code is explained by its prefix. */
 export function explainResultCode(code: string): ResultCode {
   const known = RESULT_CODES.get(code);
   if (known !== undefined) return known;
-  const group = PREFIXES[code.slice(0, 3)] ?? 'unknown';
-  return { class: group, ...UNKNOWN_CODES[group], known: false };
+  return { class: classOf(code), ...UNKNOWN_CODES[classOf(code)], known: false };
 }
 
-const PREFIXES: Readonly<Record<string, ResultClass>> = { UPD: 'updated', WRN: 'warned', ERR: 'error' };
+function classOf(code: string): ResultClass {
+  return PREFIXES[code.slice(0, 3)] ?? 'unknown';
+}
 
 const UNKNOWN_CODES: Readonly<Record<ResultClass, Omit<ResultCode, 'class' | 'known'>>> = {
   updated: { meaning: 'an unknown update', action: 'use the new token where there is one', group: 'replace' },
@@ -203,15 +229,8 @@ export function groupOf(code: string, hasNewToken: boolean, actions: Actions): R
 export function actionFor(code: string, actions: Actions): string {
   const { group, action } = explainResultCode(code);
   const chosen = actions.get(code);
-  return chosen === undefined || chosen === group ? action : `${CHOSEN[chosen]} (your choice)`;
+  return chosen === undefined || chosen === group ? action : `${asClause(table.action[chosen].means)} (your choice)`;
 }
-
-const CHOSEN: Readonly<Record<ResultStep, string>> = {
-  replace: 'use the new token where there is one',
-  keep: 'keep the token in future requests',
-  exclude: 'leave the token out of future requests',
-  fix: 'fix the row or the token before it is sent again',
-};
 
 /** The number of rows with a code, and the action for it. */
 export interface CodeCount extends ResultCode {

@@ -49,6 +49,7 @@ const ABOUT_NO_SERVICE: ReadonlySet<string | undefined> = new Set([
   'help',
   'completion',
   'commands',
+  'explain',
 ]);
 
 type ShellHost = Pick<System, 'platform' | 'env'>;

@@ -2,14 +2,22 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import codes from '../../../src/au/results/result-codes.json' with { type: 'json' };
-import { type GroupCounts, ROW_GROUPS, type RowGroup } from '../../../src/au/results/result-codes.ts';
+import {
+  explainResultCode,
+  type GroupCounts,
+  ROW_GROUPS,
+  type RowGroup,
+} from '../../../src/au/results/result-codes.ts';
+import { RESULT_CODES } from '../../../src/schema/account-updater-files.ts';
 import { svcHere } from '../../support/run-here.ts';
 
 /** Results with every code of the interface, with unknown codes, and with an update that lacks a new token. */
 const ROWS: readonly (readonly [code: string, newToken?: string])[] = [
-  ...Object.entries(codes).flatMap(([code, { class: of }], at) =>
-    Array.from({ length: at + 1 }, (_, copy) => [code, of === 'updated' ? `new-${at}-${copy}` : ''] as const),
+  ...RESULT_CODES.flatMap((code, at) =>
+    Array.from(
+      { length: at + 1 },
+      (_, copy) => [code, explainResultCode(code).class === 'updated' ? `new-${at}-${copy}` : ''] as const,
+    ),
   ),
   ['UPD_BRAND_CONV'],
   ['UPD_LATER', 'new-later'],

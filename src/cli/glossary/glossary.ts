@@ -1,0 +1,52 @@
+/** The meaning of a word of the service or of svc, for operators. */
+export interface Meaning {
+  /** The field or the list that the word belongs to, in words. */
+  readonly kind: string;
+  readonly name: string;
+  /** A code for the same: of EMV in 3-D Secure, or the exit code of an error code. */
+  readonly code?: string | undefined;
+  /** Other names, under which the word is found too. */
+  readonly also?: readonly string[] | undefined;
+  readonly means: string;
+  /** The party that bears the loss of a fraudulent payment, if the value determines it. */
+  readonly liability?: string | undefined;
+  readonly next?: string | undefined;
+  /** The outcome with which the sandbox produces the value, such as `reason=card-expired`. */
+  readonly sandbox?: string | undefined;
+}
+
+/** Meanings as a file of this folder contains them: by kind, then by name. */
+export type MeaningTable = Readonly<Record<string, Readonly<Record<string, Omit<Meaning, 'kind' | 'name'>>>>>;
+
+/** Returns the meanings of a file, in its order. */
+export function meaningsIn(table: MeaningTable): Meaning[] {
+  return Object.entries(table).flatMap(([kind, values]) =>
+    Object.entries(values).map(([name, value]) => Object.assign({ kind, name }, value)),
+  );
+}
+
+/**
+ * Finds all meanings of a name or a code, names before codes. The name of a kind, also in the plural, finds all of that
+ * kind. Case, `_` and a leading 0 are ignored.
+ */
+export function explain(word: string, meanings: readonly Meaning[]): Meaning[] {
+  const plain = plainName(word);
+  const code = /^\d$/.test(plain) ? `0${plain}` : plain;
+  const named = meanings.filter(({ name, also = [] }) => [name, ...also].some((one) => plainName(one) === plain));
+  const coded = meanings.filter((meaning) => [plain, code].includes(meaning.code?.toLowerCase() ?? ''));
+  const ofKind = meanings.filter(({ kind }) => plain === plainName(kind) || plain === pluralOf(plainName(kind)));
+  return [...new Set([...named, ...coded, ...ofKind])];
+}
+
+/** Returns a text of the table as part of a sentence: without its capital letter and its full stop. */
+export function asClause(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
+}
+
+export function plainName(word: string): string {
+  return word.trim().toLowerCase().replaceAll(/[_ ]/g, '-');
+}
+
+function pluralOf(kind: string): string {
+  return /(?:s|x|ch)$/.test(kind) ? `${kind}es` : kind.replace(/y$/, 'ie') + 's';
+}

@@ -1,0 +1,69 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Meaning } from '../../../src/cli/glossary/glossary.ts';
+import { svcHere } from '../../support/run-here.ts';
+
+async function explained(...words: string[]): Promise<Meaning[]> {
+  const { code, stdout } = await svcHere(['explain', ...words, '-o', 'json']);
+  expect(code).toBe(0);
+  return JSON.parse(stdout) as Meaning[];
+}
+
+describe('svc explain', () => {
+  it('svc explain says what a word means and what to do, in sentences', async () => {
+    const { stdout } = await svcHere(['explain', 'WRN_OPT_OUT', '-o', 'table']);
+    expect(stdout).toBe(
+      'WRN_OPT_OUT (result code)\n  The cardholder does not want updates.\n  next: Consider leaving the token out of future requests.\n',
+    );
+  });
+
+  it('svc explain names the exit code of an error code, and the EMV code of a value', async () => {
+    expect((await svcHere(['explain', 'conflict', '-o', 'table'])).stdout).toMatch(
+      /^conflict \(error code, exit code 6\)/,
+    );
+    expect((await svcHere(['explain', 'attempted', '-o', 'table'])).stdout).toMatch(
+      /^attempted \(authentication status, EMV code A\)/,
+    );
+  });
+
+  it('svc explain knows the fields of a request by their path and by their name', async () => {
+    const byPath = await explained('purchase_info.currency');
+    expect(byPath).toEqual([expect.objectContaining({ kind: 'field of an authenticate request' })]);
+    expect(await explained('acquirer_bin')).toEqual([expect.objectContaining({ name: 'merchant_info.acquirer_bin' })]);
+  });
+
+  it('svc explain without a word lists the words to people, and prints every meaning for programs', async () => {
+    const { stdout } = await svcHere(['explain', '-o', 'table']);
+    expect(stdout).toContain('exit code\n  0, 1, 2, 3,');
+    expect((await explained()).length).toBeGreaterThan(500);
+  });
+
+  it.each([
+    ['sucessful', "Did you mean 'successful'?", ['explain', 'successful']],
+    ['opt_out', "Did you mean 'WRN_OPT_OUT'?", ['explain', 'WRN_OPT_OUT']],
+    ['expired', 'These names contain it: job_expired, card-expired.', ['explain', 'job_expired']],
+    ['xyzzyx', 'All known words are listed without a word.', ['explain']],
+  ])('svc explain refuses %s with what comes nearest', async (word, hint, next) => {
+    const { code, stderr } = await svcHere(['explain', word, '-o', 'json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(stderr)).toMatchObject({ code: 'usage', hint, next: `svc ${next.join(' ')}` });
+  });
+
+  it('svc explain does not repeat an unknown word that may be a secret', async () => {
+    const { stderr } = await svcHere(['explain', 'key_4Dq81xYp20aa']);
+    expect(stderr).not.toContain('4Dq81');
+  });
+
+  it('svc explain --html writes every meaning as one page without a script', async () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'svc-explain-'));
+    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+    const { code, stdout } = await svcHere(['explain', '--html', 'words.html'], { cwd });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    const page = readFileSync(join(cwd, 'words.html'), 'utf8');
+    for (const { name } of await explained()) expect(page).toContain(`>${name}</th>`);
+    expect(page).not.toContain('<script');
+    expect((await svcHere(['explain', '--html', 'words.html'], { cwd })).code).toBe(2);
+  });
+});
