@@ -32,12 +32,19 @@ export const parameters = {
 export type SearchInput = Input<typeof parameters> & { readonly retention?: number | undefined };
 type Bounds = ReturnType<typeof intervalOf>;
 
-/** Prints the matching entries of an archive, and with `live` those that the service has after its end. `actors` are shown. */
+export interface SearchView {
+  /** The actors that are shown. */
+  readonly actors?: ActorNames | undefined;
+  /** A further condition on each entry. */
+  readonly isWanted?: ((log: Log) => boolean) | undefined;
+}
+
+/** Prints the matching entries of an archive, and with `live` those that the service has after its end. */
 export async function searchArchive(
   context: Context,
   typed: SearchInput,
   print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>,
-  actors?: ActorNames,
+  { actors, isWanted = () => true }: SearchView = {},
 ): Promise<void> {
   const input = await filterOf(context, typed);
   const bounds = intervalOf(input, context.clock.now());
@@ -54,7 +61,7 @@ export async function searchArchive(
     actors.service = manifest.first.service;
     actors.isOffline = !input.live;
   }
-  const more = position && (await liveOf(context, input, { store, manifest, bounds, position }));
+  const more = position && (await liveOf(context, input, { store, manifest, bounds, position, isWanted }));
   reportGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
   const index = await lookUp(store, manifest.index, idsAmong(input));
   if (index.damaged > 0)
@@ -67,7 +74,7 @@ export async function searchArchive(
       ...bounds,
       segments,
       index,
-      matches: (log) => isAbout(log, input) && matches(log, input),
+      matches: (log) => isAbout(log, input) && matches(log, input) && isWanted(log),
       among: valuesAmong(input),
       limit: input.limit,
       more,
@@ -102,7 +109,14 @@ async function liveOf(
     manifest,
     bounds,
     position,
-  }: { store: ArchiveStore; manifest: Manifest; bounds: Bounds; position: TailPosition },
+    isWanted,
+  }: {
+    store: ArchiveStore;
+    manifest: Manifest;
+    bounds: Bounds;
+    position: TailPosition;
+    isWanted: (log: Log) => boolean;
+  },
 ): Promise<EntrySource> {
   const [{ liveEntries }, { checkSubject }, { learnTenant }, { serviceLogs }, { serviceOf }, defaults] =
     await Promise.all([
@@ -120,7 +134,7 @@ async function liveOf(
     ...bounds,
     overlapMs: defaults.DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? defaults.DEFAULT_RETENTION_MS,
-    matches: (log) => matches(log, input),
+    matches: (log) => matches(log, input) && isWanted(log),
     onGap: (gap) =>
       context.notices.warn(`${gapText(gap)}: the archive was not updated within the retention of the logs`),
   });

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { flag, type Input, optionalArgument, value } from '../../cli/app/parameter.ts';
+import { conflicting, flag, type Input, optionalArgument, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
@@ -19,10 +19,10 @@ import { gapSentence, rangeText, type Sentence, sentencesText, sumOfMonths } fro
 
 const parameters = {
   dir: optionalArgument('[dir]', 'the directory of the archive; created if it does not exist'),
-  to: value('--to <destination>', 'an S3 bucket instead of a directory: s3://bucket/prefix', text),
+  to: value('--to <destination>', 'an S3 bucket instead: s3://bucket/prefix', text),
   since: value(
     '--since <time>',
-    'start of a new archive: 30d, 2026-01-31 (default: as early as the service still has entries)',
+    'start of a new archive, such as 30d (default: all that the service still has)',
     moment,
   ),
   follow: flag('--follow', 'keep running, and keep the archive up to date'),
@@ -37,6 +37,10 @@ const parameters = {
     '--keep <months>',
     'drop whole months that are older, such as 13M or 2y (default: keep all)',
     wholeMonths,
+  ),
+  failOnCardNumber: conflicting(
+    ['follow'],
+    flag('--fail-on-card-number', 'archive all, exit with 13 for card numbers'),
   ),
   dryRun: flag('--dry-run', 'with --keep: only show what would be dropped'),
   ...RETENTION_PARAMETERS,
@@ -87,7 +91,14 @@ export const archive = defineCommand({
     ['svc logs archive audit --follow', 'as a service; stops cleanly on a signal'],
   ],
   permissions: ['log:read', 'tenant:read'],
-  exitCodes: [[10, 'less than --retention-margin was left'], 12, [14, 'entries are missing (with --strict)'], 130, 143],
+  exitCodes: [
+    [10, 'less than --retention-margin was left'],
+    12,
+    [13, 'entries have card numbers (with --fail-on-card-number)'],
+    [14, 'entries are missing (with --strict)'],
+    130,
+    143,
+  ],
   fields: archiveView.fields,
   parameters,
   async run(context, input) {
@@ -240,9 +251,20 @@ function check(
       hint: 'The gaps are recorded in the archive. Run the command at least once within the retention of the logs.',
       facts: { gaps: run.written.gaps.length },
     });
+  if (input.failOnCardNumber && run.written.cardNumbers > 0) throw cardNumberError(name, run.written.cardNumbers);
   if (input.retentionMargin === undefined || run.isNew) return 0;
   checkMargin(marginBeforeMs, input.retentionMargin);
   return 0;
+}
+
+// The service deletes its logs after a day, so that an entry left out would be lost.
+function cardNumberError(name: string, count: number): SvcError {
+  const were = count === 1 ? 'was archived as the service sent it' : 'were archived as the service sent them';
+  return new SvcError('refused_input', `${countText(count, 'entry')} with what looks like a card number ${were}`, {
+    hint: 'Nothing was left out of the archive. Find the application that writes card numbers, and protect the archive accordingly:',
+    next: ['logs', 'search', name, '--card-numbers'],
+    facts: { card_numbers: count },
+  });
 }
 
 const MAX_NAMED = 10;

@@ -45,10 +45,12 @@ export const history = defineCommand({
     const actors = await actorNames(context, archive === undefined ? 'service' : 'archive');
     const print = await listPrinter(context, actors?.view ?? logView);
     if (archive !== undefined)
-      return searchArchive(context, { ...typed, dir: archive, live: true }, print, actors).catch((error: unknown) => {
-        const filters = [...option('--entity-id', entityId), ...option('--entity-type', entityType)];
-        throw orWithoutKey(error, ['logs', 'search', archive, ...filters]);
-      });
+      return searchArchive(context, { ...typed, dir: archive, live: true }, print, { actors }).catch(
+        (error: unknown) => {
+          const filters = [...option('--entity-id', entityId), ...option('--entity-type', entityType)];
+          throw orWithoutKey(error, ['logs', 'search', archive, ...filters]);
+        },
+      );
     const [{ liveEntries }, { serviceLogs }, entry] = await Promise.all([
       import('../archive/search-segments.ts'),
       import('../read-range.ts'),

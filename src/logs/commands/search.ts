@@ -1,5 +1,8 @@
 import { defineCommand } from '../../cli/app/command.ts';
+import { flag } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
+import type { Log } from '../../schema/log.ts';
+import { type CardEntry, cardEntry, cardEntryView, hasCardNumber } from '../archive/card-members.ts';
 import { parameters, searchArchive } from '../archive/search-archive.ts';
 import { actorNames } from '../options.ts';
 import { logView } from '../view.ts';
@@ -14,13 +17,26 @@ export const search = defineCommand({
       'a day, for a spreadsheet',
     ],
     ['svc logs search audit --actor 3f2c… --grep "token .* read"', 'what an actor read, at any time'],
+    ['svc logs search audit --card-numbers', 'where the archive has card numbers, without showing any'],
   ],
   exitCodes: [4, 5, 7, 8, [12, 'a file of the archive was changed or is damaged']],
-  fields: logView.fields,
-  parameters,
-  async run(context, input) {
+  fields: [...new Set([...logView.fields, ...cardEntryView.fields])],
+  parameters: {
+    ...parameters,
+    cardNumbers: flag('--card-numbers', 'list where card numbers are: ids and members, no numbers'),
+  },
+  async run(context, { cardNumbers, ...input }) {
+    if (cardNumbers) {
+      const printCards = await listPrinter(context, cardEntryView);
+      const printEntries = (batches: AsyncIterable<readonly Log[]>) => printCards(cardEntries(batches));
+      return searchArchive(context, input, printEntries, { isWanted: hasCardNumber });
+    }
     const actors = await actorNames(context, 'archive');
     const print = await listPrinter(context, actors?.view ?? logView);
-    await searchArchive(context, input, print, actors);
+    await searchArchive(context, input, print, { actors });
   },
 });
+
+async function* cardEntries(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly CardEntry[]> {
+  for await (const batch of batches) yield batch.map(cardEntry);
+}
