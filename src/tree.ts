@@ -20,6 +20,11 @@ const LOGS: readonly Entry[] = [
     () => import('./logs/commands/review.ts'),
   ),
   entry(
+    'access',
+    'review who used the service, from an archive: reads, changes, deletes, new and dormant actors',
+    () => import('./logs/commands/access.ts'),
+  ),
+  entry(
     'evidence',
     'write a bundle that an auditor can check without svc',
     () => import('./logs/commands/evidence.ts'),

@@ -27,6 +27,7 @@ const APP = 'Successful Out-of-Band Challenge Authentication';
 const PAGES: Readonly<Record<string, () => Promise<Shown>>> = {
   'the report': () => written(['au', 'report', 'r.csv', '--request', 'q.csv', '--action', 'WRN_OPT_OUT=exclude']),
   'the review of a day': () => written(['logs', 'review', 'audit', '--day', '2026-03-01']),
+  'the review of access': () => written(['logs', 'access', 'audit', '--since', '1d']),
   'the challenge for a code': () => challenge(CODE),
   'the challenge after a wrong code': () =>
     challenge(CODE, async (page) => {

@@ -83,8 +83,7 @@ function report({ notices }: Context, { review, hash, earlier }: Signed): void {
   for (const other of earlier) notices.note(`${days} was already signed off ${signatureText(other)}`);
   if (hash === undefined)
     return notices.note(`${days} was already signed off ${signatureText(review)}: nothing was recorded`);
-  const found = Object.values(review.findings).reduce<number>((sum, count) => sum + (count ?? 0), 0);
-  notices.success(`signed off ${days} by ${review.by}, with ${countText(found, 'finding')} (record ${number})`);
+  notices.success(`signed off ${days} by ${review.by} (record ${number}): ${findingsText(review)}`);
   if (review.missing.length > 0)
     notices.warn(
       `signed off although entries may be missing in ${countText(review.missing.length, 'range')}, as recorded`,
@@ -94,13 +93,19 @@ function report({ notices }: Context, { review, hash, earlier }: Signed): void {
   );
 }
 
+/** Returns the number of findings of each kind: `deletions 3, new actors unknown`. */
+function findingsText({ findings }: Pick<ReviewContent, 'findings'>): string {
+  const kinds = Object.entries(findings);
+  return kinds.map(([kind, count]) => `${kind.replaceAll('_', ' ')} ${count ?? 'unknown'}`).join(', ');
+}
+
 /** Returns the reviewed days in words. */
-export function daysText({ from, to }: Pick<ReviewContent, 'from' | 'to'>): string {
+function daysText({ from, to }: Pick<ReviewContent, 'from' | 'to'>): string {
   return from === to ? from : `${from} to ${to}`;
 }
 
 /** Returns who signed a review, and when. */
-export function signatureText({ by, account, note, written_at: at, number }: SignedReview): string {
+function signatureText({ by, account, note, written_at: at, number }: SignedReview): string {
   const as = by === account ? '' : ` (${account})`;
   const words = note === undefined ? '' : `, note: ${note}`;
   return `by ${by}${as} at ${utcTime(Date.parse(at))} (record ${number})${words}`;

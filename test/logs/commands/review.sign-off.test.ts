@@ -77,7 +77,9 @@ describe('svc logs review --sign-off', () => {
       record: 4,
       signed: [{ record: 4, by: 'Ana', note: 'SEC-41', is_current: true }],
     });
-    expect(signed.stderr).toMatch(/signed off 2026-03-02 by Ana, with 1 finding \(record 4\)/);
+    expect(signed.stderr).toMatch(
+      /signed off 2026-03-02 by Ana \(record 4\): deletions 1, changes 0, new actors unknown/,
+    );
     const verified = await svcHere(['logs', 'verify', top]);
     expect(verified.code).toBe(0);
     expect(verified.stdout).toContain(`"message":"day reviewed, signed off by Ana (`);

@@ -1,0 +1,123 @@
+import { isoTime, parseTime } from '../../cli/output/time.ts';
+import type { Log } from '../../schema/log.ts';
+import { type Bucket, bucketOf, OTHERS } from '../count.ts';
+
+/** What an actor did. All rows have the same members. Times are RFC 3339. */
+export interface AccessRow {
+  /** The id of the actor; null for entries that name none, `(others)` for all actors after the first ten thousand. */
+  readonly actor_id: string | null;
+  readonly actor_type: string | null;
+  /** The name of an application, if it is known. */
+  readonly name: string | null;
+  /** The first and the last entry that the archive has of the actor, up to the last of the days. */
+  readonly first_at: string;
+  readonly last_at: string;
+  readonly entries: number;
+  readonly reads: number;
+  /** Entries with an operation other than read and delete, such as create and update. */
+  readonly changes: number;
+  readonly deletes: number;
+  readonly entity_types: readonly string[];
+  /** Whether the archive has no earlier entry of the actor; null if it covers too little of the time before. */
+  readonly is_new: boolean | null;
+  /** Whether the actor did nothing in the last part of the time. */
+  readonly is_dormant: boolean;
+}
+
+/** The time that is reviewed. Epoch milliseconds. */
+export interface AccessTime {
+  readonly from: number;
+  readonly to: number;
+  /** The actors without an entry from here on are dormant. */
+  readonly dormantFrom: number;
+  /** Whether the archive covers enough of the time before to call an actor new. */
+  readonly hasPast: boolean;
+}
+
+const MAX_ACTORS = 10_000;
+const MAX_TYPES = 100;
+
+interface Use {
+  type: string | null;
+  typeAt: number;
+  first: number;
+  last: number;
+  entries: number;
+  reads: number;
+  deletes: number;
+  readonly entityTypes: Set<string>;
+}
+
+/** Counts what each actor did in some time, in bounded memory. Reads only documented fields, never messages. */
+export class AccessCounts {
+  readonly #time: AccessTime;
+  readonly #actors = new Map<string | null, Use>();
+
+  constructor(time: AccessTime) {
+    this.#time = time;
+  }
+
+  /** Adds an entry, or a bucket of entries that are of one hour and equal to `log` except for their times. */
+  add(log: Log, bucket: Bucket = bucketOf(parseTime(log.created_at))): void {
+    const { from, to } = this.#time;
+    if (bucket.first >= to) return;
+    const use = this.#useOf(log.actor_id ?? null);
+    use.first = Math.min(use.first, bucket.first);
+    use.last = Math.max(use.last, bucket.last);
+    const { actor_type: type } = log;
+    // The type of the earliest entry counts, so that the order of additions does not matter.
+    const isEarlier = bucket.first < use.typeAt || (bucket.first === use.typeAt && (type ?? '') < (use.type ?? ''));
+    if (typeof type === 'string' && isEarlier) Object.assign(use, { type, typeAt: bucket.first });
+    if (bucket.first < from) return;
+    use.entries += bucket.count;
+    if (log.operation === 'read') use.reads += bucket.count;
+    if (log.operation === 'delete') use.deletes += bucket.count;
+    if (typeof log.entity_type === 'string' && use.entityTypes.size < MAX_TYPES) use.entityTypes.add(log.entity_type);
+  }
+
+  /** Whether there were too many actors to count each. */
+  get isFull(): boolean {
+    return this.#actors.has(OTHERS);
+  }
+
+  /** Returns a row for each actor with entries in the time: who changed and deleted most comes first. */
+  rows(names: ReadonlyMap<string, string>): AccessRow[] {
+    const { from, dormantFrom, hasPast } = this.#time;
+    const rows = [...this.#actors].flatMap(([id, use]): AccessRow[] => {
+      if (use.entries === 0) return [];
+      const { type, first, last, entries, reads, deletes, entityTypes } = use;
+      return [
+        {
+          actor_id: id,
+          actor_type: type,
+          name: (id === null ? undefined : names.get(id)) ?? null,
+          first_at: isoTime(first),
+          last_at: isoTime(last),
+          entries,
+          reads,
+          changes: entries - reads - deletes,
+          deletes,
+          entity_types: [...entityTypes].toSorted(),
+          is_new: hasPast ? first >= from : null,
+          is_dormant: last < dormantFrom,
+        },
+      ];
+    });
+    return rows.toSorted(
+      (one, other) =>
+        other.changes + other.deletes - one.changes - one.deletes ||
+        other.entries - one.entries ||
+        ((one.actor_id ?? '') < (other.actor_id ?? '') ? -1 : 1),
+    );
+  }
+
+  #useOf(id: string | null): Use {
+    const key = this.#actors.has(id) || this.#actors.size < MAX_ACTORS ? id : OTHERS;
+    const known = this.#actors.get(key);
+    if (known) return known;
+    const none = { type: null, typeAt: Infinity, first: Infinity, last: -Infinity };
+    const use: Use = { ...none, entries: 0, reads: 0, deletes: 0, entityTypes: new Set() };
+    this.#actors.set(key, use);
+    return use;
+  }
+}

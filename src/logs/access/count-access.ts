@@ -1,0 +1,85 @@
+import { sha256Of } from '../../base/files/draft.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { knownApplications } from '../../cli/config/cache.ts';
+import { isWithin, type Manifest } from '../archive/manifest.ts';
+import { countEntries } from '../archive/open-archive.ts';
+import { dayOf } from '../archive/record.ts';
+import { missingOf, untilDay } from '../archive/review-rules.ts';
+import type { ArchiveStore } from '../archive/store.ts';
+import { AccessCounts, type AccessRow } from './access.ts';
+
+const DAY_MS = 86_400_000;
+/** The days before that an archive has to cover, so that an actor can be called new. */
+const LEAST_PAST_DAYS = 7;
+
+/** Who used the service in some days of an archive. */
+export interface Access {
+  readonly archive: string;
+  readonly service: string;
+  readonly tenant_id: string;
+  /** The first and the last day, UTC. */
+  readonly from: string;
+  readonly to: string;
+  readonly dormantMs: number;
+  readonly entries: number;
+  readonly missing: readonly { readonly from: string; readonly to: string; readonly reason: string }[];
+  readonly rows: readonly AccessRow[];
+  readonly isFull: boolean;
+  /** The hash of everything else here, without the location and the names of actors. */
+  readonly sha256: string;
+}
+
+/** Days of an archive, in epoch milliseconds from midnight to midnight. */
+export interface AccessDays {
+  readonly dir: string;
+  readonly from: number;
+  readonly to: number;
+  readonly dormantMs: number;
+}
+
+/** Counts what each actor did in some days. The manifest must have the segments of all days before, too. */
+export async function countAccess(
+  context: Context,
+  store: ArchiveStore,
+  manifest: Manifest,
+  { dir, from, to, dormantMs }: AccessDays,
+): Promise<Access> {
+  const { coverage, first, index } = manifest;
+  const segments = manifest.segments.filter((segment) => isWithin(segment, { until: to }));
+  const end = Math.min(to, coverage.covered().at(-1)?.to ?? to);
+  const past = coverage.missing({ from: from - LEAST_PAST_DAYS * DAY_MS, to: from });
+  const hasPast = past.reduce((sum, range) => sum + range.to - range.from, 0) === 0;
+  const counts = new AccessCounts({ from, to, dormantFrom: end - dormantMs, hasPast });
+  const reading = { dir, label: 'access', store, segments, index, since: -Infinity, until: to };
+  await countEntries(context, { ...reading, onGroup: (log, bucket) => counts.add(log, bucket) });
+  const owner = { service: first.service, tenantId: first.tenant_id };
+  const { names } = knownApplications(context.system, owner, context.clock.now());
+  const rows = counts.rows(names);
+  const days = { from: dayOf(from), to: dayOf(to - 1) };
+  const content = {
+    service: first.service,
+    tenant_id: first.tenant_id,
+    ...days,
+    entries: rows.reduce((sum, row) => sum + row.entries, 0),
+    missing: missingOf(coverage, days),
+  };
+  const hashed = { ...content, dormantMs, rows: rows.map((row) => Object.assign({}, row, { name: null })) };
+  const sha256 = sha256Of(JSON.stringify(hashed));
+  return { archive: store.name, ...content, dormantMs, rows, isFull: counts.isFull, sha256 };
+}
+
+/** Returns the days of an archive from a time on: up to the day of its end. */
+export function daysSince({ coverage }: Pick<Manifest, 'coverage'>, since: number, now: number) {
+  const end = coverage.covered().at(-1)?.to ?? now;
+  return { from: Math.floor(since / DAY_MS) * DAY_MS, to: untilDay(dayOf(end - 1)) };
+}
+
+/** Returns the number of findings of each kind. */
+export function accessFindings({ rows }: Pick<Access, 'rows'>) {
+  const isKnown = rows.every(({ is_new: isNew }) => isNew !== null);
+  return {
+    actors: rows.length,
+    new_actors: isKnown ? rows.filter(({ is_new: isNew }) => isNew).length : null,
+    dormant: rows.filter(({ is_dormant: isDormant }) => isDormant).length,
+  };
+}

@@ -1,0 +1,154 @@
+import { SvcError } from '../../base/errors.ts';
+import { writeWhole } from '../../base/files/draft.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { flag, type Input, value } from '../../cli/app/parameter.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
+import { moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
+import type { View } from '../../cli/output/view.ts';
+import type { AccessRow } from '../access/access.ts';
+import type { Access } from '../access/count-access.ts';
+import { actorText } from '../actor.ts';
+import { archiveLocation, openArchive } from '../archive/open-archive.ts';
+import { checkSignOff, SIGN_OFF_PARAMETERS, signOff } from '../review/sign-off.ts';
+
+const DAY_MS = 86_400_000;
+const DEFAULT_SINCE = '180d';
+const DEFAULT_DORMANT_MS = 90 * DAY_MS;
+
+const parameters = {
+  dir: archiveLocation,
+  since: value('--since <time>', `the first day, UTC: 30d, 2026-01-31 (default ${DEFAULT_SINCE})`, moment),
+  dormant: value(
+    '--dormant <duration>',
+    'an actor is dormant without an entry for this long (default 90d)',
+    positiveDuration,
+  ),
+  html: value('--html <file>', 'write the review as one page, too', text),
+  force: flag('--force', 'replace a file that exists'),
+  strict: flag('--strict', 'exit with 14 when the archive does not cover all of the time'),
+  ...SIGN_OFF_PARAMETERS,
+} as const;
+
+const accessView: View<AccessRow> = {
+  name: 'actor',
+  fields: [
+    'actor_id',
+    'actor_type',
+    'name',
+    'first_at',
+    'last_at',
+    'entries',
+    'reads',
+    'changes',
+    'deletes',
+    'entity_types',
+    'is_new',
+    'is_dormant',
+  ],
+  columns: [
+    { path: 'actor_id', header: 'actor', kind: 'id', show: (_, row) => shownActor(row) },
+    { path: 'first_at', header: 'first seen', kind: 'time', priority: 3 },
+    { path: 'last_at', header: 'last seen', kind: 'time', priority: 5 },
+    { path: 'reads', kind: 'number', priority: 4 },
+    { path: 'changes', kind: 'number' },
+    { path: 'deletes', kind: 'number' },
+    { path: 'entity_types', kind: 'text', priority: 1 },
+    { path: 'is_new', header: 'new', kind: 'text', priority: 7, show: (_, row) => (row.is_new === true ? 'new' : '') },
+    {
+      path: 'is_dormant',
+      header: 'dormant',
+      kind: 'text',
+      priority: 6,
+      show: (_, row) => (row.is_dormant ? 'dormant' : ''),
+    },
+  ],
+};
+
+function shownActor(row: AccessRow): string {
+  const { actor_id: id, name } = row;
+  return actorText(row, new Map(id === null || name === null ? [] : [[id, name]])) || '(no actor)';
+}
+
+export const access = defineCommand({
+  description:
+    'Shows who used the service, from an archive: one row an actor with its type, name, first and last entry, reads, changes (all that is neither a read nor a delete), deletes and entity types, whether it is new in this time, and whether it is dormant. The rows are of whole days (UTC), up to the end of the archive. Names come from what earlier commands read. The logs show use, not permissions: compare with the users and keys that there are. --sign-off records in the chain of the archive that you reviewed this.',
+  examples: [
+    ['svc logs access audit', 'the last 180 days'],
+    ['svc logs access audit --since 90d --dormant 30d --html access.html', 'a quarter as a page, to print or to file'],
+    ['svc logs access audit -o csv > access.csv', 'for a spreadsheet'],
+    ['svc logs access audit --sign-off --note SEC-42', 'record that you reviewed it'],
+  ],
+  exitCodes: [5, 6, 12, 14],
+  paged: true,
+  fields: accessView.fields,
+  parameters,
+  async run(context, input) {
+    checkSignOff(input);
+    if (input.html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
+    const page = input.html === undefined ? undefined : resolvePath(context, input.html);
+    if (page !== undefined) await requireFile(page, input.force);
+    const print = await listPrinter(context, accessView);
+    const { made, manifest } = await makeAccess(context, input);
+    const pageHash = page === undefined ? undefined : await writePage(context, page, made, input.force);
+    const refusal = refusalOf(made, input);
+    if (input.signOff && refusal === undefined) {
+      const { accessFindings } = await import('../access/count-access.ts');
+      const { from, to, sha256 } = made;
+      const reviewed = { of: 'access', from, to, findings: accessFindings(made), sha256, page_sha256: pageHash };
+      await signOff(context, input.dir, reviewed, { ...input, manifest });
+    }
+    await print(oneBatch(made.rows));
+    await report(context, made);
+    if (refusal) throw refusal;
+  },
+});
+
+async function makeAccess(context: Context, input: Input<typeof parameters>) {
+  const [{ readManifest }, { countAccess, daysSince }] = await Promise.all([
+    import('../archive/manifest.ts'),
+    import('../access/count-access.ts'),
+  ]);
+  const now = context.clock.now();
+  const since = (input.since ?? moment(DEFAULT_SINCE))(now);
+  if (since > now) throw new SvcError('usage', '--since takes a time in the past', { hint: 'Such as 180d.' });
+  const store = await openArchive(context, input.dir);
+  const manifest = await readManifest(store);
+  const days = daysSince(manifest, since, now);
+  const dormantMs = input.dormant ?? DEFAULT_DORMANT_MS;
+  const made = await countAccess(context, store, manifest, { dir: input.dir, ...days, dormantMs });
+  return { made, manifest };
+}
+
+async function writePage(context: Context, page: string, made: Access, force: boolean): Promise<string> {
+  const { accessPage } = await import('../access/page.ts');
+  const content = context.out.redact(accessPage(made, context.clock.now()));
+  return (await writeWhole(page, force, (draft) => draft.write(content))).sha256;
+}
+
+/** Returns the error for a time of which the archive has nothing, or with `--strict` not all. */
+function refusalOf(made: Access, { strict, signOff: isSigned }: Input<typeof parameters>): SvcError | undefined {
+  const { archive, from, to, missing, rows } = made;
+  const [first] = missing;
+  const isNothing = rows.length === 0 && from > to;
+  if (!isNothing && (!strict || first === undefined)) return undefined;
+  const unsigned = isSigned ? 'nothing was signed off: ' : '';
+  const words = isNothing
+    ? `${archive} ends before ${from}`
+    : `${archive} lacks ${first?.from ?? ''} to ${first?.to ?? ''} (${first?.reason ?? ''})`;
+  return new SvcError('entries_missing', `${unsigned}${words}`, {
+    hint: 'Update the archive, or choose another --since; a gap stays one.',
+    next: ['logs', 'archive', archive],
+    facts: { missing },
+  });
+}
+
+async function report({ notices }: Context, made: Access): Promise<void> {
+  const { accessSummary, USE_ONLY } = await import('../access/page.ts');
+  for (const { from, to, reason } of made.missing)
+    if (reason !== 'before the archive') notices.warn(`entries may be missing from ${from} to ${to}: ${reason}`);
+    else notices.note(`the archive begins at ${to}`);
+  if (made.isFull) notices.note('too many actors to count each: those met last are counted as (others)');
+  notices.note(`${made.from} to ${made.to}: ${accessSummary(made)}`);
+  notices.note(USE_ONLY);
+}

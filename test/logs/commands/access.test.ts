@@ -1,0 +1,153 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { sha256Of } from '../../../src/base/files/draft.ts';
+import { parseRecord, recordPath } from '../../../src/logs/archive/record.ts';
+import type { Log } from '../../../src/schema/log.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+import { buildArchive, TENANT } from '../archive/build.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NOW = Date.UTC(2026, 2, 31, 6);
+const START = Date.UTC(2026, 1, 1);
+const HOSTILE = `<img src=x onerror="alert(1)">\u202e`;
+
+function entry(day: string, more: Partial<Log> = {}): Log {
+  const known = { entity_type: 'card', operation: 'read', actor_type: 'user', actor_id: 'ana' };
+  return { tenant_id: TENANT, ...known, created_at: `${day}T10:00:00.000Z`, ...more };
+}
+
+const ENTRIES = [
+  entry('2026-02-02'),
+  entry('2026-02-03', { actor_id: 'gone' }),
+  entry('2026-03-01', { operation: 'update' }),
+  entry('2026-03-02', { operation: 'delete', entity_type: 'token' }),
+  entry('2026-03-03', { operation: 'create', actor_id: HOSTILE, actor_type: 'application' }),
+  entry('2026-03-30'),
+  entry('2026-03-30', { actor_id: null, actor_type: null, entity_type: null, operation: 'odd' }),
+];
+
+async function archive(gap = false) {
+  const { top } = await buildArchive(START, [
+    { to: NOW - DAY, entries: ENTRIES.slice(0, 5) },
+    ...(gap ? [{ to: NOW - DAY + HOUR, gap: true }] : []),
+    { to: NOW, entries: ENTRIES.slice(5) },
+  ]);
+  return top;
+}
+
+function access(top: string, ...argv: string[]) {
+  const clock = new FakeClock({ start: NOW });
+  return svcHere(['logs', 'access', top, ...argv], { clock, cwd: path.dirname(top) });
+}
+
+function rowsIn(stdout: string) {
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+}
+
+describe('svc logs access', () => {
+  it('svc logs access has one row an actor, who changed and deleted most first', async () => {
+    const { code, stdout, stderr } = await access(await archive(), '--since', '2026-03-01', '--dormant', '7d');
+    expect([code, rowsIn(stdout)]).toEqual([
+      0,
+      [
+        {
+          actor_id: 'ana',
+          actor_type: 'user',
+          name: null,
+          first_at: '2026-02-02T10:00:00.000Z',
+          last_at: '2026-03-30T10:00:00.000Z',
+          entries: 3,
+          reads: 1,
+          changes: 1,
+          deletes: 1,
+          entity_types: ['card', 'token'],
+          is_new: false,
+          is_dormant: false,
+        },
+        expect.objectContaining({ actor_id: null, entries: 1, changes: 1, entity_types: [], is_new: true }),
+        expect.objectContaining({ actor_type: 'application', changes: 1, is_new: true, is_dormant: true }),
+      ],
+    ]);
+    expect(stderr).toContain('3 actors, 2 new, 1 dormant (nothing in the last 7d)');
+    expect(stderr).toContain('The logs show who used the service, not who is permitted to');
+  });
+
+  it('svc logs access calls nothing new where the archive has too little of the time before', async () => {
+    const { stdout } = await access(await archive(), '--since', '2026-02-03', '--jq', '.is_new');
+    expect(new Set(stdout.trimEnd().split('\n'))).toEqual(new Set(['null']));
+  });
+
+  it('svc logs access counts the same from the index and from the entries', async () => {
+    const top = await archive();
+    const indexed = await access(top);
+    fs.rmSync(path.join(top, '_index'), { recursive: true });
+    expect((await access(top)).stdout).toBe(indexed.stdout);
+  });
+
+  it('svc logs access --html writes a page that says what logs do not show, and runs nothing', async () => {
+    const top = await archive(true);
+    const page = path.join(path.dirname(top), `${path.basename(top)}.html`);
+    const { code, stderr } = await access(top, '--since', '2026-03-01', '--html', page);
+    const html = fs.readFileSync(page, 'utf8');
+    fs.rmSync(page);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('entries may be missing')]);
+    expect(html).toContain('<h1>Access review of 2026-03-01 to 2026-03-31 (UTC)</h1>');
+    expect(html).toContain('The logs show who used the service, not who is permitted to');
+    expect(html).toContain('2026-03-30 06:00:00Z to 2026-03-30 07:00:00Z: gap');
+    expect(html).not.toMatch(/<img|<script|\u202e/);
+  });
+
+  it('R82: svc logs access --sign-off records what was reviewed, and verify finds a forged number of entries', async () => {
+    const top = await archive();
+    const page = `${path.basename(top)}.html`;
+    const argv = ['--since', '2026-03-01', '--sign-off', '--by', 'Ana', '--html', page];
+    const signed = await access(top, ...argv);
+    const html = fs.readFileSync(path.join(path.dirname(top), page), 'utf8');
+    fs.rmSync(path.join(path.dirname(top), page));
+    expect([signed.code, signed.stderr]).toEqual([
+      0,
+      expect.stringContaining(
+        'signed off 2026-03-01 to 2026-03-31 by Ana (record 3): actors 3, new actors 2, dormant 0',
+      ),
+    ]);
+    const file = path.join(top, recordPath(3));
+    const text = fs.readFileSync(file, 'utf8');
+    expect(parseRecord(text, file).record).toMatchObject({
+      review: {
+        of: 'access',
+        from: '2026-03-01',
+        to: '2026-03-31',
+        entries: 5,
+        missing: [],
+        page_sha256: sha256Of(html),
+        record: 2,
+        by: 'Ana',
+      },
+    });
+    expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
+    const forged = text.replace('"entries":5', '"entries":4');
+    fs.writeFileSync(file, forged);
+    const head = { version: 1, sequence: 3, sha256: sha256Of(forged) };
+    fs.writeFileSync(path.join(top, '_manifest/head.json'), `${JSON.stringify(head)}\n`);
+    const found = await svcHere(['logs', 'verify', top]);
+    expect([found.code, found.stdout]).toEqual([
+      12,
+      expect.stringContaining('it reviews 4 entries; the records before it list 5 entries'),
+    ]);
+  });
+
+  it('R76: svc logs access ends with 14 for a time after the archive, and with --strict for a gap', async () => {
+    const top = await archive(true);
+    const clock = new FakeClock({ start: NOW + 9 * DAY });
+    const late = await svcHere(['logs', 'access', top, '--since', '2d', '--sign-off'], { clock });
+    expect([late.code, errorIn(late)['message']]).toEqual([14, expect.stringContaining('nothing was signed off: ')]);
+    expect((await access(top, '--since', '2026-03-01', '--strict')).code).toBe(14);
+    expect((await access(path.join(top, 'none'))).code).toBe(5);
+  });
+});
