@@ -20,11 +20,14 @@ export function bodyName(file: string): string {
 
 /** Reads the body of an authentication from a file, or standard input for `-`, and applies `--set`. */
 export async function readBody(context: Context, file: string, set: readonly Setting[], allowUnknown: boolean) {
-  const [{ withNumericCurrencies, withSettings }, json] = await Promise.all([
-    import('./setting.ts'),
-    readJsonBody(context, file),
-  ]);
-  return withNumericCurrencies(withSettings(json, set, allowUnknown));
+  const { withNumericCurrencies } = await import('./setting.ts');
+  return withNumericCurrencies(await readBodyAsGiven(context, file, set, allowUnknown));
+}
+
+/** Reads the body like `readBody`, without the changes that svc makes before it sends it. */
+export async function readBodyAsGiven(context: Context, file: string, set: readonly Setting[], allowUnknown: boolean) {
+  const [{ withSettings }, json] = await Promise.all([import('./setting.ts'), readJsonBody(context, file)]);
+  return withSettings(json, set, allowUnknown);
 }
 
 /** The most violations that are shown; more would bury what matters. */

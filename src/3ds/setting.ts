@@ -27,11 +27,16 @@ const CURRENCY_FIELDS = ['purchase_info.currency', 'merchant_info.risk_info.gift
 
 /** Replaces alphabetic currencies in a body, such as USD, by their ISO 4217 numbers. */
 export function withNumericCurrencies(body: unknown): unknown {
-  return CURRENCY_FIELDS.map((path) => path.split('.')).reduce((result, parts) => {
-    const given = ownValue(result, parts);
+  return rewrittenCurrencies(body).reduce((result, { path, code }) => put(result, path.split('.'), code), body);
+}
+
+/** Finds the currencies of a body that are sent as numbers in place of names. */
+export function rewrittenCurrencies(body: unknown): { path: string; code: string }[] {
+  return CURRENCY_FIELDS.flatMap((path) => {
+    const given = ownValue(body, path.split('.'));
     const code = typeof given === 'string' ? numericCurrency(given) : undefined;
-    return code === undefined ? result : put(result, parts, code);
-  }, body);
+    return code === undefined ? [] : [{ path, code }];
+  });
 }
 
 function valueOf({ name: path, value: text }: Setting, allowUnknown: boolean): unknown {

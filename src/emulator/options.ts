@@ -6,6 +6,12 @@ import type { TenantType } from '../schema/tenant.ts';
 /** A hook before the sandbox: it responds itself, breaks the exchange, or lets it proceed. */
 export type Interceptor = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;
 
+/** An enterprise feature, which a tenant needs access to. */
+export type Feature = '3ds' | 'account-updater';
+
+/** The order of logs: newest first (`desc`) or oldest first. */
+export type LogOrder = 'desc' | 'asc';
+
 export interface SandboxOptions {
   /** The state directory, created if missing. Several sandboxes may share it. */
   readonly directory: string;
@@ -40,6 +46,12 @@ export interface SandboxOptions {
   /** How long a webhook may take to respond, in milliseconds; 5 seconds by default. */
   readonly webhookTimeoutMs?: number | undefined;
   readonly intercept?: Interceptor | undefined;
+  /** Merchant ids that a production tenant takes in request files; then it requires one of them. */
+  readonly merchants?: readonly string[] | undefined;
+  /** Features to which the tenant has no access: a 403. */
+  readonly without?: readonly Feature[] | undefined;
+  /** The order of logs, which the interface leaves open; newest first by default. */
+  readonly order?: LogOrder | undefined;
   /** Outcomes of 3-D Secure authentications, as `readOutcome` parses them. */
   readonly outcomes?: readonly string[] | undefined;
 }

@@ -66,7 +66,8 @@ export function createService(options: SandboxOptions, now: () => number, origin
   const processing = new Processing(state, files);
   const since = state.world.authenticated.length;
   const outcomes = (options.outcomes ?? []).map((text) => ({ text, since }));
-  return { state, files, processing, limits, speed, auditReads, outcomes, origin };
+  const { merchants = [], without = [], order = 'desc' } = options;
+  return { state, files, processing, limits, speed, auditReads, outcomes, merchants, without, order, origin };
 }
 
 function listenTo(server: Server, service: Service, ledger: Ledger, { intercept, allowHosts }: SandboxOptions): void {

@@ -5,8 +5,13 @@ import type { Context } from '../cli/app/command.ts';
 import { sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
 import { choice, flag, type Input, repeated, suggesting, value } from '../cli/app/parameter.ts';
 import { resolvePath } from '../cli/app/typed-path.ts';
-import { hostName, integer, positiveDuration, text } from '../cli/app/value-parsers.ts';
-import type { Interceptor, RunningSandbox } from '../emulator/options.ts';
+import { hostName, integer, positiveDuration, text, type ValueParser } from '../cli/app/value-parsers.ts';
+import type { Feature, Interceptor, RunningSandbox } from '../emulator/options.ts';
+
+const feature: ValueParser<Feature> = (typed) => {
+  if (typed === '3ds' || typed === 'account-updater') return typed;
+  throw new SvcError('usage', 'must be 3ds or account-updater');
+};
 
 export const directoryParameter = value('--directory <dir>', 'state directory (default: the one of --sandbox)', text);
 
@@ -14,6 +19,16 @@ export const SERVER_PARAMETERS = {
   seed: value('--seed <n>', 'seed for generated data and fault probabilities', integer(0)),
   logs: value('--logs <n>', 'number of generated log entries at the start', integer(0)),
   tenantType: choice('--tenant-type <type>', 'type of its tenant (default test)', ['test', 'production']),
+  merchantId: repeated(
+    '--merchant-id <id>',
+    'merchant id that request files of a production tenant must name; may be repeated',
+    text,
+  ),
+  without: repeated('--without <feature>', 'a feature that is not enabled: 3ds or account-updater', feature),
+  order: choice('--order <order>', 'order of its logs: newest first (desc, default) or oldest first (asc)', [
+    'desc',
+    'asc',
+  ]),
   processing: value('--processing <duration>', 'how long a job takes after its upload (default 2s)', positiveDuration),
   allowHost: repeated('--allow-host <name>', 'another host name of the sandbox, such as that of a container', hostName),
   limits: choice('--limits <when>', "whether the service's rate limits apply (default off)", ['on', 'off']),
@@ -65,6 +80,9 @@ export async function openServer(
       webhookDuplicates: input.webhookDuplicates,
       intercept,
       outcomes,
+      merchants: input.merchantId,
+      without: input.without,
+      order: input.order,
     });
     context.onClose(() => sandbox.close());
     return sandbox;

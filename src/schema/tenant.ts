@@ -45,7 +45,7 @@ const booleanText = z.optional(z.enum(['true', 'false']));
 /** Body of PUT /tenants/self. Settings are strings, also those that contain booleans; unknown settings are allowed. */
 export const tenantUpdateSchema = z.strictObject({
   name: z.string().check(z.maxLength(MAX_TENANT_NAME_LENGTH), z.regex(/\S/, 'Must not be blank')),
-  settings: z.optional(
+  settings: z.nullish(
     z.catchall(
       z.object({
         fingerprint_tokens: booleanText,

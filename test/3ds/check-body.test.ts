@@ -40,7 +40,7 @@ const PHONE = { country_code: TEXT, number: TEXT };
 const FIELDS: Readonly<Record<string, { right: readonly unknown[]; wrong: readonly unknown[] }>> = {
   authentication_category: oneOf('payment', 'non-payment'),
   request_decoupled_challenge: FLAG,
-  decoupled_challenge_max_time: { right: [1, 60, 10080], wrong: ['60', 0, -5, 1.5, null, true] },
+  decoupled_challenge_max_time: { right: [1, 1.5, 60, 10080], wrong: ['60', 0, -5, null, true] },
   challenge_preference: oneOf(
     'no-preference',
     'no-challenge',
@@ -54,7 +54,7 @@ const FIELDS: Readonly<Record<string, { right: readonly unknown[]; wrong: readon
     'cartes-bancaires',
   ),
   'purchase_info.amount': DIGITS,
-  'purchase_info.currency': CODE,
+  'purchase_info.currency': { right: ['840', 'USD', 'EUR'], wrong: ['36', 'USX', 'usd', '0840', '', 'US'] },
   'purchase_info.exponent': { right: ['0', '2', '3', '4'], wrong: ['', '5', '02', 2, '-1'] },
   'purchase_info.date': {
     right: ['20260131093000', '20240229235959'],

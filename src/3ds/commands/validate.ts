@@ -5,7 +5,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
-import { bodyParameters, readBody, checkViolations, bodyName, pathWords } from '../body.ts';
+import { bodyParameters, readBodyAsGiven, checkViolations, bodyName, pathWords } from '../body.ts';
 
 /** `session_types` are the types of session to which the body can be sent. */
 const checkedBodyView: View = {
@@ -35,12 +35,16 @@ export const validate = defineCommand({
   async run(context, { file, sessionType, set, allowUnknown }) {
     const print = await recordPrinter(context, checkedBodyView);
     const { checkBody } = await import('../check-body.ts');
-    const body = await readBody(context, file, set, allowUnknown);
+    const { rewrittenCurrencies, withNumericCurrencies } = await import('../setting.ts');
+    const given = await readBodyAsGiven(context, file, set, allowUnknown);
+    const body = withNumericCurrencies(given);
     const unknown = checkViolations(file, checkBody(body, sessionType), allowUnknown);
     const session_types = SESSION_TYPES.filter((type) => checkBody(body, type).length === unknown.length);
     const { authentication_category, authentication_type } = body as AuthenticateRequest;
     const name = bodyName(file);
     await print({ file: name, valid: true, authentication_category, authentication_type, session_types });
+    for (const { path, code } of rewrittenCurrencies(given))
+      context.notices.note(`${path} is not sent as given: svc sends its ISO 4217 number, ${code}`);
     if (unknown.length > 0) context.notices.warn(`unknown fields: ${pathWords(unknown)}`);
     if (sessionType !== undefined) return;
     const [only, other] = session_types;

@@ -238,7 +238,7 @@ function refusalOf(
       code: 'forbidden',
       words: `the ${key} key from ${keyOrigin} is not allowed to do this (403)${needs}`,
       // A key of the other type gets this response too, and must not be given more rights than it should have.
-      hint: `If it is a ${key} key, it lacks the permission ${permission ?? 'for this endpoint'}. Check its type before you change its permissions:`,
+      hint: `If it is a ${key} key, it lacks the permission ${permission ?? 'for this endpoint'}${orFeature(request.path)}. Check its type before you change its permissions:`,
       next: ['whoami'],
     };
   if (status === 404 && WITHOUT_ID.test(request.path))
@@ -259,6 +259,17 @@ function refusalOf(
   const { code, words, hint } = usualAdvice(status);
   return { code, words: `${words} (${status}): ${subject}`, hint };
 }
+
+/** Names the other cause of a 403: an enterprise feature, to which the service enables access for a tenant. */
+function orFeature(path: string): string {
+  const feature = FEATURES.find(([prefix]) => path.startsWith(prefix))?.[1];
+  return feature === undefined ? '' : `, or ${feature}, an enterprise feature, is not enabled for the tenant`;
+}
+
+const FEATURES: readonly (readonly [prefix: string, name: string])[] = [
+  ['/3ds/', '3DS'],
+  ['/account-updater/', 'Account Updater'],
+];
 
 function usualAdvice(status: number): typeof LIMITED | typeof FAILED | typeof REJECTED {
   if (status === 429) return LIMITED;

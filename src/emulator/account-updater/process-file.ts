@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import {
-  REQUEST_COLUMNS,
-  RESULT_COLUMNS,
-  type ResultCode,
-  SANDBOX_MERCHANT_ID,
-} from '../../schema/account-updater-files.ts';
+import { REQUEST_COLUMNS, RESULT_COLUMNS, type ResultCode } from '../../schema/account-updater-files.ts';
 import type { EventOf } from '../state/events.ts';
 import type { Card } from '../vault/cards.ts';
 import { type CardUpdate, yieldsToken } from '../vault/test-cards.ts';
@@ -17,6 +12,8 @@ export interface Vault {
   find(token: string): VaultCard | undefined;
   /** Returns the new token that a row (counted from 0) gets for the card behind this token. */
   renew(token: string, row: number): string;
+  /** Whether the tenant's configuration takes a merchant id, which may be empty. */
+  takesMerchant(id: string): boolean;
 }
 
 /** The recorded facts of a result file, or the errors that prevented one. */
@@ -37,6 +34,7 @@ export async function processRequestFile(
   let newTokens = 0;
   const used = new Set<string>();
   const watched: Vault = {
+    takesMerchant: (id) => vault.takesMerchant(id),
     find(token) {
       const card = vault.find(token);
       if (card !== undefined && used.size < MOST_USED) used.add(token);
@@ -95,7 +93,7 @@ function checkHeader(text: string): undefined {
 
 function resultLine(text: string, line: number, vault: Vault): string | undefined {
   const row = readRow(text, line);
-  const outcome = outcomeOf(row, vault.find(row.token));
+  const outcome = outcomeOf(row, vault.find(row.token), vault.takesMerchant(row.merchant));
   if (outcome === undefined) return undefined;
   // The header is line 1.
   const token = outcome.newToken ? vault.renew(row.token, line - 2) : '';
@@ -168,9 +166,9 @@ export interface Outcome {
 }
 
 /** Returns the outcome of one row; undefined for a row that the result leaves out. */
-export function outcomeOf(row: RequestRow, card: VaultCard | undefined): Outcome | undefined {
+export function outcomeOf(row: RequestRow, card: VaultCard | undefined, isConfigured = true): Outcome | undefined {
   if (card === undefined) return plain('ERR_INVALID_TOKEN');
-  if (row.merchant !== '' && row.merchant !== SANDBOX_MERCHANT_ID) return plain('ERR_INVALID_CONFIG');
+  if (!isConfigured) return plain('ERR_INVALID_CONFIG');
   if (!hasExpiration(row, card)) return plain('ERR_INVALID_EXP_DATE');
   const { code, newYear = '', newMonth = '' } = card.update ?? {};
   if (card.refreshed || code === undefined) return undefined;

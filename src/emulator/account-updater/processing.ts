@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { renameSync } from 'node:fs';
+import { SANDBOX_MERCHANT_ID } from '../../schema/account-updater-files.ts';
 import { derivedToken } from '../seed/logs.ts';
+import type { EventOf } from '../state/events.ts';
 import type { SandboxState } from '../state/state.ts';
 import { isDue, type Job } from '../state/world.ts';
 import { requestObject, resultObject, type StoreFiles } from '../store/files.ts';
@@ -52,7 +54,7 @@ export class Processing {
     if (upload === undefined || job.result !== undefined) return;
     const draft = this.#files.draft();
     try {
-      const vault = vaultAt(this.#state, job, upload.at);
+      const vault = vaultAt(this.#state, job, upload);
       const request = this.#files.path(requestObject(job.id));
       const made = await processRequestFile(request, draft, vault, this.#stop.signal);
       if (job.uploads !== uploads) return;
@@ -65,9 +67,13 @@ export class Processing {
   }
 }
 
-function vaultAt({ world }: SandboxState, job: Job, at: number): Vault {
+function vaultAt({ world }: SandboxState, job: Job, { at, merchants = [] }: EventOf<'upload'>): Vault {
+  const { seed, tenantType } = world.start;
   const find = (token: string): Card | undefined => findCard(world, token, at);
   const renew = (token: string, row: number): string =>
-    derivedToken(world.start.seed, job.number, row, find(token)?.updaterCard ?? 0);
-  return { find, renew };
+    derivedToken(seed, job.number, row, find(token)?.updaterCard ?? 0);
+  // Without merchant ids of its own, a production tenant has a configuration that needs none.
+  const production = merchants.length === 0 ? [''] : merchants;
+  const known = new Set(tenantType === 'production' ? production : ['', SANDBOX_MERCHANT_ID]);
+  return { find, renew, takesMerchant: (id) => known.has(id) };
 }

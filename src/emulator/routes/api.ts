@@ -4,6 +4,7 @@ import { HTTPException } from 'hono/http-exception';
 import { Hono } from 'hono/tiny';
 import { parsedJson } from '../../schema/json-value.ts';
 import { findKey, keyTypeOf, type SandboxKey } from '../keys.ts';
+import type { Feature } from '../options.ts';
 import { invalid, jsonResponse, problem } from '../problem.ts';
 import { type ApiRoute, type AuditNote, auditNote, recordAudit, type Service } from '../service.ts';
 import { ACCOUNT_UPDATER_ROUTES } from './account-updater.ts';
@@ -58,6 +59,7 @@ function checkAccess(service: Service, route: ApiRoute): MiddlewareHandler<ApiEn
     c.set('key', key);
     c.set('refusal', auditNote(service, route.audit, true, c.req.param('id')));
     checkLimits(service, key, c.req.path);
+    checkAccessTo(service, route.path);
     checkPermission(route, key);
     await next();
   };
@@ -108,6 +110,15 @@ function checkLimits({ limits, state }: Service, key: SandboxKey, path: string):
   const seconds = String(Math.ceil((limited.until - now) / 1000));
   throw problem(429, limited.detail, { headers: limited.announced ? { 'retry-after': seconds } : {} });
 }
+
+// A tenant without access to a feature is refused before its key is looked at any further.
+function checkAccessTo({ without }: Service, path: string): void {
+  for (const feature of without)
+    if (path.startsWith(`/${feature}/`))
+      throw problem(403, `${FEATURE_NAMES[feature]} is an enterprise feature that needs access to be enabled.`);
+}
+
+const FEATURE_NAMES: Readonly<Record<Feature, string>> = { '3ds': '3DS', 'account-updater': 'Account Updater' };
 
 function checkPermission({ permission }: ApiRoute, key: SandboxKey): void {
   const kind = keyTypeOf(permission);

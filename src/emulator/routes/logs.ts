@@ -50,15 +50,19 @@ function readPage(call: Call): unknown {
   const size = pageSize(query);
   const page = pageNumber(query);
   const skipped = (page - 1) * size;
-  const begin = readPosition(query) ?? pageOne(call, page);
+  const isOldestFirst = service.order === 'asc';
+  // A cursor of one order means nothing in the other.
+  const list = isOldestFirst ? 'logs-asc' : 'logs';
+  const begin = readPosition(query, list) ?? (isOldestFirst ? BEGINNING : pageOne(call, page));
+  const listed = isOldestFirst ? logsOldestFirst : logsNewestFirst;
   const data: LogPage['data'] = [];
   let last: LogPosition | undefined;
   let seen = 0;
-  for (const { log, after } of listLogs(service.state.world, now, readFilter(query), begin)) {
+  for (const { log, after } of listed(service.state.world, now, readFilter(query), begin)) {
     seen += 1;
     if (seen <= skipped) continue;
     if (last !== undefined && data.length === size)
-      return cursorPage(data, size, writeCursor('logs', [last.seeded, last.audit]));
+      return cursorPage(data, size, writeCursor(list, [last.seeded, last.audit]));
     data.push(log());
     last = after;
   }
@@ -78,8 +82,8 @@ function pageOne({ service, key }: Call, page: number): LogPosition {
   return { seeded: Infinity, audit: number };
 }
 
-function readPosition(query: URLSearchParams): LogPosition | undefined {
-  const positions = readCursor(query, 'logs');
+function readPosition(query: URLSearchParams, list: string): LogPosition | undefined {
+  const positions = readCursor(query, list);
   if (positions === undefined) return undefined;
   const [seeded = 0, audit = 0] = positions;
   return { seeded, audit };
@@ -105,43 +109,81 @@ function readDate(query: URLSearchParams, name: string): number | undefined {
 
 type LogFilter = ReturnType<typeof readFilter>;
 
-/** A position in the list: the generated logs and audit records with lower numbers follow. */
+/** A position in the list: generated logs and audit records with lower numbers follow, or from these on, oldest first. */
 interface LogPosition {
   readonly seeded: number;
   readonly audit: number;
 }
 
+const BEGINNING: LogPosition = { seeded: 0, audit: 0 };
+
+interface ListedLog {
+  readonly log: () => Log;
+  /** The position at which the list continues after this log. */
+  readonly after: LogPosition;
+}
+
 /** Yields the tenant's logs after a position, newest first. Both kinds only grow at the new end, so positions stay valid. */
-function* listLogs(
-  world: World,
-  now: number,
-  filter: LogFilter,
-  position: LogPosition = { seeded: Infinity, audit: Infinity },
-): Generator<{ log: () => Log; after: LogPosition }> {
-  const { start } = world;
-  const logs = seededLogs(start.seed, start.at, start.logs);
-  const from = Math.max(filter.from ?? -Infinity, now - LOG_RETENTION_MS);
-  const before = filter.before ?? Infinity;
-  const records = auditWindow(world, from, before);
-  const seededAt = (number: number): number => logs.timeOf(number);
-  const oldest = firstAt(logs.count, seededAt, from);
-  let seeded = Math.min(position.seeded, firstAt(logs.count, seededAt, before));
+function* logsNewestFirst(world: World, now: number, filter: LogFilter, position: LogPosition): Generator<ListedLog> {
+  const { logs, from, before, records, generated } = windowOf(world, now, filter);
+  let seeded = Math.min(position.seeded, generated.end);
   let audit = Math.min(position.audit, records.end);
-  while (seeded > oldest || audit > records.begin) {
+  while (seeded > generated.begin || audit > records.begin) {
     const event = audit > records.begin ? world.audit[audit - 1] : undefined;
-    if (event !== undefined && (seeded <= oldest || auditTime(event) >= logs.timeOf(seeded - 1))) {
+    if (event !== undefined && (seeded <= generated.begin || auditTime(event) >= logs.timeOf(seeded - 1))) {
       audit -= 1;
-      const time = auditTime(event);
-      if (time < from || time >= before || !isAbout(event, filter)) continue;
+      if (!isWithin(event, from, before) || !isAbout(event, filter)) continue;
       yield { log: () => auditLog(world, event), after: { seeded, audit } };
     } else {
       seeded -= 1;
       const number = seeded;
-      if (filter.entityType !== undefined && logs.entityTypeOf(number) !== filter.entityType) continue;
-      if (filter.entityId !== undefined && logs.entityIdOf(number) !== filter.entityId) continue;
-      yield { log: () => logs.logOf(number), after: { seeded, audit } };
+      if (isGeneratedAbout(logs, number, filter)) yield { log: () => logs.logOf(number), after: { seeded, audit } };
     }
   }
+}
+
+/** Yields the tenant's logs from a position on, oldest first. New logs are added behind it. */
+function* logsOldestFirst(world: World, now: number, filter: LogFilter, position: LogPosition): Generator<ListedLog> {
+  const { logs, from, before, records, generated } = windowOf(world, now, filter);
+  let seeded = Math.max(position.seeded, generated.begin);
+  let audit = Math.max(position.audit, records.begin);
+  while (seeded < generated.end || audit < records.end) {
+    const event = audit < records.end ? world.audit[audit] : undefined;
+    if (event !== undefined && (seeded >= generated.end || auditTime(event) < logs.timeOf(seeded))) {
+      audit += 1;
+      if (!isWithin(event, from, before) || !isAbout(event, filter)) continue;
+      yield { log: () => auditLog(world, event), after: { seeded, audit } };
+    } else {
+      const number = seeded;
+      seeded += 1;
+      if (isGeneratedAbout(logs, number, filter)) yield { log: () => logs.logOf(number), after: { seeded, audit } };
+    }
+  }
+}
+
+/** Finds the generated logs and the audit records that can lie in the window of a filter. */
+function windowOf(world: World, now: number, filter: LogFilter) {
+  const { start } = world;
+  const logs = seededLogs(start.seed, start.at, start.logs);
+  const from = Math.max(filter.from ?? -Infinity, now - LOG_RETENTION_MS);
+  const before = filter.before ?? Infinity;
+  const timeOf = (number: number): number => logs.timeOf(number);
+  const generated = { begin: firstAt(logs.count, timeOf, from), end: firstAt(logs.count, timeOf, before) };
+  return { logs, from, before, records: auditWindow(world, from, before), generated };
+}
+
+type GeneratedLogs = ReturnType<typeof seededLogs>;
+
+function isGeneratedAbout(logs: GeneratedLogs, number: number, { entityType, entityId }: LogFilter): boolean {
+  return (
+    (entityType === undefined || logs.entityTypeOf(number) === entityType) &&
+    (entityId === undefined || logs.entityIdOf(number) === entityId)
+  );
+}
+
+function isWithin(event: EventOf<'audit'>, from: number, before: number): boolean {
+  const time = auditTime(event);
+  return time >= from && time < before;
 }
 
 /** Returns the range of audit records that can lie in a window: all of them after the clock was set back. */

@@ -80,7 +80,8 @@ export const TENANT_ROUTES: readonly ApiRoute[] = [
 async function updateTenant({ service, key, now, json }: Call): Promise<Tenant> {
   const { name, settings } = checkBody(tenantUpdateSchema, knownMembers(await json()));
   const { application } = key;
-  return tenantView(service.state.record({ type: 'tenant', at: now, application, name, settings: { ...settings } }));
+  const event = { type: 'tenant', at: now, application, name } as const;
+  return tenantView(service.state.record({ ...event, settings: settings === null ? null : { ...settings } }));
 }
 
 // From now on every key of the tenant is refused, until the sandbox is reset.
@@ -101,7 +102,7 @@ function tenantView({ start, tenantChanges }: World): Tenant {
     owner_id: ownerId(start.seed),
     type: start.tenantType ?? 'test',
     name: change?.name ?? 'Sandbox',
-    settings: { ...(change?.settings ?? FIRST_SETTINGS) },
+    settings: change === undefined ? { ...FIRST_SETTINGS } : change.settings,
     created_by: ownerId(start.seed),
     created_at: new Date(start.at - YEAR_MS).toISOString(),
     ...(change !== undefined && {

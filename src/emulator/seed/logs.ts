@@ -2,7 +2,10 @@ import type { Log } from '../../schema/log.ts';
 import { TEST_CARDS } from '../vault/test-cards.ts';
 import { hex, memoized, mix, NAMESPACE, uuidFromHex, uuidOf } from './random.ts';
 
-/** The kinds of entities in logs, as GET /logs/entity-types lists them. */
+/**
+ * The kinds of entities in logs, as GET /logs/entity-types lists them. Value and display name consist of letters, as
+ * published, and of underscores.
+ */
 export const ENTITY_KINDS = [
   kind('application', 'Application', 6, 10, (seed, index) => applicationId(seed, index + 1)),
   kind('bank', 'Bank', 40, 8, (seed, index) => uuidOf(seed, NAMESPACE.bank, index)),
@@ -12,8 +15,8 @@ export const ENTITY_KINDS = [
   kind('tenant', 'Tenant', 1, 4, tenantId),
   kind('token', 'Token', 400, 30, (seed, index) => uuidOf(seed, NAMESPACE.token, index)),
   kind('webhook', 'Webhook', 3, 3, (seed, index) => uuidOf(seed, NAMESPACE.webhook, index)),
-  kind('account_updater_job', 'Account Updater Job', 0, 0, () => ''),
-  kind('threeds_session', '3DS Session', 0, 0, () => ''),
+  kind('account_updater_job', 'AccountUpdaterJob', 0, 0, () => ''),
+  kind('threeds_session', 'ThreeDSSession', 0, 0, () => ''),
 ];
 
 export function tenantId(seed: number): string {

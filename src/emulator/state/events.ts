@@ -37,6 +37,8 @@ interface Events {
     readonly pickup: number;
     /** Time from the upload until the result is ready. */
     readonly processing: number;
+    /** The merchant ids that the tenant was given when it was onboarded. */
+    readonly merchants?: readonly string[];
   };
   /** A request file was processed. */
   result: {
@@ -55,7 +57,11 @@ interface Events {
     readonly used?: readonly string[];
   };
   /** The tenant was given a name and settings. */
-  tenant: { readonly application: number; readonly name: string; readonly settings: Readonly<Record<string, string>> };
+  tenant: {
+    readonly application: number;
+    readonly name: string;
+    readonly settings: Readonly<Record<string, string>> | null;
+  };
   'tenant-deleted': { readonly application: number };
   /** A webhook address was first registered. */
   webhook: { readonly url: string };

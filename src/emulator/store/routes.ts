@@ -53,7 +53,7 @@ async function putRequest(service: Service, request: Request): Promise<Response>
 
 function recordUpload(service: Service, job: Job, file: { bytes: number; md5: string }): void {
   const at = service.state.now();
-  service.state.record({ type: 'upload', at, job: job.id, ...file, ...service.speed });
+  service.state.record({ type: 'upload', at, job: job.id, ...file, ...service.speed, merchants: service.merchants });
   recordAccess(service, job, 'update', 'Request file uploaded');
   service.processing.prepare(job, service.speed.pickup);
 }

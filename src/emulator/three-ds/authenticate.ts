@@ -84,7 +84,8 @@ function amountText(amount: string, exponent: number, currency: string): string 
     .padStart(exponent + 1, '0');
   const whole = digits.slice(0, digits.length - exponent);
   const number = exponent === 0 ? whole : `${whole}.${digits.slice(-exponent)}`;
-  return `${number} ${currencyName(currency) ?? `(currency ${currency})`}`;
+  const name = /^[A-Z]/.test(currency) ? currency : currencyName(currency);
+  return `${number} ${name ?? `(currency ${currency})`}`;
 }
 
 /** Checks the body of an authenticate request: a 400 names every violation. Unknown members are ignored. */

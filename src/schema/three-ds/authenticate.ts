@@ -9,6 +9,7 @@ import {
   looseDay,
   matching,
   minute,
+  numericCode,
   oneOf,
   second,
   text,
@@ -40,7 +41,7 @@ const riskInfoSchema = anyOf('what tells the issuer how risky the purchase is', 
   delivery_time_frame: oneOf(values.DELIVERY_TIME_FRAMES, 'how soon the goods arrive'),
   gift_card_amount: digits('the total of gift cards bought, digits', '5000'),
   gift_card_count: digits('the number of gift cards bought, digits', '1'),
-  gift_card_currency: currency('the currency of the gift cards'),
+  gift_card_currency: numericCode('the currency of the gift cards'),
   pre_order_purchase: flag('whether the goods are not yet available'),
   pre_order_date: day('the date from which the goods are available', '20260301'),
   reordered_purchase: flag('whether the cardholder bought the same before'),
@@ -153,10 +154,10 @@ export const authenticateSchema = z.strictObject({
   ),
   decoupled_challenge_max_time: z.optional(
     z
-      .int()
+      .number()
       .check(
         z.positive(),
-        z.meta({ description: 'the minutes that a decoupled challenge may take, a whole number', examples: [60] }),
+        z.meta({ description: 'the minutes that a decoupled challenge may take, more than 0', examples: [60] }),
       ),
   ),
   challenge_preference: z.optional(

@@ -48,7 +48,13 @@ export function country(what: string): z.ZodMiniString {
   return matching(/^\d{3}$/, `${what}, an ISO 3166-1 numeric code of 3 digits`, '840');
 }
 
+/** Declares a currency, which the interface calls an ISO 4217 code and leaves open whether numeric or alphabetic. */
 export function currency(what: string): z.ZodMiniString {
+  return textThat(z.refine(isCurrencyCode), `${what}, an ISO 4217 code of 3 digits or 3 capital letters`, '840');
+}
+
+/** Declares a currency that the interface restricts to digits. */
+export function numericCode(what: string): z.ZodMiniString {
   return matching(/^\d{3}$/, `${what}, an ISO 4217 numeric code of 3 digits`, '840');
 }
 
@@ -87,6 +93,10 @@ const NUMERIC = new Map(
     .map((line) => [line.slice(0, 3), line.slice(4)]),
 );
 const ALPHABETIC = new Map([...NUMERIC].map(([name, number]) => [number, name]));
+
+function isCurrencyCode(value: string): boolean {
+  return /^\d{3}$/.test(value) || NUMERIC.has(value);
+}
 
 /** The numeric code of a currency named by its alphabetic one: `840` for `USD`. */
 export function numericCurrency(name: string): string | undefined {

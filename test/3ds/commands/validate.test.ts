@@ -39,6 +39,20 @@ describe('3ds validate', () => {
     expect(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) })).toMatchObject({ code });
   });
 
+  it('svc 3ds validate says which currencies svc sends as numbers, and nothing where none is changed', async () => {
+    const both = changed(
+      changed(fullBody(), 'purchase_info.currency', 'USD'),
+      'merchant_info.risk_info.gift_card_currency',
+      'eur',
+    );
+    const { code, stderr } = await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(both) });
+    expect(code).toBe(0);
+    expect(stderr).toContain('purchase_info.currency is not sent as given: svc sends its ISO 4217 number, 840');
+    expect(stderr).toContain('gift_card_currency is not sent as given: svc sends its ISO 4217 number, 978');
+    const plain = await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(fullBody()) });
+    expect(plain.stderr).not.toContain('ISO 4217');
+  });
+
   it('R57: svc 3ds validate refuses with every violation as data and in words', async () => {
     const file = place.file('bad.json', { ...fullBody('payment', 'top-up'), challenge_preference: 'no-chalenge' });
     const machine = await place.svc(['3ds', 'validate', file, '--session-type', 'customer']);

@@ -275,3 +275,33 @@ describe('a result', () => {
     expect(new Set(rows.map((row) => row['new_token'])).size).toBe(count);
   });
 });
+
+describe('merchant ids', () => {
+  const card = sandboxCards().find(({ result_code }) => result_code === 'UPD_PAN');
+  const codes = async (options: Parameters<typeof sandbox>[0]): Promise<(string | undefined)[]> => {
+    const on = await sandbox(options);
+    const rows = ['', 'SANDBOX', 'M-1', 'M-2'].map((merchant) => `${card?.token},,,${merchant}\n`);
+    const results = await rowsOf(await on.process(`${HEADER}\n${rows.join('')}`));
+    return results.map((row) => row['result_code']);
+  };
+  const WRONG = 'ERR_INVALID_CONFIG';
+
+  it('a test tenant takes an empty merchant id and SANDBOX, whatever a production tenant takes', async () => {
+    const expected = ['UPD_PAN', 'UPD_PAN', WRONG, WRONG];
+    expect(await codes({})).toEqual(expected);
+    expect(await codes({ merchants: ['M-1'] })).toEqual(expected);
+  });
+
+  it('a production tenant takes the merchant ids that it was given, and requires one of them', async () => {
+    expect(await codes({ tenantType: 'production', merchants: ['M-1', 'M-2'] })).toEqual([
+      WRONG,
+      WRONG,
+      'UPD_PAN',
+      'UPD_PAN',
+    ]);
+  });
+
+  it('a production tenant without merchant ids takes an empty one only', async () => {
+    expect(await codes({ tenantType: 'production' })).toEqual(['UPD_PAN', WRONG, WRONG, WRONG]);
+  });
+});

@@ -4,7 +4,7 @@ import { ENTITY_TYPES } from '../../../src/cli/config/cache.ts';
 import { statePaths } from '../../../src/emulator/state/journal.ts';
 import { SandboxState } from '../../../src/emulator/state/state.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import type { Log, LogPage } from '../../../src/schema/log.ts';
+import type { EntityType, Log, LogPage } from '../../../src/schema/log.ts';
 import { problemSchema } from '../../../src/schema/response.ts';
 import type { Tenant } from '../../../src/schema/tenant.ts';
 import { type JobPage, MANAGEMENT, PRIVATE, sandbox, START } from '../harness.ts';
@@ -31,6 +31,10 @@ async function walk(on: Sandbox, size: number, query: Record<string, string> = {
 const withoutReads = (logs: readonly Log[]) => logs.filter((log) => log.entity_type !== 'log');
 
 const requests = (on: Sandbox) => on.ledger().length;
+
+const HOUR = 3_600_000;
+
+const isoTime = (ms: number) => new Date(ms).toISOString();
 
 const times = (logs: readonly Log[]) => logs.map((log) => Date.parse(log.created_at));
 
@@ -59,8 +63,11 @@ describe('logs', () => {
 
   it('logs have entity types of letters and underscores, every one of them listed', async () => {
     const on = await sandbox({ logCount: 500 });
-    const types = await on.json<{ value: string }[]>('/logs/entity-types', { headers: MANAGEMENT });
-    for (const { value } of types) expect(value).toMatch(/^[A-z]+$/);
+    const types = await on.json<EntityType[]>('/logs/entity-types', { headers: MANAGEMENT });
+    for (const { value, display_name } of types) {
+      expect(value).toMatch(/^[A-z]+$/);
+      expect(display_name).toMatch(/^[A-z]+$/);
+    }
     const used = new Set((await walk(on, 100)).map((log) => log.entity_type));
     expect([...used].filter((type) => !types.some(({ value }) => value === type))).toEqual([]);
   });
@@ -184,6 +191,36 @@ describe('logs', () => {
     expect(await status('garbage')).toBe(400);
     const jobs = await on.json<JobPage>('/account-updater/jobs', { headers: { 'svc-api-key': 'sandbox-private-key' } });
     expect(jobs.pagination.next).toBeNull();
+  });
+
+  it('the list of logs goes oldest first where that is requested, through the same logs', async () => {
+    const on = await sandbox({ logCount: 131, auditReads: false });
+    await on.createJob();
+    const newest = await walk(on, 100);
+    const other = await sandbox({ directory: on.directory, logCount: 131, order: 'asc', auditReads: false });
+    for (const size of [100, 33, 7]) expect(await walk(other, size)).toEqual(newest.toReversed());
+    const [start_date, end_date] = [isoTime(START - 20 * HOUR), isoTime(START - 3 * HOUR)];
+    const window = { start_date, end_date, entity_type: 'card' };
+    const cards = await walk(on, 100, window);
+    expect(cards.length).toBeGreaterThan(5);
+    expect(await walk(other, 7, window)).toEqual(cards.toReversed());
+  });
+
+  it('the list of logs, oldest first, reaches logs that are added while it is read, each once', async () => {
+    const on = await sandbox({ logCount: 20, order: 'asc' });
+    const first = await page(on, { size: '15' });
+    await on.createJob();
+    const rest = await page(on, { size: '100', start: first.pagination?.next ?? '' });
+    expect(rest.data.map(({ message }) => message).slice(-2)).toEqual(['Logs read', 'Job created']);
+    expect(first.data.length + rest.data.length).toBe(22);
+  });
+
+  it('the list of logs refuses a cursor of the other order', async () => {
+    const on = await sandbox({ logCount: 50 });
+    const { pagination } = await page(on, { size: '10' });
+    const other = await sandbox({ directory: on.directory, logCount: 50, order: 'asc' });
+    const query = new URLSearchParams({ start: pagination?.next ?? '' }).toString();
+    expect((await other.call(`/logs?${query}`, { headers: MANAGEMENT })).status).toBe(400);
   });
 
   it('the list of logs names the parameter that is wrong', async () => {

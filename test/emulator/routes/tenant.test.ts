@@ -128,6 +128,32 @@ describe('the usage report', () => {
   });
 });
 
+describe('settings of null', () => {
+  it('an update takes settings of null, as the published document allows, and later reads show null', async () => {
+    const on = await sandbox();
+    const body = JSON.stringify({ name: 'Plain', settings: null });
+    const answer = await on.call('/tenants/self', { method: 'PUT', headers: MANAGEMENT, body });
+    expect([answer.status, ((await answer.json()) as Tenant).settings]).toEqual([200, null]);
+    expect((await read(on)).settings).toBeNull();
+  });
+});
+
+describe('features that are not enabled', () => {
+  it.each([
+    ['3ds', 'POST', '/3ds/sessions', '3DS'],
+    ['3ds', 'GET', '/3ds/sessions/x', '3DS'],
+    ['account-updater', 'POST', '/account-updater/jobs', 'Account Updater'],
+    ['account-updater', 'GET', '/account-updater/jobs/x', 'Account Updater'],
+  ] as const)('without %s, %s %s is refused with 403 and the reason', async (feature, method, path, name) => {
+    const on = await sandbox({ without: [feature] });
+    const answer = await on.call(path, { method, headers: PRIVATE });
+    const { detail } = (await answer.json()) as { detail: string };
+    expect([answer.status, detail]).toEqual([403, `${name} is an enterprise feature that needs access to be enabled.`]);
+    expect((await on.call('/tenants/self', { headers: MANAGEMENT })).status).toBe(200);
+    expect((await (await sandbox()).call('/account-updater/jobs', { headers: PRIVATE })).status).toBe(200);
+  });
+});
+
 describe('the type of the tenant', () => {
   it('the type of the tenant is test, or production where the sandbox began with that', async () => {
     expect((await read(await sandbox())).type).toBe('test');

@@ -185,7 +185,7 @@ describe('the fields', () => {
       authentication_type: 'top-up',
       challenge_preference: 'always',
       request_decoupled_challenge: 'true',
-      purchase_info: { ...PURCHASE, amount: '10.00', currency: 'USD', date: '20260230120000' },
+      purchase_info: { ...PURCHASE, amount: '10.00', currency: 'USX', date: '20260230120000' },
       merchant_info: { ...MERCHANT, country_code: 'US', risk_info: { shipping_method: 'by-hand' } },
       cardholder_info: { name: 'Ann', email: '', account_info: { account_age: 'old' } },
       message_extensions: [{ critical: 'yes' }],
@@ -226,7 +226,7 @@ describe('the fields', () => {
       broadcast_info: [],
       message_extensions: {},
       cardholder_info: { ...PAYMENT.cardholder_info, billing_address: null },
-      decoupled_challenge_max_time: 1.5,
+      decoupled_challenge_max_time: 0,
     });
     const { errors = {} } = (await answer.json()) as Problem;
     expect(errors).toMatchObject({
@@ -234,7 +234,7 @@ describe('the fields', () => {
       broadcast_info: ['Must be an object.'],
       message_extensions: ['Must be an array.'],
       'cardholder_info.billing_address': ['Must be an object.'],
-      decoupled_challenge_max_time: [expect.stringMatching(/^Must be the minutes .* whole number\.$/)],
+      decoupled_challenge_max_time: [expect.stringMatching(/^Must be the minutes .* more than 0\.$/)],
     });
   });
 

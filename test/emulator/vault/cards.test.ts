@@ -81,13 +81,9 @@ describe('the outcome of a row', () => {
     expect(outcomeOf({ ...row, merchant: 'M1' }, undefined)?.code).toBe('ERR_INVALID_TOKEN');
   });
 
-  it('the outcome of a row takes an empty merchant and SANDBOX, no other', () => {
-    expect(['', 'SANDBOX', 'sandbox', 'M1'].map((merchant) => code({ merchant }))).toEqual([
-      'UPD_EXP_DATE',
-      'UPD_EXP_DATE',
-      'ERR_INVALID_CONFIG',
-      'ERR_INVALID_CONFIG',
-    ]);
+  it('the outcome of a row is an error of the configuration where that does not take the merchant', () => {
+    expect(outcomeOf({ ...row, merchant: 'M1' }, card, false)?.code).toBe('ERR_INVALID_CONFIG');
+    expect(outcomeOf({ ...row, merchant: 'M1' }, card, true)?.code).toBe('UPD_EXP_DATE');
   });
 
   it('the outcome of a row needs an expiration date on the row or the token', () => {
