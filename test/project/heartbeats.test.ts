@@ -1,0 +1,140 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { readBlocks } from '../support/readme-blocks.ts';
+import { openShellHome } from '../support/shell-home.ts';
+
+const page = fileURLToPath(new URL('../../docs/heartbeats.md', import.meta.url));
+const blocks = readBlocks(readFileSync(page, 'utf8'));
+
+/** The unit files of the page, by their names. */
+const units = new Map(
+  blocks.filter(({ language }) => language === 'ini').map(({ marks, text }) => [marks[0] ?? '', text]),
+);
+
+interface CronJob {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly schedule: string;
+    readonly jobTemplate: {
+      readonly spec: {
+        readonly template: {
+          readonly spec: {
+            readonly restartPolicy: string;
+            readonly containers: readonly { readonly command: readonly string[]; readonly args: readonly string[] }[];
+          };
+        };
+      };
+    };
+  };
+}
+
+const cronJobs = new Map(
+  parseAllDocuments(blocks.find(({ marks }) => marks[0] === 'kubernetes')?.text ?? '').map((document) => {
+    const job = document.toJS() as CronJob;
+    return [job.metadata.name, job] as const;
+  }),
+);
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+
+/** Returns the words of a unit's command, with the state directory of systemd at `state`. */
+function commandOf(unit: string, state: string): string {
+  const [, command = ''] = /^ExecStart=(.+)$/m.exec(units.get(unit) ?? '') ?? [];
+  return command.replace('/usr/bin/svc', 'svc').replaceAll('%S/svc', state);
+}
+
+/** Returns the command of a CronJob as a command line for another shell. */
+function scriptOf(name: string): string {
+  const job = cronJobs.get(name);
+  expect(job).toMatchObject({ apiVersion: 'batch/v1', kind: 'CronJob' });
+  const { restartPolicy, containers } = job?.spec.jobTemplate.spec.template.spec ?? {};
+  expect(restartPolicy).toBe('Never');
+  expect(containers?.[0]?.command).toEqual(['sh', '-c']);
+  const script = containers?.[0]?.args[0] ?? '';
+  return `sh -c '${script.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** A shell in which `svc` uses the sandbox and `curl` notes what it would send. */
+function openShell() {
+  const home = openShellHome();
+  onTestFinished(() => home.remove());
+  const curl = join(home.directory, '.home/bin/curl');
+  writeFileSync(curl, `#!/bin/sh\nprintf '%s\\n' "$@" > '${join(home.directory, 'paged')}'\n`);
+  chmodSync(curl, 0o755);
+  const paged = join(home.directory, 'paged');
+  return {
+    run: (script: string) =>
+      home.run(script, { SVC_PROFILE: 'sandbox', ARCHIVE: 'audit', PAGE_URL: 'https://page.example/here' }).status,
+    paged: () => (existsSync(paged) ? readFileSync(paged, 'utf8') : undefined),
+  };
+}
+
+describe('the recipe for heartbeats', () => {
+  it('the heartbeat recipe has a timer for each job of systemd, and a page for each failure', () => {
+    expect([...units.keys()].toSorted()).toEqual([
+      'svc-archive.service',
+      'svc-archive.timer',
+      'svc-heartbeat.service',
+      'svc-heartbeat.timer',
+      'svc-page@.service',
+    ]);
+    for (const name of ['svc-archive.service', 'svc-heartbeat.service'])
+      expect(units.get(name)).toContain('\nOnFailure=svc-page@%p.service\n');
+  });
+
+  it.skipIf(!hasSystemd)(
+    'systemd-analyze verifies the unit files of the heartbeat recipe (skipped where systemd-analyze is missing)',
+    () => {
+      const directory = mkdtempSync(join(tmpdir(), 'svc-units-'));
+      onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+      // Only the commands must exist on the machine that verifies.
+      for (const [name, text] of units)
+        writeFileSync(
+          join(directory, name),
+          text.replaceAll(/^ExecStart=\/usr\/bin\/\w+/gm, `ExecStart=${process.execPath}`),
+        );
+      const verify = () =>
+        spawnSync(
+          'systemd-analyze',
+          ['verify', '--man=no', ...[...units.keys()].map((name) => join(directory, name))],
+          { encoding: 'utf8' },
+        );
+      const { status, stderr } = verify();
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      const broken = join(directory, 'svc-heartbeat.timer');
+      writeFileSync(broken, readFileSync(broken, 'utf8').replace('*:47', 'every hour'));
+      expect(verify().stderr).toContain('Failed to parse calendar specification');
+    },
+  );
+
+  it('the jobs of the heartbeat recipe for systemd succeed with an archive, and the heartbeat fails without one', () => {
+    const { run } = openShell();
+    expect(run(commandOf('svc-heartbeat.service', '.'))).toBe(5);
+    expect(run(commandOf('svc-archive.service', '.'))).toBe(0);
+    expect(run(commandOf('svc-heartbeat.service', '.'))).toBe(0);
+  });
+
+  it('the CronJob of the heartbeat recipe pages and fails when there is no fresh archive, and is quiet when there is one', () => {
+    const { run, paged } = openShell();
+    expect(run(scriptOf('svc-heartbeat'))).toBe(1);
+    expect(paged()).toContain('the log archive audit stopped\nhttps://page.example/here\n');
+    expect(run(scriptOf('svc-archive'))).toBe(0);
+    expect(run(`rm paged; ${scriptOf('svc-heartbeat')}`)).toBe(0);
+    expect(paged()).toBeUndefined();
+  });
+
+  it('the alert of the heartbeat recipe is about a heartbeat that never ran, and one that did not succeed', () => {
+    const text = blocks.find(({ marks }) => marks[0] === 'prometheus')?.text ?? '';
+    const { groups } = parse(text) as { groups: readonly { rules: readonly { expr: string }[] }[] };
+    const expr = groups[0]?.rules[0]?.expr ?? '';
+    expect(expr).toMatch(/^absent\(.+\) or time\(\) - .+ > 7200$/);
+    for (const [, name] of expr.matchAll(/cronjob="([^"]+)"/g)) expect([...cronJobs.keys()]).toContain(name);
+  });
+});
