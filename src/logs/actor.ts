@@ -42,7 +42,7 @@ export function entityText({ entity_id: id, entity_type: type }: Pick<Log, 'enti
 }
 
 /** Returns the first eight characters of a UUID, and another id whole. */
-function shortId(id: string): string {
+export function shortId(id: string): string {
   return UUID.test(id) ? id.slice(0, ID_LENGTH) : id;
 }
 

@@ -29,7 +29,11 @@ export const parameters = {
   live: flag('--live', 'add the newer entries that only the service has'),
 } as const;
 
-export type SearchInput = Input<typeof parameters> & { readonly retention?: number | undefined };
+export type SearchInput = Input<typeof parameters> & {
+  readonly retention?: number | undefined;
+  /** How to get entries that are newer than the archive, if it is another way than `--live`. */
+  readonly newer?: string;
+};
 type Bounds = ReturnType<typeof intervalOf>;
 
 export interface SearchView {
@@ -59,10 +63,10 @@ export async function searchArchive(
     : { ...(await readManifest(store, bounds)), position: undefined };
   if (actors) {
     actors.service = manifest.first.service;
-    actors.isOffline = !input.live;
+    actors.isOffline ||= !input.live;
   }
   const more = position && (await liveOf(context, input, { store, manifest, bounds, position, isWanted }));
-  reportGaps(context, manifest, bounds, input.live ? undefined : '--live adds what is newer');
+  reportGaps(context, manifest, bounds, input.live ? undefined : (input.newer ?? '--live adds what is newer'));
   const index = await lookUp(store, manifest.index, idsAmong(input));
   if (index.damaged > 0)
     context.notices.note(`${countText(index.damaged, 'file')} of the index could not be used: more was read`);

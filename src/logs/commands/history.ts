@@ -1,15 +1,19 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { defineCommand } from '../../cli/app/command.ts';
-import { option } from '../../cli/app/hint.ts';
-import { argument, value } from '../../cli/app/parameter.ts';
-import { listPrinter } from '../../cli/app/print.ts';
+import { writeWhole } from '../../base/files/draft.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { argument, flag, type Input, value } from '../../cli/app/parameter.ts';
+import { isDrawn } from '../../cli/app/print.ts';
+import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { formatDuration, wholeSecond } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
+import type { ActorNames } from '../actor-names.ts';
+import type { ActorLabels } from '../actor.ts';
 import { searchArchive } from '../archive/search-archive.ts';
 import { filterOf } from '../entry-filter.ts';
 import { matches } from '../filter.ts';
-import { actorNames, ENTITY_PARAMETERS, entityFilter, RETENTION_PARAMETERS, firstRequest } from '../options.ts';
+import { historyPrinter, type ReadHistory } from '../history/print-history.ts';
+import { ENTITY_PARAMETERS, entityFilter, RETENTION_PARAMETERS, firstRequest } from '../options.ts';
 import { logView } from '../view.ts';
 
 const NO_FILTERS = {
@@ -24,68 +28,126 @@ const NO_FILTERS = {
   excludeEntityType: [],
 };
 
+const parameters = {
+  id: argument('<entity-id>', 'the id of the entity', text),
+  archive: value('--archive <location>', 'the archive to read first: a directory, or s3://bucket/prefix', text),
+  html: value('--html <file>', 'write the history as one page, too', text),
+  force: flag('--force', 'replace a file that exists'),
+  entityType: ENTITY_PARAMETERS.entityType,
+  retention: RETENTION_PARAMETERS.retention,
+} as const;
+
 export const history = defineCommand({
   description:
-    'Prints all that is known about one entity, oldest first: the entries of an archive, then what the service has beyond it, without gaps or duplicates. Without --archive, prints only what the service still has.',
+    'Prints all that is known about one entity, oldest first: the entries of an archive, then what the service has beyond it, without gaps or duplicates. Without --archive, prints only what the service still has. An archive needs no key: without one, it is read alone. A table begins with a line that sums up the entries.',
   examples: [
     ['svc logs history 3f2c… --archive audit', 'from its creation until now'],
+    ['svc logs history 3f2c… --archive audit --html history.html', 'as a page, to print or to file'],
     ['svc logs history 3f2c… --entity-type card', 'what the service still has; the type makes it faster'],
   ],
   permissions: ['log:read', 'tenant:read'],
   exitCodes: [5, 12],
   fields: logView.fields,
-  parameters: {
-    id: argument('<entity-id>', 'the id of the entity', text),
-    archive: value('--archive <location>', 'the archive to read first: a directory, or s3://bucket/prefix', text),
-    entityType: ENTITY_PARAMETERS.entityType,
-    retention: RETENTION_PARAMETERS.retention,
-  },
-  async run(context, { id: entityId, archive, entityType, retention }) {
-    const typed = { ...NO_FILTERS, entityType, entityId, retention };
-    const actors = await actorNames(context, archive === undefined ? 'service' : 'archive');
-    const print = await listPrinter(context, actors?.view ?? logView);
-    if (archive !== undefined)
-      return searchArchive(context, { ...typed, dir: archive, live: true }, print, { actors }).catch(
-        (error: unknown) => {
-          const filters = [...option('--entity-id', entityId), ...option('--entity-type', entityType)];
-          throw orWithoutKey(error, ['logs', 'search', archive, ...filters]);
-        },
-      );
-    const [{ liveEntries }, { serviceLogs }, entry] = await Promise.all([
-      import('../archive/search-segments.ts'),
-      import('../read-range.ts'),
-      import('../entry.ts'),
-    ]);
-    const input = await filterOf(context, typed);
-    const client = await context.client();
-    const retentionMs = retention ?? entry.DEFAULT_RETENTION_MS;
-    const entries = liveEntries(
-      serviceLogs(client, entityFilter(input)),
-      entry.beginAt(wholeSecond(client.now() - retentionMs)),
-      {
-        overlapMs: entry.DEFAULT_OVERLAP_MS,
-        retentionMs,
-        matches: (log) => matches(log, input),
-        onGap: () => undefined,
-      },
-    );
-    const logs = logsIn(entries.read());
-    const shown = await print(actors?.learned(logs) ?? logs);
-    if (shown === 0) context.notices.note('no log entries');
-    context.notices.note(`from the last ${formatDuration(retentionMs)}; --archive adds what is older`);
-    input.near.report(context);
+  parameters,
+  async run(context, input) {
+    const { id, archive, html, force } = input;
+    if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
+    const page = html === undefined ? undefined : resolvePath(context, html);
+    if (page !== undefined) await requireFile(page, force);
+    const actors = await namesOf(context, archive);
+    const print = await historyPrinter(context, { id, actors, isKept: page !== undefined });
+    const read = archive === undefined ? readService : readArchive;
+    const { history, source } = await read(context, input, { actors, print });
+    if (page === undefined || history === undefined) return;
+    const { historyPage } = await import('../history/page.ts');
+    const labels = (log: Log): ActorLabels => actors.labelsOf(log.tenant_id);
+    const content = historyPage({ ...history, labels, source, madeAt: context.clock.now() });
+    await writeWhole(page, force, (draft) => draft.write(context.out.redact(content)));
   },
   async request(_context, { id: entityId, entityType }) {
     return firstRequest(entityFilter({ entityType, entityId }));
   },
 });
 
-/** Adds the command that needs no key to an error that suggests to log in. */
-function orWithoutKey(error: unknown, words: readonly string[]): unknown {
-  if (!isSvcError(error) || error.next?.[0] !== 'login') return error;
-  const { code, message, next, facts } = error;
-  const hint = `${error.hint ?? ''} To read the archive alone, no key is needed.`;
-  return new SvcError(code, message, { hint, next, facts, alternatives: [words] });
+type HistoryInput = Input<typeof parameters>;
+
+interface Reading {
+  readonly actors: ActorNames;
+  readonly print: Awaited<ReturnType<typeof historyPrinter>>;
+}
+
+/** What was printed, and where it came from. */
+interface Printed {
+  readonly history: ReadHistory | undefined;
+  readonly source: string;
+}
+
+/** Returns the names of actors for people. Output for programs, and archives read without a key, request none. */
+async function namesOf(context: Context, archive: string | undefined): Promise<ActorNames> {
+  const [{ ActorNames: Names }, { serviceOf }] = await Promise.all([
+    import('../actor-names.ts'),
+    import('../../cli/app/service.ts'),
+  ]);
+  const actors = new Names(context, archive === undefined ? serviceOf(context) : undefined);
+  actors.isOffline = !context.out.isTerminal || !isDrawn(context);
+  return actors;
+}
+
+/** Prints what the service still has of the entity. */
+async function readService(
+  context: Context,
+  { id: entityId, entityType, retention }: HistoryInput,
+  { actors, print }: Reading,
+): Promise<Printed> {
+  const [{ liveEntries }, { serviceLogs }, entry] = await Promise.all([
+    import('../archive/search-segments.ts'),
+    import('../read-range.ts'),
+    import('../entry.ts'),
+  ]);
+  const input = await filterOf(context, { ...NO_FILTERS, entityType, entityId });
+  const client = await context.client();
+  const retentionMs = retention ?? entry.DEFAULT_RETENTION_MS;
+  const entries = liveEntries(
+    serviceLogs(client, entityFilter(input)),
+    entry.beginAt(wholeSecond(client.now() - retentionMs)),
+    { overlapMs: entry.DEFAULT_OVERLAP_MS, retentionMs, matches: (log) => matches(log, input), onGap: () => undefined },
+  );
+  const { shown, history } = await print(actors.learned(logsIn(entries.read())));
+  if (shown === 0) context.notices.note('no log entries');
+  const source = `from the last ${formatDuration(retentionMs)}`;
+  context.notices.note(`${source}; --archive adds what is older`);
+  input.near.report(context);
+  return { history, source: `Entries of the service ${source}` };
+}
+
+/** Prints what an archive has of the entity and, if there is a key, what the service has beyond it. */
+async function readArchive(
+  context: Context,
+  { id: entityId, archive: dir = '', entityType, retention }: HistoryInput,
+  { actors, print }: Reading,
+): Promise<Printed> {
+  const typed = { ...NO_FILTERS, entityType, entityId, retention, dir };
+  const found: { history?: ReadHistory } = {};
+  const printed = async (batches: AsyncIterable<readonly Log[]>): Promise<number> => {
+    const { shown, history } = await print(batches);
+    found.history = history;
+    return shown;
+  };
+  let source = `Archive ${dir}, and what the service has beyond it`;
+  try {
+    await searchArchive(context, { ...typed, live: true }, printed, { actors });
+  } catch (error) {
+    if (!isWithoutKey(error)) throw error;
+    source = `Archive ${dir}`;
+    const newer = "newer entries need a key, which 'svc login' stores";
+    await searchArchive(context, { ...typed, live: false, newer }, printed, { actors });
+  }
+  return { history: found.history, source };
+}
+
+/** Whether a command failed before its first request because no key, or no service, is configured. */
+function isWithoutKey(error: unknown): boolean {
+  return isSvcError(error, 'key_missing') || (isSvcError(error, 'config') && error.facts?.['missing'] === 'base_url');
 }
 
 async function* logsIn(batches: AsyncIterable<readonly { readonly log: Log }[]>): AsyncGenerator<readonly Log[]> {

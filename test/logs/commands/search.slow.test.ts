@@ -232,20 +232,6 @@ describe('svc logs history', () => {
     expect(stderr).not.toContain('may be missing');
   });
 
-  it('svc logs history without a key suggests to search the archive alone, which needs none', async () => {
-    const { server, cwd, svc } = await world();
-    server.logs.push(about('one', HOUR, 'first'));
-    await svc('archive', 'audit');
-    const noKey = { baseUrl: new URL(server.url), cwd, env: { SVC_API_KEY: '' } };
-    const argv = ['logs', 'history', 'one', '--archive', 'audit'];
-    const result = await svcHere(argv, noKey);
-    const search = 'logs search audit --entity-id one';
-    expect(errorIn(result)).toMatchObject({ exit_code: 3, next: 'svc login', alternatives: [`svc ${search}`] });
-    const offline = await svcHere(search.split(' '), { cwd });
-    expect([offline.code, messages(offline.stdout)]).toEqual([0, ['first']]);
-    expect(errorIn(await svcHere(argv.slice(0, 3), noKey))).not.toHaveProperty('alternatives');
-  });
-
   it('svc logs history prints as svc logs does, and exits with 5 where there is no archive', async () => {
     const { server, svc } = await world();
     server.logs.push(about('one', 60_000, 'last'));

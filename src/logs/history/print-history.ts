@@ -1,0 +1,93 @@
+import type { Context } from '../../cli/app/command.ts';
+import { isDrawn, listPrinter } from '../../cli/app/print.ts';
+import { cleanText, wrapWords } from '../../cli/output/text.ts';
+import type { Column, View } from '../../cli/output/view.ts';
+import type { Log } from '../../schema/log.ts';
+import type { ActorNames } from '../actor-names.ts';
+import { shortId } from '../actor.ts';
+import { shownTime } from '../sentences.ts';
+import { logView } from '../view.ts';
+import { EntitySummary } from './summary.ts';
+
+/** The most entries that are held back for the line above them, and that a page shows. */
+const MAX_HELD = 10_000;
+/** A terminal of this width has room for the whole id of an actor beside a time, an operation and a name. */
+const ROOMY_COLUMNS = 96;
+
+/** The history of an entity: a summary of all entries, and the first of them. */
+export interface ReadHistory {
+  readonly summary: EntitySummary;
+  readonly logs: readonly Log[];
+}
+
+interface HistoryOptions {
+  readonly id: string;
+  readonly actors: ActorNames;
+  /** Whether entries are kept for a page. */
+  readonly isKept: boolean;
+}
+
+/**
+ * Checks `--fields`, and returns the function that prints the entries about an entity. People get a line that sums them up
+ * above the table, or below it if there are very many entries.
+ */
+export async function historyPrinter(context: Context, { id, actors, isKept }: HistoryOptions) {
+  const summary = new EntitySummary(id);
+  const logs: Log[] = [];
+  const isForPeople = isDrawn(context);
+  const print = await listPrinter(context, isForPeople ? historyView(context, actors, summary) : logView);
+  async function* noted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
+    let isHeld = isForPeople;
+    for await (const batch of batches) {
+      for (const log of batch) summary.add(log);
+      const kept = isHeld || isKept ? batch.slice(0, MAX_HELD - logs.length) : [];
+      logs.push(...kept);
+      if (isHeld && logs.length < MAX_HELD) continue;
+      yield isHeld ? [...logs, ...batch.slice(kept.length)] : batch;
+      isHeld = false;
+    }
+    if (!isHeld || logs.length === 0) return;
+    await context.out.write(headText(context, summary, actors));
+    yield logs;
+  }
+  return async (batches: AsyncIterable<readonly Log[]>) => {
+    const shown = await print(noted(batches));
+    if (isForPeople && shown >= MAX_HELD) context.notices.note(textOf(context, summary, actors));
+    return { shown, history: { summary, logs } satisfies ReadHistory };
+  };
+}
+
+function textOf(context: Context, summary: EntitySummary, actors: ActorNames): string {
+  return summary.text({ actorOf: (log) => actors.textOf(log), timeOf: (at) => shownTime(context, at) });
+}
+
+function headText(context: Context, summary: EntitySummary, actors: ActorNames): string {
+  const { out, palette, plain } = context;
+  const width = out.isTerminal && !plain ? out.width : Infinity;
+  const lines = wrapWords(cleanText(textOf(context, summary, actors)), width);
+  return `${lines.map((line) => palette.strong(line)).join('\n')}\n\n`;
+}
+
+/** Returns the columns of a history. The type of the entity is left out while all entries have the same. */
+function historyView(context: Context, actors: ActorNames, { types }: EntitySummary): View<Log> {
+  const { out, globals, plain } = context;
+  const isShort = out.isTerminal && !globals.wide && !plain && out.width < ROOMY_COLUMNS;
+  const columns: Column<Log>[] = [
+    columnOf('created_at'),
+    columnOf('operation'),
+    Object.assign({}, columnOf('entity_type'), { repeats: () => types.size < 2 }),
+    Object.assign({}, columnOf('actor_type'), { show: (_: unknown, log: Log) => actors.textOf(log), least: 20 }),
+    {
+      path: 'actor_id',
+      kind: 'id',
+      priority: 4,
+      show: (value: unknown) => (isShort && typeof value === 'string' ? shortId(value) : value),
+    },
+    columnOf('message'),
+  ];
+  return { ...logView, columns };
+}
+
+function columnOf(path: string): Column<Log> {
+  return logView.columns.find((column) => column.path === path) ?? { path, kind: 'text' };
+}

@@ -1,0 +1,108 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Log } from '../../../src/schema/log.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
+import { buildArchive, TENANT } from '../archive/build.ts';
+import { type LogServer, startLogServer } from './log-server.ts';
+
+const NOW = Date.UTC(2026, 2, 2, 6);
+const HOUR = 3_600_000;
+const CARD = '3a04dacf-0000-4000-8000-000000000001';
+const PERSON = 'a20690bc-0000-4000-8000-000000000002';
+const APPLICATION = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
+
+let server: LogServer;
+
+beforeEach(async () => {
+  server = await startLogServer();
+  onTestFinished(() => server.close());
+  server.aheadMs = NOW - Date.now();
+  server.tenant = TENANT;
+  server.logs.push(
+    entry(3 * HOUR, { operation: 'create', actor_type: 'application', actor_id: APPLICATION }),
+    entry(2 * HOUR, { operation: 'read', message: 'Card read <b>' }),
+    entry(HOUR, { operation: 'delete' }),
+  );
+});
+
+function entry(agoMs: number, more: Partial<Log>): Log {
+  const created_at = new Date(NOW - agoMs).toISOString();
+  const known = { tenant_id: TENANT, entity_type: 'card', entity_id: CARD, actor_type: 'user', actor_id: PERSON };
+  return { ...known, created_at, ...more };
+}
+
+async function history(...argv: string[]) {
+  const { top } = await buildArchive(NOW - 9 * HOUR, [{ to: NOW - HOUR, entries: server.logs }]);
+  const run = (env: Record<string, string>, service = {}) =>
+    svcHere(['logs', 'history', CARD, ...argv], { ...service, clock: new FakeClock({ start: NOW }), cwd: top, env });
+  return { top, withoutKey: () => run({ SVC_API_KEY: '' }), withKey: () => run({}, { baseUrl: new URL(server.url) }) };
+}
+
+describe('svc logs history', () => {
+  it('svc logs history sums the entries up in a line, then shows times, operations and actors', async () => {
+    const { withKey } = await history('-o', 'table');
+    const { code, stdout } = await withKey();
+    expect(code).toBe(0);
+    expect(stdout.replaceAll(/ +$/gm, '')).toBe(
+      [
+        `card ${CARD}: 3 entries, created 2026-03-02 03:00:00Z by application 4707c78a, last deleted 2026-03-02 05:00:00Z by user a20690bc`,
+        '',
+        'CREATED               OPERATION  ACTOR                 ACTOR ID                              MESSAGE',
+        `2026-03-02 03:00:00Z  create     application 4707c78a  ${APPLICATION}  -`,
+        `2026-03-02 04:00:00Z  read       user a20690bc         ${PERSON}  Card read <b>`,
+        `2026-03-02 05:00:00Z  delete     user a20690bc         ${PERSON}  -`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('svc logs history names the types of an id that entries give several, and its last update without a deletion', async () => {
+    server.logs.splice(1, 2, entry(HOUR, { operation: 'update', entity_type: 'token' }));
+    const { stdout } = await (await history('-o', 'table')).withKey();
+    expect(stdout).toContain(`card and token ${CARD}: 2 entries, created`);
+    expect(stdout).toContain('last updated 2026-03-02 05:00:00Z by user a20690bc');
+    expect(stdout).toMatch(/update +token +user a20690bc/);
+  });
+
+  it('svc logs history prints nothing above the rows for programs, and no line for an unknown id', async () => {
+    const { stdout } = await (await history('--fields', 'operation')).withKey();
+    expect(stdout).toBe('{"operation":"create"}\n{"operation":"read"}\n{"operation":"delete"}\n');
+    server.logs.length = 0;
+    const none = await (await history('-o', 'table')).withKey();
+    expect(none).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('no log entries') });
+  });
+
+  it('svc logs history reads an archive without a key, and says that newer entries need one', async () => {
+    const { withoutKey } = await history('--archive', '.');
+    const { code, stdout, stderr } = await withoutKey();
+    expect([code, stdout.trim().split('\n').length]).toEqual([0, 3]);
+    expect(stderr).toContain(
+      "the archive ends at 2026-03-02 05:00:00Z; newer entries need a key, which 'svc login' stores",
+    );
+    const service = await history();
+    expect(errorIn(await service.withoutKey())).toMatchObject({ exit_code: 3, next: 'svc login' });
+  });
+
+  it('svc logs history does not read the archive of another service alone when there is a key', async () => {
+    const { withKey } = await history('--archive', '.');
+    const result = await withKey();
+    expect(errorIn(result)).toMatchObject({ exit_code: 3, message: expect.stringContaining('https://vault.example') });
+    expect(result.stdout).toBe('');
+  });
+
+  it('svc logs history --html writes a page for its owner only, with the actors and their ids', async () => {
+    const { top, withoutKey } = await history('--archive', '.', '--html', 'history.html');
+    expect((await withoutKey()).code).toBe(0);
+    const file = path.join(top, 'history.html');
+    const page = fs.readFileSync(file, 'utf8');
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+    expect(page).toContain(`<h1>History of card ${CARD}</h1>`);
+    expect(page).toContain('last deleted 2026-03-02 05:00:00Z by user a20690bc</strong>');
+    expect(page).toContain(`data-label="Actor">user a20690bc</td><td role="cell" data-label="Actor id">${PERSON}</td>`);
+    expect(page).toContain('Card read &lt;b&gt;');
+    expect(page).not.toContain('<b>');
+    expect((await withoutKey()).code).toBe(2);
+  });
+});
