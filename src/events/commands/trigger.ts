@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
-import { nearest, typedWord } from '../../base/security/typed-word.ts';
+import { nearest } from '../../base/security/typed-word.ts';
 import {
   type Context,
   defineCommand,
@@ -10,7 +10,7 @@ import {
   type Result,
 } from '../../cli/app/command.ts';
 import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../cli/app/json-body.ts';
-import { argument, type Input, repeated, value } from '../../cli/app/parameter.ts';
+import { type Input, optionalArgument, repeated, suggesting, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
@@ -36,7 +36,11 @@ const triggeredView: View = {
 const DEFAULT_TARGET = 'http://127.0.0.1:4020';
 
 const parameters = {
-  type: argument('<type>', 'type of the event', text),
+  type: suggesting(
+    async () => (await import('../trigger-types.ts')).TRIGGER_TYPES.map((name) => [name, 'event type'] as const),
+    optionalArgument('[type]', 'type of the event', text),
+  ),
+  anyType: value('--type <type>', 'any other type; its data is empty unless --set or --set-json fills it', text),
   forwardTo: value('--forward-to <url>', `send it there; https, or loopback (default ${DEFAULT_TARGET})`, parseTarget),
   dryRun: dryRunParameter,
   set: repeated('--set <path=text>', 'put a text into the event, such as data.job.id=5f0c…', textAssignment),
@@ -45,7 +49,7 @@ const parameters = {
 
 export const trigger = defineCommand({
   description:
-    'Types: account-updater.job.created, .completed and .failed; also 3ds.session.* and tenant.*, which contain an id only. The event is made up; the service is not involved.',
+    'Types: account-updater.job.created, .completed and .failed; also 3ds.session.* and tenant.*, which contain an id only; any other with --type. The event is made up; the service is not involved.',
   examples: [
     ['svc events trigger account-updater.job.completed', "to 'svc events listen' on this machine"],
     [
@@ -70,33 +74,38 @@ export const trigger = defineCommand({
 
 type TriggerInput = Input<typeof parameters>;
 
-async function deliveryOf(context: Context, { type, set, setJson }: TriggerInput): Promise<unknown> {
-  const { EVENT_TYPES } = await import('../../schema/account-updater.ts');
-  if (!EVENT_TYPES.some((known) => known === type) && familyOf(type) === undefined)
-    throw unknownType(type, EVENT_TYPES);
-  return assigned(sampleDelivery(type, context.clock.now()), [...set, ...setJson].map(inDelivery));
+async function deliveryOf(context: Context, { set, setJson, ...input }: TriggerInput): Promise<unknown> {
+  const types = await import('../trigger-types.ts');
+  const delivery = sampleDelivery(typeOf(input, types), context.clock.now(), types);
+  return assigned(delivery, [...set, ...setJson].map(inDelivery));
+}
+
+type Types = typeof import('../trigger-types.ts');
+
+function typeOf({ type, anyType }: Pick<TriggerInput, 'type' | 'anyType'>, types: Types): string {
+  const given = anyType ?? type;
+  if (given === undefined || (type !== undefined && anyType !== undefined))
+    throw new SvcError('usage', given === undefined ? 'the type of the event is missing' : 'two types were given', {
+      hint: `Name one of ${types.TRIGGER_TYPES.join(', ')}, or any other with --type.`,
+    });
+  if (anyType === undefined ? types.hasSample(given) : types.isEventType(given)) return given;
+  throw unknownType(given, types);
 }
 
 /** A made-up delivery, as the service would send it at this time (milliseconds since the epoch). */
-function sampleDelivery(type: string, now: number): unknown {
+function sampleDelivery(type: string, now: number, types: Types): unknown {
   const at = new Date(now).toISOString();
   const event = { id: randomUUID(), type, timestamp: at, tenant_id: randomUUID(), trace_id: randomUUID() };
-  return { event: { ...event, data: sampleData(type) }, delivered_at: at };
+  return { event: { ...event, data: sampleData(type, types) }, delivered_at: at };
 }
 
-function sampleData(type: string): unknown {
+function sampleData(type: string, { familyOf, hasSample }: Types): unknown {
+  if (!hasSample(type)) return {};
   const family = familyOf(type);
   // The interface does not document their data, so the sample contains only an id.
   if (family !== undefined) return { [family === 'tenant.' ? 'tenant' : 'session']: { id: randomUUID() } };
   const word = type.slice(type.lastIndexOf('.') + 1);
   return { job: { id: randomUUID(), status: word === 'created' ? 'pending' : word } };
-}
-
-/** Prefixes of event types whose data is not documented. */
-const FAMILIES = ['3ds.session.', 'tenant.'] as const;
-
-function familyOf(type: string): (typeof FAMILIES)[number] | undefined {
-  return FAMILIES.find((family) => type.startsWith(family) && /^[a-z][a-z._-]{0,60}$/.test(type.slice(family.length)));
 }
 
 type Delivery = DirectRequest & { readonly body: string };
@@ -129,10 +138,13 @@ function inDelivery({ path, value: to }: Assignment): Assignment {
   return { path: first === 'event' || first === 'delivered_at' ? path : ['event', ...path], value: to };
 }
 
-function unknownType(type: string, known: readonly string[]): SvcError {
-  const meant = nearest(type, known);
-  return new SvcError('usage', `there is no sample event of type ${typedWord(type, known)}`, {
-    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Choose from ${known.join(', ')}, or one that begins with 3ds.session. or tenant.`,
+// The name of a type is no secret, but a word that has not even its form may be one.
+function unknownType(type: string, { TRIGGER_TYPES, isEventType }: Types): SvcError {
+  if (!isEventType(type))
+    throw new SvcError('usage', 'this is no event type: a type is words joined by dots, such as tenant.updated');
+  const meant = nearest(type, TRIGGER_TYPES);
+  return new SvcError('usage', `there is no sample event of type "${type}"`, {
+    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Choose from ${TRIGGER_TYPES.join(', ')}; any other type can be sent with --type.`,
   });
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TRIGGER_TYPES } from '../../../src/events/trigger-types.ts';
 import { webhookDeliverySchema } from '../../../src/schema/account-updater.ts';
 import { FaultServer } from '../../support/fault-server.ts';
 import { answer } from '../../support/fault-steps.ts';
@@ -84,6 +85,43 @@ describe('svc events trigger', () => {
       hint: expect.stringContaining('Did you mean account-updater.job.completed?'),
     });
     expect(target.ledger).toEqual([]);
+  });
+
+  it('svc events trigger sends any type with --type, with empty data unless values are put in', async () => {
+    expect((await trigger('--type', 'network-token.2026.renewed')).code).toBe(0);
+    expect(sent()).toMatchObject({ event: { type: 'network-token.2026.renewed', data: {} } });
+  });
+
+  it('svc events trigger puts values into an event of any type', async () => {
+    await trigger('--type', 'card.expired', '--set', 'data.card.id=c7');
+    expect(sent()).toMatchObject({ event: { type: 'card.expired', data: { card: { id: 'c7' } } } });
+  });
+
+  it('svc events trigger names an unknown type as it was typed, digits included', async () => {
+    const { code, stderr } = await trigger('network-token.2026.renewed');
+    expect(code).toBe(2);
+    expect(JSON.parse(stderr)).toMatchObject({
+      message: 'there is no sample event of type "network-token.2026.renewed"',
+      hint: expect.stringContaining('can be sent with --type'),
+    });
+  });
+
+  it.each([
+    [[], 'the type of the event is missing'],
+    [['tenant.updated', '--type', 'card.expired'], 'two types were given'],
+    [['--type', 'canary'], 'this is no event type'],
+    [['canary key'], 'this is no event type'],
+  ])('svc events trigger %j ends with 2 before anything is sent', async (words, message) => {
+    const { code, stderr } = await trigger(...words);
+    expect([code, JSON.parse(stderr)]).toEqual([2, expect.objectContaining({ code: 'usage' })]);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('canary');
+    expect(target.ledger).toEqual([]);
+  });
+
+  it('TAB offers every type of event that the interface names, and those that were seen', async () => {
+    const { stdout } = await home.svc(['__complete', 'fish', 'events', 'trigger', '']);
+    for (const type of TRIGGER_TYPES) expect(stdout).toContain(type);
   });
 
   it.each([
