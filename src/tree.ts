@@ -100,6 +100,11 @@ const RUNS: readonly Entry[] = [
 
 const ACCOUNT_UPDATER: readonly Entry[] = [
   entry(
+    'refresh',
+    'take an export through a whole cycle: prepare, submit, wait, report, next',
+    () => import('./au/commands/refresh.ts'),
+  ),
+  entry(
     'submit',
     'check a request file and submit it; with --wait, get the results',
     () => import('./au/commands/submit.ts'),

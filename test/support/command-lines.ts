@@ -29,6 +29,7 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   '3ds run': '3ds run --token {card} --expect successful',
   '3ds test': '3ds test suite.yaml',
   '3ds explain': '3ds explain challenge',
+  'au refresh': 'au refresh export.csv --cycle 2026-12 --fail-on err=60%',
   'au submit': 'au submit other.csv --wait',
   'au prepare': 'au prepare tokens.csv --out prepared.csv',
   'au check': 'au check tokens.csv',

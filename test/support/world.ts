@@ -198,6 +198,7 @@ export class World {
     writeFileSync(join(directory, 'tokens.csv'), `${rows.join('\n')}\n`);
     writeFileSync(join(directory, 'other.csv'), `${rows.slice(0, -1).join('\n')}\n`);
     writeFileSync(join(directory, 'open.csv'), `${rows.slice(0, -2).join('\n')}\n`);
+    writeFileSync(join(directory, 'export.csv'), `${rows.slice(0, -3).join('\n')}\n`);
     const event = { received_at: '2026-01-05T12:00:00.000Z', id: 'e', type: 't', headers: {}, body: '{}' };
     writeFileSync(join(directory, 'events.jsonl'), `${JSON.stringify(event)}\n`);
     await this.#withSandbox(directory, async () => {

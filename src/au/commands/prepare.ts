@@ -64,8 +64,16 @@ export const prepare = defineCommand({
         hint: 'The file of kept columns is named after the request file.',
       });
     const names = { request: out, rejects, keep: keep.length === 0 ? undefined : keepFileOf(out) };
+    const words = ['au', 'prepare', typed];
     const how = { columns: map, dateOrder, keep };
-    const { prepared, request } = await prepareExport(context, typed, { names, how, exclusions, maxRejects, force });
+    const { prepared, request } = await prepareExport(context, typed, {
+      names,
+      how,
+      exclusions,
+      maxRejects,
+      force,
+      words,
+    });
     if (out === '-') return;
     await print(preparedFile(names, prepared, request));
     noteNext(context, 'to submit it', ['au', 'submit', out]);

@@ -25,8 +25,10 @@ export interface Preparation {
   readonly force: boolean;
   /** The path of the export, where it differs from the typed name. */
   readonly path?: string | undefined;
+  /** The command, as words after `svc`, to which an error adds the option that helps. */
+  readonly words: readonly string[];
   /** Called when the request is complete and flushed to disk, before any file gets its final name. */
-  readonly onWhole?: ((request: Sealed) => void) | undefined;
+  readonly onWhole?: ((request: Sealed, prepared: Prepared) => void) | undefined;
 }
 
 /** A request file that was made of an export. */
@@ -42,14 +44,14 @@ export interface PreparedRequest {
 export async function prepareExport(
   context: Context,
   typed: string,
-  { names, how, exclusions: list, maxRejects, force, path, onWhole }: Preparation,
+  { names, how, exclusions: list, maxRejects, force, path, words, onWhole }: Preparation,
 ): Promise<PreparedRequest> {
   const files = await PreparedFiles.begin(context, typed, names, force);
   try {
     const file = path ?? (typed === '-' ? await copyInput(context) : resolvePath(context, typed));
     const exclusions = list === undefined ? undefined : await openExclusions(context, list);
-    const prepared = await readExport(context, typed, file, { files, how: { ...how, exclusions }, maxRejects });
-    onWhole?.(await files.seal());
+    const prepared = await readExport(context, typed, file, { files, how: { ...how, exclusions }, maxRejects, words });
+    onWhole?.(await files.seal(), prepared);
     const request = await files.finish();
     if (names.request === '-') await copyOut(context, files.path('request'), names.request);
     explainPrepared(context, prepared, request, names);
@@ -66,7 +68,7 @@ async function openExclusions(context: Context, typed: string): Promise<Exclusio
   return Exclusions.open(file);
 }
 
-interface Reading extends Pick<Preparation, 'how' | 'maxRejects'> {
+interface Reading extends Pick<Preparation, 'how' | 'maxRejects' | 'words'> {
   readonly files: PreparedFiles;
 }
 
@@ -74,7 +76,7 @@ async function readExport(
   context: Context,
   typed: string,
   file: string,
-  { files, how, maxRejects = { rows: 0 } }: Reading,
+  { files, how, maxRejects = NONE, words }: Reading,
 ): Promise<Prepared> {
   return readWithProgress(context, 'prepare', file, async (pieces, shown) => {
     const prepared = await prepareRequest(pieces, files.outputs(), { ...how, ...shown });
@@ -84,9 +86,11 @@ async function readExport(
     }
     return prepared;
   }).catch(async (error: unknown) => {
-    throw (await wrongFileError(error, typed, file)) ?? suggestMap(error, typed);
+    throw (await wrongFileError(error, typed, file)) ?? suggestMap(error, typed, words);
   });
 }
+
+const NONE: RejectLimit = { rows: 0, words: '0' };
 
 /** Returns whether the limit allows the request to be written without the refused rows. */
 function isWithinLimit({ rows, problemCount, isUnusable, changes }: Prepared, limit: RejectLimit): boolean {
@@ -104,12 +108,12 @@ async function wrongFileError(error: unknown, typed: string, file: string): Prom
 }
 
 /** Adds the --map option to an error about a column that could not be identified. Returns other errors unchanged. */
-function suggestMap(error: unknown, typed: string): unknown {
+function suggestMap(error: unknown, typed: string, words: readonly string[]): unknown {
   const column = isSvcError(error, 'refused_input') ? error.facts?.['needs'] : undefined;
   if (!isSvcError(error) || typeof column !== 'string') return error;
   return new SvcError(error.code, `${typed === '-' ? STANDARD_INPUT : typed}: ${error.message}`, {
     hint: 'Nothing was written. Name the column:',
-    next: ['au', 'prepare', typed, '--map', `${column}=NAME`],
+    next: [...words, '--map', `${column}=NAME`],
     facts: error.facts,
   });
 }

@@ -28,14 +28,14 @@ export const exportParameters = {
   ),
 } as const;
 
-/** The largest number of rows that may be left out, or their largest share of all rows. */
-export type RejectLimit = Readonly<{ share: number } | { rows: number }>;
+/** The largest number of rows that may be left out, or their largest share of all rows, and the limit as typed. */
+export type RejectLimit = Readonly<({ share: number } | { rows: number }) & { words: string }>;
 
 function parseLimit(typed: string): RejectLimit {
   const [, number, percent] = /^(\d{1,9}(?:\.\d{1,6})?)(%)?$/.exec(typed.trim()) ?? [];
   const limit = Number(number);
-  if (percent !== undefined && limit <= 100) return { share: limit / 100 };
-  if (percent === undefined && Number.isInteger(limit)) return { rows: limit };
+  if (percent !== undefined && limit <= 100) return { share: limit / 100, words: typed.trim() };
+  if (percent === undefined && Number.isInteger(limit)) return { rows: limit, words: typed.trim() };
   throw new SvcError('usage', 'must be a share such as 1%, or a number of rows');
 }
 

@@ -75,16 +75,21 @@ export async function showResults(
   failOn?: Threshold,
 ): Promise<void> {
   const results = await countedResults(record, actionsOf(context, []));
-  const warning = warningOf(context, record, results.codes);
-  const trend = await trendOf(context, record, results);
-  for (const odd of [warning, trend?.jump]) if (odd !== undefined) context.notices.warn(odd);
-  if (trend) context.notices.note(trend.text);
+  await noteOddities(context, record, results);
   const done = { ...submissionOf(record), results };
   if (isDrawn(context)) {
     await print({ ...done, results: { file: results.file } });
     await drawResults(context, done.rows, results);
   } else await print(done);
   checkThreshold(results, record.input.rows, failOn);
+}
+
+/** Warns of results that are wrong as a whole or differ much from the last cycle, and compares them with it. */
+export async function noteOddities(context: Context, record: RunRecord, results: Results): Promise<void> {
+  const warning = warningOf(context, record, results.codes);
+  const trend = await trendOf(context, record, results);
+  for (const odd of [warning, trend?.jump]) if (odd !== undefined) context.notices.warn(odd);
+  if (trend) context.notices.note(trend.text);
 }
 
 /** Counts the results of a run. `actions` are the operator's choices for result codes. */
@@ -125,7 +130,7 @@ export function checkThreshold({ file, errors, warned, unknown }: Results, rows:
 }
 
 /** Draws the results as a chart with one bar per result code and its action. */
-async function drawResults(
+export async function drawResults(
   { palette, unicode, plain, out }: Context,
   rows: number,
   { updated, warned, errors, unknown, unchanged, codes }: Results,

@@ -106,20 +106,20 @@ const MOST_TO_FIX = parseThreshold('err=20%');
 
 /** Limits the rows that need fixing in the written file. @throws SvcError `threshold` for too many */
 export function requireFewToFix(
-  { file, rows, groups }: Pick<NextRequest, 'file' | 'rows' | 'groups'>,
+  { file, rows, fix }: { readonly file: string; readonly rows: number; readonly fix: number },
   results: string,
   { share }: Threshold = MOST_TO_FIX,
 ): void {
-  if (groups.fix <= rows * share) return;
+  if (fix <= rows * share) return;
   const name = file === '-' ? 'the next request' : file;
-  const percent = fixedPercent(groups.fix / rows);
+  const percent = fixedPercent(fix / rows);
   throw new SvcError(
     'threshold',
-    `${formatNumber(groups.fix)} of ${countText(rows, 'row')} of ${name} (${percent}) need fixing before they are submitted again`,
+    `${formatNumber(fix)} of ${countText(rows, 'row')} of ${name} (${percent}) need fixing before they are submitted again`,
     {
       hint: 'Each row is billed again. See which rows, or allow a larger share with --fail-on, such as err=50%:',
       next: ['au', 'report', results],
-      facts: { fix: groups.fix, rows },
+      facts: { fix, rows },
     },
   );
 }

@@ -41,7 +41,7 @@ import {
 import { TenantProof, type TenantRelation } from './tenant-proof.ts';
 
 /** The options of `au submit` that select the run of a file. */
-interface RunChoice {
+export interface RunChoice {
   readonly again: boolean;
   readonly runDir: string | undefined;
   readonly cycle: string | undefined;

@@ -49,15 +49,18 @@ export async function decideSubmission(context: Context, finder: RunFinder, inpu
   return (await confirmUpload(context, choice)) ? { kind: 'send', choice, out } : { kind: 'declined' };
 }
 
-/** Uploads what is left of a submitted run, which the caller must have locked. Says what the run is if nothing is left. */
-export async function uploadSubmitted(context: Context, run: RunDirectory): Promise<void> {
+/**
+ * Uploads what is left of a submitted run, which the caller must have locked. Says what the run is if nothing is left.
+ * With `pollOnce`, an upload in doubt is polled once, without waiting for its end.
+ */
+export async function uploadSubmitted(context: Context, run: RunDirectory, { pollOnce = false } = {}): Promise<void> {
   const { record } = run;
   if (statusOf(record) === 'completed')
     return context.notices.note(
       `this file was already submitted ${submittedAt(context, record)} (${record.id}, completed); nothing was sent`,
     );
   if (record.parts.some(({ job }) => job !== undefined)) context.notices.note(`resuming ${record.id}`);
-  await uploadRun(context, run, { ...RETRIES, isCompared: true });
+  await uploadRun(context, run, { ...RETRIES, isCompared: true, pollOnce });
 }
 
 /** Returns the recorded output path if its directory exists here, because the run may come from another machine. */

@@ -1,0 +1,206 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import * as z from 'zod/mini';
+import { refuseNewer, SvcError } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/files/directory.ts';
+import { removeOrphanedTemporaries, writeFileAtomicSync } from '../../base/files/draft.ts';
+import { withLock } from '../../base/files/lock.ts';
+import { readRegularFileSync } from '../../base/files/read.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { resolvePath } from '../../cli/app/typed-path.ts';
+import { hashFile } from '../../client/transfer/source.ts';
+import { parsedJson } from '../../schema/json-value.ts';
+import { keepFileOf } from '../results/kept-columns.ts';
+
+/** A request of a cycle, and how far it is. Another export within the cycle begins another one. */
+export interface Refreshed {
+  /** The name of the export as typed. */
+  export: string;
+  /** The SHA-256 of the export in hexadecimal. */
+  export_sha256: string;
+  /** The options that say how the export was read, as words. */
+  options: string[];
+  /** The SHA-256 of the request file in hexadecimal. */
+  request_sha256: string;
+  /** The number of rows in the request file. */
+  rows: number;
+  /** The id or directory of its run. */
+  run?: string | undefined;
+  /** Files that did not exist before, and so belong to the refresh. */
+  own: string[];
+  /** The SHA-256 of the results in the report. */
+  report_of?: string | undefined;
+  /** The next request: the results that it was made of, its rows, and how many of them need fixing. */
+  next?: { results_sha256: string; rows: number; fix: number; excluded: number } | undefined;
+}
+
+/** The files of a request, as the operator may type them. */
+export interface RefreshFiles {
+  readonly request: string;
+  readonly keep: string;
+  readonly rejects: string;
+  readonly results: string;
+  readonly report: string;
+  readonly next: string;
+}
+
+const RECORD = 'refresh.json';
+const LOCK = '.refresh.lock';
+
+const refreshSchema = z.looseObject({
+  version: z.literal(1),
+  cycle: z.string(),
+  requests: z.array(
+    z.looseObject({
+      export: z.string(),
+      export_sha256: z.string(),
+      options: z.array(z.string()),
+      request_sha256: z.string(),
+      rows: z.int(),
+      run: z.optional(z.string()),
+      own: z.array(z.string()),
+      report_of: z.optional(z.string()),
+      next: z.optional(z.looseObject({ results_sha256: z.string(), rows: z.int(), fix: z.int(), excluded: z.int() })),
+    }),
+  ),
+});
+
+/**
+ * The directory of one cycle, below the directory of all cycles. It has a record of its requests, which is written
+ * before each step, so that the same command goes on after a crash.
+ */
+export class RefreshDirectory {
+  /** The list of exclusions, which all cycles share, as the operator may type it. */
+  readonly exclusions: string;
+  readonly cycle: string;
+  readonly #context: Context;
+  /** As the operator may type it. */
+  readonly #path: string;
+  #requests: Refreshed[] = [];
+
+  constructor(context: Context, parent: string, cycle: string) {
+    this.#context = context;
+    this.cycle = cycle;
+    this.exclusions = path.join(parent, 'exclusions.csv');
+    this.#path = path.join(parent, cycle);
+  }
+
+  /** All requests of the cycle, oldest first. */
+  get requests(): readonly Refreshed[] {
+    return this.#requests;
+  }
+
+  /**
+   * Reads the record, and runs `work` while no other process works in this directory. A directory in which nothing was
+   * written is removed again.
+   * @throws SvcError `pending` if another process works in it, `config` for a damaged record
+   */
+  async hold(work: () => Promise<void>): Promise<void> {
+    const directory = this.#resolve(this.#path);
+    const made = [directory, path.dirname(directory)].filter((each) => !fs.existsSync(each));
+    makeDirectory(directory);
+    try {
+      await withLock(
+        path.join(directory, LOCK),
+        this.#context.system,
+        async () => {
+          removeOrphanedTemporaries(path.join(directory, RECORD));
+          this.read();
+          await work();
+        },
+        { waitMs: 0, what: `the refresh of cycle ${this.cycle} in ${this.#path}` },
+      );
+    } finally {
+      for (const each of made) removeEmpty(each);
+    }
+  }
+
+  /** Reads the record. @throws SvcError `config` if it is damaged */
+  read(): void {
+    const file = path.join(this.#path, RECORD);
+    if (!fs.existsSync(this.#resolve(file))) return;
+    const content = parsedJson(readRegularFileSync(this.#resolve(file)));
+    refuseNewer(content, 1, file);
+    const parsed = refreshSchema.safeParse(content);
+    if (!parsed.success || parsed.data.cycle !== this.cycle)
+      throw new SvcError('config', `${file} is not the record of a refresh of cycle ${this.cycle}`, {
+        hint: 'Nothing was changed. Restore the file from a copy, or name another directory with --out-dir.',
+        facts: { file },
+      });
+    this.#requests = parsed.data.requests;
+  }
+
+  /** Writes the record and flushes it. */
+  save(): void {
+    const text = `${JSON.stringify({ version: 1, cycle: this.cycle, requests: this.#requests }, null, 2)}\n`;
+    writeFileAtomicSync(this.#resolve(path.join(this.#path, RECORD)), text);
+  }
+
+  /** Records a request at its place: the place after all others, or that of one that was never submitted. */
+  put(place: number, request: Refreshed): void {
+    this.#requests[place] = request;
+    this.save();
+  }
+
+  /** Returns the names of a request's files. The first request of a cycle has no number in its names. */
+  filesOf(place: number): RefreshFiles {
+    const mark = place === 0 ? '' : `-${place + 1}`;
+    const named = (stem: string, extension: string): string => path.join(this.#path, `${stem}${mark}.${extension}`);
+    const request = named('request', 'csv');
+    return {
+      request,
+      keep: keepFileOf(request),
+      rejects: named('rejected', 'csv'),
+      results: named('results', 'csv'),
+      report: named('report', 'html'),
+      next: named('next', 'csv'),
+    };
+  }
+
+  /** Checks that a request that is yet to be prepared replaces no file. @throws SvcError `config` */
+  requireFree(place: number): void {
+    const { request, results, report, next } = this.filesOf(place);
+    for (const file of [request, results, report, next]) if (this.has(file)) throw this.#foreign(file);
+  }
+
+  /**
+   * Records that a file belongs to the refresh, which may then write and replace it.
+   * @throws SvcError `config` if the file exists and the refresh did not write it
+   */
+  claim(request: Refreshed, ...files: readonly string[]): void {
+    for (const file of files) {
+      const name = path.basename(file);
+      if (request.own.includes(name)) continue;
+      if (this.has(file)) throw this.#foreign(file);
+      request.own.push(name);
+    }
+    this.save();
+  }
+
+  has(file: string): boolean {
+    return fs.lstatSync(this.#resolve(file), { throwIfNoEntry: false }) !== undefined;
+  }
+
+  hash(file: string): Promise<string> {
+    return hashFile(this.#resolve(file));
+  }
+
+  #resolve(file: string): string {
+    return resolvePath(this.#context, file);
+  }
+
+  #foreign(file: string): SvcError {
+    return new SvcError('config', `${file} exists, and this refresh did not write it`, {
+      hint: 'Nothing was changed. Move the file away, or name another directory with --out-dir.',
+      facts: { file },
+    });
+  }
+}
+
+function removeEmpty(directory: string): void {
+  try {
+    fs.rmdirSync(directory);
+  } catch {
+    // It contains files.
+  }
+}

@@ -1,0 +1,310 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { withLock } from '../../../src/base/files/lock.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { openQuickDesk, type QuickDesk } from './support.ts';
+
+const ROWS = exampleRequestFile().trimEnd().split('\n').slice(1);
+const HEADER = 'Card Ref;Customer;Valid Until';
+const CYCLE = 'refresh/2026-12';
+const MORE = '0b1c2d3e-4f50-4a61-8b72-9c83ad94be05;C-99;11/2031';
+/** Every result code occurs among the test cards, so more rows than usual end in an error. */
+const ENOUGH = ['--fail-on', 'err=60%'];
+
+function exportOf(rows: readonly string[] = ROWS, ...more: readonly string[]): string {
+  const lines = rows.map((row, index) => {
+    const [token = '', year = '', month = ''] = row.split(',');
+    return `${token};C-${index};${month === '' ? '' : `${month}/20${year}`}`;
+  });
+  return [HEADER, ...lines, ...more, ''].join('\r\n');
+}
+
+/** A desk with an export, and a function that runs the refresh of it with further words. */
+async function openRefresh(options: Parameters<typeof openQuickDesk>[0] = {}) {
+  const desk = await openQuickDesk(options);
+  rmSync(desk.home.file('tokens.csv'));
+  writeFileSync(desk.home.file('export.csv'), exportOf());
+  const refresh = (...words: string[]) =>
+    desk.svc(['au', 'refresh', 'export.csv', '--cycle', '2026-12', '--map', 'token=Card Ref', ...words]);
+  const read = (name: string): string => readFileSync(desk.home.file(join(CYCLE, name)), 'utf8');
+  return { desk, refresh, read };
+}
+
+function rowOf({ stdout }: HereResult): Record<string, unknown> {
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+/** The commands that a refresh named, one for each step that it did. */
+function commandsOf({ stderr }: HereResult): string[] {
+  return [...stderr.matchAll(/^step \d of 5, \w+:\n {2}svc (.+)$/gm)].map(([, words = '']) => words);
+}
+
+function filesIn({ home }: Pick<QuickDesk, 'home'>, directory = CYCLE): string[] {
+  return readdirSync(home.file(directory)).toSorted();
+}
+
+describe('svc au refresh', () => {
+  it('svc au refresh takes an export to the results, the report and the next request, and names the command of each step', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    const done = await refresh('--keep', 'Customer', ...ENOUGH);
+    expect(done.code, done.stderr).toBe(0);
+    expect(rowOf(done)).toMatchObject({
+      cycle: '2026-12',
+      status: 'completed',
+      rows: ROWS.length,
+      run: desk.runIds()[0],
+      request: `${CYCLE}/request.csv`,
+      results: `${CYCLE}/results.csv`,
+      report: `${CYCLE}/report.html`,
+      next: `${CYCLE}/next.csv`,
+      exclusions: 'refresh/exclusions.csv',
+    });
+    expect(read('request.csv').split('\n').slice(1)).toEqual([...ROWS, '']);
+    const files = [
+      'next.csv',
+      'next.keep.csv',
+      'refresh.json',
+      'report.html',
+      'request.csv',
+      'request.keep.csv',
+      'results.csv',
+    ];
+    expect(filesIn(desk)).toEqual(files);
+    for (const file of files) expect(statSync(desk.home.file(join(CYCLE, file))).mode & 0o777, file).toBe(0o600);
+    const commands = commandsOf(done);
+    expect(commands.map((line) => line.split(' ')[1])).toEqual(['prepare', 'submit', 'wait', 'report', 'next']);
+    // The command of a step does the same by itself.
+    const next = read('next.csv');
+    rmSync(desk.home.file(`${CYCLE}/next.csv`));
+    rmSync(desk.home.file(`${CYCLE}/next.keep.csv`));
+    expect((await desk.svc(`${commands[4]} --fail-on err=60%`)).code).toBe(0);
+    expect(read('next.csv')).toBe(next);
+  });
+
+  it('svc au refresh does nothing twice: the same command again reads what is there and sends nothing', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    const first = await refresh(...ENOUGH);
+    const before = filesIn(desk).map((name) => read(name));
+    const again = await refresh(...ENOUGH);
+    expect(again.code, again.stderr).toBe(0);
+    expect(rowOf(again)).toEqual(rowOf(first));
+    expect(filesIn(desk).map((name) => read(name))).toEqual(before);
+    expect(again.stderr).toContain('step 5 of 5, next: done before');
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('svc au refresh ends with 11 with --no-wait, and the same command goes on, even without the export and the request file', async () => {
+    const { desk, refresh, read } = await openRefresh({ processingMs: 3_600_000 });
+    const begun = await refresh('--no-wait', ...ENOUGH);
+    expect(begun.code, begun.stderr).toBe(11);
+    expect(rowOf(begun)).toMatchObject({ status: 'pending', rows: ROWS.length, results: null, next: null });
+    expect(errorIn(begun)).toMatchObject({
+      next: expect.stringContaining('svc au refresh export.csv --cycle 2026-12') as string,
+      alternatives: ['svc au sync'],
+    });
+    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
+    const request = read('request.csv');
+    rmSync(desk.home.file('export.csv'));
+    rmSync(desk.home.file(`${CYCLE}/request.csv`));
+    const done = await refresh(...ENOUGH);
+    expect(done.code, done.stderr).toBe(0);
+    expect(done.stderr).toContain('export.csv is gone: its request was prepared before');
+    expect(read('request.csv')).toBe(request);
+    expect(rowOf(done)).toMatchObject({ status: 'completed', next: `${CYCLE}/next.csv` });
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('svc au refresh goes on where svc au sync got the results', async () => {
+    const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
+    expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
+    await desk.clock.advance(120_000);
+    expect(await desk.svc('au sync')).toMatchObject({ code: 0 });
+    const done = await refresh('--no-wait', ...ENOUGH);
+    expect(done.code, done.stderr).toBe(0);
+    expect(filesIn(desk)).toContain('report.html');
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('svc au refresh prepares again after the export was mended, and sends nothing of the refused one', async () => {
+    const { desk, refresh } = await openRefresh();
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, 'x;C;soon'));
+    const refused = await refresh();
+    expect(refused.code).toBe(13);
+    expect(existsSync(desk.home.file('refresh'))).toBe(false);
+    writeFileSync(desk.home.file('export.csv'), exportOf());
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('svc au refresh names itself when a column is not recognized', async () => {
+    const { desk } = await openRefresh();
+    writeFileSync(desk.home.file('export.csv'), 'Ref;Customer\na;b\n');
+    const refused = await desk.svc('au refresh export.csv --cycle 2026-12');
+    expect(refused.code).toBe(13);
+    expect(errorIn(refused)['next']).toBe('svc au refresh export.csv --cycle 2026-12 --map token=NAME');
+  });
+
+  it('svc au refresh submits only new rows of another export in the same cycle, in files with a number', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const first = read('results.csv');
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+    const second = await refresh('--fail-on', 'err=100%');
+    expect(second.code, second.stderr).toBe(0);
+    expect(rowOf(second)).toMatchObject({ rows: 1, request: `${CYCLE}/request-2.csv`, next: `${CYCLE}/next-2.csv` });
+    expect(commandsOf(second)[1]).toContain('--only-new');
+    expect(second.stderr).toContain('rows on the list of exclusions left out: 7 rows');
+    expect(read('results.csv')).toBe(first);
+    expect(desk.uploads()).toBe(2);
+    // The first export is recognized, and nothing of it is sent again.
+    writeFileSync(desk.home.file('export.csv'), exportOf());
+    expect(rowOf(await refresh(...ENOUGH))).toMatchObject({ request: `${CYCLE}/request.csv`, status: 'completed' });
+    // An export without new rows ends well and costs nothing.
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 5)));
+    const none = await refresh();
+    expect([none.code, rowOf(none)['status']]).toEqual([0, 'nothing_new']);
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it('svc au refresh finishes an earlier request of the cycle before it goes on with another export', async () => {
+    const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
+    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+    const both = await refresh('--no-wait', '--fail-on', 'err=100%');
+    expect(both.code).toBe(11);
+    expect(both.stderr).toContain(`going on with ${CYCLE}/request.csv of this cycle`);
+    await desk.clock.advance(120_000);
+    const done = await refresh('--no-wait', '--fail-on', 'err=100%');
+    expect(done.code, done.stderr).toBe(0);
+    expect(filesIn(desk)).toEqual(expect.arrayContaining(['next.csv', 'next-2.csv', 'report.html', 'report-2.html']));
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it.each(['request.csv', 'results.csv', 'report.html', 'next.csv'])(
+    'svc au refresh refuses a directory with a %s that it did not write, before it does anything',
+    async (name) => {
+      const { desk, refresh, read } = await openRefresh();
+      mkdirSync(desk.home.file(CYCLE), { recursive: true });
+      writeFileSync(desk.home.file(join(CYCLE, name)), 'mine');
+      const refused = await refresh();
+      expect([refused.code, errorIn(refused)]).toEqual([3, expect.objectContaining({ file: `${CYCLE}/${name}` })]);
+      expect([filesIn(desk), read(name), desk.uploads()]).toEqual([[name], 'mine', 0]);
+    },
+  );
+
+  it.each(['report.html', 'next.csv'])(
+    'svc au refresh never replaces a %s that appeared while the job was pending',
+    async (name) => {
+      const { desk, refresh, read } = await openRefresh({ processingMs: 60_000 });
+      expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
+      writeFileSync(desk.home.file(join(CYCLE, name)), 'mine');
+      await desk.clock.advance(120_000);
+      expect(await refresh(...ENOUGH)).toMatchObject({ code: 3 });
+      expect(read(name)).toBe('mine');
+    },
+  );
+
+  it('svc au refresh refuses a request file that was changed after it was prepared', async () => {
+    const { desk, refresh, read } = await openRefresh({
+      intercept: (_incoming, outgoing) => outgoing.writeHead(403).end(),
+    });
+    expect(await refresh()).toMatchObject({ code: 4 });
+    writeFileSync(desk.home.file(`${CYCLE}/request.csv`), read('request.csv').split('\n').slice(0, 3).join('\n'));
+    const refused = await refresh();
+    expect([refused.code, errorIn(refused)['message']]).toEqual([
+      3,
+      `${CYCLE}/request.csv was changed after it was prepared`,
+    ]);
+  });
+
+  it('svc au refresh ends with 10 after the report when --fail-on is met, and makes the next request once it is not', async () => {
+    const { desk, refresh } = await openRefresh();
+    const met = await refresh('--fail-on', 'err=1%');
+    expect(met.code).toBe(10);
+    expect(rowOf(met)).toMatchObject({ report: `${CYCLE}/report.html`, next: null });
+    expect(filesIn(desk)).not.toContain('next.csv');
+    // Without --fail-on, the share of rows in the next request that need fixing has a limit too.
+    const toFix = await refresh();
+    expect([toFix.code, errorIn(toFix)['code'], filesIn(desk).includes('next.csv')]).toEqual([10, 'threshold', true]);
+    expect(await refresh()).toMatchObject({ code: 10 });
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('svc au refresh ends with 6 at rows of a run that it did not begin, and goes on with --only-new', async () => {
+    const { desk, refresh } = await openRefresh();
+    writeFileSync(desk.home.file('few.csv'), exampleRequestFile().split('\n').slice(0, 4).join('\n'));
+    expect(await desk.svc('au submit few.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+    const shared = await refresh();
+    expect(shared.code).toBe(6);
+    expect(errorIn(shared)['next']).toMatch(/^svc au refresh export\.csv .* --only-new$/);
+    expect(desk.uploads()).toBe(1);
+    const rest = await refresh('--only-new', ...ENOUGH);
+    expect([rest.code, rowOf(rest)['rows']]).toEqual([0, ROWS.length - 3]);
+  });
+
+  it('svc au refresh leaves tokens of earlier cycles out of a later request', async () => {
+    const { desk, refresh } = await openRefresh();
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const later = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref', ...ENOUGH];
+    await desk.clock.advance(31 * 86_400_000);
+    const next = await desk.svc(later);
+    expect(next.code, next.stderr).toBe(0);
+    expect(rowOf(next)).toMatchObject({ rows: ROWS.length - 7 });
+    expect(next.stderr).toContain('in brackets, cycle 2026-12: updated');
+  });
+
+  it('svc au refresh ends with 11 while another process works in its directory', async () => {
+    const { desk, refresh } = await openRefresh();
+    mkdirSync(desk.home.file(CYCLE), { recursive: true });
+    const host = {
+      pid: process.pid,
+      isAlive: () => true,
+      clock: new FakeClock(),
+      signal: new AbortController().signal,
+    };
+    const held = await withLock(desk.home.file(`${CYCLE}/.refresh.lock`), host, () => refresh());
+    expect(held.code).toBe(11);
+    expect(errorIn(held)).toMatchObject({ code: 'pending', held_by: process.pid });
+    expect(desk.uploads()).toBe(0);
+  });
+
+  it('svc au refresh shows with --dry-run what it would submit, writes nothing and sends nothing', async () => {
+    let requests = 0;
+    const { desk, refresh } = await openRefresh({
+      intercept: (_incoming, _outgoing, proceed) => {
+        requests += 1;
+        proceed();
+      },
+    });
+    const plan = await refresh('--dry-run');
+    expect(plan.code, plan.stderr).toBe(0);
+    expect(rowOf(plan)).toMatchObject({ file: `${CYCLE}/request.csv`, rows: ROWS.length, job_count: 1 });
+    expect([existsSync(desk.home.file('refresh')), requests]).toEqual([false, 0]);
+  });
+
+  it('svc au refresh asks for a cycle, and refuses the record of another one', async () => {
+    const { desk, refresh } = await openRefresh();
+    const without = await desk.svc('au refresh export.csv');
+    expect(without.code).toBe(2);
+    expect(errorIn(without)['next']).toMatch(/^svc au refresh export\.csv --cycle \d{4}-\d\d$/);
+    mkdirSync(desk.home.file(CYCLE), { recursive: true });
+    for (const record of ['{', '{"version":1,"cycle":"2026-11","requests":[]}', '{"version":2}']) {
+      writeFileSync(desk.home.file(`${CYCLE}/refresh.json`), record);
+      expect((await refresh()).code, record).toBe(3);
+    }
+    expect(desk.uploads()).toBe(0);
+  });
+
+  it('svc au refresh reads an export from standard input', async () => {
+    const { desk } = await openRefresh();
+    const words = ['au', 'refresh', '-', '--cycle', '2026-12', '--map', 'token=Card Ref', ...ENOUGH];
+    const done = await desk.svc(words, {}, exportOf());
+    expect(done.code, done.stderr).toBe(0);
+    expect(await desk.svc(words, {}, exportOf())).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(1);
+  });
+});
