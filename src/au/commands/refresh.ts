@@ -49,10 +49,10 @@ const parameters = {
   export: argument('<export|->', 'a CSV export of tokens, or - for standard input', text),
   cycle: value('--cycle <name>', 'name of this refresh, such as 2026-12', cycleName),
   ...exportParameters,
-  outDir: value('--out-dir <dir>', 'where to keep the files, in a directory for each cycle (default: refresh)', text),
-  noWait: flag('--no-wait', 'ask once, and end with 11 while a job is pending; the same command goes on later'),
-  onlyNew: flag('--only-new', 'leave out rows that another run of the cycle has, whoever submitted them'),
-  dryRun: flag('--dry-run', 'read the export and show what would be submitted; nothing is written or sent'),
+  outDir: value('--out-dir <dir>', 'directory for all cycles (default: refresh)', text),
+  noWait: flag('--no-wait', 'poll once, and end with 11 while a job is pending'),
+  onlyNew: flag('--only-new', 'leave out rows that any other run of the cycle has'),
+  dryRun: flag('--dry-run', 'show what would be submitted; write and send nothing'),
   noUnrecordedJobs: noUnrecordedJobsParameter,
   otherJob: otherJobParameter,
   action: actionParameter,
@@ -64,10 +64,11 @@ type Typed = Input<typeof parameters>;
 
 export const refresh = defineCommand({
   description:
-    'Does what svc au prepare, submit, wait, report and next do, one after the other, and names the command that does each step alone. The same command goes on with the step that was not completed, after a crash or a time limit, and even if the export was deleted. Below --out-dir, a directory for each cycle contains request.csv, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. Another export in the same cycle submits only the rows that are new, and its files have a number. A file of such a name that the refresh did not write is never replaced.',
+    'Does what svc au prepare, submit, wait, report and next do, one after the other. The same command goes on with the step that was not completed, even without the export.',
+  details:
+    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains request.csv, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. Another export in the same cycle submits only the rows that are new, and its files have a number. A file of such a name that the refresh did not write is never replaced.',
   examples: [
     ['svc au refresh export.csv --cycle 2026-12', 'from the export to the next request'],
-    ['svc au refresh export.csv --cycle 2026-12 --map token="Card Ref"', 'name a column that svc does not recognize'],
     ['svc au refresh export.csv --cycle 2026-12 --no-wait', 'from cron or CI: exit code 11 while a job is pending'],
     [
       'svc au refresh export.csv --cycle 2026-12 --fail-on err=5%',
