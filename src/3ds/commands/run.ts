@@ -4,7 +4,7 @@ import { type Context, defineCommand, dryRunParameter, Preview, type Result } fr
 import { choice, type Input, suggesting, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
-import { text, type ValueParser } from '../../cli/app/value-parsers.ts';
+import { didYouMean, text, type ValueParser } from '../../cli/app/value-parsers.ts';
 import { outcomeExamples } from '../../schema/three-ds/outcome-words.ts';
 import { AUTHENTICATION_STATUS_CODES, AUTHENTICATION_STATUSES, SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { bodyParameters } from '../body.ts';
@@ -27,12 +27,15 @@ const tokenId: ValueParser<string> = (typed) => {
 
 const expectation: ValueParser<string> = (typed) => {
   if (isExpectation(typed)) return typed;
-  throw new SvcError('usage', `must be ${AUTHENTICATION_STATUSES.join(', ')}, or an HTTP status such as 424`);
+  throw new SvcError('usage', `must be ${AUTHENTICATION_STATUSES.join(', ')}, or an HTTP status such as 424`, {
+    hint: didYouMean(typed, AUTHENTICATION_STATUSES),
+  });
 };
 
 const reasonName: ValueParser<string> = (typed) => {
   if (REASONS.includes(typed)) return typed;
-  throw new SvcError('usage', 'must be a status reason or a cancel reason', { next: ['3ds', 'explain'] });
+  const hint = didYouMean(typed, REASONS);
+  throw new SvcError('usage', 'must be a status reason or a cancel reason', { hint, next: ['3ds', 'explain'] });
 };
 
 const outcomeText: ValueParser<string> = (typed) => {

@@ -21,8 +21,10 @@ export function isShowable(word: string, known: Iterable<string> = []): boolean 
   return /^[\x21-\x7e]+$/.test(word) && Array.from(known).some((name) => editDistance(word, name) <= 2);
 }
 
-/** Finds the candidate most similar to a mistyped word; undefined when none is similar enough. */
+/** Finds the candidate that a typed word begins or is most similar to; undefined when none is similar enough. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const begun = word.length < 3 ? [] : Array.from(candidates).filter((one) => one.startsWith(word));
+  if (begun.length === 1) return begun[0];
   let best: string | undefined;
   let bestDistance = Math.min(3, Math.ceil(word.length / 3)) + 1;
   for (const candidate of candidates) {

@@ -116,7 +116,7 @@ function isPaged({ command: { paged }, input }: RunRequest): boolean {
 // A program that typed `-o json` expects its usage error as JSON too.
 function outputIn(argv: readonly string[]): string | undefined {
   const at = argv.findIndex((word) => word === '-o' || word === '--output');
-  const joined = argv.find((word) => word.startsWith('--output='))?.slice('--output='.length);
+  const joined = argv.map((word) => /^(?:--output=|-o=?)(?=.)(.*)/.exec(word)?.[1]).find(Boolean);
   const word = at === -1 ? joined : argv[at + 1];
   return OUTPUT_FORMATS.find((format) => format === word);
 }

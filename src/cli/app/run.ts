@@ -1,6 +1,6 @@
 import { Argument, Command as Parser, CommanderError, Option } from 'commander';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { nearest, typedOption, typedWord } from '../../base/security/typed-word.ts';
+import { isShowable, nearest, typedWord } from '../../base/security/typed-word.ts';
 import type { System } from '../../base/system.ts';
 import { writePlain } from '../output/output.ts';
 import { type Command, type Entry, type Group, isGroup, type Program } from './command.ts';
@@ -59,10 +59,12 @@ interface Position {
  */
 export async function parse(argv: readonly string[], program: Program): Promise<Invocation> {
   const { tree } = program;
-  const topic = argv[0] === 'help' && argv.length === 2 ? (argv[1] ?? '') : '';
-  if (isTopic(topic)) return helpOn({ kind: 'topic', topic }, argv);
-  const names = tree.map(({ name }) => name);
-  if (/^\w/.test(topic) && !names.includes(topic)) throw noHelpOn(topic, [...names, ...Object.keys(TOPICS)]);
+  if (argv[0] === 'help') {
+    const firstOption = argv.findIndex((word) => word.startsWith('-'));
+    const [topic = '', ...more] = argv.slice(1, firstOption === -1 ? undefined : firstOption);
+    if (isTopic(topic) && more.length === 0) return helpOn({ kind: 'topic', topic }, argv);
+    await requireHelp([topic, ...more].filter(Boolean), tree);
+  }
   const root = createParser();
   const globals = declare(root, GLOBAL_PARAMETERS);
   const about = { kind: 'tool', tree } as const;
@@ -80,7 +82,11 @@ export async function parse(argv: readonly string[], program: Program): Promise<
   } catch (error) {
     if (isHelp(error, 'commander.help') && position.parser === root)
       return runOf(await program.welcome.load(), '', {}, globals);
-    if (!isHelp(error, 'commander.help', 'commander.helpDisplayed')) throw parseError(error, position);
+    if (!isHelp(error, 'commander.help', 'commander.helpDisplayed')) {
+      const { explainMistake } = await import('./mistake.ts');
+      const parameters = position.about.kind === 'command' ? position.about.command.parameters : {};
+      throw await explainMistake(error, { ...position, tree, parameters, argv });
+    }
     return helpOn(position.about, argv);
   }
   // This handles `help` after options, as in `svc --sandbox help logs`.
@@ -181,9 +187,16 @@ function toOption(parameter: Parameter<unknown>): Option {
   const option = new Option(syntax).conflicts([...conflicts]);
   if (!option.negate) option.default(parameter.default);
   if (kind === 'flag') return option;
-  if (choices) return option.choices(choices);
+  if (choices) return withoutSign(option.choices(choices));
   const read = named(parameter, optionWords(parameter).at(-1) ?? '');
-  return option.argParser(kind === 'repeated' ? collected(read) : (text: string) => read(text));
+  return withoutSign(option.argParser(kind === 'repeated' ? collected(read) : (text: string) => read(text)));
+}
+
+/** Accepts `-o=csv`, which the parser would read as the value `=csv`. */
+function withoutSign(option: Option): Option {
+  const { parseArg } = option;
+  if (option.short === undefined || parseArg === undefined) return option;
+  return option.argParser((text: string, before: unknown) => parseArg(text.replace(/^=/, ''), before));
 }
 
 function collected(read: (text: string) => unknown): (text: string, before: unknown) => unknown[] {
@@ -197,90 +210,32 @@ function named(parameter: Parameter<unknown>, name: string): (text: string) => u
       return parameter.parse(text);
     } catch (error) {
       if (!isSvcError(error, 'usage')) throw error;
-      throw new SvcError('usage', `${name} ${error.message}`, { hint: error.hint });
+      // A value that may be a secret is left out.
+      const typed = /^must (?!not )/.test(error.message) && isShowable(text) ? `, not "${text}"` : '';
+      const { hint, next } = error;
+      throw new SvcError('usage', `${name} ${error.message}${typed}`, { hint, next });
     }
   };
 }
 
-/**
- * Rewrites the parser's errors. They repeat typed text only if it cannot be a secret, because a key pasted into the
- * wrong place must not be shown (R05). Suggestions contain only names that svc knows.
- */
-function parseError(error: unknown, position: Position): unknown {
-  const next = [...position.words.split(' ').slice(1), '--help'];
-  if (isSvcError(error, 'usage'))
-    return new SvcError('usage', error.message, error.hint === undefined ? { next } : { hint: error.hint });
-  if (!(error instanceof CommanderError)) return error;
-  const { message, meant } = describe(error, position);
-  return new SvcError('usage', message, { next, hint: meant === undefined ? undefined : `Did you mean '${meant}'?` });
-}
-
-function noHelpOn(typed: string, names: readonly string[]): SvcError {
-  const meant = nearest(typed, names);
-  return new SvcError('usage', `no help topic ${typedWord(typed, names)}`, {
-    hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
-    next: meant === undefined ? ['help'] : ['help', meant],
-  });
-}
-
-interface Mistake {
-  readonly message: string;
-  readonly meant?: string | undefined;
-}
-
-function describe(error: CommanderError, { parser, words }: Position): Mistake {
-  const typed = parser.args[0] ?? '';
-  switch (error.code) {
-    case 'commander.unknownOption':
-      return unknownOption(error, parser, words);
-    case 'commander.unknownCommand':
-      return unknownCommand(typed, parser, words);
-    case 'commander.excessArguments':
-      return unexpectedArgument(typed, parser, words);
-    case 'commander.invalidArgument':
-      return invalidChoice(error);
-    case 'commander.conflictingOption':
-    case 'commander.missingArgument':
-    case 'commander.optionMissingArgument':
-      return { message: error.message.replace(/^error: /, '') };
-    default:
-      return { message: 'the command line could not be understood' };
+/** Checks that each word after `svc help` is in the tree. @throws SvcError `usage` for the first that is not */
+async function requireHelp(typed: readonly string[], tree: readonly Entry[]): Promise<void> {
+  let entries = tree;
+  const topics = Object.keys(TOPICS);
+  for (const [at, word] of typed.entries()) {
+    const entry = entries.find(({ name }) => name === word);
+    const names = [...entries.map(({ name }) => name), ...(at === 0 ? topics : [])];
+    if (entry === undefined) throw noHelpOn(typed.slice(0, at), word, names);
+    const node = await entry.load();
+    if (!isGroup(node)) return;
+    entries = node.commands;
   }
 }
 
-// The default command of a group takes no arguments, so an argument there is a mistyped command.
-function unexpectedArgument(typed: string, parser: Parser, words: string): Mistake {
-  const expected = parser.registeredArguments.length;
-  const group = parser.parent;
-  if (expected === 0 && group?.parent) return unknownCommand(typed, group, words.replace(/ \S+$/, ''));
-  return { message: `unexpected argument ${typedWord(parser.args[expected] ?? '')} for '${words}'` };
-}
-
-function unknownCommand(typed: string, group: Parser, words: string): Mistake {
-  const names = group.commands.map((command) => command.name());
-  const where = words === 'svc' ? '' : ` for '${words}'`;
-  return { message: `unknown command ${typedWord(typed, names)}${where}`, meant: nearest(typed, names) };
-}
-
-function unknownOption({ message }: CommanderError, parser: Parser, words: string): Mistake {
-  const typed = /unknown option '([^']*)'/.exec(message)?.[1] ?? '';
-  const known = parser.options.flatMap(({ short, long }) => [short ?? '', long ?? '']);
-  // The parser's suggestion is a name from the command tree. The rest of its message repeats typed text.
-  const suggested = /\(Did you mean (?:one of )?(-[^,?)]+)/.exec(message)?.[1];
-  return {
-    message: `unknown option ${typedOption(typed, known)} for '${words}'`,
-    meant: typed === '--json' ? '-o json' : suggested,
-  };
-}
-
-const INVALID_CHOICE =
-  /^error: (?:option '(?:-\w, )?(\S+).*?' argument|command-argument value) '(.*)' is invalid(?: for argument '(.*)')?\. Allowed choices are (.*)\.$/s;
-
-function invalidChoice({ message }: CommanderError): Mistake {
-  const [, option, typed = '', argument = '', list = ''] = INVALID_CHOICE.exec(message) ?? [];
-  const choices = list.split(', ');
-  return {
-    message: `${option ?? `<${argument}>`} must be one of ${list}, not ${typedWord(typed, choices)}`,
-    meant: nearest(typed, choices),
-  };
+function noHelpOn(before: readonly string[], typed: string, names: readonly string[]): SvcError {
+  const meant = nearest(typed, names);
+  return new SvcError('usage', `no help topic ${typedWord(typed, names)}`, {
+    hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
+    next: ['help', ...before, ...(meant === undefined ? [] : [meant])],
+  });
 }

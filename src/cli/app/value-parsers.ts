@@ -1,8 +1,15 @@
 import { SvcError } from '../../base/errors.ts';
+import { nearest } from '../../base/security/typed-word.ts';
 import { parseDuration } from '../config/values.ts';
 
 /** Parses the text of an option or argument. Throws a usage error that never repeats the text (R05). */
 export type ValueParser<T> = (text: string) => T;
+
+/** Returns a hint with the known word that a typed one is like, if there is one. */
+export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
+  const meant = nearest(typed, known);
+  return meant === undefined ? undefined : `Did you mean '${meant}'?`;
+}
 
 export const text: ValueParser<string> = (value) => {
   if (value === '') throw new SvcError('usage', 'must not be empty');
@@ -66,16 +73,20 @@ export function positiveDuration(text: string): number {
 export type Moment = (now: number) => number;
 
 const DAY_MS = 86_400_000;
+const TIME_WORDS = ['now', 'today', 'yesterday'];
 const TIME = /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}:\d{2})(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
 // Times without an offset are ambiguous, because their time zone is unknown.
 const WITHOUT_OFFSET = /^(?:\d{4}-\d{2}-\d{2}[Tt ])?\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/;
 
 /**
  * Parses a time: RFC 3339 with an offset, a date (its start in UTC), a duration ago (`2h`), `now`, or the start of
- * `today` or `yesterday` in UTC.
+ * `today` or `yesterday` in UTC, or seconds since 1970 (`@1764000000`).
  */
 export function moment(text: string): Moment {
   if (text === 'now') return (now) => now;
+  // As `date -d` and `journalctl --since` take seconds since 1970.
+  const seconds = /^@(\d{1,11})$/.exec(text)?.[1];
+  if (seconds !== undefined) return () => Number(seconds) * 1000;
   const daysAgo = ['today', 'yesterday'].indexOf(text);
   if (daysAgo !== -1) return (now) => (Math.floor(now / DAY_MS) - daysAgo) * DAY_MS;
   const ago = parseDuration(text);
@@ -86,7 +97,8 @@ export function moment(text: string): Moment {
   }
   if (!isRealTime(text)) {
     const forms = '2026-01-31T09:00:00Z, 2026-01-31 (UTC), 2h (ago), now, today or yesterday';
-    throw new SvcError('usage', `must be a time: ${forms}`);
+    const hint = /^\d{9,13}$/.test(text) ? 'Write @ before seconds since 1970.' : didYouMean(text, TIME_WORDS);
+    throw new SvcError('usage', `must be a time: ${forms}`, { hint });
   }
   const at = Date.parse(text.replace(' ', 'T'));
   return () => at;

@@ -51,7 +51,7 @@ function moveFrom({ by, at, reset }: Input<typeof clockParameters>, now: number)
     throw new SvcError('usage', 'a duration, --at and --reset cannot be combined', { hint: 'Give one of them.' });
   if (reset) return 'reset';
   if (at !== undefined) return checked({ to: at(now) }, at(now));
-  const ms = by === undefined ? undefined : parseDuration(by.slice(1));
+  const ms = by === undefined ? undefined : parseDuration(by);
   return ms === undefined ? undefined : checked({ by: ms }, now + ms);
 }
 
@@ -64,6 +64,7 @@ function checked(move: ClockMove, time: number): ClockMove {
 }
 
 function ahead(text: string): string {
-  if (text.startsWith('+') && parseDuration(text.slice(1)) !== undefined) return text;
-  throw new SvcError('usage', 'must be a plus and a duration, such as +90s, +15m, +1h30m or +7d');
+  const duration = text.replace(/^\+/, '');
+  if (parseDuration(duration) !== undefined) return duration;
+  throw new SvcError('usage', 'must be a duration, such as +90s, +15m, +1h30m or +7d');
 }

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from '../../../src/cli/app/run.ts';
+import { PROGRAM } from '../../../src/tree.ts';
+
+async function mistake(line: string): Promise<unknown> {
+  return parse(line.split(' '), PROGRAM).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe('a mistake on the command line', () => {
+  it.each([
+    ['lgos', 'logs'],
+    ['logs tial', 'logs tail'],
+    ['listen', 'events listen'],
+    ['challenge-result', '3ds challenge-result'],
+    ['3ds auth', '3ds authenticate'],
+    ['sandbox faults', 'help faults'],
+    ['logs --limt 3', 'logs --limit <n>'],
+    ['logs --from 2h', 'logs --since <time>'],
+    ['logs list --from 2h', 'logs list --since <time>'],
+    ['logs tail --tail 20', 'logs tail --last <n>'],
+    ['logs --no-color', 'logs --color never'],
+    ['-v', '--version'],
+    ['logs --json', 'logs --output json'],
+    ['logs -o jsno', 'logs --output json'],
+    ['logs -o text', 'logs --output table'],
+    ['au report results.csv -o html', 'au report --html <file>'],
+    ['au jobs --status done', 'au jobs --status completed'],
+    ['3ds template payment', '3ds template payment-transaction'],
+    ['au wait', 'au wait <job>'],
+    ['logs --since', 'logs --since <time>'],
+    ['logs tail audit', 'logs search <dir>'],
+    ['logs --api-key x', 'login'],
+    ['logs --time never', 'logs --help'],
+    ['help au sbmit', 'help au submit'],
+    ['help lgos -o table', 'help logs'],
+    ['nothing-like-it', '--help'],
+  ])('svc %s names the next command: svc %s', async (line, next) => {
+    expect(await mistake(line)).toMatchObject({ code: 'usage', next: next.split(' ') });
+  });
+
+  it.each([
+    ['logs --limit ten', '--limit must be a whole number of at least 1, not "ten"'],
+    ['logs --limit 0', '--limit must be a whole number of at least 1'],
+    ['logs --since', '--since needs a time: only entries since: 2h, today, 2026-01-31'],
+    ['logs -o', '--output needs a format: table, json, jsonl, csv, yaml'],
+    ['au submit', '<file|-> is missing: a request file, or - for standard input'],
+    ['help au sbmit', 'no help topic "sbmit"'],
+  ])('svc %s is explained: %s', async (line, message) => {
+    expect(await mistake(line)).toMatchObject({ code: 'usage', message });
+  });
+
+  it('a mistaken word is looked for in all groups, and each command of that name is listed', async () => {
+    expect(await mistake('reset-all')).toMatchObject({ next: ['--help'] });
+    expect(await mistake('show')).toMatchObject({
+      next: ['tenant', 'show'],
+      alternatives: [
+        ['3ds', 'show'],
+        ['profile', 'show'],
+      ],
+    });
+  });
+
+  it('a time that is almost a word, or lacks its sign, gets a hint', async () => {
+    expect(await mistake('logs --since yesterdy')).toMatchObject({ hint: "Did you mean 'yesterday'?" });
+    expect(await mistake('logs --since 1764000000')).toMatchObject({ hint: 'Write @ before seconds since 1970.' });
+  });
+});
+
+describe('a habit that works as typed', () => {
+  it.each([
+    ['logs -o=csv', { globals: { output: 'csv' } }],
+    ['logs -ocsv', { globals: { output: 'csv' } }],
+    ['logs -n=5', { input: { limit: 5 } }],
+    ['sandbox clock 6d', { input: { by: '6d' } }],
+    ['sandbox clock +6d', { input: { by: '6d' } }],
+  ])('svc %s is understood', async (line, parsed) => {
+    expect(await parse(line.split(' '), PROGRAM)).toMatchObject({ kind: 'run', ...parsed });
+  });
+
+  it('seconds since 1970 are a time', async () => {
+    const invocation = await parse(['logs', '--since', '@1764000000'], PROGRAM);
+    const since: unknown = invocation.kind === 'run' ? invocation.input['since'] : undefined;
+    expect(typeof since === 'function' && since(0)).toBe(1_764_000_000_000);
+  });
+});
