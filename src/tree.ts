@@ -6,11 +6,7 @@ const LOGS: readonly Entry[] = [
   entry('list', 'list entries, the newest first', () => import('./logs/commands/list.ts')),
   entry('tail', 'follow the logs; no entry is lost or repeated', () => import('./logs/commands/tail.ts')),
   entry('archive', 'create or update an archive of the logs', () => import('./logs/commands/archive.ts')),
-  entry(
-    'search',
-    'find entries in an archive, or with --live also newer ones',
-    () => import('./logs/commands/search.ts'),
-  ),
+  entry('search', 'find entries in an archive; --live adds newer ones', () => import('./logs/commands/search.ts')),
   entry('history', 'show all that happened to one entity', () => import('./logs/commands/history.ts')),
   entry('verify', 'prove that nothing in an archive was changed or removed', () => import('./logs/commands/verify.ts')),
   entry('stats', 'count entries by hour, entity type, operation and actor', () => import('./logs/commands/stats.ts')),
@@ -19,11 +15,7 @@ const LOGS: readonly Entry[] = [
     'review a day: deletions, changes, new actors, busy hours',
     () => import('./logs/commands/review.ts'),
   ),
-  entry(
-    'access',
-    'review who used the service, from an archive: reads, changes, deletes, new and dormant actors',
-    () => import('./logs/commands/access.ts'),
-  ),
+  entry('access', 'review who used the service: new and dormant actors', () => import('./logs/commands/access.ts')),
   entry(
     'evidence',
     'write a bundle that an auditor can check without svc',
