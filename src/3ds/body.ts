@@ -1,7 +1,7 @@
 import { SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
 import { readJsonBody } from '../cli/app/json-body.ts';
-import { flag, repeated } from '../cli/app/parameter.ts';
+import { assignmentsOf, flag, repeated, suggesting, type Suggestion } from '../cli/app/parameter.ts';
 import { nameValue } from '../cli/app/value-parsers.ts';
 import { countText } from '../cli/output/time.ts';
 import type { Violation } from './check-body.ts';
@@ -10,9 +10,26 @@ import type { Setting } from './setting.ts';
 
 /** The options `--set` and `--allow-unknown` of commands that check a body. */
 export const bodyParameters = {
-  set: repeated('--set <path=value>', 'put a value into the body', nameValue),
+  set: suggesting(
+    { assignments: pathsAndValues },
+    repeated('--set <path=value>', 'put a value into the body', nameValue),
+  ),
   allowUnknown: flag('--allow-unknown', 'allow fields that the interface does not have'),
 } as const;
+
+/** Returns every field of a body that takes a text, number or flag, and with each of its listed values, for completion. */
+async function pathsAndValues(): Promise<Suggestion[]> {
+  const { BODY, fieldsBelow } = await import('../schema/three-ds/fields.ts');
+  return fieldsBelow(BODY).flatMap(({ path, kind, description, choices }): Suggestion[] => {
+    if (kind === 'object' || kind === 'list' || kind === 'free') return [];
+    const values = choices ?? (kind === 'flag' ? ['true', 'false'] : []);
+    return assignmentsOf(
+      path,
+      description,
+      values.map((value) => [value, '']),
+    );
+  });
+}
 
 export function bodyName(file: string): string {
   return file === '-' ? 'standard input' : file;

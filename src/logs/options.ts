@@ -22,11 +22,14 @@ export const INTERVAL_PARAMETERS = {
 
 /** The filters that svc applies itself. Help marks them with an asterisk. */
 export const ENTRY_PARAMETERS = {
-  operation: repeated('--operation <name>', 'only this operation *', text),
+  operation: suggesting({ wordsOf: 'operation' }, repeated('--operation <name>', 'only this operation *', text)),
   actor: suggesting('actor', repeated('--actor <id|name>', 'only this actor, by id or name *', text)),
-  actorType: repeated('--actor-type <type>', 'only actors of this type *', text),
+  actorType: suggesting({ wordsOf: 'actor type' }, repeated('--actor-type <type>', 'only actors of this type *', text)),
   grep: value('--grep <regex>', 'only entries whose message matches *', pattern),
-  excludeOperation: repeated('--exclude-operation <name>', 'not this operation *', text),
+  excludeOperation: suggesting(
+    { wordsOf: 'operation' },
+    repeated('--exclude-operation <name>', 'not this operation *', text),
+  ),
   excludeEntityType: suggesting(
     'entity type',
     repeated('--exclude-entity-type <type>', 'not this type of entity *', text),

@@ -6,7 +6,7 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { didYouMean, text, type ValueParser } from '../../cli/app/value-parsers.ts';
 import { outcomeExamples } from '../../schema/three-ds/outcome-words.ts';
-import { AUTHENTICATION_STATUS_CODES, AUTHENTICATION_STATUSES, SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import { AUTHENTICATION_STATUSES, SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { bodyParameters } from '../body.ts';
 import {
   challengeTimeoutParameter,
@@ -44,18 +44,27 @@ const outcomeText: ValueParser<string> = (typed) => {
 };
 
 const parameters = {
-  card: value('--card <name>', 'a test card: its scenario, the start of it, or its number', tokenId),
+  card: suggesting(
+    { wordsOf: 'test card scenario' },
+    value('--card <name>', 'a test card: its scenario, the start of it, or its number', tokenId),
+  ),
   token: value('--token <id>', 'a card token, in place of a test card', tokenId),
   tokenIntent: value('--token-intent <id>', 'a card token intent, in place of a test card', tokenId),
-  type: choice('--type <who>', 'who starts the transaction; by default customer', SESSION_TYPES),
+  type: suggesting(
+    { wordsOf: 'session type' },
+    choice('--type <who>', 'who starts the transaction; by default customer', SESSION_TYPES),
+  ),
   file: value('--file <file|->', 'the body, or - for standard input; by default an example of a payment', text),
   set: bodyParameters.set,
   expect: suggesting(
-    () => Object.entries(AUTHENTICATION_STATUS_CODES).map(([status, code]) => [status, `EMV code ${code}`] as const),
+    { wordsOf: 'authentication status' },
     value('--expect <status>', 'the expected status, or HTTP status such as 424', expectation),
   ),
   reason: suggesting(
-    () => REASONS.map((reason) => [reason, 'reason'] as const),
+    async () => {
+      const { wordsOf } = await import('../../cli/glossary/every-meaning.ts');
+      return [...wordsOf('authentication status reason'), ...wordsOf('challenge cancel reason')];
+    },
     value('--expect-reason <reason>', 'the expected status reason or cancel reason', reasonName),
   ),
   outcome: suggesting(

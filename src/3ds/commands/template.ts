@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
-import { argument, choice, type Input } from '../../cli/app/parameter.ts';
+import { argument, choice, type Input, suggesting } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import {
@@ -14,8 +14,12 @@ const templateParameters = {
   type: {
     ...argument('<authentication-type>', 'what to authenticate'),
     choices: Object.keys(SESSION_TYPES_BY_AUTHENTICATION_TYPE),
+    suggest: { wordsOf: 'authentication type' },
   },
-  category: choice('--category <category>', 'default: the usual one of the type', AUTHENTICATION_CATEGORIES),
+  category: suggesting(
+    { wordsOf: 'authentication category' },
+    choice('--category <category>', 'default: the usual one of the type', AUTHENTICATION_CATEGORIES),
+  ),
   sessionType: choice('--session-type <type>', 'default: customer, if the type allows both', SESSION_TYPES),
 } as const;
 

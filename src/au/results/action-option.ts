@@ -1,21 +1,31 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { repeated } from '../../cli/app/parameter.ts';
+import { assignmentsOf, repeated, suggesting, type Suggestion } from '../../cli/app/parameter.ts';
 import { type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../cli/config/values.ts';
 import type { Actions } from './result-codes.ts';
 
 const STEPS = RESULT_STEPS.join(', ');
 
 /** `--action` overrides the action for a result code. The last value for a code counts. */
-export const actionParameter = repeated(
-  '--action <code=step>',
-  `action for rows with this result code: ${STEPS}; for example WRN_OPT_OUT=exclude. To store it in the profile: svc profile set action.WRN_OPT_OUT exclude`,
-  (typed): ChosenStep => {
-    const chosen = parseChosenStep(typed);
-    if (chosen) return chosen;
-    throw new SvcError('usage', `must be a result code, =, and one of ${STEPS}`);
-  },
+export const actionParameter = suggesting(
+  { assignments: codesAndSteps },
+  repeated(
+    '--action <code=step>',
+    `action for rows with this result code: ${STEPS}; for example WRN_OPT_OUT=exclude. To store it in the profile: svc profile set action.WRN_OPT_OUT exclude`,
+    (typed): ChosenStep => {
+      const chosen = parseChosenStep(typed);
+      if (chosen) return chosen;
+      throw new SvcError('usage', `must be a result code, =, and one of ${STEPS}`);
+    },
+  ),
 );
+
+/** Returns every result code, and with each of the actions, for completion. */
+async function codesAndSteps(): Promise<Suggestion[]> {
+  const { wordsOf } = await import('../../cli/glossary/every-meaning.ts');
+  const steps = wordsOf('action');
+  return wordsOf('result code').flatMap(([code, meaning]) => assignmentsOf(code, meaning, steps));
+}
 
 /** Returns the operator's actions by result code. Actions on the command line override actions in the profile. */
 export function actionsOf({ settings }: Pick<Context, 'settings'>, typed: readonly ChosenStep[]): Actions {

@@ -20,7 +20,23 @@ export interface Parameter<T> {
 /** A value that completion offers, and its description. */
 export type Suggestion = readonly [value: string, description: string];
 
-/** A source of values for completion: a kind of value stored on this machine, or a function without side effects. */
+/** The words of a kind in the glossary, with their meanings. */
+interface WordsOfKind {
+  readonly wordsOf: string;
+}
+
+/**
+ * Words of the form `name=value`. Completion offers the entries that end in `=` first, and the others once a name is
+ * typed.
+ */
+interface Assignments {
+  readonly assignments: () => Promise<readonly Suggestion[]>;
+}
+
+/**
+ * A source of values for completion: a kind of value stored on this machine, words of the glossary, or a function
+ * without side effects, which gets the arguments typed before.
+ */
 export type Suggest =
   | 'profile'
   | 'entity type'
@@ -28,7 +44,9 @@ export type Suggest =
   | 'field'
   | 'job'
   | 'run'
-  | (() => readonly Suggestion[] | Promise<readonly Suggestion[]>);
+  | WordsOfKind
+  | Assignments
+  | ((typed: readonly string[]) => readonly Suggestion[] | Promise<readonly Suggestion[]>);
 
 /** The parameters of a command, by the name that its run function sees. Arguments are in typed order. */
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
@@ -89,6 +107,12 @@ export function suggesting<T>(suggest: Suggest, parameter: Parameter<T>): Parame
 
 export function conflicting<T>(conflicts: readonly string[], parameter: Parameter<T>): Parameter<T> {
   return { ...parameter, conflicts };
+}
+
+/** Returns a name with its `=`, and with each of its values, for completion. */
+export function assignmentsOf(name: string, meaning: string, values: readonly Suggestion[]): Suggestion[] {
+  const named: Suggestion = [`${name}=`, meaning];
+  return [named].concat(values.map(([value, about]) => [`${name}=${value}`, about]));
 }
 
 export function takesValue(parameter: Parameter<unknown>): boolean {

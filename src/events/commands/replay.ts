@@ -1,6 +1,6 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter } from '../../cli/app/command.ts';
-import { argument, type Input, repeated, value } from '../../cli/app/parameter.ts';
+import { argument, type Input, repeated, suggesting, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
 import { resolvePath } from '../../cli/app/typed-path.ts';
 import { moment, text } from '../../cli/app/value-parsers.ts';
@@ -27,7 +27,7 @@ const parameters = {
   journal: argument('<journal>', "a file that 'svc events listen --journal' wrote", text),
   forwardTo: value('--forward-to <url>', 'send the events there; https, or loopback', parseTarget),
   id: repeated('--id <id>', 'only the event with this id', text),
-  type: repeated('--type <type>', 'only events of this type', text),
+  type: suggesting({ wordsOf: 'event' }, repeated('--type <type>', 'only events of this type', text)),
   dryRun: dryRunParameter,
   since: value('--since <time>', 'only events received from this time on', moment),
 } as const;

@@ -36,10 +36,7 @@ const triggeredView: View = {
 const DEFAULT_TARGET = 'http://127.0.0.1:4020';
 
 const parameters = {
-  type: suggesting(
-    async () => (await import('../trigger-types.ts')).TRIGGER_TYPES.map((name) => [name, 'event type'] as const),
-    optionalArgument('[type]', 'type of the event', text),
-  ),
+  type: suggesting({ wordsOf: 'event' }, optionalArgument('[type]', 'type of the event', text)),
   anyType: value('--type <type>', 'any other type; its data is empty unless --set or --set-json fills it', text),
   forwardTo: value('--forward-to <url>', `send it there; https, or loopback (default ${DEFAULT_TARGET})`, parseTarget),
   dryRun: dryRunParameter,

@@ -4,7 +4,16 @@ import { sourceFrom, sourceOf } from '../../base/json/source.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { type Context, defineCommand, dryRunParameter, Preview } from '../../cli/app/command.ts';
 import { assigned, jsonAssignment, readJsonBody, textAssignment } from '../../cli/app/json-body.ts';
-import { argument, choice, flag, type Input, repeated, suggesting, value } from '../../cli/app/parameter.ts';
+import {
+  argument,
+  choice,
+  flag,
+  type Input,
+  repeated,
+  suggesting,
+  type Suggestion,
+  value,
+} from '../../cli/app/parameter.ts';
 import { batches, formatOf, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { DEFAULT_ORIGIN } from '../../cli/config/values.ts';
@@ -23,18 +32,29 @@ import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
+const METHOD_USES: Readonly<Record<(typeof METHODS)[number], string>> = {
+  GET: 'read',
+  POST: 'create or do something',
+  PUT: 'replace',
+  PATCH: 'change a part',
+  DELETE: 'delete',
+};
+
 const parameters = {
   method: suggesting(
-    () => METHODS.map((method) => [method, '']),
+    () => METHODS.map((method) => [method, METHOD_USES[method]]),
     argument('<method>', 'GET, POST, PUT, PATCH or DELETE', text),
   ),
-  path: argument('<path>', 'path below the base URL, such as /logs', text),
+  path: suggesting(knownPaths, argument('<path>', 'path below the base URL, such as /logs', text)),
   key: choice(
     '--key <kind>',
     'which key to send; known from the path for logs, tenants, applications, 3ds and account-updater',
     ['management', 'private'],
   ),
-  query: repeated('--query <name=value>', 'a parameter of the query', nameValue),
+  query: suggesting(
+    { assignments: queryParameters },
+    repeated('--query <name=value>', 'a parameter of the query', nameValue),
+  ),
   file: value('--file <json|->', 'the body, from a JSON file or - for standard input; // comments are left out', text),
   set: repeated('--set <a.b=text>', 'put a text into the body', textAssignment),
   setJson: repeated('--set-json <a.b=json>', 'put any JSON into the body', jsonAssignment),
@@ -42,6 +62,22 @@ const parameters = {
   paginate: flag('--paginate', 'follow the pages of a list to its end'),
   include: flag('--include', 'show status and headers on stderr, secrets removed'),
 } as const;
+
+/** Returns the paths of the interface for a typed method, each as far as its first id, for completion. */
+async function knownPaths([method = '']: readonly string[]): Promise<Suggestion[]> {
+  const { wordsOf } = await import('../../cli/glossary/every-meaning.ts');
+  const endpoints = wordsOf('endpoint').filter(([name]) => name.startsWith(`${method.toUpperCase()} /`));
+  const paths = endpoints.map(([name, meaning]): Suggestion => [
+    name.replace(/^\S+ /, '').replace(/\{.*/, ''),
+    meaning,
+  ]);
+  return paths.filter(([path], at) => paths.findIndex(([other]) => other === path) === at);
+}
+
+async function queryParameters(): Promise<Suggestion[]> {
+  const { wordsOf } = await import('../../cli/glossary/every-meaning.ts');
+  return wordsOf('query parameter').map(([name, meaning]) => [`${name}=`, meaning]);
+}
 
 type ApiInput = Input<typeof parameters>;
 

@@ -29,7 +29,7 @@ export async function candidatesFor(
   system: Sources['system'],
 ): Promise<Candidates> {
   const at = await walk(program, words);
-  const sources = { system, fields: at.command?.fields ?? [] };
+  const sources = { system, fields: at.command?.fields ?? [], typed: at.arguments };
   const found = await candidatesAt(at, program, current, sources);
   return { ...found, candidates: safe(found.candidates) };
 }
@@ -47,7 +47,7 @@ async function candidatesAt(at: ParseState, program: Completable, current: strin
   if (named.candidates.length > 0) return named;
   const declared = argumentsOf(at.command);
   const last = declared.at(-1);
-  const argument = declared[at.arguments] ?? (last?.syntax.includes('...') ? last : undefined);
+  const argument = declared[at.arguments.length] ?? (last?.syntax.includes('...') ? last : undefined);
   if (argument) return valuesOf(argument, current, '', sources);
   // If nothing else can follow, an empty word lists the options.
   return current === '' && !at.argumentsOnly ? chosen(options(at, '--'), '') : NOTHING;
@@ -75,13 +75,15 @@ async function joinedValue(at: ParseState, name: string, current: string, source
 }
 
 async function valuesOf(parameter: Parameter<unknown>, typed: string, prefix: string, sources: Sources) {
-  if (parameter.choices)
+  const { suggest, choices } = parameter;
+  if (suggest === undefined && choices)
     return chosen(
-      parameter.choices.map((value) => [value, '']),
+      choices.map((value) => [value, '']),
       typed,
       prefix,
     );
-  const { suggest } = parameter;
+  if (typeof suggest === 'object' && 'assignments' in suggest)
+    return assignments(await suggest.assignments(), typed, prefix);
   if (suggest === 'field') return fields(typed, prefix, sources);
   if (suggest) return chosen(await suggestionsOf(suggest, sources), typed, prefix);
   return valuesBySyntax(parameter.syntax, typed, prefix, sources);
@@ -92,11 +94,18 @@ async function valuesBySyntax(syntax: string, typed: string, prefix: string, sou
   const called = /[<[]([^>\]]+)/.exec(syntax)?.[1]?.replace('...', '').split('|') ?? [];
   const isOneOf = (...names: string[]): boolean => called.some((name) => names.includes(name));
   if (isOneOf('file', 'json', 'results', 'request', 'journal')) return { ...NOTHING, prefix, kind: 'files' };
-  if (isOneOf('dir')) return { ...NOTHING, prefix, kind: 'directories' };
+  if (isOneOf('dir', 'location')) return { ...NOTHING, prefix, kind: 'directories' };
+  if (isOneOf('time', 'date')) return chosen(DAYS, typed, prefix);
   const runs = isOneOf('run') ? await suggestionsOf('run', sources) : [];
   const jobs = isOneOf('job') ? await suggestionsOf('job', sources) : [];
   return chosen([...runs, ...jobs], typed, prefix);
 }
+
+/** The words that stand for a time, beside durations and dates. */
+const DAYS: readonly Suggestion[] = [
+  ['today', 'since 00:00 UTC'],
+  ['yesterday', 'since 00:00 UTC of the day before'],
+];
 
 // In a comma-separated list, the names before the last comma stay and are not offered again.
 async function fields(typed: string, prefix: string, sources: Sources): Promise<Candidates> {
@@ -106,6 +115,13 @@ async function fields(typed: string, prefix: string, sources: Sources): Promise<
   const all = await suggestionsOf('field', sources);
   const free = all.filter(([field]) => !taken.has(field));
   return { ...chosen(free, typed.slice(start), prefix + before), open: true };
+}
+
+/** Offers names with their `=`, after which no space follows, and values once a name is typed. */
+function assignments(all: readonly Suggestion[], typed: string, prefix: string): Candidates {
+  const isNamed = typed.includes('=');
+  const offered = all.filter(([word]) => word.endsWith('=') !== isNamed);
+  return { ...chosen(offered, typed, prefix), open: !isNamed };
 }
 
 function chosen(all: readonly Suggestion[], typed: string, prefix = ''): Candidates {
@@ -124,11 +140,18 @@ interface Sources {
   readonly system: PathsHost;
   /** The fields of the typed command, for `--fields`. */
   readonly fields: readonly string[];
+  /** The arguments before the word at the cursor. */
+  readonly typed: readonly string[];
 }
 
+/** A source whose values are offered whole. */
+type Listed = Exclude<Suggest, { readonly assignments: unknown }>;
+
 /** Returns the values to offer; none if they cannot be read, since TAB must print no errors. */
-async function suggestionsOf(suggest: Suggest, sources: Sources): Promise<readonly Suggestion[]> {
-  if (typeof suggest === 'function') return suggest();
+async function suggestionsOf(suggest: Listed, sources: Sources): Promise<readonly Suggestion[]> {
+  if (typeof suggest === 'function') return suggest(sources.typed);
+  if (typeof suggest === 'object')
+    return (await import('../../cli/glossary/every-meaning.ts')).wordsOf(suggest.wordsOf);
   switch (suggest) {
     case 'profile':
       return [...storedProfiles(sources.system), [SANDBOX_PROFILE, 'the embedded sandbox']];

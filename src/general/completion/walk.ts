@@ -16,7 +16,7 @@ export interface ParseState {
   /** Every option that can stand here, including options already given. */
   readonly options: readonly Parameter<unknown>[];
   readonly given: ReadonlySet<Parameter<unknown>>;
-  readonly arguments: number;
+  readonly arguments: readonly string[];
   /** The option that takes the next word as its value. */
   readonly pending: Parameter<unknown> | undefined;
   /** Whether a lone `--` came before, after which all words are arguments. */
@@ -37,7 +37,7 @@ export async function walk({ tree, globals }: Completable, words: readonly strin
     command: undefined,
     options: [...common, VERSION],
     given: new Set(),
-    arguments: 0,
+    arguments: [],
     pending: undefined,
     argumentsOnly: false,
     help,
@@ -59,7 +59,7 @@ async function step(at: ParseState, word: string, common: readonly Parameter<unk
   if (!at.argumentsOnly && word === '--') return { ...at, argumentsOnly: true, next: [] };
   if (!at.argumentsOnly && /^-./.test(word)) return afterOption(at, word, common);
   const chosen = at.next.find(({ name }) => name === word);
-  if (!chosen) return { ...at, next: [], arguments: at.arguments + 1 };
+  if (!chosen) return { ...at, next: [], arguments: [...at.arguments, word] };
   return enter(at, chosen, common);
 }
 

@@ -1,7 +1,15 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
 import { readDataFile } from '../../cli/app/data-file.ts';
-import { flag, type Input, repeated, value } from '../../cli/app/parameter.ts';
+import {
+  assignmentsOf,
+  flag,
+  type Input,
+  repeated,
+  suggesting,
+  type Suggestion,
+  value,
+} from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { describeTenant } from '../../cli/app/tenant-mark.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
@@ -12,15 +20,31 @@ import { showDifference, tenantView } from '../view.ts';
 
 const parameters = {
   name: value('--name <name>', 'the new name, at most 200 characters', text),
-  set: repeated(
-    '--set <setting=value>',
-    'a setting: fingerprint_tokens, disable_ephemeral_proxy, deduplicate_tokens (true or false), token_deduplication_behavior (update_existing or read_existing)',
-    nameValue,
+  set: suggesting(
+    { assignments: settingsAndValues },
+    repeated(
+      '--set <setting=value>',
+      'a setting: fingerprint_tokens, disable_ephemeral_proxy, deduplicate_tokens (true or false), token_deduplication_behavior (update_existing or read_existing)',
+      nameValue,
+    ),
   ),
   file: value('--file <file|->', 'name and settings from a YAML or JSON file, or - for standard input', text),
   allowUnknown: flag('--allow-unknown', 'allow settings that neither svc nor the tenant knows'),
   dryRun: flag('--dry-run', 'show the difference and send nothing'),
 } as const;
+
+/** Returns every setting of a tenant, and with each of its values, for completion. */
+async function settingsAndValues(): Promise<Suggestion[]> {
+  const { wordsOf } = await import('../../cli/glossary/every-meaning.ts');
+  const booleans: readonly Suggestion[] = [
+    ['true', ''],
+    ['false', ''],
+  ];
+  const behaviors = wordsOf('token deduplication behavior');
+  return wordsOf('tenant setting').flatMap(([name, meaning]) =>
+    assignmentsOf(name, meaning, name === 'token_deduplication_behavior' ? behaviors : booleans),
+  );
+}
 
 type ChangeInput = Omit<Input<typeof parameters>, 'allowUnknown'>;
 

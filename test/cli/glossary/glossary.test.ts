@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
@@ -10,6 +10,7 @@ import { EVERY_MEANING as meanings } from '../../../src/cli/glossary/every-meani
 import { asClause, explain, type MeaningTable, meaningsIn } from '../../../src/cli/glossary/glossary.ts';
 import ownWords from '../../../src/cli/glossary/svc.json' with { type: 'json' };
 import { THREE_DS_CARDS } from '../../../src/emulator/vault/test-cards.ts';
+import { TRIGGER_TYPES } from '../../../src/events/trigger-types.ts';
 import {
   MAX_REQUEST_FILE_BYTES,
   MAX_REQUEST_FILE_ROWS,
@@ -169,11 +170,22 @@ describe('the glossary', () => {
     expect(namesOf('merchant id')).toEqual([SANDBOX_MERCHANT_ID]);
   });
 
-  it('the glossary explains every entity type, every action, and the scenario of every test card', () => {
+  it('the glossary explains every entity type, action and event type, and the scenario of every test card', () => {
     expect(namesOf('entity type').toSorted()).toEqual([...ENTITY_TYPES]);
     expect(namesOf('action')).toEqual([...RESULT_STEPS]);
+    expect(namesOf('event').toSorted()).toEqual(TRIGGER_TYPES.toSorted());
     const scenarios = new Set(THREE_DS_CARDS.map(({ scenario }) => scenario));
     expect(namesOf('test card scenario').toSorted()).toEqual([...scenarios].toSorted());
+  });
+
+  it('the glossary explains every operation of the service that the documentation lists, with its permission', () => {
+    const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const rows = [...page.matchAll(/^\| `([A-Z]+ [^`]+)` \|.*\| (.+) \|$/gm)];
+    expect(namesOf('endpoint')).toEqual(rows.map(([, operation]) => operation));
+    for (const [, operation = '', permission = ''] of rows)
+      expect(explain(operation, meanings)[0]?.next).toContain(
+        permission.split(':')[0] === 'none' ? 'no key' : permission,
+      );
   });
 
   it('the glossary has the limits of the code', () => {

@@ -76,6 +76,55 @@ describe('completion of commands', () => {
   });
 });
 
+describe('completion of enumerated values', () => {
+  it.each([
+    ['logs --operation d', ['delete\tthe entity was deleted']],
+    ['logs --exclude-operation r', ['read\tthe entity was read']],
+    ['logs tail --actor-type us', ['user\ta person who is signed in to the service']],
+    ['logs --since to', ['today\tsince 00:00 UTC']],
+    ['tenant update --set dedup', [expect.stringMatching(/^deduplicate_tokens=\twhether a token/)]],
+    ['tenant update --set deduplicate_tokens=', ['deduplicate_tokens=true', 'deduplicate_tokens=false']],
+    [
+      'tenant update --set token_deduplication_behavior=u',
+      [expect.stringMatching(/^token_deduplication_behavior=update_existing\t/)],
+    ],
+    ['3ds authenticate x --set purchase_info.tr', [expect.stringMatching(/^purchase_info.transaction_type=\t/)]],
+    ['3ds validate x --set purchase_info.transaction_type=q', ['purchase_info.transaction_type=quasi-cash']],
+    ['3ds authenticate x --set request_decoupled_challenge=f', ['request_decoupled_challenge=false']],
+    ['au report --action WRN_OPT', ['WRN_OPT_OUT=\tthe cardholder does not want updates']],
+    ['au next --action WRN_OPT_OUT=e', ['WRN_OPT_OUT=exclude\tleave the token out of future requests']],
+    ['events trigger account-updater.job.f', [expect.stringMatching(/^account-updater.job.failed\ta job has failed/)]],
+    ['events replay j.jsonl --type account-updater.job.c', [expect.any(String), expect.any(String)]],
+    ['api P', ['POST\tcreate or do something', 'PUT\treplace', 'PATCH\tchange a part']],
+    ['api POST /', ['/3ds/sessions\t', '/3ds/sessions/\t', '/account-updater/jobs\t'].map(beginning)],
+    ['api get /t', ['/tenants/self\t', '/tenants/self/reports/usage\t'].map(beginning)],
+    ['api GET /logs --query entity_', ['entity_type=\t', 'entity_id=\t'].map(beginning)],
+    ['3ds run --card Authentication\\ F', ['Authentication Failed\tthe cardholder is not authenticated']],
+    ['3ds run --expect att', [expect.stringMatching(/^attempted\tauthentication was attempted/)]],
+    ['3ds run --expect-reason stolen', ['stolen-card\tthe card is reported as stolen']],
+    ['3ds template top', ['top-up\ta stored balance is filled up, of a prepaid phone for example']],
+    ['profile set output y', ['yaml']],
+    ['profile set action.UPD_P', [beginning('action.UPD_PAN\t')]],
+    ['profile set action.UPD_PAN k', ['keep\tkeep the token in future requests']],
+    ['explain UPD_P', ['UPD_PAN\tresult code']],
+  ])('completion of enumerated values offers them with their meanings: svc %s', async (line, offered) => {
+    const words = line.split(/(?<!\\) /);
+    const shown = await complete(program, ['fish', ...words], system);
+    expect(shown?.trimEnd().split('\n').slice(1)).toEqual(offered);
+  });
+
+  it('completion of enumerated values adds no space after the name of an assignment, and one after its value', async () => {
+    expect(await bash('svc au next --action WRN_OPT', 'WRN_OPT')).toBe('words nospace\nWRN_OPT_OUT=\n');
+    expect(await bash('svc au next --action WRN_OPT_OUT=k', 'k')).toBe('words\nkeep\n');
+  });
+
+  it('completion of enumerated values quotes the blanks of a test card', async () => {
+    expect(await bash('svc 3ds run --card Authentication\\ F', 'Authentication\\ F')).toBe(
+      'words\nAuthentication\\ Failed\n',
+    );
+  });
+});
+
 describe('svc __complete', () => {
   it('svc __complete works without any settings, and writes no files', async () => {
     const { code, stdout, stderr } = await home.svc(['__complete', 'fish', 'logs', '--entity-type', 'ca']);
@@ -100,6 +149,10 @@ describe('svc __complete', () => {
     expect(after.stdout).toMatch(/^words\nwebhook(\t.*)?\n$/);
   });
 });
+
+function beginning(text: string): unknown {
+  return expect.stringMatching(new RegExp(`^${text}`));
+}
 
 /** Completes `tail`, the word at the cursor. `type` is COMP_TYPE of bash: 9 to complete, 63 to list candidates. */
 function bash(line: string, tail: string, type = '9', columns = '80'): Promise<string | undefined> {

@@ -2,7 +2,7 @@ import { SvcError } from '../../../base/errors.ts';
 import { typedWord } from '../../../base/security/typed-word.ts';
 import { defineCommand } from '../../../cli/app/command.ts';
 import { noteNext } from '../../../cli/app/hint.ts';
-import { argument, flag, optionalArgument, suggesting } from '../../../cli/app/parameter.ts';
+import { argument, flag, optionalArgument, suggesting, type Suggestion } from '../../../cli/app/parameter.ts';
 import { type Profile, updateConfig } from '../../../cli/config/config-file.ts';
 import { KEY_TYPES } from '../../../cli/config/keys.ts';
 import {
@@ -25,6 +25,20 @@ const SETTINGS = [
   'action.<code>',
 ] as const;
 
+/** Returns the settings for completion, with one for the action of each result code. */
+async function settingNames(): Promise<Suggestion[]> {
+  const { wordsOf } = await import('../../../cli/glossary/every-meaning.ts');
+  const actions = wordsOf('result code').map(([code, meaning]): Suggestion => [ACTION + code, meaning]);
+  return [...SETTINGS.filter((name) => !name.startsWith(ACTION)).map((name): Suggestion => [name, '']), ...actions];
+}
+
+/** Returns the values of a typed setting for completion. */
+async function settingValues([setting = '']: readonly string[]): Promise<readonly Suggestion[]> {
+  if (setting.startsWith(ACTION)) return (await import('../../../cli/glossary/every-meaning.ts')).wordsOf('action');
+  const values = { output: OUTPUT_FORMATS, time: TIME_STYLES }[setting] ?? [];
+  return values.map((value) => [value, '']);
+}
+
 export const set = defineCommand({
   examples: [
     ['svc profile set output json', 'print JSON by default'],
@@ -35,11 +49,8 @@ export const set = defineCommand({
   ],
   newProfile: true,
   parameters: {
-    setting: suggesting(
-      () => SETTINGS.map((name) => [name, '']),
-      argument('<setting>', `one of ${SETTINGS.join(', ')}`),
-    ),
-    value: optionalArgument('[value]', 'the new value'),
+    setting: suggesting(settingNames, argument('<setting>', `one of ${SETTINGS.join(', ')}`)),
+    value: suggesting(settingValues, optionalArgument('[value]', 'the new value')),
     unset: flag('--unset', 'remove the setting'),
   },
   async run({ system, settings, notices, globals }, input) {
