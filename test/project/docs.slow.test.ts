@@ -20,7 +20,6 @@ const AT_THE_END = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT`;
 const STATE = '.svc';
 
 interface Workflow {
-  readonly on: { readonly schedule: readonly { readonly cron: string }[] };
   readonly env: Readonly<Record<string, string>>;
   readonly jobs: Readonly<Record<string, Job>>;
 }
@@ -46,22 +45,20 @@ describe('docs', () => {
   });
 
   it(
-    'R58: the workflow submits the file once a month, three months long, though each job is run again',
+    'R58: the workflow submits the export once a month, three months long, though each job is run again',
     { timeout: 120_000 },
     () => {
       const text = readBlocks(read('account-updater-in-ci.md')).find(({ language }) => language === 'yaml');
-      const workflow = parse(text?.text ?? '') as Workflow;
-      const runner = openRunner(workflow);
-      const [monthly = '', hourly = ''] = workflow.on.schedule.map(({ cron }) => cron);
+      const runner = openRunner(parse(text?.text ?? '') as Workflow);
       for (const month of ['2030-11', '2030-12', '2031-01']) {
-        const artifacts = [
-          runner.job(monthly, `${month}-01T04:00:00Z`, 'first'),
-          runner.job(monthly, `${month}-01T04:00:00Z`, 'again'),
-          runner.job(hourly, `${month}-02T06:30:00Z`, 'first'),
-        ];
-        expect(artifacts).toContain('new-results.csv report.html');
-        // Once the run is complete, a job that is run again finds the results of this month.
-        expect(runner.job(monthly, `${month}-10T04:00:00Z`, 'first')).toBe('new-results.csv report.html');
+        expect(runner.job(`${month}-01T00:30:00Z`, 'first')).toContain(`${month}/request.csv`);
+        runner.job(`${month}-01T00:30:00Z`, 'again');
+        const files = runner.job(`${month}-02T06:30:00Z`, 'first');
+        expect(files).toEqual(
+          expect.arrayContaining(['results.csv', 'report.html', 'next.csv'].map((name) => `${month}/${name}`)),
+        );
+        // Once all is done, a job that is run again changes nothing.
+        expect(runner.job(`${month}-10T00:30:00Z`, 'first')).toEqual(files);
       }
       expect(runner.jobsAtService()).toBe(3);
     },
@@ -78,13 +75,13 @@ describe('docs', () => {
     );
     // Only these steps see the key; actions of other people do not.
     const withKey = steps.filter(({ env: own }) => own?.['SVC_PRIVATE_API_KEY'] !== undefined);
-    expect(withKey.map(({ name }) => name)).toEqual(['submit', 'check']);
+    expect(withKey.map(({ name }) => name)).toEqual(['refresh']);
     expect(using('actions/cache/save')).toMatchObject({
       if: 'always()',
       with: { path: STATE, key: '${{ steps.svc.outputs.state-key }}' },
     });
     expect(using('actions/upload-artifact')?.if).toContain('always()');
-    expect(using('actions/upload-artifact')?.with?.['path']).toBe('new-results.csv\nreport.html\n');
+    expect(using('actions/upload-artifact')?.with?.['path']).toBe(`${STATE}/refresh`);
   });
 
   it.each(['docs/architecture.md', 'CONTRIBUTING.md', 'README.md'])('%s names files that exist', (name) => {
@@ -144,10 +141,8 @@ function stepsOf(text: string): string[] {
   return [ON_A_RUNNER, ...exported, ...steps, 'sleep 3', ...steps];
 }
 
-/** Returns the command of a step. It keeps a condition about files, and one about the schedule if one is given. */
-function commandOfStep({ if: condition = '', run = '' }: Step, schedule?: string): string {
-  const [, wanted] = /github\.event\.schedule == '([^']+)'/.exec(condition) ?? [];
-  if (schedule !== undefined && wanted !== undefined && wanted !== schedule) return '';
+/** Returns the command of a step. It keeps a condition about files. */
+function commandOfStep({ if: condition = '', run = '' }: Step): string {
   const [, file] = /hashFiles\('([^']+)'\) != ''/.exec(condition) ?? [];
   return file === undefined || run === '' ? run : `if [ -e '${file}' ]; then ${run}; fi`;
 }
@@ -164,18 +159,16 @@ function openRunner({ jobs }: Workflow) {
     const { status, stderr } = home.run(script, { ...settings, ...more });
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
   };
-  succeed('svc sandbox cards --request > tokens.csv');
+  succeed('svc sandbox cards --request > export.csv');
   return {
-    /** Runs a job of this schedule at this time. @returns the artifacts */
-    job(schedule: string, time: string, attempt: string): string {
+    /** Runs the job at this time. @returns the files of all cycles */
+    job(time: string, attempt: string): string[] {
       for (const name of readdirSync(home.directory))
-        if (!['.home', STATE, 'tokens.csv'].includes(name)) rmSync(join(home.directory, name), { recursive: true });
-      const steps = Object.values(jobs).flatMap((each) => each.steps.map((step) => commandOfStep(step, schedule)));
+        if (!['.home', STATE, 'export.csv'].includes(name)) rmSync(join(home.directory, name), { recursive: true });
+      const steps = Object.values(jobs).flatMap((each) => each.steps.map((step) => commandOfStep(step)));
       const clock = attempt === 'first' ? `svc sandbox clock --at ${time}` : '';
       succeed([ON_A_RUNNER, clock, ...steps].join('\n'), { SANDBOX_TIME: time });
-      return readdirSync(home.directory)
-        .filter((name) => /\.html$|results/.test(name))
-        .join(' ');
+      return readdirSync(join(home.directory, STATE, 'refresh'), { recursive: true, encoding: 'utf8' });
     },
     jobsAtService(): number {
       succeed('svc au jobs --all --fields id -o csv > jobs');
