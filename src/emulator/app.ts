@@ -35,7 +35,7 @@ export function createApp(service: Service, allowHosts: readonly string[] = []):
 }
 
 function refuseUnknown(service: Service, { req }: Context, refusal: HTTPException): Response {
-  const key = findKey(req.header('svc-api-key'));
+  const key = findKey(req.header('svc-api-key'), service.tenant);
   const { start, deleted } = service.state.world;
   if (key !== undefined && !key.expired && !deleted)
     recordAudit(service, key, {

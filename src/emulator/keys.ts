@@ -51,6 +51,27 @@ export function keyTypeOf(permission: Permission): KeyType {
   return MANAGEMENT.some((own) => own === permission) ? 'management' : 'private';
 }
 
-export function findKey(value: string | undefined): SandboxKey | undefined {
-  return SANDBOX_KEYS.find((key) => key.value === value);
+/** The number of the tenant to which the keys without a number belong. */
+export const FIRST_TENANT = 1;
+
+/** The most tenants of a sandbox. */
+export const MOST_TENANTS = 9;
+
+/** Returns a key of the first tenant as it is written for another: `sandbox-2-management-key`. */
+export function keyOfTenant(value: string, tenant: number): string {
+  return tenant === FIRST_TENANT ? value : value.replace('sandbox-', `sandbox-${tenant}-`);
+}
+
+/** Returns the number of the tenant whose key has this form. */
+export function tenantOfKey(value: string): number {
+  return Number(/^sandbox-([2-9])-/.exec(value)?.[1] ?? FIRST_TENANT);
+}
+
+/** Finds a key by its value; with a tenant, only among its own. */
+export function findKey(value: string | undefined, tenant?: number): SandboxKey | undefined {
+  if (value === undefined) return undefined;
+  const owner = tenantOfKey(value);
+  if (tenant !== undefined && tenant !== owner) return undefined;
+  const found = SANDBOX_KEYS.find((key) => keyOfTenant(key.value, owner) === value);
+  return found && { ...found, value };
 }

@@ -29,6 +29,8 @@ export interface SandboxOptions {
   readonly logCount?: number | undefined;
   /** `test` by default. Fixed by the first start on a directory. */
   readonly tenantType?: TenantType | undefined;
+  /** The types of several tenants, in place of `tenantType`. Those of earlier starts on a directory stay. */
+  readonly tenants?: readonly TenantType[] | undefined;
   /** Whether the live service's rate limits apply; off by default. */
   readonly limits?: 'off' | 'on' | undefined;
   /** Whether a 429 says how long to wait; true by default. */
@@ -56,11 +58,22 @@ export interface SandboxOptions {
   readonly outcomes?: readonly string[] | undefined;
 }
 
+/** A tenant of the sandbox. */
+export interface SandboxTenant {
+  readonly id: string;
+  readonly type: TenantType;
+  readonly management_key: string;
+  readonly private_key: string;
+}
+
 export interface RunningSandbox {
   /** Base URL, without a slash at the end. */
   readonly url: string;
   readonly port: number;
+  /** The keys of the first tenant. */
   readonly keys: readonly SandboxKey[];
+  /** Every tenant with the keys that have all permissions. */
+  readonly tenants: readonly SandboxTenant[];
   /** Milliseconds by which the sandbox's clock was ahead of the machine's at the start. */
   readonly clockOffset: number;
   /** The requests that this process received. */

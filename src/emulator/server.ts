@@ -6,16 +6,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Hono } from 'hono/tiny';
 import { isLoopbackHost } from '../schema/address.ts';
-import { Processing } from './account-updater/processing.ts';
 import { createApp } from './app.ts';
-import { SANDBOX_KEYS } from './keys.ts';
+import { keyOfTenant, MANAGEMENT_KEY, PRIVATE_KEY, SANDBOX_KEYS } from './keys.ts';
 import { Ledger } from './ledger.ts';
-import { RateLimits } from './limits.ts';
-import type { RunningSandbox, SandboxOptions } from './options.ts';
+import type { RunningSandbox, SandboxOptions, SandboxTenant } from './options.ts';
+import { tenantId } from './seed/logs.ts';
 import type { SandboxEnv, Service } from './service.ts';
 import { prepareDirectory, statePaths } from './state/journal.ts';
-import { SandboxState } from './state/state.ts';
-import { storeFiles } from './store/files.ts';
+import { openTenants, tenantOf } from './tenants.ts';
 import { isWebhookAddress, Notifier } from './webhooks/notifier.ts';
 
 /** Starts the sandbox on a state directory. Throws if the host is not loopback or the directory contains other files. */
@@ -29,24 +27,34 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const now = options.clock === undefined ? Date.now : options.clock.now.bind(options.clock);
   const ledger = new Ledger(paths.ledger);
   let origin = '';
-  const service = createService(options, now, () => origin);
-  service.files.sweep(Date.now());
-  const notifier = options.webhooks?.length ? new Notifier(service, ledger, options) : undefined;
+  const services = openTenants(options, now, () => origin);
+  for (const { files } of services) files.sweep(Date.now());
+  const notified = options.webhooks?.length ? services : [];
+  const notifiers = notified.map((service) => new Notifier(service, ledger, options));
   const server = createServer();
   server.keepAliveTimeout = 30_000;
-  listenTo(server, service, ledger, options);
+  listenTo(server, services, ledger, options);
   const close = async (): Promise<void> => {
     await stop(server);
-    await notifier?.close();
-    await service.processing.close();
-    service.state.close();
+    for (const notifier of notifiers) await notifier.close();
+    for (const { processing, state } of services) {
+      await processing.close();
+      state.close();
+    }
     ledger.close();
   };
   try {
     const port = await listen(server, host, options.port ?? 0);
     origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-    const { clockOffset } = service.state.world;
-    const running = { url: origin, port, keys: SANDBOX_KEYS, clockOffset, close };
+    const clockOffset = services[0]?.state.world.clockOffset ?? 0;
+    const running = {
+      url: origin,
+      port,
+      keys: SANDBOX_KEYS,
+      tenants: services.map(tenantOfService),
+      clockOffset,
+      close,
+    };
     return { ...running, ledger: () => ledger.entries() };
   } catch (error) {
     // A server that keeps listening would keep the process alive.
@@ -55,32 +63,27 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   }
 }
 
-/** Creates the service behind the app. `origin` returns the address at which it is served. */
-export function createService(options: SandboxOptions, now: () => number, origin: () => string): Service {
-  const { seed, logCount, tenantType, processingMs = 2000, pickupMs = 250, auditReads = true } = options;
-  const paths = statePaths(options.directory);
-  const state = new SandboxState(paths, { seed, logCount, tenantType }, now);
-  const files = storeFiles(paths.files);
-  const limits = options.limits === 'on' ? new RateLimits(options.retryAfter ?? true) : undefined;
-  const speed = { pickup: Math.min(pickupMs, processingMs), processing: processingMs };
-  const processing = new Processing(state, files);
-  const since = state.world.authenticated.length;
-  const outcomes = (options.outcomes ?? []).map((text) => ({ text, since }));
-  const { merchants = [], without = [], order = 'desc' } = options;
-  return { state, files, processing, limits, speed, auditReads, outcomes, merchants, without, order, origin };
+function tenantOfService({ tenant, state }: Service): SandboxTenant {
+  const { seed, tenantType = 'test' } = state.world.start;
+  const management_key = keyOfTenant(MANAGEMENT_KEY, tenant);
+  return { id: tenantId(seed), type: tenantType, management_key, private_key: keyOfTenant(PRIVATE_KEY, tenant) };
 }
 
-function listenTo(server: Server, service: Service, ledger: Ledger, { intercept, allowHosts }: SandboxOptions): void {
-  const app = createApp(service, allowHosts);
+function listenTo(server: Server, services: readonly Service[], ledger: Ledger, options: SandboxOptions): void {
+  const { intercept, allowHosts } = options;
+  const apps = new Map(services.map((service) => [service, createApp(service, allowHosts)]));
   const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     // An interceptor may call `proceed` although it has already ended the exchange.
     const proceed = (): void => {
       if (outgoing.headersSent || outgoing.destroyed) return;
-      void respond(app, incoming, outgoing).catch(() => outgoing.destroy());
+      const key = incoming.headers['svc-api-key'];
+      const service = tenantOf(services, key === undefined ? undefined : String(key), incoming.url ?? '');
+      const app = service && apps.get(service);
+      if (app !== undefined) void respond(app, incoming, outgoing).catch(() => outgoing.destroy());
     };
     try {
-      service.state.refresh();
-      const now = service.state.now();
+      for (const { state } of services) state.refresh();
+      const now = services[0]?.state.now() ?? 0;
       outgoing.setHeader('date', new Date(now).toUTCString());
       outgoing.setHeader('x-request-id', randomUUID());
       ledger.watch(incoming, outgoing, now);

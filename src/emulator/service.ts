@@ -12,6 +12,8 @@ import type { StoreFiles } from './store/files.ts';
 
 /** The running sandbox as its routes see it. */
 export interface Service {
+  /** The number of the tenant, counted from 1. */
+  readonly tenant: number;
   readonly state: SandboxState;
   readonly files: StoreFiles;
   readonly processing: Processing;

@@ -7,6 +7,18 @@ import { choice, flag, type Input, repeated, suggesting, value } from '../cli/ap
 import { resolvePath } from '../cli/app/typed-path.ts';
 import { hostName, integer, positiveDuration, text, type ValueParser } from '../cli/app/value-parsers.ts';
 import type { Feature, Interceptor, RunningSandbox } from '../emulator/options.ts';
+import type { TenantType } from '../schema/tenant.ts';
+
+const tenantTypes: ValueParser<readonly TenantType[]> = (typed) => {
+  const types = typed.split(',').flatMap((name) => TENANT_TYPES.find((type) => type === name.trim()) ?? []);
+  if (types.length === typed.split(',').length && types.length <= MOST_TENANTS) return types;
+  throw new SvcError('usage', `must be test or production for each of at most ${MOST_TENANTS} tenants, with commas`);
+};
+
+const TENANT_TYPES: readonly TenantType[] = ['test', 'production'];
+
+// Each tenant has its own keys, which name it by one digit.
+const MOST_TENANTS = 9;
 
 const feature: ValueParser<Feature> = (typed) => {
   if (typed === '3ds' || typed === 'account-updater') return typed;
@@ -18,7 +30,7 @@ export const directoryParameter = value('--directory <dir>', 'state directory (d
 export const SERVER_PARAMETERS = {
   seed: value('--seed <n>', 'seed for generated data and fault probabilities', integer(0)),
   logs: value('--logs <n>', 'number of generated log entries at the start', integer(0)),
-  tenantType: choice('--tenant-type <type>', 'type of its tenant (default test)', ['test', 'production']),
+  tenants: value('--tenants <types>', 'its tenants, such as test,production (default test)', tenantTypes),
   merchantId: repeated('--merchant-id <id>', 'a merchant id of a production tenant', text),
   without: repeated('--without <feature>', '3ds or account-updater, not enabled', feature),
   order: choice('--order <order>', 'order of its logs (default desc)', ['desc', 'asc']),
@@ -64,7 +76,7 @@ export async function openServer(
       clock: context.clock,
       seed: input.seed,
       logCount: input.logs,
-      tenantType: input.tenantType,
+      tenants: input.tenants,
       processingMs: input.processing,
       allowHosts: input.allowHost,
       limits: input.limits,

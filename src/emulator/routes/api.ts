@@ -94,8 +94,8 @@ function parseJson(text: string): unknown {
 }
 
 /** Finds the key of a request. Throws a 401 if it is missing, unknown or expired, or its tenant was deleted. */
-function keyOf({ state }: Service, value: string | undefined): SandboxKey {
-  const key = findKey(value);
+function keyOf({ state, tenant }: Service, value: string | undefined): SandboxKey {
+  const key = findKey(value, tenant);
   if (value === undefined) throw problem(401, 'The header SVC-API-KEY is missing.');
   if (key === undefined) throw problem(401, 'The API key is not known.');
   if (key.expired) throw problem(401, 'The API key has expired.');

@@ -6,7 +6,7 @@ import {
   usageReportSchema,
 } from '../../schema/tenant.ts';
 import { type Application, applicationPageSchema } from '../../schema/vault.ts';
-import { SANDBOX_KEYS } from '../keys.ts';
+import { FIRST_TENANT, SANDBOX_KEYS } from '../keys.ts';
 import { OFFSET_QUERY, offsetPage, pageNumber, pageSize } from '../paging.ts';
 import { checkBody } from '../problem.ts';
 import { applicationId, ENTITY_KINDS, ownerId, seededLogs, tenantId } from '../seed/logs.ts';
@@ -97,11 +97,12 @@ function knownMembers(body: unknown): object {
 
 function tenantView({ start, tenantChanges }: World): Tenant {
   const change = tenantChanges.at(-1);
+  const { tenant = FIRST_TENANT } = start;
   return {
     id: tenantId(start.seed),
     owner_id: ownerId(start.seed),
     type: start.tenantType ?? 'test',
-    name: change?.name ?? 'Sandbox',
+    name: change?.name ?? (tenant > FIRST_TENANT ? `Sandbox ${tenant}` : 'Sandbox'),
     settings: change === undefined ? { ...FIRST_SETTINGS } : change.settings,
     created_by: ownerId(start.seed),
     created_at: new Date(start.at - YEAR_MS).toISOString(),

@@ -58,6 +58,11 @@ function kind(value: string, displayName: string, count: number, weight: number,
 /** The default seed. The shipped example file is made from it. */
 export const DEFAULT_SEED = 1;
 
+/** Returns the seed of a tenant's data, by the seed of the first tenant. */
+export function seedOf(seed: number, tenant: number): number {
+  return tenant === 1 ? seed : mix(seed, tenant);
+}
+
 /** Returns the token of a test card in a sandbox with this seed. `index` is the card's position in `TEST_CARDS`. */
 export function cardToken(seed: number, index: number): string {
   return uuidOf(seed, NAMESPACE.card, index);

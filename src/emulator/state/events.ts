@@ -25,6 +25,8 @@ interface Events {
     readonly logs: number;
     /** `test` when absent. */
     readonly tenantType?: TenantType;
+    /** The number of the tenant; 1 when absent. */
+    readonly tenant?: number | undefined;
   };
   /** The sandbox's clock was moved: it is now `offset` ahead of the real one. */
   clock: { readonly offset: number };

@@ -84,6 +84,8 @@ export function statePaths(directory: string) {
     ledger: join(directory, 'ledger.jsonl'),
     files: join(directory, 'files'),
     objects: join(directory, 'objects'),
+    /** A directory for each tenant after the first, named by its number. */
+    tenants: join(directory, 'tenants'),
   };
 }
 
@@ -96,12 +98,12 @@ export function prepareDirectory(paths: StatePaths): void {
   fs.mkdirSync(paths.files, { recursive: true, mode: 0o700 });
 }
 
-const SANDBOX_FILE = /^(journal\.jsonl|ledger\.jsonl|files|objects)/;
+const SANDBOX_FILE = /^(journal\.jsonl|ledger\.jsonl|files|objects|tenants)/;
 
 /** Deletes all state of a sandbox. Sandboxes that run on the directory start over. */
 export function resetSandbox(directory: string): void {
-  const { journal, files, objects, ledger } = statePaths(directory);
-  for (const path of [journal, files, objects]) fs.rmSync(path, { recursive: true, force: true });
+  const { journal, files, objects, tenants, ledger } = statePaths(directory);
+  for (const path of [journal, files, objects, tenants]) fs.rmSync(path, { recursive: true, force: true });
   // Running sandboxes keep writing to the same file.
   if (fs.existsSync(ledger)) fs.truncateSync(ledger);
 }

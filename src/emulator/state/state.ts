@@ -9,7 +9,7 @@ import { apply, newWorld, type World } from './world.ts';
 const DEFAULT_LOG_COUNT = 3000;
 
 /** The options from which a new sandbox's data is generated. */
-export type Origins = Pick<SandboxOptions, 'seed' | 'logCount' | 'tenantType'>;
+export type Origins = Pick<SandboxOptions, 'seed' | 'logCount' | 'tenantType'> & { readonly tenant?: number };
 
 /** The state that all sandbox processes of a directory share, kept up to date from the journal. */
 export class SandboxState {
@@ -61,9 +61,9 @@ export class SandboxState {
 
   #begin(): { fresh: boolean; events: JournalEvent[] } {
     prepareDirectory(this.#paths);
-    const { seed = DEFAULT_SEED, logCount = DEFAULT_LOG_COUNT, tenantType = 'test' } = this.#origins;
+    const { seed = DEFAULT_SEED, logCount: logs = DEFAULT_LOG_COUNT, tenantType = 'test', tenant } = this.#origins;
     const secret = randomBytes(32).toString('hex');
-    this.#journal.begin({ type: 'start', at: this.#realNow(), seed, secret, logs: logCount, tenantType });
+    this.#journal.begin({ type: 'start', at: this.#realNow(), seed, secret, logs, tenantType, tenant });
     const read = this.#journal.read();
     if (read === undefined) throw new Error(`no journal could be created in ${this.#paths.directory}`);
     return read;

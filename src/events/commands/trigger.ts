@@ -17,6 +17,7 @@ import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { isObject } from '../../schema/json-value.ts';
 import type { ForwardResult } from '../forward.ts';
 import { displayTarget, parseTarget } from '../report.ts';
+import type * as triggerTypes from '../trigger-types.ts';
 
 const triggeredView: View = {
   name: 'sample event',
@@ -77,7 +78,7 @@ async function deliveryOf(context: Context, { set, setJson, ...input }: TriggerI
   return assigned(delivery, [...set, ...setJson].map(inDelivery));
 }
 
-type Types = typeof import('../trigger-types.ts');
+type Types = typeof triggerTypes;
 
 function typeOf({ type, anyType }: Pick<TriggerInput, 'type' | 'anyType'>, types: Types): string {
   const given = anyType ?? type;

@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { flag } from '../../cli/app/parameter.ts';
+import { flag, value } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { integer } from '../../cli/app/value-parsers.ts';
 import type { View } from '../../cli/output/view.ts';
 
 const cardView: View = {
@@ -37,11 +38,14 @@ export const cards = defineCommand({
   parameters: {
     threeDs: flag('--3ds', 'the cards for 3-D Secure instead'),
     request: flag('--request', 'write a request file for svc au submit instead'),
+    tenant: value('--tenant <n>', 'the cards of this tenant of several, counted from 1', integer(1, 9)),
   },
-  async run(context, { threeDs, request }) {
+  async run(context, { threeDs, request, tenant = 1 }) {
     const { exampleRequestFile, sandboxCards, sandboxThreeDsCards } = await import('../../emulator/vault/cards.ts');
-    if (request) return context.out.write(exampleRequestFile());
+    const { DEFAULT_SEED, seedOf } = await import('../../emulator/seed/logs.ts');
+    const seed = seedOf(DEFAULT_SEED, tenant);
+    if (request) return context.out.write(exampleRequestFile(seed));
     const print = await listPrinter<unknown>(context, threeDs ? threeDsCardView : cardView);
-    await print(oneBatch<unknown>(threeDs ? sandboxThreeDsCards() : sandboxCards()));
+    await print(oneBatch<unknown>(threeDs ? sandboxThreeDsCards(seed) : sandboxCards(seed)));
   },
 });

@@ -9,7 +9,7 @@ import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from
 
 const sandboxReadyView: View = {
   name: 'sandbox',
-  fields: fieldPaths('url management_key private_key directory'),
+  fields: fieldPaths('url management_key private_key directory tenants'),
   columns: [{ path: 'url', kind: 'id' }],
 };
 
@@ -20,6 +20,7 @@ export const start = defineCommand({
     ['svc sandbox start', 'then point any client at http://127.0.0.1:4010'],
     ['svc sandbox start --port 0 -o json', 'on a free port; the ready line is one JSON object'],
     ["svc sandbox start --fault '429@GET /logs:0.1'", 'one in ten reads of logs is refused'],
+    ['svc sandbox start --tenants test,production', 'two tenants, each with data and keys of its own'],
     ['svc sandbox start --webhook http://127.0.0.1:8080/events', 'send events to an address'],
   ],
   exitCodes: [130, 143],
@@ -39,6 +40,7 @@ export const start = defineCommand({
       management_key: management?.value ?? '',
       private_key: privateKey?.value ?? '',
       directory,
+      tenants: sandbox.tenants,
     });
     const { notices, system } = context;
     notices.note('to use it in another shell:');
@@ -49,6 +51,8 @@ export const start = defineCommand({
     };
     const shell = shellFor(system);
     for (const [name, text] of Object.entries(variables)) notices.command(shell.setVariable(name, text));
+    for (const { type, management_key, private_key } of sandbox.tenants.slice(1))
+      notices.note(`another tenant (${type}): ${management_key} and ${private_key}`);
     notices.note('stop it with Ctrl-C');
     return untilEnded(context);
   },

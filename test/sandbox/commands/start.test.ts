@@ -34,7 +34,7 @@ describe('svc sandbox start', () => {
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void receiver.close());
     const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
-    const options = ['--tenant-type', 'production', '--directory', 'production', '--webhook', hook];
+    const options = ['--tenants', 'production', '--directory', 'production', '--webhook', hook];
     const faults = ['--webhook-duplicates', '--fault', '418@GET /tenants/self:#2'];
     const { url, directory } = await start(...options, ...faults);
     const first = await fetch(`${url}/tenants/self`, { headers: MANAGEMENT });
@@ -61,16 +61,7 @@ describe('svc sandbox start', () => {
       'POST,200,tenant.updated',
       'PUT,200,',
     ]);
-    const again = await home.svc([
-      'sandbox',
-      'start',
-      '--port',
-      '0',
-      '--directory',
-      directory,
-      '--tenant-type',
-      'test',
-    ]);
+    const again = await home.svc(['sandbox', 'start', '--port', '0', '--directory', directory, '--tenants', 'test']);
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('a production tenant; reset it first')]);
   });
 });

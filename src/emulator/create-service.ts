@@ -1,0 +1,35 @@
+import { Processing } from './account-updater/processing.ts';
+import { FIRST_TENANT } from './keys.ts';
+import { RateLimits } from './limits.ts';
+import type { SandboxOptions } from './options.ts';
+import type { Service } from './service.ts';
+import { statePaths } from './state/journal.ts';
+import { SandboxState } from './state/state.ts';
+import { storeFiles } from './store/files.ts';
+
+/** Creates the service behind the app. `origin` returns the address at which it is served. */
+export function createService(
+  options: SandboxOptions & { readonly tenant?: number },
+  now: () => number,
+  origin: () => string,
+): Service {
+  const {
+    tenant = FIRST_TENANT,
+    seed,
+    logCount,
+    tenantType,
+    processingMs = 2000,
+    pickupMs = 250,
+    auditReads = true,
+  } = options;
+  const paths = statePaths(options.directory);
+  const state = new SandboxState(paths, { seed, logCount, tenantType, tenant }, now);
+  const files = storeFiles(paths.files);
+  const limits = options.limits === 'on' ? new RateLimits(options.retryAfter ?? true) : undefined;
+  const speed = { pickup: Math.min(pickupMs, processingMs), processing: processingMs };
+  const processing = new Processing(state, files);
+  const since = state.world.authenticated.length;
+  const outcomes = (options.outcomes ?? []).map((text) => ({ text, since }));
+  const { merchants = [], without = [], order = 'desc' } = options;
+  return { tenant, state, files, processing, limits, speed, auditReads, outcomes, merchants, without, order, origin };
+}

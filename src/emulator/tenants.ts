@@ -1,0 +1,47 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createService } from './create-service.ts';
+import { FIRST_TENANT, MOST_TENANTS, tenantOfKey } from './keys.ts';
+import type { SandboxOptions } from './options.ts';
+import { seedOf } from './seed/logs.ts';
+import type { Service } from './service.ts';
+import { statePaths } from './state/journal.ts';
+
+/**
+ * Opens the tenants of a state directory, those of earlier starts too. Each has data of its own in a directory of its own;
+ * all share the clock of the first.
+ */
+export function openTenants(options: SandboxOptions, now: () => number, origin: () => string): Service[] {
+  const [firstType, ...types] = options.tenants ?? [];
+  const first = createService({ ...options, tenantType: firstType ?? options.tenantType }, now, origin);
+  const { tenants } = statePaths(options.directory);
+  const known = existsSync(tenants) ? readdirSync(tenants).length : 0;
+  const count = Math.min(Math.max(known, types.length), MOST_TENANTS - 1);
+  const further = Array.from({ length: count }, (_, index) => {
+    const tenant = FIRST_TENANT + 1 + index;
+    const directory = join(tenants, String(tenant));
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const seed = seedOf(first.state.world.start.seed, tenant);
+    return createService(
+      { ...options, directory, seed, tenantType: types[index], tenant },
+      () => first.state.now(),
+      origin,
+    );
+  });
+  return [first, ...further];
+}
+
+/** Finds the tenant of a request: that of its key, or else that to which the id in its path belongs. */
+export function tenantOf(services: readonly Service[], key: string | undefined, path: string): Service | undefined {
+  const ofKey = key === undefined ? undefined : services.find(({ tenant }) => tenant === tenantOfKey(key));
+  return ofKey ?? services.find((service) => idsIn(path).some((id) => owns(service, id))) ?? services[0];
+}
+
+function idsIn(path: string): string[] {
+  return path.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
+}
+
+function owns({ state }: Service, id: string): boolean {
+  const { jobs, sessions } = state.world;
+  return jobs.find(id) !== undefined || sessions.find(id) !== undefined;
+}
