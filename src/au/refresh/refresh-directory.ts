@@ -159,8 +159,8 @@ export class RefreshDirectory {
 
   /** Checks that a request that is yet to be prepared replaces no file. @throws SvcError `config` */
   requireFree(place: number): void {
-    const { request, results, report, next } = this.filesOf(place);
-    for (const file of [request, results, report, next]) if (this.has(file)) throw this.#foreign(file);
+    const { request, keep, results, report, next } = this.filesOf(place);
+    for (const file of [request, keep, results, report, next]) if (this.has(file)) throw this.#foreign(file);
   }
 
   /**

@@ -520,8 +520,14 @@ class Request {
       return await work;
     } catch (error) {
       if (!isSvcError(error, 'conflict') || !error.commands.some((words) => words.includes('--only-new'))) throw error;
-      const { message, hint, facts } = error;
-      throw new SvcError('conflict', message, { hint, next: [...this.#input.again, '--only-new'], facts });
+      const { message, hint, facts, commands } = error;
+      const alternatives = commands.filter((words) => !words.includes('--only-new'));
+      throw new SvcError('conflict', message, {
+        hint,
+        next: [...this.#input.again, '--only-new'],
+        alternatives,
+        facts,
+      });
     }
   }
 }
