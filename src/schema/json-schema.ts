@@ -17,7 +17,12 @@ export function jsonSchemas(
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutNames(schema)]));
 }
 
+/** Converts one shape to a JSON Schema of what it reads. */
+export function jsonSchema(shape: Shape): JsonSchema {
+  return withoutNames(z.toJSONSchema(shape, { unrepresentable: 'any', io: 'input' }));
+}
+
 // The containing document gives the schemas their addresses and names the draft once.
-function withoutNames(schema: JsonSchema): JsonSchema {
+function withoutNames(schema: object): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== '$schema' && name !== '$id'));
 }

@@ -75,6 +75,11 @@ export function rest(syntax: `<${string}...>`, description: string): Parameter<r
   return { kind: 'argument', syntax, description, parse: asTyped };
 }
 
+/** Declares an argument that takes all remaining words, or none. */
+export function optionalRest(syntax: `[${string}...]`, description: string): Parameter<readonly string[]> {
+  return { kind: 'argument', syntax, description, parse: asTyped };
+}
+
 export function flag(syntax: string, description: string): Parameter<boolean> {
   return { kind: 'flag', syntax, description, default: false, parse: () => true };
 }

@@ -1,49 +1,150 @@
+import { SvcError } from '../../base/errors.ts';
+import { nearest, typedWord } from '../../base/security/typed-word.ts';
 import {
   type Command,
+  type CommandInTree,
   commandsBehind,
   type CommandSpec,
+  type Context,
   defineCommand,
   type Entry,
   exitCodesOf,
+  isGroup,
 } from '../../cli/app/command.ts';
-import { optionWords, type Parameter, type Parameters } from '../../cli/app/parameter.ts';
+import {
+  flag,
+  optionalRest,
+  optionWords,
+  type Parameter,
+  type Parameters,
+  suggesting,
+  type Suggestion,
+} from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { DEFAULT_ORIGIN } from '../../cli/config/values.ts';
 import { fieldPaths, simpleColumns, type View } from '../../cli/output/view.ts';
+import type { JsonSchema } from '../../schema/json-schema.ts';
 
 /** Returns the command `svc commands`. The caller passes the command tree and the global options. */
 export function commandsCommand(tree: readonly Entry[], globals: Parameters): CommandSpec {
   return defineCommand({
-    description: "The first row is 'svc' itself, with the options that every command takes.",
+    description:
+      "Words choose the commands that begin so. Without them, the first row is 'svc' itself, with the options that every command takes. --schema prints JSON Schemas of what is typed and of one row of the output.",
     examples: [
       ['svc commands', 'the commands and what they do'],
+      ['svc commands au submit -o json', 'one command, for a program'],
+      ['svc commands logs list --schema', 'its options and its rows as JSON Schema'],
       ['svc commands -o json', 'the whole tree, for a program'],
     ],
     anySettings: true,
     paged: true,
-    fields: commandView.fields,
-    parameters: {},
-    async run(context) {
-      const print = await listPrinter(context, commandView);
-      await print(oneBatch(await rows(tree, globals)));
+    fields: [...commandView.fields, 'row'],
+    parameters: {
+      words: suggesting(
+        (typed) => wordsAfter(tree, typed),
+        optionalRest('[command...]', 'only commands that begin so'),
+      ),
+      schema: flag('--schema', 'print JSON Schemas of the options and of a row'),
+    },
+    async run(context, { words, schema }) {
+      const found = await chosenCommands(tree, globals, words);
+      if (!schema) {
+        const print = await listPrinter(context, commandView);
+        return void (await print(oneBatch(found.map(row))));
+      }
+      const print = await listPrinter(withJson(context), schemaView);
+      const { rowSchema } = await import('../row-schema.ts');
+      const schemas = found.map(async ({ words: name, command }) => ({
+        command: name === '' ? 'svc' : `svc ${name}`,
+        options: optionsSchema(command.parameters),
+        row: (await rowSchema(name, command.fields)) ?? null,
+      }));
+      await print(oneBatch(await Promise.all(schemas)));
     },
   });
 }
 
-async function rows(tree: readonly Entry[], globals: Parameters): Promise<CommandRow[]> {
-  const root = { name: 'svc', summary: 'options that every command takes', examples: [], parameters: globals };
-  const all = [row(root, 'svc', null)];
-  for (const entry of tree) {
-    for (const { words, command, shorter } of await commandsBehind(entry))
-      all.push(row(command, `svc ${words}`, shorter === undefined ? null : `svc ${shorter}`));
-  }
-  return all;
+interface Chosen extends Omit<CommandInTree, 'command'> {
+  readonly command: Omit<Command, 'run'>;
 }
 
-function row(command: Omit<Command, 'run'>, words: string, shorter: string | null) {
+/** Returns all commands, or those that begin with the typed words, of which the last may be a part of one. */
+async function chosenCommands(
+  tree: readonly Entry[],
+  globals: Parameters,
+  typed: readonly string[],
+): Promise<Chosen[]> {
+  const all = (await Promise.all(tree.map((entry) => commandsBehind(entry)))).flat();
+  const root = { name: 'svc', summary: 'options that every command takes', examples: [], parameters: globals };
+  const prefix = typed
+    .join(' ')
+    .trim()
+    .replace(/^svc(?: |$)/, '');
+  if (prefix === '') return [{ words: '', command: root }, ...all];
+  const whole = all.filter(({ words }) => words === prefix || words.startsWith(`${prefix} `));
+  const found = whole.length > 0 ? whole : all.filter(({ words }) => words.startsWith(prefix));
+  if (found.length > 0) return found;
+  const names = all.flatMap(({ words }) => [words, words.replace(/ .*/, '')]);
+  const meant = nearest(prefix, names);
+  throw new SvcError('usage', `no command begins with ${typedWord(prefix, names)}`, {
+    hint: meant === undefined ? 'All commands are listed without a word.' : `Did you mean '${meant}'?`,
+    next: ['commands', ...(meant === undefined ? [] : meant.split(' '))],
+  });
+}
+
+/** Returns the words that can follow typed words, for completion. */
+async function wordsAfter(tree: readonly Entry[], typed: readonly string[]): Promise<Suggestion[]> {
+  let level = tree;
+  for (const word of typed) {
+    const node = await level.find(({ name }) => name === word)?.load();
+    level = node !== undefined && isGroup(node) ? node.commands : [];
+  }
+  return level.filter(({ hidden }) => !hidden).map(({ name, summary }) => [name, summary]);
+}
+
+/** Makes JSON the default on a terminal too: a table cannot show a schema. */
+function withJson(context: Context): Context {
+  const { settings, out } = context;
+  if (settings.output.value !== undefined || !out.isTerminal) return context;
+  return { ...context, settings: { ...settings, output: { value: 'json', origin: DEFAULT_ORIGIN } } };
+}
+
+/** Returns a JSON Schema of an object with the options and arguments of a command, by their long names. */
+function optionsSchema(parameters: Parameters): JsonSchema {
+  const named = Object.values(parameters).map((parameter) => ({ name: nameOf(parameter), parameter }));
+  const required = named.filter(({ parameter }) => isRequired(parameter)).map(({ name }) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(named.map(({ name, parameter }) => [name, parameterSchema(parameter)])),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
+}
+
+function nameOf(parameter: Parameter<unknown>): string {
+  const long = optionWords(parameter).find((word) => word.startsWith('--'));
+  return long?.slice(2) ?? parameter.syntax.replaceAll(/[<>[\].]/g, '');
+}
+
+function parameterSchema({ kind, syntax, choices, default: standard, ...parameter }: Parameter<unknown>): JsonSchema {
+  // Help explains the asterisk.
+  const description = parameter.description.replace(/ \*$/, '');
+  const value = { type: 'string', ...(choices && { enum: choices }) };
+  const isList = kind === 'repeated' || syntax.includes('...');
+  if (kind === 'flag') return { description, type: 'boolean', default: false };
+  if (isList) return { description, type: 'array', items: value };
+  return { description, ...value, ...(standard !== undefined && { default: standard }) };
+}
+
+function isRequired({ kind, syntax }: Parameter<unknown>): boolean {
+  return kind === 'argument' && syntax.startsWith('<');
+}
+
+function row({ words, command, shorter }: Chosen) {
   const parameters = Object.values(command.parameters);
   return {
-    command: words,
-    short_form: shorter,
+    command: words === '' ? 'svc' : `svc ${words}`,
+    short_form: shorter === undefined ? null : `svc ${shorter}`,
     summary: command.summary,
     description: [command.description, command.details].filter(Boolean).join(' ') || null,
     arguments: parameters.filter(({ kind }) => kind === 'argument').map(parameterRow),
@@ -63,7 +164,7 @@ function parameterRow(parameter: Parameter<unknown>) {
     syntax,
     names: isArgument ? [] : optionWords(parameter),
     value: /[<[](.+)[>\]]/.exec(syntax)?.[1] ?? null,
-    required: isArgument && syntax.startsWith('<'),
+    required: isRequired(parameter),
     repeatable: kind === 'repeated',
     description,
     choices: choices ?? [],
@@ -74,6 +175,12 @@ function parameterRow(parameter: Parameter<unknown>) {
 
 /** A command as data: the typed words, and an equivalent with fewer words if there is one. */
 export type CommandRow = ReturnType<typeof row>;
+
+const schemaView: View = {
+  name: 'schema',
+  fields: ['command', 'options', 'row'],
+  columns: simpleColumns({ command: 'id', options: 'text', row: 'text' }),
+};
 
 const commandView: View<CommandRow> = {
   name: 'command',

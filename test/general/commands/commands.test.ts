@@ -1,6 +1,8 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { CommandRow } from '../../../src/general/commands/commands.ts';
 import { TREE } from '../../../src/tree.ts';
+import { svcHere } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
 const home = new Home();
@@ -55,5 +57,46 @@ describe('svc commands', () => {
   it('svc commands shows the words and what they do on a terminal', async () => {
     const { stdout } = await home.svc(['commands', '-o', 'table']);
     expect(stdout).toMatch(/svc logs entity-types +list the values of --entity-type/);
+  });
+
+  it.each([
+    ['au submit', ['svc au submit']],
+    ['svc au submit', ['svc au submit']],
+    ['au runs', ['svc au runs list', 'svc au runs prune']],
+    ['lo', expect.arrayContaining(['svc logs list', 'svc login', 'svc logout'])],
+  ])('svc commands %s prints the commands that begin so, and no other', async (words, expected) => {
+    const { code, stdout } = await svcHere(['commands', ...words.split(' '), '-o', 'json']);
+    expect(code).toBe(0);
+    const found = (JSON.parse(stdout) as CommandRow[]).map(({ command }) => command);
+    expect(found).toEqual(expected);
+    expect(found.filter((command) => !command.startsWith(`svc ${words.replace(/^svc /, '')}`))).toEqual([]);
+  });
+
+  it('svc commands refuses words that begin no command, with the nearest', async () => {
+    const { code, stderr } = await svcHere(['commands', 'profle', '-o', 'json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(stderr)).toMatchObject({ hint: "Did you mean 'profile'?", next: 'svc commands profile' });
+  });
+
+  it('svc commands --schema prints JSON Schemas of the options and of a row', async () => {
+    const { stdout } = await svcHere(['commands', '3ds', 'template', '--schema', '-o', 'json']);
+    const [found] = JSON.parse(stdout) as { command: string; options: object; row: object }[];
+    expect(found).toMatchObject({
+      command: 'svc 3ds template',
+      options: {
+        type: 'object',
+        properties: {
+          'authentication-type': { type: 'string', enum: expect.arrayContaining(['top-up']) },
+          category: { enum: ['payment', 'non-payment'] },
+        },
+        required: ['authentication-type'],
+        additionalProperties: false,
+      },
+      row: { properties: { purchase_info: { properties: { amount: { type: 'string' } } } } },
+    });
+    const accepts = new Ajv2020({ strict: false }).compile(found?.options ?? false);
+    expect(accepts({ 'authentication-type': 'top-up' })).toBe(true);
+    expect(accepts({ 'authentication-type': 'nonsense' })).toBe(false);
+    expect(accepts({})).toBe(false);
   });
 });

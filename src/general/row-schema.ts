@@ -1,0 +1,124 @@
+import { EVERY_MEANING } from '../cli/glossary/every-meaning.ts';
+import { jsonSchema, type JsonSchema } from '../schema/json-schema.ts';
+import { objectOrUndefined } from '../schema/json-value.ts';
+import type { Shape } from '../schema/response.ts';
+
+/** The shape of a response, and the kind of its fields in the glossary. */
+interface RowShape {
+  readonly kind: string;
+  readonly load: () => Promise<Shape>;
+}
+
+const log: RowShape = { kind: 'log entry', load: async () => (await import('../schema/log.ts')).logSchema };
+const entityType: RowShape = {
+  kind: 'entity type',
+  load: async () => (await import('../schema/log.ts')).entityTypeSchema,
+};
+const tenant: RowShape = { kind: 'tenant', load: async () => (await import('../schema/tenant.ts')).tenantSchema };
+const job: RowShape = {
+  kind: 'job',
+  load: async () => (await import('../schema/account-updater.ts')).accountUpdaterJobSchema,
+};
+const event: RowShape = {
+  kind: 'event',
+  load: async () => (await import('../schema/account-updater.ts')).webhookDeliverySchema,
+};
+const session: RowShape = {
+  kind: '3DS session',
+  load: async () => (await import('../schema/three-ds/session.ts')).threeDsSessionSchema,
+};
+const createdSession: RowShape = {
+  kind: 'created 3DS session',
+  load: async () => (await import('../schema/three-ds/session.ts')).createdSessionSchema,
+};
+const authentication: RowShape = {
+  kind: 'authentication',
+  load: async () => (await import('../schema/three-ds/session.ts')).authenticationResultSchema,
+};
+const challengeResult: RowShape = {
+  kind: 'authentication',
+  load: async () => (await import('../schema/three-ds/session.ts')).challengeResultSchema,
+};
+const body: RowShape = {
+  kind: 'authenticate request',
+  load: async () => (await import('../schema/three-ds/authenticate.ts')).authenticateSchema,
+};
+
+/** The shapes of rows that come from the service, by the words of the command that prints them. */
+export const ROW_SHAPES: Readonly<Record<string, RowShape>> = {
+  'logs list': log,
+  'logs tail': log,
+  'logs search': log,
+  'logs history': log,
+  'logs entity-types': entityType,
+  'tenant show': tenant,
+  'tenant update': tenant,
+  'au jobs': job,
+  'au create': job,
+  'au upload': job,
+  'events listen': event,
+  '3ds create': createdSession,
+  '3ds show': session,
+  '3ds template': body,
+  '3ds authenticate': authentication,
+  '3ds challenge-result': challengeResult,
+};
+
+/**
+ * Returns the JSON Schema of one row of a command: the shape of the response where the service makes it, and its other
+ * fields without types. Undefined for a command that prints no data.
+ */
+export async function rowSchema(words: string, fields: readonly string[] | undefined): Promise<JsonSchema | undefined> {
+  if (fields === undefined) return undefined;
+  const found = ROW_SHAPES[words];
+  const schema: JsonSchema = found === undefined ? { type: 'object' } : jsonSchema(await found.load());
+  return described(withFields(schema, fields), found?.kind ?? '');
+}
+
+/** Adds the fields that a schema lacks. A field may be inside a list, so no type is given to what contains it. */
+function withFields(schema: JsonSchema, fields: readonly string[]): JsonSchema {
+  return fields.reduce((result, field) => withField(result, field.split('.')), schema);
+}
+
+function withField(schema: JsonSchema, path: readonly string[]): JsonSchema {
+  const [name, ...rest] = path;
+  if (name === undefined || name === '*') return schema;
+  // A value that may be null has its fields in the other alternative.
+  if (Array.isArray(schema['anyOf'])) {
+    const alternatives = schema['anyOf'].map((one: JsonSchema) =>
+      one['type'] === 'object' ? withField(one, path) : one,
+    );
+    return { ...schema, anyOf: alternatives };
+  }
+  const properties = objectOrUndefined(schema['properties']) ?? {};
+  const known = objectOrUndefined(properties[name]) ?? {};
+  return { ...schema, properties: { ...properties, [name]: withField(known, rest) } };
+}
+
+/** Adds the meanings of the glossary to the fields that have no description. */
+function described(schema: JsonSchema, kind: string): JsonSchema {
+  const choices = schema['anyOf'];
+  if (Array.isArray(choices)) {
+    return { ...schema, anyOf: choices.map((choice) => described(objectOrUndefined(choice) ?? {}, kind)) };
+  }
+  const properties = objectOrUndefined(schema['properties']);
+  if (properties === undefined) return schema;
+  const entries = Object.entries(properties).map(([name, property]) => {
+    const inner = described(objectOrUndefined(property) ?? {}, kindBelow(name, kind));
+    const description = meaningOf(name, kind);
+    return [name, description === undefined ? inner : { description, ...inner }] as const;
+  });
+  return { ...schema, properties: Object.fromEntries(entries) };
+}
+
+function meaningOf(name: string, kind: string): string | undefined {
+  const kinds = new Set([`field of a ${kind}`, `field of an ${kind}`, `field of ${kind}`, kind]);
+  return EVERY_MEANING.find((meaning) => meaning.name === name && kinds.has(meaning.kind))?.means;
+}
+
+/** Returns the kind of the fields inside a field; that of the field around it where the glossary has no other. */
+function kindBelow(name: string, kind: string): string {
+  if (name === 'settings') return 'tenant setting';
+  const isKnown = EVERY_MEANING.some((meaning) => meaning.kind.replace(/^field of (?:an? )?/, '') === name);
+  return isKnown ? name : kind;
+}
