@@ -17,6 +17,7 @@ import {
   INTERVAL_PARAMETERS,
   intervalOf,
   MAX_LAST,
+  NO_HIDE_OWN_READS,
   RETENTION_PARAMETERS,
 } from '../options.ts';
 import { logView } from '../view.ts';
@@ -26,6 +27,7 @@ const parameters = {
     ['until', 'all', 'start', 'pageSize'],
     flag('-f, --follow', "then follow, as 'svc logs tail' does"),
   ),
+  noHideOwnReads: { ...NO_HIDE_OWN_READS, description: 'with -f: show your own reads of the logs too' },
   ...ENTITY_PARAMETERS,
   ...INTERVAL_PARAMETERS,
   ...PAGING_PARAMETERS,
@@ -121,7 +123,7 @@ function tailInput(input: ListInput): TailInput {
   if (last !== undefined && last > MAX_LAST)
     throw new SvcError('usage', `with --follow, --limit must be at most ${MAX_LAST}`);
   const more = { checkpoint: undefined, to: undefined, overlap: undefined, interval: undefined, for: undefined };
-  return { ...input, ...more, last, max: undefined, idleExit: undefined, hideOwnReads: false };
+  return { ...input, ...more, last, max: undefined, idleExit: undefined, hideOwnReads: undefined };
 }
 
 function toFilter(input: ListInput, { since, until }: Interval): LogFilter {

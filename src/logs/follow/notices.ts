@@ -6,7 +6,10 @@ import type { Log } from '../../schema/log.ts';
 import type { TailPosition } from '../entry.ts';
 import { MalformedEntries } from '../malformed-entries.ts';
 import { gapText } from '../gaps.ts';
+import type { ActorNames } from '../actor-names.ts';
+import { actorText } from '../actor.ts';
 import type { TailEvent } from './follow.ts';
+import type { OwnReads } from './own-reads.ts';
 
 /** Reports outages, recoveries and gaps on stderr, with a live line on a terminal. */
 export class FollowNotices {
@@ -38,7 +41,8 @@ export class FollowNotices {
       case 'catching up':
         return this.#live?.update({ state: `${formatDuration(event.now - event.readTo)} behind` });
       case 'polled':
-        return this.#live?.update({ state: this.#idle, nextPollAt: clock.now() + event.nextMs });
+        this.polled();
+        return this.#live?.update({ state: this.#idle + this.hiddenText(), nextPollAt: clock.now() + event.nextMs });
       case 'gap':
         this.gaps += 1;
         return notices.warn(`${gapText(event)}: older than the service keeps them (--retention)`);
@@ -55,6 +59,13 @@ export class FollowNotices {
 
   protected ownReads(_count: number, _entries: number): void {}
 
+  protected polled(): void {}
+
+  /** Returns how many entries are hidden, to be added to a sentence. */
+  protected hiddenText(): string {
+    return '';
+  }
+
   protected caughtUp({ afterMs }: { readonly afterMs: number; readonly entries: number }): string {
     return `caught up after ${formatDuration(afterMs)}`;
   }
@@ -69,15 +80,24 @@ export class TailNotices extends FollowNotices {
   readonly #startedAt: number;
   readonly #malformed = new MalformedEntries();
   readonly #hidesOwnReads: boolean;
+  readonly #hidden: HiddenReads | undefined;
   #entries = 0;
+  /** The time of the newest batch, and the number of lines since then that say that nothing came. */
+  #newest: { readonly at: number; lines: number };
   #ownReads = 0;
   #hasSuggested = false;
 
-  constructor(context: Context, { hideOwnReads }: { readonly hideOwnReads: boolean }) {
+  constructor(
+    context: Context,
+    { hideOwnReads = false }: { readonly hideOwnReads?: boolean | undefined },
+    hidden?: HiddenReads,
+  ) {
     // Without a terminal there is no live line: silence means that everything is fine.
     super(context, context.progress.watching('logs'), 'following');
     this.#startedAt = context.clock.now();
-    this.#hidesOwnReads = hideOwnReads;
+    this.#newest = { at: this.#startedAt, lines: 0 };
+    this.#hidden = hidden;
+    this.#hidesOwnReads = hideOwnReads && hidden === undefined;
   }
 
   async *counted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
@@ -85,7 +105,22 @@ export class TailNotices extends FollowNotices {
       this.#malformed.count(batch);
       yield batch;
       this.#entries += batch.length;
+      if (batch.length > 0) this.#newest = { at: this.context.clock.now(), lines: 0 };
     }
+  }
+
+  /** On a terminal, says from time to time that nothing came, so that silence is no doubt. */
+  protected override polled(): void {
+    const { clock, out, notices } = this.context;
+    const quietMs = clock.now() - this.#newest.at;
+    if (!out.isTerminal || quietMs < quietAfter(this.#newest.lines)) return;
+    while (quietMs >= quietAfter(this.#newest.lines)) this.#newest.lines += 1;
+    notices.note(`no new entries for ${formatDuration(quietMs)}, still following${this.hiddenText()}`);
+  }
+
+  protected override hiddenText(): string {
+    const { count = 0 } = this.#hidden?.own ?? {};
+    return count === 0 ? '' : `, ${countText(count, 'own read')} hidden`;
   }
 
   protected override caughtUp(event: { readonly afterMs: number; readonly entries: number }): string {
@@ -111,9 +146,33 @@ export class TailNotices extends FollowNotices {
     const duration = formatDuration(clock.now() - this.#startedAt);
     notices.note(`${countText(this.#entries, 'entry')} in ${duration}, read up to ${utcTime(readTo)}`);
     if (this.#hidesOwnReads) notices.note(`hidden: ${countText(this.#ownReads, 'read')} by this command itself`);
+    this.#reportHidden();
     if (!notices.shows('normal')) return;
     const { command, mayRepeat } = resume();
     notices.note(mayRepeat ? 'no checkpoint could be kept: entries may repeat; resume with' : 'resume with');
     notices.command(command);
   }
+
+  #reportHidden(): void {
+    if (this.#hidden === undefined || this.#hidden.own.count === 0) return;
+    const { own, actors } = this.#hidden;
+    const actor = actors?.textOf(own.sample) ?? actorText(own.sample);
+    this.context.notices.note(
+      `hidden: ${countText(own.count, 'read')} of the logs by this key (${actor}); --no-hide-own-reads shows them`,
+    );
+  }
+}
+
+/** The reads that a terminal does not show, and the names of actors. */
+interface HiddenReads {
+  readonly own: OwnReads;
+  readonly actors: Pick<ActorNames, 'textOf'> | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+const FIRST_QUIET_MS = [60_000, 600_000] as const;
+
+/** Returns after how long without entries the next line says so: a minute, ten minutes, then each hour. */
+function quietAfter(lines: number): number {
+  return FIRST_QUIET_MS[lines] ?? HOUR_MS * (lines - 1);
 }

@@ -3,10 +3,11 @@ import { withLock } from '../../base/files/lock.ts';
 import type { Context, PreviewRequest } from '../../cli/app/command.ts';
 import { type ListPrinter, listPrinter } from '../../cli/app/print.ts';
 import { resolvePath } from '../../cli/app/typed-path.ts';
-import { countText, isoTime, utcTime } from '../../cli/output/time.ts';
+import { countText, isoTime, parseTime, utcTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { isLoopback } from '../../schema/address.ts';
 import type { Log } from '../../schema/log.ts';
+import type { ActorNames } from '../actor-names.ts';
 import { filterOf } from '../entry-filter.ts';
 import type { TailPosition } from '../entry.ts';
 import { clientFilters, matches } from '../filter.ts';
@@ -17,6 +18,7 @@ import type { Subject } from './checkpoint.ts';
 import type { Tail, TailOptions } from './follow.ts';
 import type { LastEntries } from './last-entries.ts';
 import { TailNotices } from './notices.ts';
+import { findOwnReads, hidesOwnReads, type OwnReads } from './own-reads.ts';
 import { before, endsAtPresent, readLast, resumeCommand, type TailFilter, type TailInput } from './start.ts';
 
 /** Returns the first request of a tail, for `--curl`. */
@@ -41,17 +43,24 @@ export async function runTail(context: Context, typed: TailInput): Promise<numbe
   const { serviceOf } = await import('../../cli/app/service.ts');
   const subject = { service: serviceOf(context), entityType: input.entityType, entityId: input.entityId };
   const file = input.checkpoint === undefined ? undefined : resolvePath(context, input.checkpoint);
-  const work = (): Promise<number> => follow(context, input, { subject, file }, print);
+  const work = (): Promise<number> => follow(context, input, { subject, file, actors }, print);
   if (file === undefined) return work();
   const { system, clock, signal } = context;
   const host = { pid: system.pid, isAlive: (pid: number) => system.isAlive(pid), clock, signal };
   return withLock(`${file}.lock`, host, work, { waitMs: 0, what: 'the checkpoint' });
 }
 
+interface Followed {
+  readonly subject: Subject;
+  /** The file of the checkpoint. */
+  readonly file: string | undefined;
+  readonly actors: ActorNames | undefined;
+}
+
 async function follow(
   context: Context,
   input: TailFilter,
-  { subject, file }: { readonly subject: Subject; readonly file: string | undefined },
+  { subject, file, actors }: Followed,
   print: ListPrinter<Log>,
 ): Promise<number> {
   const [{ readCheckpoint, writeCheckpoint }, { beginNow }] = await Promise.all([
@@ -60,10 +69,12 @@ async function follow(
   ]);
   const kept = file === undefined ? undefined : readCheckpoint(file, subject);
   const client = await context.client();
-  const notices = new TailNotices(context, input);
+  const own = hidesOwnReads(context.out.isTerminal, input) ? await findOwnReads(client) : undefined;
+  const notices = new TailNotices(context, input, own && { own, actors });
   const onEvent = notices.show.bind(notices);
   const shipping = input.to && (await openShipping(context, input.to, input.for));
-  const last = kept === undefined ? await readLast(context, client, input, onEvent) : undefined;
+  const last = kept === undefined ? await readLast(context, client, input, { own, onEvent }) : undefined;
+  own?.countSince(parseTime(last?.logs[0]?.created_at ?? '') ?? 0);
   const begin =
     kept ?? last?.position ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
   let taken = last === undefined ? begin : before(last);
@@ -73,7 +84,7 @@ async function follow(
     if (file !== undefined) writeCheckpoint(file, subject, position);
     taken = position;
   };
-  const tailing = await openTail(context, client, input, { begin, last, shipping, onEvent, onPosition });
+  const tailing = await openTail(context, client, input, { begin, last, own, shipping, onEvent, onPosition });
   reportStart(context, input, kept);
   async function* batches(): AsyncGenerator<readonly Log[]> {
     if (last !== undefined) {
@@ -100,19 +111,19 @@ async function follow(
 interface Opened extends Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'> {
   readonly shipping: Shipping | undefined;
   readonly last: LastEntries | undefined;
+  readonly own: OwnReads | undefined;
 }
 
 async function openTail(context: Context, client: Client, input: TailFilter, opened: Opened): Promise<Tail> {
-  const { shipping, last, ...options } = opened;
+  const { shipping, last, own, ...options } = opened;
   const [{ Tail: Following }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([
     import('./follow.ts'),
     import('../read-range.ts'),
     import('../entry.ts'),
   ]);
-  // Only a person at a terminal gets the suggestion of --hide-own-reads.
-  const isWatched = context.out.isTerminal && input.checkpoint === undefined && input.to === undefined;
-  const suggested = isWatched ? 'report' : undefined;
-  const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined;
+  // A person at a terminal whose own reads could not be told apart gets the suggestion of --hide-own-reads.
+  const isSuggested = own === undefined && hidesOwnReads(context.out.isTerminal, input);
+  const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined || own !== undefined;
   return new Following(serviceLogs(client, entityFilter(input)), {
     ...options,
     overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
@@ -122,12 +133,19 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
     idleMs: input.idleExit,
     limit: input.max === undefined ? undefined : input.max - (last?.logs.length ?? 0),
     untilPresent: endsAtPresent(context, input),
-    ownReads: input.hideOwnReads ? 'hide' : suggested,
+    ownReads: ownReadsOf(input, own, isSuggested),
     requestsBefore: last?.requests,
     batchSize: shipping?.batchSize,
     onPass: shipping?.identify,
-    keep: isFiltered ? (log) => matches(log, input) : undefined,
+    keep: isFiltered ? (log) => matches(log, input) && (own?.shows(log) ?? true) : undefined,
   });
+}
+
+/** Returns how the tail treats entries that look like its own reads, where their actor is unknown. */
+function ownReadsOf({ hideOwnReads }: TailInput, own: OwnReads | undefined, isSuggested: boolean) {
+  if (own !== undefined) return undefined;
+  if (hideOwnReads) return 'hide';
+  return isSuggested ? 'report' : undefined;
 }
 
 // A command that runs repeatedly keeps its `--since`, which applies only to the first run.

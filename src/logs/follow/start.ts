@@ -5,7 +5,7 @@ import { isSvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option, typedCommand } from '../../cli/app/hint.ts';
-import { conflicting, flag, type Input, suggesting, value } from '../../cli/app/parameter.ts';
+import { conflicting, flag, type Input, type Parameter, suggesting, value } from '../../cli/app/parameter.ts';
 import { integer, moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import { countText, isoTime, parseTime, wholeSecond, utcTime } from '../../cli/output/time.ts';
@@ -18,12 +18,20 @@ import {
   entityFilter,
   ENTRY_PARAMETERS,
   MAX_LAST,
+  NO_HIDE_OWN_READS,
   OVERLAP_PARAMETER,
   RETENTION_PARAMETERS,
 } from '../options.ts';
 import { destinationText, parseDestination } from '../otlp/destination.ts';
 import type { TailOptions } from './follow.ts';
 import type { LastEntries } from './last-entries.ts';
+import type { OwnReads } from './own-reads.ts';
+
+// Without a default, since the parser gives both options one value.
+const HIDE_OWN_READS: Parameter<boolean | undefined> = {
+  ...flag('--hide-own-reads', 'hide its own reads of the logs, as a terminal does'),
+  default: undefined,
+};
 
 export const parameters = {
   since: value('--since <time>', 'begin here: 2h, today, 2026-01-31 (default: now)', moment),
@@ -34,7 +42,8 @@ export const parameters = {
   follow: flag('-f, --follow', 'with --last: follow in a pipe too'),
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
-  hideOwnReads: conflicting(['checkpoint', 'to'], flag('--hide-own-reads', 'hide the log entries of its own reads')),
+  hideOwnReads: conflicting(['checkpoint', 'to'], HIDE_OWN_READS),
+  noHideOwnReads: NO_HIDE_OWN_READS,
   checkpoint: value('--checkpoint <file>', 'keep the position in this file, and resume there', text),
   to: suggesting(
     () => [['otlp+http://127.0.0.1:4318', 'a collector on this machine']],
@@ -69,7 +78,12 @@ export function before({ logs: [first], position }: LastEntries): TailPosition {
 const MAX_READ_BACK = 20_000;
 
 /** Reads the entries for --last; undefined without that option. @throws SvcError */
-export async function readLast(context: Context, client: Client, input: TailFilter, onEvent: TailOptions['onEvent']) {
+export async function readLast(
+  context: Context,
+  client: Client,
+  input: TailFilter,
+  { own, onEvent }: { readonly own: OwnReads | undefined; readonly onEvent: TailOptions['onEvent'] },
+) {
   const { last: count } = input;
   if (count === undefined) return undefined;
   const [{ lastEntries }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([
@@ -82,7 +96,7 @@ export async function readLast(context: Context, client: Client, input: TailFilt
     mostRead: MAX_READ_BACK,
     overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
-    keep: (log) => matches(log, input),
+    keep: (log) => matches(log, input) && (own?.shows(log) ?? true),
     onEvent: endsAtPresent(context, input) ? undefined : onEvent,
   });
   const { logs, read, readFrom } = last;

@@ -126,14 +126,15 @@ describe('svc logs tail -n', () => {
 });
 
 describe('svc logs -f on a terminal', () => {
-  it('svc logs -f uses no pager, and suggests once to hide its logged reads', async () => {
+  it('svc logs -f uses no pager, hides its logged reads, and says how many', async () => {
     const options = { cwd: home.path, columns: 110, env: { HOME: home.path, SVC_PAGER: 'cat' } };
     const screen = new TerminalSession(process.execPath, [LAUNCHER, '--sandbox', 'logs', '-f', '-n', '2'], options);
     try {
-      await screen.waitFor(/'svc logs tail --hide-own-reads' hides them/, 60_000);
+      await screen.waitFor(/following, \d+ own reads? hidden/, 60_000);
       screen.type('\u0003');
       expect(await screen.exited).toEqual({ exitCode: 130 });
-      expect(screen.screen().match(/--hide-own-reads/g)).toHaveLength(1);
+      expect(screen.screen()).toMatch(/hidden: \d+ reads? of the logs by this key \(.*\)/);
+      expect(screen.screen()).not.toMatch(/read +log /);
     } finally {
       screen.kill();
     }

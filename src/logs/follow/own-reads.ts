@@ -1,0 +1,69 @@
+import { isSvcError } from '../../base/errors.ts';
+import { isoTime, parseTime, SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import type { Log } from '../../schema/log.ts';
+import type { TailInput } from './start.ts';
+
+/**
+ * Whether a person at a terminal sees a tail that may contain reads by the key itself, so that these are hidden. Filters
+ * that name reads or logs show that they are wanted.
+ */
+export function hidesOwnReads(isTerminal: boolean, input: TailInput): boolean {
+  const { noHideOwnReads, to, entityType, operation, excludeOperation } = input;
+  if (!isTerminal || noHideOwnReads || to !== undefined) return false;
+  return entityType === undefined && !operation.includes('read') && !excludeOperation.includes('read');
+}
+
+/** Counts and hides the reads of the logs by one actor: the application of this command's key. */
+export class OwnReads {
+  /** One of the reads, which says who the actor is. */
+  readonly sample: Log;
+  count = 0;
+  /** The times of hidden reads while the last entries are searched, which goes back further than what is shown. */
+  #times: number[] | undefined = [];
+
+  constructor(sample: Log) {
+    this.sample = sample;
+  }
+
+  /** Whether an entry is to be shown. The others are counted. */
+  shows(log: Log): boolean {
+    if (!isReadOfLogs(log) || log.actor_id !== this.sample.actor_id) return true;
+    if (this.#times === undefined) this.count += 1;
+    else this.#times.push(parseTime(log.created_at) ?? Infinity);
+    return false;
+  }
+
+  /** Begins to count: the reads since a time (epoch milliseconds), and all that follow. */
+  countSince(from: number): void {
+    this.count += (this.#times ?? []).filter((at) => at >= from).length;
+    this.#times = undefined;
+  }
+}
+
+/**
+ * Finds out under which actor the service logs the reads of this key, by two reads. Returns undefined if it logs none, or
+ * late, or if another actor read the logs in the same seconds.
+ */
+export async function findOwnReads(client: Client): Promise<OwnReads | undefined> {
+  try {
+    // The first response shows the service's time, and its request is in the second response.
+    await client.logs.list({}, { pageSize: 1 }).pages().next();
+    const startDate = isoTime(wholeSecond(client.now()) - SECOND_MS);
+    const { value } = await client.logs.list({ startDate }, { pageSize: 100 }).pages().next();
+    const reads = ((value?.items ?? []) as readonly Log[]).filter((log) => isReadOfLogs(log) && log.actor_id);
+    const [sample] = reads;
+    return sample !== undefined && reads.every((log) => log.actor_id === sample.actor_id)
+      ? new OwnReads(sample)
+      : undefined;
+  } catch (error) {
+    client.signal.throwIfAborted();
+    // The tail itself waits for the end of an outage.
+    if (!isSvcError(error) || !error.retryable) throw error;
+    return undefined;
+  }
+}
+
+function isReadOfLogs({ operation, entity_type: type }: Log): boolean {
+  return operation === 'read' && (type === 'log' || type === 'logs');
+}

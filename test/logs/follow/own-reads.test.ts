@@ -1,0 +1,121 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Log } from '../../../src/schema/log.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { svcHere } from '../../support/run-here.ts';
+import { type LogServer, startLogServer } from '../commands/log-server.ts';
+
+const START = Date.UTC(2026, 2, 1, 12);
+const OWN = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
+const OTHER = 'a20690bc-0000-4000-8000-000000000002';
+
+let server: LogServer;
+let home: string;
+let clock: ServiceClock;
+
+/** A clock that the service shares. */
+class ServiceClock extends FakeClock {
+  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    await super.sleep(ms, signal);
+    server.now = new Date(this.now()).toISOString();
+  }
+}
+
+class Screen extends Writable {
+  readonly isTTY = true;
+  readonly columns = 100;
+  text = '';
+
+  override _write(chunk: Buffer, _encoding: string, taken: () => void): void {
+    this.text += chunk.toString();
+    taken();
+  }
+}
+
+beforeEach(async () => {
+  home = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-own-'));
+  server = await startLogServer();
+  clock = new ServiceClock({ start: START });
+  server.now = new Date(START).toISOString();
+  server.onList = () => server.logs.push(readOfLogs(OWN));
+});
+afterEach(async () => {
+  await server.close();
+  fs.rmSync(home, { recursive: true, force: true });
+});
+
+function happened(agoMs: number, more: Partial<Log>): Log {
+  const created_at = new Date(clock.now() - agoMs).toISOString().replace(/\.\d+/, '');
+  return { tenant_id: 't-1', actor_type: 'application', created_at, ...more };
+}
+
+function readOfLogs(actor: string, agoMs = 0): Log {
+  return happened(agoMs, { operation: 'read', entity_type: 'log', entity_id: 'l', actor_id: actor });
+}
+
+function cardRead(agoMs: number): Log {
+  return happened(agoMs, { operation: 'read', entity_type: 'card', entity_id: 'c-1', actor_id: OWN });
+}
+
+async function onScreen(...argv: string[]) {
+  const screen = new Screen();
+  const env = { SVC_PAGER: '', NO_COLOR: '1', SVC_TIME: 'utc' };
+  const options = { baseUrl: new URL(server.url), home, env, clock, stdout: screen };
+  const { code, stderr } = await svcHere(['logs', ...argv], options);
+  const rows = screen.text.split('\n').filter((line) => line.startsWith('2026-'));
+  return { code, stderr, rows };
+}
+
+describe('reads of the logs by the own key, on a terminal', () => {
+  it('a tail hides the reads of its own key, also older ones, and no other entry', async () => {
+    server.logs.push(cardRead(4_000), cardRead(3_000), readOfLogs(OTHER, 8_000));
+    server.logs.push(...[2, 3, 4, 5].map((seconds) => readOfLogs(OWN, seconds * 1_000 + 1_000)));
+    const { code, rows, stderr } = await onScreen('tail', '-n', '3', '--idle-exit', '20s');
+    expect(code).toBe(0);
+    expect(rows).toHaveLength(3);
+    expect(rows[0]).toMatch(/read +log l +application a20690bc/);
+    for (const row of rows.slice(1)) expect(row).toMatch(/read +card c-1 +application 4707c78a/);
+    expect(stderr).toMatch(
+      /^hidden: \d+ reads of the logs by this key \(application 4707c78a\); --no-hide-own-reads shows them$/m,
+    );
+  });
+
+  it.each([[['--no-hide-own-reads']], [['--operation', 'read']], [['--entity-type', 'log']]])(
+    'a tail shows the reads of its own key with %j',
+    async (argv) => {
+      const { rows, stderr } = await onScreen('tail', '--idle-exit', '20s', ...argv);
+      expect(rows.filter((row) => row.includes(' log l')).length).toBeGreaterThan(2);
+      expect(stderr).not.toContain('hidden: ');
+    },
+  );
+
+  it('a tail hides nothing when another actor reads the logs in the same seconds, so that the own key is unknown', async () => {
+    server.onList = () => server.logs.push(readOfLogs(OWN), readOfLogs(OTHER));
+    const { rows } = await onScreen('tail', '--max', '6');
+    expect(rows.filter((row) => row.includes('4707c78a')).length).toBeGreaterThan(0);
+    expect(rows.filter((row) => row.includes('a20690bc')).length).toBeGreaterThan(0);
+  });
+
+  it('a pipe gets the reads of the own key', async () => {
+    const { stdout } = await svcHere(['logs', 'tail', '--idle-exit', '20s'], { baseUrl: new URL(server.url), clock });
+    expect(stdout.match(/"entity_type":"log"/g)?.length).toBeGreaterThan(2);
+  });
+});
+
+describe('a quiet tail', () => {
+  it('a quiet tail on a terminal says after a minute and after ten that nothing came', async () => {
+    const { stderr } = await onScreen('tail', '--idle-exit', '12m');
+    expect(stderr.match(/^no new entries for .*$/gm)).toEqual([
+      expect.stringMatching(/^no new entries for 1m(?: \d+s)?, still following, \d+ own reads hidden$/),
+      expect.stringMatching(/^no new entries for 10m(?: \d+s)?, still following, \d+ own reads hidden$/),
+    ]);
+  });
+
+  it('a quiet tail in a pipe says nothing', async () => {
+    const { stderr } = await svcHere(['logs', 'tail', '--idle-exit', '12m'], { baseUrl: new URL(server.url), clock });
+    expect(stderr).not.toContain('no new entries');
+  });
+});
