@@ -30,15 +30,20 @@ describe('docs', () => {
     expect(new Set(listed)).toEqual(new Set(pages));
   });
 
-  it.each(recipes)('%s works as typed, from its first block to its last', { timeout: 150_000 }, (name) => {
-    const home = openShellHome();
-    onTestFinished(() => home.remove());
-    const script = readBlocks(read(name)).filter(isRunHere).map(scriptOf).join('\n');
-    const { status, stderr } = home.run(`${AT_THE_END}\n${script}`);
-    expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-  });
+  // The test of all commands of pci.md runs its blocks too.
+  it.each(recipes.filter((name) => name !== 'pci.md'))(
+    '%s works as typed, from its first block to its last',
+    { timeout: 150_000 },
+    (name) => {
+      const home = openShellHome();
+      onTestFinished(() => home.remove());
+      const script = readBlocks(read(name)).filter(isRunHere).map(scriptOf).join('\n');
+      const { status, stderr } = home.run(`${AT_THE_END}\n${script}`);
+      expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+    },
+  );
 
-  it('each command of pci.md, in its tables too, works after the blocks before it', { timeout: 150_000 }, () => {
+  it('each command of pci.md, in its tables too, works after its blocks', { timeout: 330_000 }, () => {
     const text = read('pci.md');
     const inTables = text
       .split('\n')
@@ -58,7 +63,7 @@ describe('docs', () => {
       'cp auditor/tenant.yaml .',
       ...lines,
     ];
-    const { status, stderr } = home.run(script.join('\n'));
+    const { status, stderr } = home.run(script.join('\n'), {}, 300_000);
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
   });
 
