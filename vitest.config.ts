@@ -29,7 +29,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Most tests wait for processes and sockets, so that more of them can run than there are cores.
     maxWorkers: 4,
-    setupFiles: ['test/support/no-warnings.ts', 'test/support/same-seed.ts'],
+    setupFiles: ['test/support/no-warnings.ts', 'test/support/same-seed.ts', 'test/support/documented-traffic.ts'],
     projects: [
       // Test files share workers and loaded modules. Loading them again for each file took a fifth of the time.
       { extends: true, test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [SLOW], isolate: false } },

@@ -27,6 +27,8 @@ export interface LedgerEntry {
   sent: number;
   /** Whether the exchange ended before the response was sent. */
   aborted: boolean;
+  /** Set if a fault responded in place of the sandbox, or with another status. */
+  fault?: true;
 }
 
 const SHOWN_HEADERS = [
@@ -51,6 +53,7 @@ const KEPT_ENTRIES = 100_000;
 export class Ledger {
   readonly #file: number;
   readonly #entries: LedgerEntry[] = [];
+  readonly #answers = new WeakMap<ServerResponse, number>();
   readonly #bytes = new WeakMap<Socket, { read: number; written: number }>();
 
   constructor(path: string) {
@@ -68,10 +71,16 @@ export class Ledger {
       recorded = true;
       entry.aborted = !outgoing.writableFinished;
       entry.status = outgoing.headersSent ? outgoing.statusCode : 0;
+      if (!entry.aborted && this.#answers.get(outgoing) !== entry.status) entry.fault = true;
       Object.assign(entry, this.#traffic(socket));
       this.#write(entry);
     };
     outgoing.once('finish', record).once('close', record);
+  }
+
+  /** Notes the status with which the sandbox itself responds, before a fault may change it. */
+  answer(outgoing: ServerResponse, status: number): void {
+    this.#answers.set(outgoing, status);
   }
 
   /** Adds a request that the sandbox sent to a webhook. */

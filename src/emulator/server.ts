@@ -79,7 +79,7 @@ function listenTo(server: Server, services: readonly Service[], ledger: Ledger, 
       const key = incoming.headers['svc-api-key'];
       const service = tenantOf(services, key === undefined ? undefined : String(key), incoming.url ?? '');
       const app = service && apps.get(service);
-      if (app !== undefined) void respond(app, incoming, outgoing).catch(() => outgoing.destroy());
+      if (app !== undefined) void respond(app, ledger, incoming, outgoing).catch(() => outgoing.destroy());
     };
     try {
       for (const { state } of services) state.refresh();
@@ -117,9 +117,15 @@ const ORIGIN = 'http://sandbox.invalid';
 const WHOLE_BYTES = 256 * 1024;
 
 /** Passes a request of Node's server to the app. Rejects when the exchange ends early. */
-async function respond(app: Hono<SandboxEnv>, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function respond(
+  app: Hono<SandboxEnv>,
+  ledger: Ledger,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
   const { remoteAddress } = incoming.socket;
   const response = await app.fetch(toRequest(incoming, outgoing), { remoteAddress });
+  ledger.answer(outgoing, response.status);
   if (outgoing.destroyed) {
     void response.body?.cancel();
     return;

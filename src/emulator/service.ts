@@ -108,6 +108,8 @@ export interface ApiRoute {
   readonly response?: Shape;
   /** The status of success; 200 by default. */
   readonly status?: number;
+  /** Further statuses of a refusal, each with what it means, besides those that follow from path, query and body. */
+  readonly refusals?: Readonly<Record<number, string>>;
   /** Returns the body of the response, or throws a `problem`. */
   handle(call: Call): unknown;
 }

@@ -65,14 +65,16 @@ function success({ response }: ApiRoute, example: unknown): Json {
   return { description: 'Done.', content: { 'application/json': content(response, example) } };
 }
 
-function refusals({ request, query, path }: ApiRoute): Json {
+function refusals({ method, request, query, path, refusals: further = {} }: ApiRoute): Json {
   const takesInput = request !== undefined || query !== undefined;
   return {
     ...(takesInput && { 400: refusal('The request is invalid; see errors.') }),
     401: refusal('The key is missing or not known.'),
-    403: refusal('The key lacks the permission, or is of the wrong kind.'),
+    403: refusal('The key lacks the permission or is of the wrong kind, or the feature is not enabled.'),
     ...(path.includes(':') && { 404: refusal('It does not exist, or no longer does.') }),
+    ...((method === 'POST' || method === 'PUT') && { 413: refusal('The body is too large.') }),
     429: refusal('Too many requests; Retry-After may say how long to wait.'),
+    ...Object.fromEntries(Object.entries(further).map(([status, description]) => [status, refusal(description)])),
   };
 }
 
@@ -85,11 +87,33 @@ function content(shape: Shape, example?: unknown): Json {
 }
 
 export const STORE_ADDRESSES = [
-  { method: 'PUT', path: '/store/requests/:object', summary: 'Upload a request file' },
-  { method: 'GET', path: '/store/results/:object', summary: 'Download a result file' },
+  {
+    method: 'PUT',
+    path: '/store/requests/:object',
+    summary: 'Upload a request file',
+    refusals: {
+      400: 'The file is too large, its MD5 is another, or the request carries an Authorization header.',
+      403: 'Not signed, altered, or expired.',
+      411: 'The header Content-Length is missing.',
+      412: 'The job has its file already.',
+      501: 'The body is sent in chunks.',
+    },
+  },
+  {
+    method: 'GET',
+    path: '/store/results/:object',
+    summary: 'Download a result file',
+    refusals: {
+      400: 'The request carries an Authorization header.',
+      403: 'Not signed, altered, or expired.',
+      404: 'There is no such file.',
+      412: 'If-Match names another version of the file.',
+      416: 'The range lies outside the file.',
+    },
+  },
 ] as const;
 
-function storeOperation({ method, path, summary }: (typeof STORE_ADDRESSES)[number]): Json {
+function storeOperation({ method, path, summary, refusals: refused }: (typeof STORE_ADDRESSES)[number]): Json {
   const file = { 'text/csv': { schema: { type: 'string' } } };
   const parameters = ['expires', 'signature'].map((name) => ({
     name,
@@ -105,7 +129,13 @@ function storeOperation({ method, path, summary }: (typeof STORE_ADDRESSES)[numb
     ...(method === 'PUT' && { requestBody: { required: true, content: file } }),
     responses: {
       200: { description: 'Done.', ...(method === 'GET' && { content: file }) },
-      403: { description: 'Not signed, altered, or expired.', content: { 'application/xml': {} } },
+      ...(method === 'GET' && { 206: { description: 'The range that was requested.', content: file } }),
+      ...Object.fromEntries(
+        Object.entries(refused).map(([status, description]) => [
+          status,
+          { description, content: { 'application/xml': {} } },
+        ]),
+      ),
     },
   };
 }

@@ -25,6 +25,7 @@ export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
     audit: { entityType: ENTITY_TYPE, noun: 'Job', operation: 'create' },
     response: accountUpdaterJobSchema,
     status: 201,
+    refusals: { 400: 'The body is neither empty nor JSON.' },
     handle: createJob,
   },
   {

@@ -32,6 +32,7 @@ export const THREE_DS_ROUTES: readonly ApiRoute[] = [
     request: createSessionSchema,
     response: createdSessionSchema,
     status: 201,
+    refusals: { 422: 'The network of the card takes no part in 3-D Secure.' },
     handle: createSession,
   },
   {
@@ -51,6 +52,11 @@ export const THREE_DS_ROUTES: readonly ApiRoute[] = [
     audit: { entityType: ENTITY_TYPE, noun: '3DS session', operation: 'update' },
     request: authenticateSchema,
     response: authenticationResultSchema,
+    refusals: {
+      409: 'The session is authenticated already.',
+      424: 'Another party in 3-D Secure returned an error: a new session is needed.',
+      500: 'The 3DS server failed.',
+    },
     handle: authenticated,
   },
   {

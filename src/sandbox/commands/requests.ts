@@ -8,7 +8,7 @@ import { directoryFrom, directoryParameter } from '../server-options.ts';
 /** Requests that the sandbox received, and events that it delivered. */
 const requestView: View = {
   name: 'request',
-  fields: ['at', 'method', 'path', 'status', 'received', 'sent', 'key', 'application', 'event', 'aborted'],
+  fields: ['at', 'method', 'path', 'status', 'received', 'sent', 'key', 'application', 'event', 'aborted', 'fault'],
   columns: [
     { path: 'at', kind: 'time', priority: 3 },
     { path: 'method', kind: 'text' },
