@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import axe, { type AxeResults } from 'axe-core';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,6 +29,7 @@ const PAGES: Readonly<Record<string, () => Promise<Shown>>> = {
   'the report': () => written(['au', 'report', 'r.csv', '--request', 'q.csv', '--action', 'WRN_OPT_OUT=exclude']),
   'the review of a day': () => written(['logs', 'review', 'audit', '--day', '2026-03-01']),
   'the review of access': () => written(['logs', 'access', 'audit', '--since', '1d']),
+  'the page of an evidence bundle': () => evidence(),
   'the challenge for a code': () => challenge(CODE),
   'the challenge after a wrong code': () =>
     challenge(CODE, async (page) => {
@@ -65,6 +67,26 @@ async function written(argv: readonly string[]): Promise<Shown> {
   const { code, stderr } = await svcHere([...argv, '--html', join(home, 'page.html')], { home, cwd: home, clock });
   expect([0, 10], stderr).toContain(code);
   const html = readFileSync(join(home, 'page.html'), 'utf8');
+  return (page) => page.setContent(html);
+}
+
+/** Makes an evidence bundle with signed reviews, and returns a function that opens its page. */
+async function evidence(): Promise<Shown> {
+  const home = mkdtempSync(join(tmpdir(), 'svc-access-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const clock = new FakeClock({ start: Date.parse('2026-03-02T22:00:00Z') });
+  const lines = [
+    '--sandbox logs archive audit --since 2d',
+    'logs review audit --sign-off --note SEC-41',
+    'logs access audit --sign-off --by Ana',
+    'logs evidence audit --since 2026-02-27 --out e.tar.gz',
+  ];
+  for (const line of lines) {
+    const { code, stderr } = await svcHere(line.split(' '), { home, cwd: home, clock });
+    expect(code, stderr).toBe(0);
+  }
+  execFileSync('tar', ['-xzf', 'e.tar.gz'], { cwd: home });
+  const html = readFileSync(join(home, 'evidence', 'report.html'), 'utf8');
   return (page) => page.setContent(html);
 }
 

@@ -1,12 +1,21 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sha256Of } from '../../src/base/files/draft.ts';
 import { recordPath, recordText } from '../../src/logs/archive/record.ts';
+import {
+  bundleOf,
+  check,
+  folder,
+  forgeSums,
+  outcomeOf,
+  POSIX,
+  restate,
+  shellOf,
+  SHELLS,
+} from '../logs/archive/bundles.ts';
 import { archiveToTamper, GAP, Tampering } from '../logs/archive/tampers.ts';
-import { svcHere } from '../support/run-here.ts';
 
 /**
  * The result of verify.sh for a tampered bundle, given only the hash of the newest record, or no hash. With the hash of
@@ -31,11 +40,6 @@ function found(name: string, harm: Tamper[3]): Tamper {
 /** Returns a tamper after which evidence.json contradicts the records. */
 function states(name: string, change: (statement: Record<string, unknown>) => object): Tamper {
   return found(name, (it) => restate(it, change));
-}
-
-function restate(it: Tampering, change: (statement: Record<string, unknown>) => object): void {
-  const said = JSON.parse(fs.readFileSync(it.at(STATEMENT), 'utf8')) as Record<string, unknown>;
-  it.write(STATEMENT, `${JSON.stringify({ ...said, ...change(said) }, undefined, 2)}\n`);
 }
 
 /** Changes by somebody who does not repair the list of sums. */
@@ -183,54 +187,6 @@ function withoutDay(it: Tampering, place: number): void {
   }));
 }
 
-/** Repairs the list of sums. */
-function forgeSums(it: Tampering): void {
-  const listed = execFileSync('find', ['.', '-type', 'f', '!', '-name', SUMS, '-exec', 'sha256sum', '{}', '+'], {
-    cwd: it.top,
-    encoding: 'utf8',
-  });
-  it.write(SUMS, listed.replaceAll('  ./', '  '));
-}
-
-function folder(): string {
-  const made = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-evidence-'));
-  onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
-  return made;
-}
-
-/** Resolves to an unpacked bundle, and both hashes that its script accepts. */
-async function bundle() {
-  const { top } = await archiveToTamper();
-  const cwd = folder();
-  const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', '-o', 'json'], { cwd });
-  expect(run.code, run.stderr).toBe(0);
-  execFileSync('tar', ['-xzf', 'e.tar.gz'], { cwd });
-  const { sums_sha256: sums, sha256: record } = JSON.parse(run.stdout) as Record<'sums_sha256' | 'sha256', string>;
-  return { top: path.join(cwd, 'evidence'), sums, record };
-}
-
-/** A shell that runs the script: the words before its path, and the environment. */
-interface Shell {
-  readonly words: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-}
-
-function check({ words: [command = '', ...words], env }: Shell, top: string, ...hash: string[]) {
-  const { status, stdout, stderr } = spawnSync(command, [...words, path.join(top, 'verify.sh'), ...hash], {
-    encoding: 'utf8',
-    env,
-  });
-  return { status, stdout, stderr };
-}
-
-const POSIX: Shell = { words: ['sh'], env: process.env };
-
-function outcomeOf({ status, stdout, stderr }: ReturnType<typeof check>, honest: string): string {
-  if (status === 1 && stdout === '' && stderr.includes('FAILED: ')) return 'found';
-  if (status !== 0) return `exit code ${status}: ${stderr}`;
-  return stdout === honest ? 'not proven' : 'said';
-}
-
 const GROUPS = [
   ['changed file', CHANGES, false],
   ['thing that was added', ADDITIONS, true],
@@ -243,7 +199,7 @@ describe('the script of an evidence bundle', () => {
     'R77: the script of an evidence bundle finds each %s with the hash of the bundle',
     { timeout: 300_000 },
     async (_, tampers, fits) => {
-      const { top, sums, record } = await bundle();
+      const { top, sums, record } = await bundleOf(await archiveToTamper());
       const honest = { record: check(POSIX, top, record), alone: check(POSIX, top) };
       expect([check(POSIX, top, sums).status, honest.record.status, honest.alone.status]).toEqual([0, 0, 0]);
       const outcomes: Record<string, readonly string[]> = {};
@@ -265,7 +221,7 @@ describe('the script of an evidence bundle', () => {
   );
 
   it('R77: the script of an evidence bundle names what was changed, and the days that are not in the bundle', async () => {
-    const { top, sums, record } = await bundle();
+    const { top, sums, record } = await bundleOf(await archiveToTamper());
     const it = new Tampering(top);
     const [first = '', second = ''] = it.files(SEGMENT);
     it.edit(first, (text) => `${text.slice(0, -1)}~`);
@@ -273,26 +229,21 @@ describe('the script of an evidence bundle', () => {
     const { stderr } = check(POSIX, top, sums);
     expect(stderr).toContain(`FAILED: ${first} was changed\n`);
     expect(stderr).toContain(`FAILED: ${second} is missing\n`);
-    const other = await bundle();
+    const other = await bundleOf(await archiveToTamper());
     withoutDay(new Tampering(other.top), 0);
     forgeSums(new Tampering(other.top));
     expect(check(POSIX, other.top, record).stdout).toContain('of other days from 2025-11-01 to 2025-11-01\n');
   });
 
-  const shells = [
-    ['dash', 'dash'],
-    ['bash', 'bash'],
-    ['busybox', 'busybox'],
-  ] as const;
-  for (const [name, command] of shells) {
+  for (const [name, command] of SHELLS) {
     const isHere = spawnSync(command, ['-c', ':']).error === undefined;
     const why = isHere ? '' : ', which is not installed here';
     it.skipIf(!isHere)(
       `R77: the script of an evidence bundle works in ${name}${why}`,
       { timeout: 120_000 },
       async () => {
-        const shell = command === 'busybox' ? busybox() : { words: [command], env: process.env };
-        const { top, sums, record } = await bundle();
+        const shell = shellOf(command);
+        const { top, sums, record } = await bundleOf(await archiveToTamper());
         for (const hash of [[sums], [record], []])
           expect(check(shell, top, ...hash)).toEqual(check(POSIX, top, ...hash));
         for (const [what, , , harm] of [...ADDITIONS.slice(4, 8), ...STATEMENTS.slice(0, 4), ...CONTENTS.slice(0, 6)]) {
@@ -306,12 +257,3 @@ describe('the script of an evidence bundle', () => {
     );
   }
 });
-
-/** Returns a busybox shell that finds no programs except those of busybox. */
-function busybox(): Shell {
-  const programs = folder();
-  const program = execFileSync('sh', ['-c', 'command -v busybox'], { encoding: 'utf8' }).trim();
-  for (const name of ['sh', 'awk', 'dirname', 'find', 'gzip', 'sed', 'sha256sum', 'tr', 'wc'])
-    fs.symlinkSync(program, path.join(programs, name));
-  return { words: [program, 'sh'], env: { PATH: programs } };
-}

@@ -7,7 +7,7 @@ export interface AccessRow {
   /** The id of the actor; null for entries that name none, `(others)` for all actors after the first ten thousand. */
   readonly actor_id: string | null;
   readonly actor_type: string | null;
-  /** The name of an application, if it is known. */
+  /** The name of an application, if it is known, as every view shows it. */
   readonly name: string | null;
   /** The first and the last entry that the archive has of the actor, up to the last of the days. */
   readonly first_at: string;

@@ -1,6 +1,6 @@
 import { sha256Of } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { knownApplications } from '../../cli/config/cache.ts';
+import type { ActorLabels } from '../actor.ts';
 import { isWithin, type Manifest } from '../archive/manifest.ts';
 import { countEntries } from '../archive/open-archive.ts';
 import { dayOf } from '../archive/record.ts';
@@ -35,14 +35,16 @@ export interface AccessDays {
   readonly from: number;
   readonly to: number;
   readonly dormantMs: number;
+  /** The names of actors as every view shows them. */
+  readonly labels: ActorLabels;
 }
 
 /** Counts what each actor did in some days. The manifest must have the segments of all days before, too. */
 export async function countAccess(
   context: Context,
   store: ArchiveStore,
-  manifest: Manifest,
-  { dir, from, to, dormantMs }: AccessDays,
+  manifest: Pick<Manifest, 'coverage' | 'first' | 'index' | 'segments'>,
+  { dir, from, to, dormantMs, labels }: AccessDays,
 ): Promise<Access> {
   const { coverage, first, index } = manifest;
   const segments = manifest.segments.filter((segment) => isWithin(segment, { until: to }));
@@ -52,9 +54,7 @@ export async function countAccess(
   const counts = new AccessCounts({ from, to, dormantFrom: end - dormantMs, hasPast });
   const reading = { dir, label: 'access', store, segments, index, since: -Infinity, until: to };
   await countEntries(context, { ...reading, onGroup: (log, bucket) => counts.add(log, bucket) });
-  const owner = { service: first.service, tenantId: first.tenant_id };
-  const { names } = knownApplications(context.system, owner, context.clock.now());
-  const rows = counts.rows(names);
+  const rows = counts.rows(labels);
   const days = { from: dayOf(from), to: dayOf(to - 1) };
   const content = {
     service: first.service,

@@ -12,8 +12,8 @@ export const USE_ONLY =
 const COLUMNS: readonly PageColumn[] = [
   { title: 'Actor' },
   { title: 'Entity types' },
-  { title: 'First seen (UTC)' },
-  { title: 'Last seen (UTC)' },
+  { title: 'First seen' },
+  { title: 'Last seen' },
   { title: 'Reads', isNumber: true },
   { title: 'Changes', isNumber: true },
   { title: 'Deletes', isNumber: true },
@@ -39,10 +39,14 @@ ${accessTable(access)}</section>
 }
 
 /** Returns the table of the actors of an access review. */
-function accessTable({ rows, from, to }: Pick<Access, 'rows' | 'from' | 'to'>): string {
+export function accessTable({ rows, from, to }: Pick<Access, 'rows' | 'from' | 'to'>): string {
   return rows.length === 0
     ? '<p class="soft">There is no entry.</p>\n'
-    : pageTable(`Actors with entries from ${from} to ${to}, by changes and deletes`, COLUMNS, rows.map(cellsOf));
+    : pageTable(
+        `Actors with entries from ${from} to ${to}, by changes and deletes (times are UTC)`,
+        COLUMNS,
+        rows.map(cellsOf),
+      );
 }
 
 /** Returns how many actors there are, and how many of them are new or dormant. */

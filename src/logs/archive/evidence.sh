@@ -62,6 +62,12 @@ facts=$(found | awk -v given="$given" -v readme=@README@ '
     return substr(json, start + length(name) + 3, RLENGTH) + 0
   }
 
+  function signedNumberOf(json, name,    start) {
+    start = index(json, "\"" name "\":")
+    if (!start || !match(substr(json, start + length(name) + 3), /^-?[0-9]+/)) return 0
+    return substr(json, start + length(name) + 3, RLENGTH) + 0
+  }
+
   # The elements of a list of objects that contain no list, as they are written.
   function listOf(json, name,    start) {
     start = index(json, "\"" name "\":[")
@@ -177,6 +183,52 @@ facts=$(found | awk -v given="$given" -v readme=@README@ '
     }
   }
 
+  # Keeps a signed review as evidence.json must state it. It must be about a record and entries that are here.
+  function addReview(number, path, json, review,    at, from, to, seen, total) {
+    sub(/,$/, "", review)
+    if (review !~ /^\{.*\}$/) problem(path " has an odd review")
+    from = textOf(review, "from")
+    to = textOf(review, "to")
+    seen = numberOf(review, "record")
+    if (seen < 0 || seen >= number || hash[sprintf("_manifest/%08d.json", seen)] != textOf(review, "record_sha256"))
+      problem(path " is a review of a record that is not here")
+    for (at = 1; at <= listed; at++)
+      if (!(at in isDropped) && days[at] >= from && days[at] <= to) total += counts[at]
+    if (numberOf(review, "entries") != total) problem(path " is a review of other entries than the records list")
+    reviewFrom[++reviewed] = from
+    reviewTo[reviewed] = to
+    reviewText[reviewed] = "Review (" textOf(review, "of") ") of " from (from == to ? "" : " to " to) ": signed off by " \
+      textOf(review, "by") " at " textOf(json, "written_at")
+    # A quote that ends a name is the only one before a colon that no backslash precedes.
+    gsub(/[^\\]":/, "& ", review)
+    reviews = reviews (reviews == "" ? "" : ",") "{\"number\": " number ",\"written_at\": \"" textOf(json, "written_at") "\"," \
+      substr(review, 2)
+  }
+
+  # Keeps by how much the clock of the archiving machine differed from that of the service.
+  function addClock(json,    ms, side, at) {
+    ms = signedNumberOf(json, "clock_ahead_ms")
+    if (ms == 0) return
+    side = ms > 0 ? "ahead of" : "behind"
+    at = textOf(json, "written_at")
+    if (ms < 0) ms = -ms
+    if (!(side in clockRecords)) {
+      clockSides[++clocks] = side
+      clockFrom[side] = at
+    }
+    clockRecords[side]++
+    clockTo[side] = at
+    if (ms > clockMost[side] + 0) clockMost[side] = ms
+  }
+  function clocksText(    at, side, text) {
+    for (at = 1; at <= clocks; at++) {
+      side = clockSides[at]
+      text = text (at > 1 ? "," : "") "{\"direction\": \"" side "\",\"records\": " clockRecords[side] ",\"most_ms\": " \
+        digits(clockMost[side]) ",\"from\": \"" clockFrom[side] "\",\"to\": \"" clockTo[side] "\"}"
+    }
+    return "[" text "]"
+  }
+
   function readRecord(number, path,    json, more, start, kind) {
     if ((getline json < path) <= 0) json = ""
     if ((getline more < path) > 0) problem(path " has a second line")
@@ -189,6 +241,7 @@ facts=$(found | awk -v given="$given" -v readme=@README@ '
     if (!start) start = index(json, "\"standing\":{")
     json = substr(json, 1, start - 1)
     kind = textOf(json, "kind")
+    addClock(json)
     if ((kind == "begin") != (number == 0)) problem(path " is of a kind that cannot be here")
     if (kind == "begin") {
       service = textOf(json, "service")
@@ -196,6 +249,8 @@ facts=$(found | awk -v given="$given" -v readme=@README@ '
     } else if (kind == "segments") {
       addSegments(path, listOf(json, "segments"))
       addRange("read", textOf(json, "read_from"), textOf(json, "read_to"))
+      start = index(json, "\"review\":{")
+      if (start) addReview(number, path, json, substr(json, start + 9))
     } else if (kind == "gap") {
       addRange("lost", textOf(json, "from"), textOf(json, "to"))
     } else if (kind == "dropped") {
@@ -231,7 +286,9 @@ facts=$(found | awk -v given="$given" -v readme=@README@ '
   END {
     belongs("README.md")
     belongs("SHA256SUMS")
+    belongs("access.csv")
     belongs("evidence.json")
+    belongs("report.html")
     belongs("verify.sh")
     isFolder["."] = 1
     while ((getline line < "SHA256SUMS") > 0) {
@@ -240,6 +297,8 @@ facts=$(found | awk -v given="$given" -v readme=@README@ '
       if (hash[path] == "") problem(path " is missing")
       else if (line != hash[path] "  " path) problem(path " was changed")
     }
+    if (hash["report.html"] == "") problem("report.html is missing")
+    if (hash["access.csv"] == "") problem("access.csv is missing")
     if (hash["README.md"] != readme) problem("README.md is not the one that came with this script")
 
     previous = "null"
@@ -295,7 +354,9 @@ facts=$(found | awk -v given="$given" -v readme=@README@ '
     expect("the number of entries", "\"entries\": " digits(entries) ",")
     expect("the times that are covered", "\"covered\": " rangesText("covered") ",")
     expect("gaps", "\"gaps\": " rangesText("gaps") ",")
-    expect("what retention dropped", "\"dropped\": [" drops "],\"verified\": {")
+    expect("what retention dropped", "\"dropped\": [" drops "],")
+    expect("reviews", "\"reviews\": [" reviews "],")
+    expect("clocks", "\"clock\": " clocksText() ",\"verified\": {")
 
     if (given != "" && given != hash["SHA256SUMS"] && given != newest)
       problem("the hash " given " is neither that of SHA256SUMS (" hash["SHA256SUMS"] ") nor that of the newest record (" newest ")")
@@ -309,12 +370,17 @@ facts=$(found | awk -v given="$given" -v readme=@README@ '
     for (at = 1; at <= ranges["covered"]; at++) print "say Covered: " begins["covered", at] " to " ends["covered", at]
     for (at = 1; at <= ranges["gaps"]; at++) print "say Gap, entries may be missing: " begins["gaps", at] " to " ends["gaps", at]
     for (at = 1; at <= saidLines; at++) print "say " says[at]
+    for (at = 1; at <= reviewed; at++)
+      if (reviewFrom[at] <= to && reviewTo[at] >= from) print "say " printable(reviewText[at])
+    for (at = 1; at <= clocks; at++)
+      print "say " printable("Clock: the archiving machine was up to " digits(clockMost[clockSides[at]]) " ms " clockSides[at] \
+        " the service in " clockRecords[clockSides[at]] " records")
     if (statement !~ /"problems": \[\]}}$/) print "say svc found problems when it made this bundle: evidence.json names them"
     if (given == "") print "say Without a hash from another source, this bundle proves only itself."
     else if (given == hash["SHA256SUMS"]) print "say The hash is that of SHA256SUMS: it proves all that is in this bundle."
     else {
       print "say The hash is that of the newest record: it proves the records, these entries, and what is printed here."
-      print "say It does not prove that these are the days you asked for, nor README.md and what svc verified: for that, give the hash of SHA256SUMS."
+      print "say It does not prove that these are the days you asked for, nor README.md, report.html, access.csv and what svc verified: for that, give the hash of SHA256SUMS."
     }
   }') || {
   printf '%s\n' "$facts" >&2

@@ -5,10 +5,12 @@ import { createGzip } from 'node:zlib';
 import { type Draft, sha256Of } from '../../base/files/draft.ts';
 import { holdsCardNumber } from '../../cli/output/formats.ts';
 import { type Finding, readRecords } from './chain.ts';
+import { ClockDifferences } from './clock.ts';
 import { Coverage, isoRange } from './coverage.ts';
 import { text as README } from './evidence.md';
 import { text as SCRIPT } from './evidence.sh';
-import { type Bounds, noArchive } from './manifest.ts';
+import { type IndexRef, withIndex } from './index/ref.ts';
+import { type Bounds, noArchive, type SignedReview, signedReview } from './manifest.ts';
 import { readLines } from './read-segment.ts';
 import {
   type BeginRecord,
@@ -16,6 +18,8 @@ import {
   dayIn,
   dayOf,
   type DropRecord,
+  isDroppedBy,
+  isReview,
   type Link,
   type Segment,
   UNKNOWN_DAY,
@@ -34,6 +38,11 @@ export interface EvidencePlan {
   readonly entries: number;
   /** The coverage by these records, which may be newer than the verified ones. */
   readonly coverage: Coverage;
+  /** The segments of earlier days, which are not in the bundle. */
+  readonly earlier: readonly Segment[];
+  readonly index: readonly IndexRef[];
+  readonly reviews: readonly SignedReview[];
+  readonly clocks: ClockDifferences;
 }
 
 /** Selects the content of a bundle. @throws SvcError as `readManifest` */
@@ -43,6 +52,10 @@ export async function planEvidence(store: ArchiveStore, { since, until }: Bounds
   const records: Pick<Link, 'path' | 'sha256'>[] = [];
   let segments: Segment[] = [];
   const coverage = new Coverage();
+  const clocks = new ClockDifferences();
+  const reviews: SignedReview[] = [];
+  let earlier: Segment[] = [];
+  let index: IndexRef[] = [];
   let first: BeginRecord | undefined;
   let last: Link | undefined;
   for await (const link of readRecords(store)) {
@@ -50,10 +63,17 @@ export async function planEvidence(store: ArchiveStore, { since, until }: Bounds
     const { record, path, sha256 } = link;
     records.push({ path, sha256 });
     coverage.add(record);
+    clocks.add(record);
+    if (isReview(record)) reviews.push(signedReview(record, record.sequence));
     if (record.kind === 'begin') first = record;
-    if (record.kind === 'segments')
+    if (record.kind === 'segments') {
       segments.push(...record.segments.filter(({ path: at }) => isOf(dayIn(at), from, to)));
+      earlier.push(...record.segments.filter(({ path: at }) => dayIn(at) < from));
+      index = withIndex(index, record.index);
+    }
     if (record.kind !== 'dropped') continue;
+    earlier = earlier.filter(({ path: at }) => !isDroppedBy(record, at));
+    index = index.filter(({ path: at }) => !isDroppedBy(record, at));
     // Late entries of dropped months are left out too, so that the content depends only on the days.
     const kept = record.before.slice(0, 10);
     if (kept > from) from = kept;
@@ -68,7 +88,7 @@ export async function planEvidence(store: ArchiveStore, { since, until }: Bounds
   const latest = days.at(-1) ?? to;
   const range = { from: since === undefined ? earliest : from, to: until === undefined ? latest : to };
   const entries = segments.reduce((sum, segment) => sum + segment.entries, 0);
-  return { first, last, ...range, records, segments, entries, coverage };
+  return { first, last, ...range, records, segments, entries, coverage, earlier, index, reviews, clocks };
 }
 
 function isOf(day: string, from: string, to: string): boolean {
@@ -78,6 +98,8 @@ function isOf(day: string, from: string, to: string): boolean {
 export interface EvidenceOptions {
   readonly verified: Verified;
   readonly problems: readonly Finding[];
+  /** Further text files by their names, such as a page for people. */
+  readonly texts: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number) => void;
 }
@@ -117,7 +139,8 @@ export async function writeEvidence(
 /** Returns the text files of a bundle by their names. `SHA256SUMS` is last, because it lists all other files. */
 function textsOf(plan: EvidencePlan, options: EvidenceOptions) {
   const script = SCRIPT.replace('@README@', sha256Of(README));
-  const texts = { 'README.md': README, 'evidence.json': describe(plan, options), 'verify.sh': script };
+  const statement = describe(plan, options);
+  const texts = { 'README.md': README, 'evidence.json': statement, 'verify.sh': script, ...options.texts };
   const sums = [
     ...Object.entries(texts).map(([path, text]) => `${sha256Of(text)}  ${path}\n`),
     ...[...plan.records, ...plan.segments].map(({ path, sha256 }) => `${sha256}  ${path}\n`),
@@ -201,6 +224,10 @@ function describe({ first, last, from, to, ...plan }: EvidencePlan, { verified, 
     covered: coverage.covered().map(isoRange),
     gaps: coverage.gaps().map(isoRange),
     dropped: coverage.drops.map(dropOf),
+    reviews: plan.reviews.map(({ number, written_at, ...review }) => ({ number, written_at, ...review })),
+    clock: plan.clocks.all().map(({ direction, records: count, mostMs, from: begin, to: end }) => {
+      return { direction, records: count, most_ms: mostMs, from: begin, to: end };
+    }),
     verified: { records, segments, entries, bytes, sha256, problems },
   };
   return `${JSON.stringify(description, undefined, 2)}\n`;

@@ -15,6 +15,7 @@ import {
   MANIFEST,
   partNumber,
   recordPath,
+  type ReviewRecord,
   type Segment,
 } from './record.ts';
 import type { ReviewContent } from './review-content.ts';
@@ -64,7 +65,7 @@ export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Pr
   for await (const record of readContents(store, last)) {
     number += 1;
     coverage.add(record);
-    if (isReview(record)) reviews.push({ ...record.review, number, written_at: record.written_at });
+    if (isReview(record)) reviews.push(signedReview(record, number));
     if (record.kind === 'begin') first = record;
     if (record.kind === 'dropped') {
       allSegments = record.months.reduce((left, month) => left - month.segments, allSegments);
@@ -78,6 +79,11 @@ export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Pr
   }
   if (first === undefined) throw damaged(recordPath(0), 'it is missing');
   return { first, last, coverage, segments, allSegments, index: indexOf(segments, index), reviews };
+}
+
+/** Returns the review in a record with this number. */
+export function signedReview({ review, written_at }: ReviewRecord, number: number): SignedReview {
+  return { ...review, number, written_at };
 }
 
 /** Selects the files of an index that cover the given segments. */

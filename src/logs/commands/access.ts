@@ -105,9 +105,11 @@ export const access = defineCommand({
 });
 
 async function makeAccess(context: Context, input: Input<typeof parameters>) {
-  const [{ readManifest }, { countAccess, daysSince }] = await Promise.all([
+  const [{ readManifest }, { countAccess, daysSince }, { knownApplications }, { labelsOf }] = await Promise.all([
     import('../archive/manifest.ts'),
     import('../access/count-access.ts'),
+    import('../../cli/config/cache.ts'),
+    import('../actor.ts'),
   ]);
   const now = context.clock.now();
   const since = (input.since ?? moment(DEFAULT_SINCE))(now);
@@ -116,7 +118,9 @@ async function makeAccess(context: Context, input: Input<typeof parameters>) {
   const manifest = await readManifest(store);
   const days = daysSince(manifest, since, now);
   const dormantMs = input.dormant ?? DEFAULT_DORMANT_MS;
-  const made = await countAccess(context, store, manifest, { dir: input.dir, ...days, dormantMs });
+  const owner = { service: manifest.first.service, tenantId: manifest.first.tenant_id };
+  const labels = labelsOf(knownApplications(context.system, owner, now).names);
+  const made = await countAccess(context, store, manifest, { dir: input.dir, ...days, dormantMs, labels });
   return { made, manifest };
 }
 

@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import { writeWhole } from '../../base/files/draft.ts';
+import { type Sealed, writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, value } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
@@ -12,6 +12,7 @@ import type { EvidencePlan, WrittenEvidence } from '../archive/evidence.ts';
 import { archiveLocation, openArchive, withByteProgress, withProgress } from '../archive/open-archive.ts';
 import type { ArchiveStore } from '../archive/store.ts';
 import type { Verified } from '../archive/verify.ts';
+import type { EvidenceFacts } from '../evidence/page.ts';
 import { INTERVAL_PARAMETERS, intervalOf } from '../options.ts';
 import { gapSentence, sentencesText } from '../sentences.ts';
 
@@ -23,7 +24,19 @@ const parameters = {
 } as const;
 
 const TEXTS = ['file', 'file_sha256', 'from', 'to', 'sha256', 'sums_sha256'] as const;
-const COUNTS = ['bytes', 'records', 'segments', 'entries', 'card_numbers', 'gaps', 'problems', 'record'] as const;
+const COUNTS = [
+  'bytes',
+  'records',
+  'segments',
+  'entries',
+  'card_numbers',
+  'gaps',
+  'days',
+  'reviewed',
+  'actors',
+  'problems',
+  'record',
+] as const;
 
 /**
  * The summary of a bundle. Days are UTC. The script in the bundle takes the hash of `SHA256SUMS`, which proves the whole
@@ -42,7 +55,7 @@ const evidenceView: View<Evidence> = {
 
 export const evidence = defineCommand({
   description:
-    'Verifies the archive, then writes one file, readable by its owner only: the entries of whole days (UTC), the chain of records, what was found and what is missing, and a script that checks it with awk, sha256sum and gzip. Send the printed hash (sums_sha256) to the auditor separately: without it, a bundle proves only itself.',
+    'Verifies the archive, then writes one file, readable by its owner only: the entries of whole days (UTC), the chain of records with the signed reviews, who did what, what was found and what is missing, a page that shows it, and a script that checks it with awk, sha256sum and gzip. Send the printed hash (sums_sha256) to the auditor separately: without it, a bundle proves only itself.',
   details:
     'The entries are those that the service sent, and the chain begins at its first record. The same archive and days give the same bytes.',
   examples: [['svc logs evidence audit --since 2026-01-01 --until 2026-04-01 --out evidence.tar.gz', 'a quarter']],
@@ -62,29 +75,24 @@ export const evidence = defineCommand({
     const { result, problems } = await verified(context, store);
     const { planEvidence, writeEvidence } = await import('../archive/evidence.ts');
     const plan = await planEvidence(store, bounds);
-    const { from, to, records, segments, last } = plan;
+    const { segments } = plan;
+    const [{ accessCsv, evidenceFacts }, { evidencePage }] = await Promise.all([
+      import('../evidence/facts.ts'),
+      import('../evidence/page.ts'),
+    ]);
+    const facts = await evidenceFacts(context, { store, dir: input.dir }, plan, problems);
+    const { out } = context;
+    const texts = {
+      'access.csv': out.redact(accessCsv(facts.access)),
+      'report.html': out.redact(evidencePage(plan, facts)),
+    };
     let written: WrittenEvidence = { sumsSha256: '', cardNumbers: 0 };
     const bundle = await writeWhole(target, input.force, async (draft) => {
       written = await withByteProgress(context, { dir: input.dir, label: 'evidence', segments }, (onBytes) =>
-        writeEvidence(store, plan, draft, { verified: result, problems, signal: context.signal, onBytes }),
+        writeEvidence(store, plan, draft, { verified: result, problems, texts, signal: context.signal, onBytes }),
       );
     });
-    const made = {
-      file: input.out,
-      bytes: bundle.bytes,
-      file_sha256: bundle.sha256,
-      from,
-      to,
-      records: records.length,
-      segments: segments.length,
-      entries: plan.entries,
-      card_numbers: written.cardNumbers,
-      gaps: plan.coverage.gaps().length,
-      problems: problems.length,
-      record: last.record.sequence,
-      sha256: last.sha256,
-      sums_sha256: written.sumsSha256,
-    };
+    const made = evidenceOf(input.out, { bundle, plan, facts, written });
     if (isDrawn(context)) await context.out.write(summaryText(context, made, plan));
     else await print(made);
     warnOfCardNumbers(context, made);
@@ -95,6 +103,37 @@ export const evidence = defineCommand({
       });
   },
 });
+
+interface Written {
+  readonly bundle: Sealed;
+  readonly plan: EvidencePlan;
+  readonly facts: EvidenceFacts;
+  readonly written: WrittenEvidence;
+}
+
+function evidenceOf(file: string, { bundle, plan, facts, written }: Written): Evidence {
+  const { from, to, records, segments, entries, coverage, last } = plan;
+  const { access, days, problems } = facts;
+  return {
+    file,
+    bytes: bundle.bytes,
+    file_sha256: bundle.sha256,
+    from,
+    to,
+    records: records.length,
+    segments: segments.length,
+    entries,
+    card_numbers: written.cardNumbers,
+    gaps: coverage.gaps().length,
+    days: days.length,
+    reviewed: days.filter(({ state }) => state === 'reviewed').length,
+    actors: access.rows.length,
+    problems: problems.length,
+    record: last.record.sequence,
+    sha256: last.sha256,
+    sums_sha256: written.sumsSha256,
+  };
+}
 
 async function verified(context: Context, store: ArchiveStore): Promise<{ result: Verified; problems: Finding[] }> {
   const { nothingVerified, verifyArchive } = await import('../archive/verify.ts');
@@ -116,11 +155,12 @@ function warnOfCardNumbers({ notices }: Context, { entries, card_numbers: found 
 }
 
 function summaryText(context: Context, made: Evidence, { coverage }: EvidencePlan): string {
-  const { file, from, to, records, segments, entries, sha256, sums_sha256: sums } = made;
+  const { file, from, to, records, segments, entries, days, reviewed, actors, sha256, sums_sha256: sums } = made;
   return sentencesText(context, [
     ['good', `written: ${file}`],
     `${countText(entries, 'entry')} of ${from} to ${to} in ${countText(segments, 'segment')}, and all ${countText(records, 'record')} of the chain`,
     ...coverage.gaps().map((gap) => gapSentence(context, gap)),
+    `${formatNumber(reviewed)} of ${countText(days, 'day')} reviewed; ${countText(actors, 'actor')}; report.html shows all of it`,
     `newest hash: ${sha256}`,
     `hash of the bundle (send it to the auditor separately, not with the bundle): ${sums}`,
     `the auditor checks everything in the bundle with: tar -xzf ${file} && sh evidence/verify.sh <hash of the bundle>`,

@@ -94,7 +94,7 @@ function report({ notices }: Context, { review, hash, earlier }: Signed): void {
 }
 
 /** Returns the number of findings of each kind: `deletions 3, new actors unknown`. */
-function findingsText({ findings }: Pick<ReviewContent, 'findings'>): string {
+export function findingsText({ findings }: Pick<ReviewContent, 'findings'>): string {
   const kinds = Object.entries(findings);
   return kinds.map(([kind, count]) => `${kind.replaceAll('_', ' ')} ${count ?? 'unknown'}`).join(', ');
 }
@@ -105,7 +105,7 @@ function daysText({ from, to }: Pick<ReviewContent, 'from' | 'to'>): string {
 }
 
 /** Returns who signed a review, and when. */
-function signatureText({ by, account, note, written_at: at, number }: SignedReview): string {
+export function signatureText({ by, account, note, written_at: at, number }: SignedReview): string {
   const as = by === account ? '' : ` (${account})`;
   const words = note === undefined ? '' : `, note: ${note}`;
   return `by ${by}${as} at ${utcTime(Date.parse(at))} (record ${number})${words}`;

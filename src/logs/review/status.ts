@@ -26,7 +26,10 @@ export interface DayStatus {
 const DAY_MS = 86_400_000;
 
 /** Returns the status of each day that is over, the oldest first. Times are epoch milliseconds. */
-export function statusOf(manifest: Manifest, { since, now }: { readonly since: number; readonly now: number }) {
+export function statusOf(
+  manifest: Pick<Manifest, 'coverage' | 'reviews' | 'segments'>,
+  { since, now }: { readonly since: number; readonly now: number },
+) {
   const segments = byDay(manifest.segments, ({ path }) => dayIn(path));
   const ofDays = manifest.reviews.filter(({ of }) => of === 'day');
   const reviews = byDay(ofDays, ({ from }) => from);

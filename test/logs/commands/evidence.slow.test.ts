@@ -109,7 +109,7 @@ describe('svc logs evidence', () => {
         'Covered: 2026-02-03T00:00:00.000Z to 2026-02-04T00:00:00.000Z',
         'Gap, entries may be missing: 2026-02-02T00:00:00.000Z to 2026-02-03T00:00:00.000Z',
         'The hash is that of the newest record: it proves the records, these entries, and what is printed here.',
-        'It does not prove that these are the days you asked for, nor README.md and what svc verified: for that, give the hash of SHA256SUMS.',
+        'It does not prove that these are the days you asked for, nor README.md, report.html, access.csv and what svc verified: for that, give the hash of SHA256SUMS.',
         '',
       ].join('\n'),
     ]);
