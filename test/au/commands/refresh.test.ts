@@ -183,6 +183,33 @@ describe('svc au refresh', () => {
     expect(desk.uploads()).toBe(2);
   });
 
+  it('svc au refresh leaves an earlier request of the cycle alone once its run was abandoned', async () => {
+    const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
+    expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
+    const [run = ''] = desk.runIds();
+    expect(await desk.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+    await desk.clock.advance(120_000);
+    const done = await refresh('--fail-on', 'err=100%');
+    expect(done.code, done.stderr).toBe(0);
+    expect(rowOf(done)).toMatchObject({ rows: 1, request: `${CYCLE}/request-2.csv` });
+    expect(filesIn(desk)).not.toContain('results.csv');
+  });
+
+  it('svc au refresh prepares the request again that was deleted before it was sent', async () => {
+    let mayCreate = false;
+    const { desk, refresh } = await openRefresh({
+      intercept: (_incoming, outgoing, proceed) => (mayCreate ? proceed() : outgoing.writeHead(401).end()),
+    });
+    expect(await refresh()).toMatchObject({ code: 4 });
+    mayCreate = true;
+    for (const name of ['request.csv', 'refresh.json']) expect(filesIn(desk)).toContain(name);
+    rmSync(desk.home.file(`${CYCLE}/request.csv`));
+    const done = await refresh(...ENOUGH);
+    expect(done.code, done.stderr).toBe(0);
+    expect(filesIn(desk)).toContain('request.csv');
+  });
+
   it.each(['request.csv', 'results.csv', 'report.html', 'next.csv'])(
     'svc au refresh refuses a directory with a %s that it did not write, before it does anything',
     async (name) => {

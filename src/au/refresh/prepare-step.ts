@@ -1,0 +1,169 @@
+import fs from 'node:fs';
+import { SvcError } from '../../base/errors.ts';
+import { writeWhole } from '../../base/files/draft.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
+import { resolvePath } from '../../cli/app/typed-path.ts';
+import { countText } from '../../cli/output/time.ts';
+import { fileSource, hashFile } from '../../client/transfer/source.ts';
+import { copyInput } from '../request/open-request-file.ts';
+import { prepareExport } from '../request/prepare-export.ts';
+import { recordedRun } from '../run/recorded-runs.ts';
+import type { RefreshDirectory, Refreshed, RefreshFiles } from './refresh-directory.ts';
+import type { RefreshInput } from './refresh-input.ts';
+import { announceStep, noteStep } from './step.ts';
+
+/** Makes the request file of the export, unless an earlier command did. Returns its place in the cycle. */
+export async function preparedRequest(
+  context: Context,
+  directory: RefreshDirectory,
+  input: RefreshInput,
+): Promise<number> {
+  const exported = await openExport(context, input.export);
+  const place = placeOf(directory, exported, input);
+  const files = directory.filesOf(place);
+  const known = directory.requests[place];
+  const isKept = known && (directory.has(files.request) || known.run !== undefined || exported === undefined);
+  if (isKept && isPrepared(known, exported, input)) {
+    if (exported === undefined) context.notices.note(`${input.export} is gone: its request was prepared before`);
+    await requireRequest(context, directory, known, files);
+    noteStep(context, 'prepare', `done before: ${countText(known.rows, 'row')} in ${files.request}`);
+    return place;
+  }
+  if (known) await requireUnchanged(directory, known, files);
+  else directory.requireFree(place);
+  await makeRequest(context, directory, place, { ...input, exported });
+  return place;
+}
+
+interface Making extends RefreshInput {
+  readonly exported: Export | undefined;
+}
+
+async function makeRequest(
+  context: Context,
+  directory: RefreshDirectory,
+  place: number,
+  { exported, ...input }: Making,
+): Promise<void> {
+  const files = directory.filesOf(place);
+  const { how, maxRejects } = input;
+  // A file that does not exist is reported as for any other command.
+  await fileSource(exported?.path ?? resolvePath(context, input.export));
+  const exclusions = exclusionsOf(directory);
+  const keep = how.keep === undefined || how.keep.length === 0 ? undefined : files.keep;
+  const rejects = maxRejects && files.rejects;
+  announceStep(context, 'prepare', [
+    'au',
+    'prepare',
+    input.export,
+    ...input.options,
+    ...option('--exclusions', exclusions),
+    ...option('--rejects', rejects),
+    ...option('--max-rejects', maxRejects?.words),
+    ...option('--out', files.request),
+  ]);
+  await prepareExport(context, input.export, {
+    names: { request: files.request, keep, rejects },
+    how,
+    exclusions,
+    maxRejects,
+    force: true,
+    path: exported?.path,
+    words: wordsOf(input),
+    onWhole: (request, { rows }) =>
+      directory.put(place, {
+        export: input.export,
+        export_sha256: exported?.sha256 ?? '',
+        options: [...input.options],
+        request_sha256: request.sha256,
+        rows,
+        run: undefined,
+        own: [],
+      }),
+  });
+}
+
+/** An export as it is now. */
+export interface Export {
+  readonly path: string;
+  readonly sha256: string;
+}
+
+/** Reads the export. Returns undefined if there is no such file. */
+export async function openExport(context: Context, typed: string): Promise<Export | undefined> {
+  const path = typed === '-' ? await copyInput(context) : resolvePath(context, typed);
+  if (!fs.existsSync(path)) return undefined;
+  return { path, sha256: await hashFile(path) };
+}
+
+/** Finds the place of the export among the requests of the cycle. */
+export function placeOf(directory: RefreshDirectory, exported: Export | undefined, input: RefreshInput): number {
+  const { requests } = directory;
+  const last = requests.length - 1;
+  if (exported === undefined) return Math.max(last, 0);
+  const known = requests.findIndex((request) => isPrepared(request, exported, input));
+  if (known !== -1) return known;
+  // A request that was never submitted gives its place to the export as it is now.
+  return requests.length > 0 && requests[last]?.run === undefined ? last : requests.length;
+}
+
+/** Tells whether a request was made of this export, read in the same way. A deleted export counts as unchanged. */
+export function isPrepared(
+  request: Refreshed | undefined,
+  exported: Export | undefined,
+  { options }: RefreshInput,
+): boolean {
+  if (request === undefined) return false;
+  if (exported === undefined) return true;
+  return request.export_sha256 === exported.sha256 && request.options.join('\0') === options.join('\0');
+}
+
+/** Returns the command to which an error adds the option that helps. */
+export function wordsOf({ export: name, cycle }: RefreshInput): string[] {
+  return ['au', 'refresh', name, '--cycle', cycle];
+}
+
+/** Returns the list of exclusions, if there is one. */
+export function exclusionsOf(directory: RefreshDirectory): string | undefined {
+  return directory.has(directory.exclusions) ? directory.exclusions : undefined;
+}
+
+/** Checks that a prepared request file is still there, or restores it from the copy that its run keeps. */
+async function requireRequest(
+  context: Context,
+  directory: RefreshDirectory,
+  known: Refreshed,
+  files: RefreshFiles,
+): Promise<void> {
+  if (directory.has(files.request)) return requireUnchanged(directory, known, files);
+  const run = known.run === undefined ? undefined : await recordedRun(context, known.run);
+  const copy = run?.requestFile;
+  if (copy !== undefined && (await hashFile(copy)) === known.request_sha256) {
+    const source = await fileSource(copy);
+    await writeWhole(resolvePath(context, files.request), false, async (draft) => {
+      for await (const piece of source.open()) await draft.write(piece);
+    });
+    context.notices.note(`${files.request} was restored from the copy that ${known.run} keeps`);
+    return;
+  }
+  throw new SvcError('local', `${files.request} is gone`, {
+    hint: known.run === undefined ? 'Bring back the export, then run the same command again.' : 'Go on with its run:',
+    next: known.run === undefined ? undefined : ['au', 'resume', known.run, '--wait', '--out', files.results],
+    facts: { file: files.request, run: known.run },
+  });
+}
+
+/** @throws SvcError `config` if somebody changed the request file after it was prepared */
+async function requireUnchanged(
+  directory: RefreshDirectory,
+  known: Refreshed,
+  { request }: RefreshFiles,
+): Promise<void> {
+  if (!directory.has(request) || (await directory.hash(request)) === known.request_sha256) return;
+  throw new SvcError('config', `${request} was changed after it was prepared`, {
+    hint: 'Nothing was submitted now. Move the file away to go on without the changes, or submit it by itself:',
+    next: ['au', 'submit', request, '--cycle', directory.cycle],
+    facts: { file: request },
+  });
+}

@@ -1,0 +1,29 @@
+import type { Summarize } from '../../cli/app/summary.ts';
+import type { ChosenStep } from '../../cli/config/values.ts';
+import type { RejectLimit } from '../request/prepare-options.ts';
+import type { PrepareOptions } from '../request/prepare.ts';
+import type { Threshold } from '../results/fail-on.ts';
+
+/** What the operator asked `svc au refresh` to do. */
+export interface RefreshInput {
+  /** The export as typed. */
+  readonly export: string;
+  readonly cycle: string;
+  /** The directory of all cycles, as typed. */
+  readonly parent: string;
+  readonly how: PrepareOptions;
+  /** The options of `how`, as words. */
+  readonly options: readonly string[];
+  readonly maxRejects: RejectLimit | undefined;
+  /** Whether to wait until the jobs are done. Otherwise they are polled once. */
+  readonly wait: boolean;
+  /** Whether to leave out rows that another run of the cycle has, even a run that was not begun by a refresh. */
+  readonly onlyNew: boolean;
+  readonly failOn: Threshold | undefined;
+  readonly action: readonly ChosenStep[];
+  readonly noUnrecordedJobs: boolean;
+  readonly otherJob: readonly string[];
+  /** This command line, as words after `svc`. */
+  readonly again: readonly string[];
+  readonly summarize: Summarize;
+}
