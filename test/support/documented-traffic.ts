@@ -1,3 +1,4 @@
+import { afterAll, vi } from 'vitest';
 import { Ledger, type LedgerEntry } from '../../src/emulator/ledger.ts';
 import { openApiDocument } from '../../src/emulator/openapi/document.ts';
 
@@ -36,14 +37,11 @@ function methodOf(method: string): string {
   return method === 'HEAD' ? 'get' : method.toLowerCase();
 }
 
-// A ledger is closed when its sandbox ends. The module is loaded anew for each test file, the class is not.
-const CHECKED = Symbol.for('svc.documented-traffic');
-if (!Reflect.has(Ledger.prototype, CHECKED)) {
-  const close = Reflect.get(Ledger.prototype, 'close') as (this: Ledger) => void;
-  Reflect.set(Ledger.prototype, CHECKED, true);
-  Ledger.prototype.close = function closeAndCheck(): void {
-    close.call(this);
-    const statuses = undocumented(this.entries());
-    if (statuses.length > 0) throw new Error(`not in the OpenAPI document: ${statuses.join(', ')}`);
-  };
-}
+// A ledger is closed when its sandbox ends, in a test or after the last one.
+const closed = vi.spyOn(Ledger.prototype, 'close');
+
+afterAll(() => {
+  const statuses = closed.mock.contexts.flatMap((ledger) => undocumented(ledger.entries()));
+  closed.mockRestore();
+  if (statuses.length > 0) throw new Error(`not in the OpenAPI document: ${[...new Set(statuses)].join(', ')}`);
+});
