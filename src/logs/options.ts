@@ -1,7 +1,7 @@
 import { SvcError } from '../base/errors.ts';
 import type { Context, PreviewRequest } from '../cli/app/command.ts';
 import { flag, type Input, type Parameter, repeated, suggesting, value } from '../cli/app/parameter.ts';
-import { isForPeople } from '../cli/app/print.ts';
+import { formatOf } from '../cli/app/print.ts';
 import { moment, pattern, positiveDuration, text } from '../cli/app/value-parsers.ts';
 import type { LogFilter } from '../client/api/logs.ts';
 import type { PageOptions } from '../client/api/pages.ts';
@@ -85,7 +85,8 @@ export function intervalOf({ since, until }: IntervalInput, now: number) {
  * when it is opened.
  */
 export async function actorNames(context: Context, source: 'service' | 'archive' = 'service') {
-  if (!context.out.isTerminal || !isForPeople(context) || context.globals.fields !== undefined) return undefined;
+  const isTable = context.out.isTerminal && formatOf(context, 'list') === 'table';
+  if (!isTable || context.globals.fields !== undefined) return undefined;
   const [{ ActorNames }, { serviceOf }] = await Promise.all([
     import('./actor-names.ts'),
     import('../cli/app/service.ts'),

@@ -2,13 +2,22 @@ import { isSvcError } from '../../base/errors.ts';
 import { isoTime, parseTime, SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { Log } from '../../schema/log.ts';
-import type { TailInput } from './start.ts';
+
+/** The options of a tail that say whether its own reads are wanted. */
+interface Wanted {
+  readonly noHideOwnReads: boolean;
+  readonly entityType: string | undefined;
+  readonly operation: readonly string[];
+  readonly excludeOperation: readonly string[];
+  /** Where entries are sent instead of stdout. */
+  readonly to: unknown;
+}
 
 /**
  * Whether a person at a terminal sees a tail that may contain reads by the key itself, so that these are hidden. Filters
  * that name reads or logs show that they are wanted.
  */
-export function hidesOwnReads(isTerminal: boolean, input: TailInput): boolean {
+export function hidesOwnReads(isTerminal: boolean, input: Wanted): boolean {
   const { noHideOwnReads, to, entityType, operation, excludeOperation } = input;
   if (!isTerminal || noHideOwnReads || to !== undefined) return false;
   return entityType === undefined && !operation.includes('read') && !excludeOperation.includes('read');
