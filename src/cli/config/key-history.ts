@@ -1,6 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { KeyType } from '../../schema/tenant.ts';
-import type { Profile } from './config-file.ts';
 
 /**
  * The history of a profile's stored keys, the newest event last. The config file contains it beside the keys, so it is a
@@ -26,11 +25,17 @@ export interface KeyChange extends Omit<KeyEvent, 'hash'> {
   readonly key?: string | undefined;
 }
 
+/** The members of a profile that concern keys. */
+interface ProfileKeys {
+  readonly keys?: Partial<Record<KeyType, { readonly value?: string; readonly command?: string }>>;
+  readonly key_history?: KeyHistory;
+}
+
 // Enough for a rotation every week of several years; the config file stays small.
 const MOST_EVENTS = 500;
 
 /** Returns the profile with these changes at the end of its key history. */
-export function withKeyChanges(profile: Profile, changes: readonly KeyChange[]): Profile {
+export function withKeyChanges<P extends ProfileKeys>(profile: P, changes: readonly KeyChange[]): P {
   const { secret, events } = profile.key_history ?? { secret: randomBytes(32).toString('hex'), events: [] };
   const added = changes.map(({ key, ...change }) => ({
     ...change,
@@ -45,7 +50,7 @@ export interface KnownKeyEvent extends KeyEvent {
 }
 
 /** Lists the events of a profile's keys, the newest last. */
-export function keyEvents({ key_history: history, keys }: Profile): KnownKeyEvent[] {
+export function keyEvents({ key_history: history, keys }: ProfileKeys): KnownKeyEvent[] {
   const { events, secret } = history ?? { events: [], secret: '' };
   return events.map((event, at) => {
     const { type, hash } = event;
@@ -56,14 +61,14 @@ export function keyEvents({ key_history: history, keys }: Profile): KnownKeyEven
 }
 
 /** Returns the types of stored keys that the newest event does not describe, because something else than a login stored them. */
-export function unexplainedKeys(profile: Profile): KeyType[] {
+export function unexplainedKeys(profile: ProfileKeys): KeyType[] {
   const explained = new Set(keyEvents(profile).flatMap(({ type, current }) => (current ? [type] : [])));
   const types = Object.keys(profile.keys ?? {}) as KeyType[];
   return types.filter((type) => !explained.has(type));
 }
 
 /** Returns the hash of the stored key, null for a key command, and undefined without either. */
-function hashNow(keys: Profile['keys'], type: KeyType, secret: string): string | null | undefined {
+function hashNow(keys: ProfileKeys['keys'], type: KeyType, secret: string): string | null | undefined {
   const { value, command } = keys?.[type] ?? {};
   if (value !== undefined) return hashOf(value, secret);
   return command === undefined ? undefined : null;

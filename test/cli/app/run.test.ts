@@ -184,10 +184,10 @@ describe('the tree', () => {
     }
   });
 
-  it('the tree takes no key as an option or argument; --key of api takes one of two words, --…-key-command a command', async () => {
+  it('the tree takes no key as an option or argument; --key of api takes one of two words, --…-key-command a command, --max-key-age a time', async () => {
     for (const { words, command } of await allCommands()) {
       const takes = Object.values(command.parameters).filter(
-        ({ syntax, kind, choices }) => /key(?!-command)/.test(syntax) && kind !== 'flag' && choices === undefined,
+        ({ syntax, kind, choices }) => /key(?!-command|-age)/.test(syntax) && kind !== 'flag' && choices === undefined,
       );
       expect(takes, words).toEqual([]);
     }
