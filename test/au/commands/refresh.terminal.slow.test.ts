@@ -1,0 +1,47 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { LAUNCHER } from '../../support/svc.ts';
+import { TerminalSession } from '../../support/terminal.ts';
+import { type Desk, openDesk } from './support.ts';
+
+// Each test starts several processes, which is slow on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
+
+const LINE = 'au refresh export.csv --cycle 2026-12 --fail-on err=60%';
+
+function onTerminal(desk: Desk, line: string): TerminalSession {
+  const session = new TerminalSession(process.execPath, [LAUNCHER, ...line.split(' ')], {
+    cwd: desk.home.path,
+    env: desk.home.environment(desk.env),
+    columns: 80,
+  });
+  onTestFinished(() => session.kill());
+  return session;
+}
+
+describe('svc au refresh on a terminal', () => {
+  it('svc au refresh on a terminal shows its steps, waits until Ctrl-C, and ends with the command that goes on', async () => {
+    const desk = await openDesk({ processingMs: 3_600_000 });
+    writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
+    const session = onTerminal(desk, LINE);
+    await session.waitFor(/(pending|processing), for \d+s, next poll in/);
+    expect(session.screen()).toContain('step 3 of 5, wait:');
+    session.type('\u0003');
+    expect((await session.exited).exitCode).toBe(130);
+    expect(session.cursorShows).toBe(true);
+    expect(session.screen()).toContain('svc au refresh export.csv --cycle 2026-12');
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('svc au refresh on a terminal draws the results, and lists the files of the cycle', async () => {
+    const desk = await openDesk();
+    writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
+    const session = onTerminal(desk, LINE);
+    expect((await session.exited).exitCode).toBe(0);
+    const shown = session.screen();
+    expect(shown).toMatch(/WRN_OPT_OUT +1 +█+/);
+    expect(shown).toMatch(/status +✓ completed/);
+    expect(shown).toMatch(/next +refresh\/2026-12\/next\.csv/);
+  });
+});
