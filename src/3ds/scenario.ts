@@ -23,7 +23,7 @@ export const scenarioView: View<ScenarioResult> = {
   name: 'scenario',
   fields: fieldPaths('scenario result expected expected_reason got reason session seconds'),
   columns: [
-    { path: 'result', kind: 'status', paint: (result) => (result === 'passed' ? 'good' : 'bad') },
+    { path: 'result', kind: 'status', paint: (result) => (result === 'failed' ? 'bad' : 'good') },
     { path: 'scenario', kind: 'text', least: 30 },
     { path: 'expected', kind: 'status', priority: 3 },
     { path: 'got', kind: 'status' },
@@ -44,7 +44,8 @@ export interface PlannedScenario {
   readonly name: string;
   readonly session: CreateSession;
   readonly body: AuthenticateRequest;
-  readonly expect: string;
+  /** Without an expected status or reason, the outcome is only shown. */
+  readonly expect?: string | undefined;
   readonly reason?: string | undefined;
   readonly outcome?: string | undefined;
   readonly challenge: ChallengeReply;
@@ -117,11 +118,12 @@ function resultOf(
   session?: string,
   ms = 0,
 ) {
-  const isExpected = got === expect && (planned.reason === undefined || planned.reason === reason);
+  const isExpected = (expect ?? got) === got && (planned.reason === undefined || planned.reason === reason);
+  const verdict = isExpected ? 'passed' : 'failed';
   return {
     scenario: name,
-    result: isExpected ? 'passed' : 'failed',
-    expected: expect,
+    result: expect === undefined && planned.reason === undefined ? 'completed' : verdict,
+    expected: expect ?? null,
     expected_reason: planned.reason ?? null,
     got: codeIn(got) ?? 'unknown',
     reason: codeIn(reason),
@@ -156,13 +158,13 @@ async function outcomeOf(
   return last.authentication_status ?? status;
 }
 
-/** Authenticates and returns the result, or the HTTP status if 3-D Secure failed or a refusal is expected. */
-async function firstOutcome({ threeDs }: Client, id: string, body: AuthenticateRequest, expect: string) {
+/** Authenticates and returns the result. Where an outcome is expected, a refusal is returned as its HTTP status. */
+async function firstOutcome({ threeDs }: Client, id: string, body: AuthenticateRequest, expect: string | undefined) {
   try {
     return await threeDs.authenticate(id, body);
   } catch (error) {
     const status = isSvcError(error) ? String(error.status) : '';
-    if (status === expect || status === '424' || status === '500') return status;
+    if (expect !== undefined && [expect, '424', '500'].includes(status)) return status;
     throw error;
   }
 }

@@ -15,8 +15,8 @@ export interface Scenario {
   readonly type: SessionType;
   /** The file of the body; an example body is used without one. */
   readonly body?: string | undefined;
-  /** The expected status of the authentication, or the HTTP status of its refusal. */
-  readonly expect: string;
+  /** The expected status of the authentication, or the HTTP status of its refusal. A suite names one always. */
+  readonly expect?: string | undefined;
   /** The expected reason of the status, or of a canceled challenge; any reason if absent. */
   readonly reason?: string | undefined;
   /** An outcome that the sandbox is given for the session, such as `reason=card-expired`. */

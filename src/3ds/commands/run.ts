@@ -1,6 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
+import { noteNext } from '../../cli/app/hint.ts';
 import { choice, type Input, suggesting, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
@@ -78,9 +79,10 @@ const parameters = {
 
 export const run = defineCommand({
   description:
-    'Creates a session, authenticates it, waits for the outcome of a challenge unless an open one is expected, and compares the status. Challenges of the sandbox are answered by svc, those of a test tenant by you. A retry never repeats an authentication.',
+    'Creates a session, authenticates it, waits for the outcome of a challenge unless an open one is expected, and compares the status, or only shows it without --expect. Challenges of the sandbox are answered by svc, those of a test tenant by you. A retry never repeats an authentication.',
   examples: [
-    ['svc --sandbox 3ds run --card "Authentication Failed" --expect failed', 'a test card of the sandbox'],
+    ['svc --sandbox 3ds run --card Rejected', 'the outcome of a test card of the sandbox'],
+    ['svc --sandbox 3ds run --card "Authentication Failed" --expect failed', 'exit code 10 for another status'],
     ['svc 3ds run --token 5f0c… --file body.json --expect successful', 'a card token of a test tenant'],
     [
       'svc --sandbox 3ds run --card "Successful Challenge" --challenge cancel --expect failed',
@@ -105,11 +107,13 @@ export const run = defineCommand({
     const result = await runScenario(context, client, planned, input.challengeTimeout);
     await print(result);
     const { expected, expected_reason, got, reason, session } = result;
-    if (result.result === 'passed') return context.notices.success(`${got}, as expected`);
     const why = reason === null ? '' : ` (${reason})`;
+    if (result.result === 'passed') return context.notices.success(`${got}, as expected`);
+    if (result.result === 'completed')
+      return noteNext(context, `the outcome is ${got}${why}; what it means`, ['3ds', 'explain', got]);
     throw new SvcError(
       'threshold',
-      `expected ${expected}${expected_reason === null ? '' : ` (${expected_reason})`}, got ${got}${why}`,
+      `expected ${expected ?? 'any status'}${expected_reason === null ? '' : ` (${expected_reason})`}, got ${got}${why}`,
       { next: ['3ds', 'show', session ?? '<session>'], facts: { expected, expected_reason, got, reason, session } },
     );
   },
@@ -130,13 +134,11 @@ async function planOf(context: Context, input: Input<typeof parameters>): Promis
     challenge = 'complete',
   } = input;
   const given = [card, token, tokenIntent].filter((one) => one !== undefined);
-  if (given.length !== 1 || expect === undefined) {
-    const what = expect === undefined ? '--expect is needed' : 'one of --card, --token and --token-intent is needed';
-    throw new SvcError('usage', what, {
-      hint: 'Say which card, and the status that it is to have.',
+  if (given.length !== 1)
+    throw new SvcError('usage', 'exactly one of --card, --token and --token-intent is required', {
+      hint: 'The test cards of the sandbox:',
       next: ['sandbox', 'cards', '--3ds'],
     });
-  }
   const name = card ?? 'token';
   const scenario = { name, card, token, token_intent: tokenIntent, type, body, expect, reason, outcome, challenge };
   return planScenario(context, scenario, { set });

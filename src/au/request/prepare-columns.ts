@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { nearest } from '../../base/security/typed-word.ts';
 import { REQUEST_COLUMNS, RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 
 /**
@@ -93,7 +94,9 @@ export function findKept(names: readonly string[], kept: readonly string[]): rea
   const places = kept.map((name) => {
     const place = placeOf(names, name);
     if (typeof place === 'string')
-      throw refused(`a column to keep ${place}; the export has the columns ${shownNames(names)}`);
+      throw refused(
+        `a column to keep ${place}${similarTo(name, names)}; the export has the columns ${shownNames(names)}`,
+      );
     const found = names[place] ?? '';
     if (RESERVED.has(found))
       throw refused(`the column ${found} cannot be kept: results have a column of that name`, {
@@ -106,8 +109,14 @@ export function findKept(names: readonly string[], kept: readonly string[]): rea
 
 function chosenPlace(names: readonly string[], column: PreparedColumn, name: string): number {
   const place = placeOf(names, name);
-  if (typeof place === 'string') throw unclear(`the column named ${place}`, column, names);
+  if (typeof place === 'string') throw unclear(`the column named ${place}${similarTo(name, names)}`, column, names);
   return place;
+}
+
+/** Returns the question after a column that was meant. Only a name that is safe to show is proposed. */
+function similarTo(name: string, names: readonly string[]): string {
+  const meant = nearest(name, names);
+  return meant === undefined || shownNames([meant]) !== meant ? '' : ` (did you mean "${meant}"?)`;
 }
 
 /** Returns the index of a column that the operator named, or the problem with the name. */

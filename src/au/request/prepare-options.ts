@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { choice, repeated, value } from '../../cli/app/parameter.ts';
-import { nameValue, text } from '../../cli/app/value-parsers.ts';
+import { didYouMean, nameValue, text } from '../../cli/app/value-parsers.ts';
 import { type ColumnChoice, PREPARED_COLUMNS } from './prepare-columns.ts';
 import { DATE_ORDERS } from './prepare-date.ts';
 
@@ -43,5 +43,10 @@ function columnChoice(typed: string): ColumnChoice {
   const { name: column, value: name } = nameValue(typed);
   const known = PREPARED_COLUMNS.find((each) => each === column);
   if (known !== undefined && name !== '') return { column: known, name };
-  throw new SvcError('usage', `must be <column>=<name>, and the column one of ${PREPARED_COLUMNS.join(', ')}`);
+  const isReversed = PREPARED_COLUMNS.some((each) => each === name);
+  throw new SvcError('usage', `must be <column>=<name>, and the column one of ${PREPARED_COLUMNS.join(', ')}`, {
+    hint: isReversed
+      ? `The name in the export comes last, as in --map ${name}="Card Ref".`
+      : didYouMean(column, PREPARED_COLUMNS),
+  });
 }

@@ -1,6 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { assignmentsOf, repeated, suggesting, type Suggestion } from '../../cli/app/parameter.ts';
+import { didYouMean } from '../../cli/app/value-parsers.ts';
 import { type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../cli/config/values.ts';
 import type { Actions } from './result-codes.ts';
 
@@ -15,7 +16,9 @@ export const actionParameter = suggesting(
     (typed): ChosenStep => {
       const chosen = parseChosenStep(typed);
       if (chosen) return chosen;
-      throw new SvcError('usage', `must be a result code, =, and one of ${STEPS}`);
+      throw new SvcError('usage', `must be a result code, =, and one of ${STEPS}`, {
+        hint: didYouMean(typed.replace(/^.*=/, ''), RESULT_STEPS) ?? 'Such as WRN_OPT_OUT=exclude.',
+      });
     },
   ),
 );

@@ -1,4 +1,4 @@
-import { EXIT_CODES, SvcError } from '../../base/errors.ts';
+import { EXIT_CODES, isSvcError, SvcError } from '../../base/errors.ts';
 import { createRedactor, type Redactor } from '../../base/security/redact.ts';
 import { isOn, type System } from '../../base/system.ts';
 import { keysAtHand } from '../config/keys.ts';
@@ -38,11 +38,21 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
         reportFailure(error, { system, terminal, globals: own, requestedFormat, command: parsed.words, profile: name }),
     });
   } catch (error) {
-    const command = parsed.kind === 'run' ? parsed.words : undefined;
-    return reportFailure(error, { system, terminal, globals, requestedFormat, command });
+    const reporting = { system, terminal, globals, requestedFormat };
+    if (parsed.kind === 'mistake') return reportFailure(error, { ...reporting, command: undefined });
+    const { withNearFile } = await import('./near-file.ts');
+    const shown = withHelp(withNearFile(error, argv, parsed.words, system), parsed.words);
+    return reportFailure(shown, { ...reporting, command: parsed.words });
   } finally {
     await terminal.close();
   }
+}
+
+/** Adds the help of the command to a usage error that names no other command. */
+function withHelp(error: unknown, words: string): unknown {
+  if (!isSvcError(error, 'usage') || error.commands.length > 0) return error;
+  const { message, hint, facts, cause } = error;
+  return new SvcError('usage', message, { hint, facts, cause, next: [...words.split(' ').filter(Boolean), '--help'] });
 }
 
 /** The requested output format, as far as it is known yet. */

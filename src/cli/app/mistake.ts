@@ -150,7 +150,7 @@ async function unknownOption({ message }: CommanderError, place: Place): Promise
     const next = path[0] === 'login' ? ['login', '--management-key-stdin'] : ['login'];
     return { ...what, hint: 'No option takes a key, because process lists show options.', next };
   }
-  if (path.length === 0 && typed === '-v') return { ...what, next: ['--version'] };
+  if (path.length === 0 && typed === '-v') return { ...what, next: ['version'] };
   const habit = OPTION_HABITS.find(([option]) => option === typed);
   if (habit !== undefined) {
     const [, options, why] = habit;

@@ -2,6 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import { exactItem, replaceMembers } from '../../base/json/exact.ts';
 import { sourceFrom, sourceOf } from '../../base/json/source.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
+import { typedWord } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand, dryRunParameter, Preview } from '../../cli/app/command.ts';
 import { assigned, jsonAssignment, readJsonBody, textAssignment } from '../../cli/app/json-body.ts';
 import {
@@ -9,13 +10,14 @@ import {
   choice,
   flag,
   type Input,
+  optionalArgument,
   repeated,
   suggesting,
   type Suggestion,
   value,
 } from '../../cli/app/parameter.ts';
 import { batches, formatOf, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
-import { nameValue, text } from '../../cli/app/value-parsers.ts';
+import { didYouMean, nameValue, text } from '../../cli/app/value-parsers.ts';
 import { DEFAULT_ORIGIN } from '../../cli/config/values.ts';
 import { jsonLine } from '../../cli/output/formats.ts';
 import { type Column, columnFor, isObject, leafPaths, type View } from '../../cli/output/view.ts';
@@ -43,9 +45,9 @@ const METHOD_USES: Readonly<Record<(typeof METHODS)[number], string>> = {
 const parameters = {
   method: suggesting(
     () => METHODS.map((method) => [method, METHOD_USES[method]]),
-    argument('<method>', 'GET, POST, PUT, PATCH or DELETE', text),
+    argument('<method>', 'GET, POST, PUT, PATCH or DELETE; GET may be left out', text),
   ),
-  path: suggesting(knownPaths, argument('<path>', 'path below the base URL, such as /logs', text)),
+  path: suggesting(knownPaths, optionalArgument('[path]', 'path below the base URL, such as /logs', text)),
   key: choice(
     '--key <kind>',
     'which key to send; known from the path for logs, tenants, applications, 3ds and account-updater',
@@ -85,7 +87,8 @@ export const api = defineCommand({
   description:
     'Prints the response as JSON, on a terminal too; -o table draws it. The response must be JSON or empty. A failed GET is retried; other methods only if they surely had no effect.',
   examples: [
-    ['svc api GET /logs --query size=5', 'one page as the service sends it'],
+    ['svc api /tenants/self', 'the tenant as the service sends it'],
+    ['svc api GET /logs --query size=5', 'one page of logs'],
     ['svc api GET /account-updater/jobs --paginate --fields id,status', 'all jobs, one a line'],
     ['svc api POST /3ds/sessions --set token_id=5f0c… --set type=customer', 'a body made of texts'],
   ],
@@ -201,8 +204,8 @@ const NOTHING_KNOWN: View = { name: '', fields: [], columns: [] };
 
 /** Parses the typed request. Reports all mistakes before anything is sent. */
 async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest> {
-  const method = methodIn(input.method);
-  const { path, query } = inPath(() => readEndpointPath(input.path));
+  const { method, typedPath } = endpointIn(input);
+  const { path, query } = inPath(() => readEndpointPath(typedPath));
   refuseCardNumbers(input);
   if (method === 'DELETE' && isSamePath(path, '/tenants/self')) throw tenantDeletion();
   const key = input.key ?? keyTypeOf(path);
@@ -222,23 +225,36 @@ async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest>
   };
 }
 
-function methodIn(typed: string): (typeof METHODS)[number] {
+/** Returns the typed method and path. A path alone is read with GET. */
+function endpointIn({ method: typed, path }: ApiInput) {
+  if (path === undefined && typed.includes('/')) return { method: 'GET', typedPath: typed } as const;
   const method = METHODS.find((known) => known === typed.toUpperCase());
-  if (method !== undefined) return method;
-  throw new SvcError('usage', `<method> must be one of ${METHODS.join(', ')}`);
+  if (method === undefined)
+    throw new SvcError('usage', `<method> must be one of ${METHODS.join(', ')}, not ${typedWord(typed, METHODS)}`, {
+      hint: didYouMean(typed.toUpperCase(), METHODS),
+      next: ['api', 'GET', '<path>'],
+    });
+  if (path !== undefined) return { method, typedPath: path };
+  throw new SvcError('usage', 'the path is missing, such as /logs', { next: ['api', method, '<path>'] });
 }
 
 function inPath<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw error instanceof SvcError ? new SvcError(error.code, `<path> ${error.message}`) : error;
+    if (!(error instanceof SvcError)) throw error;
+    throw new SvcError(error.code, `the path ${error.message}`, { next: ['api', '--help'] });
   }
 }
 
 // Other users and shell histories can see the command line, but not a file or a pipe.
-function refuseCardNumbers({ path, query, set, setJson }: ApiInput): void {
-  const typed = [path, ...query.map((one) => one.value), ...[...set, ...setJson].map((one) => JSON.stringify(one))];
+function refuseCardNumbers({ method, path = '', query, set, setJson }: ApiInput): void {
+  const typed = [
+    method,
+    path,
+    ...query.map((one) => one.value),
+    ...[...set, ...setJson].map((one) => JSON.stringify(one)),
+  ];
   if (!typed.some((one) => containsCardNumber(one))) return;
   throw new SvcError('refused_input', 'the command line contains what looks like a card number; nothing was sent', {
     hint: 'Command lines are visible to others: put it into the body with --file, from a file or a pipe.',

@@ -124,7 +124,8 @@ export async function noArchive(store: ArchiveStore): Promise<SvcError> {
     });
   }
   return new SvcError('not_found', `there is no log archive at ${store.name}`, {
-    hint: 'Name the directory or bucket that the logs were archived to.',
+    hint: 'Name the directory or bucket that the logs were archived to, or create an archive:',
+    next: ['logs', 'archive', '<dir>'],
   });
 }
 

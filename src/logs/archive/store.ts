@@ -99,6 +99,10 @@ export async function openArchiveStore(
     const { S3Store } = await import('../s3/store.ts');
     return new S3Store(location, host, writer);
   }
+  if (/^s3:/i.test(location))
+    throw new SvcError('usage', 'a bucket is written as s3://bucket/prefix, with two slashes', {
+      hint: 'For a directory of this name, put ./ before it.',
+    });
   if (scheme !== undefined)
     throw new SvcError('usage', `an archive cannot be kept at ${scheme}://`, {
       hint: 'Name a directory, or s3://bucket/prefix.',

@@ -128,10 +128,10 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
   if (name === undefined && set.length === 0 && file === undefined) {
     throw new SvcError('usage', 'there is nothing to update', { hint: 'Give --name, --set or --file.' });
   }
-  checkCanConfirm(context, input);
   const { changeFromFile, checkSettingValue, checkTenantName } = await import('../change.ts');
   if (name !== undefined) checkTenantName(name);
   for (const setting of set) checkSettingValue(setting.name, setting.value);
+  checkCanConfirm(context, input);
   const base = file === undefined ? undefined : changeFromFile(await readDataFile(context, file));
   return {
     name: name ?? base?.name,
@@ -146,6 +146,7 @@ function checkCanConfirm({ globals, prompts }: Context, { file, dryRun }: Change
   if (globals.yes || dryRun || (file !== '-' && prompts().canAsk)) return;
   const why = file === '-' ? 'standard input contains the change' : 'cannot prompt';
   throw new SvcError('input_needed', `an update must be confirmed: ${why}`, {
-    hint: 'Pass --yes, or --dry-run to see the difference only.',
+    hint: 'Pass --yes, or see the difference only:',
+    next: ['tenant', 'update', '--dry-run'],
   });
 }

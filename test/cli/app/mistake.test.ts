@@ -22,7 +22,7 @@ describe('a mistake on the command line', () => {
     ['logs list --from 2h', 'logs list --since <time>'],
     ['logs tail --tail 20', 'logs tail --last <n>'],
     ['logs --no-color', 'logs --color never'],
-    ['-v', '--version'],
+    ['-v', 'version'],
     ['logs --json', 'logs --output json'],
     ['logs -o jsno', 'logs --output json'],
     ['logs -o text', 'logs --output table'],

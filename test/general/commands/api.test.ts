@@ -25,6 +25,19 @@ describe('svc api', () => {
     expect(sent[0]?.headers['svc-api-key']).toBe(KEY);
   });
 
+  it('svc api reads a path that is typed alone with GET', async () => {
+    const { code, sent } = await api(['/logs?size=1']);
+    expect([code, sent[0]?.method, sent[0]?.path]).toEqual([0, 'GET', '/logs?size=1']);
+    const wrong = await api(['logs/1']);
+    expect([wrong.code, errorIn(wrong)['message'], wrong.sent]).toEqual([2, expect.stringMatching(/slash/), []]);
+    expect(errorIn(await api(['gte', '/logs']))).toMatchObject({
+      message: '<method> must be one of GET, POST, PUT, PATCH, DELETE, not "gte"',
+      hint: "Did you mean 'GET'?",
+    });
+    expect((await api(['GET'])).code).toBe(2);
+    expect((await api(['/x/4111111111111111'])).code).toBe(13);
+  });
+
   it('svc api merges the values of --set and --set-json into the body from --file', async () => {
     const argv = [
       'POST',

@@ -14,6 +14,7 @@ import {
   TIME_STYLES,
 } from '../../../cli/config/values.ts';
 import type { KeyType } from '../../../schema/tenant.ts';
+import { didYouMean } from '../../../cli/app/value-parsers.ts';
 
 /** The profile settings that can be typed. Keys have separate commands. */
 const SETTINGS = [
@@ -57,7 +58,7 @@ export const set = defineCommand({
     const setting = settingNamed(input.setting);
     if (!setting)
       throw new SvcError('usage', `unknown setting ${typedWord(input.setting, SETTINGS)}`, {
-        hint: `Choose one of ${SETTINGS.join(', ')}.`,
+        hint: [didYouMean(input.setting, SETTINGS), `Choose one of ${SETTINGS.join(', ')}.`].filter(Boolean).join(' '),
       });
     if (settings.sandbox) throw new SvcError('usage', 'the profile sandbox is built in and has no settings to change');
     if ((input.value === undefined) !== input.unset) {
