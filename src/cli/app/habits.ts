@@ -316,6 +316,8 @@ export const CHOICE_HABITS: Readonly<Record<string, Readonly<Record<string, stri
     running: 'processing',
     error: 'failed',
   },
-  '--tenant-type': { live: 'production', sandbox: 'test' },
   '--limits': { true: 'on', false: 'off' },
 };
+
+/** The words for `svc -v`, which means the version in some tools and verbose in others. */
+export const VERSION_WORDS: readonly string[] = ['version'];

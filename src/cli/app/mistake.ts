@@ -3,7 +3,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { nearest, typedOption, typedWord } from '../../base/security/typed-word.ts';
 import { type Entry, isGroup } from './command.ts';
 import { GLOBAL_PARAMETERS } from './global-parameters.ts';
-import { ARGUMENT_HABITS, CHOICE_HABITS, COMMAND_HABITS, KEY_OPTIONS, OPTION_HABITS } from './habits.ts';
+import { ARGUMENT_HABITS, CHOICE_HABITS, COMMAND_HABITS, KEY_OPTIONS, OPTION_HABITS, VERSION_WORDS } from './habits.ts';
 import { optionWords, type Parameter, type Parameters, takesValue } from './parameter.ts';
 import { TOPICS } from './topics.ts';
 
@@ -150,10 +150,10 @@ async function unknownOption({ message }: CommanderError, place: Place): Promise
     const next = path[0] === 'login' ? ['login', '--management-key-stdin'] : ['login'];
     return { ...what, hint: 'No option takes a key, because process lists show options.', next };
   }
-  if (path.length === 0 && typed === '-v') return { ...what, next: ['version'] };
   const habit = OPTION_HABITS.find(([option]) => option === typed);
   if (habit !== undefined) {
     const [, options, why] = habit;
+    if (path.length === 0 && typed === '-v') return { ...what, next: VERSION_WORDS };
     const meant = options.find((option) => parameterOf(option, parameters) !== undefined);
     if (meant !== undefined) {
       const hint = why ?? `Did you mean '${meant.replace('--output ', '-o ')}'?`;
