@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import nodePath from 'node:path';
 import { SvcError } from '../errors.ts';
+import type { Environment } from '../system.ts';
 
 /** Whether this user may run a file, or enter a directory. */
 export function isExecutable(path: string): boolean {
@@ -11,6 +12,14 @@ export function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether a program is on the PATH, or at this path. */
+export function isInstalled(program: string, env: Environment): boolean {
+  if (program.includes('/')) return isExecutable(program);
+  return (env['PATH'] ?? '')
+    .split(nodePath.delimiter)
+    .some((directory) => isExecutable(nodePath.join(directory, program)));
 }
 
 // Windows reads these as a device (whatever the extension), a stream or pattern, or drops a final dot or space.

@@ -1,6 +1,5 @@
-import path from 'node:path';
 import type { WriteStream } from 'node:tty';
-import { isExecutable } from '../../base/files/names.ts';
+import { isInstalled } from '../../base/files/names.ts';
 import { type Environment, isOn, type OutputStream, type System } from '../../base/system.ts';
 import { LiveLine } from './live-line.ts';
 import { Messages, type NoticeLevel } from './messages.ts';
@@ -146,10 +145,5 @@ export function pagerFor({ env, platform, stdout }: Pick<System, 'env' | 'platfo
   const [program = ''] = command.split(/\s/, 1);
   if (command === '' || command === 'cat') return undefined;
   const hasShellSyntax = /[^\w./+-]/.test(program);
-  return hasShellSyntax || platform === 'win32' || isFound(program, env) ? command : undefined;
-}
-
-function isFound(program: string, env: Environment): boolean {
-  if (program.includes('/')) return isExecutable(program);
-  return (env['PATH'] ?? '').split(path.delimiter).some((directory) => isExecutable(path.join(directory, program)));
+  return hasShellSyntax || platform === 'win32' || isInstalled(program, env) ? command : undefined;
 }

@@ -18,6 +18,7 @@ import {
   KEY_PARAMETERS,
   type LoginTarget,
 } from '../login-keys.ts';
+import { installedSecretManagers } from '../secret-managers.ts';
 
 const parameters = {
   ...KEY_PARAMETERS,
@@ -150,7 +151,16 @@ function reportStored(context: Context, url: URL, keys: readonly GivenKey[]): vo
   const profile = context.settings.profile.value;
   const what = keys.map(({ kind, command }) => `the ${kind} key${command === undefined ? '' : ' command'}`);
   context.notices.success(`stored ${what.join(' and ')} in profile ${profile}, for ${baseUrlText(url)}`);
+  suggestSecretManager(context, keys);
   const first = keys.some(({ kind }) => kind === 'management') ? ['logs'] : ['au', 'jobs'];
   noteNext(context, 'to begin', first);
   noteNext(context, 'to see what your keys may read', ['whoami']);
+}
+
+/** Names the secret managers of this machine when a key was stored in the config file. */
+function suggestSecretManager(context: Context, keys: readonly GivenKey[]): void {
+  const found = keys.some(({ command }) => command === undefined) ? installedSecretManagers(context.system) : [];
+  if (found.length === 0) return;
+  const text = `a secret manager can keep the key instead of the file (installed here: ${found.join(', ')}); for the commands`;
+  noteNext(context, text, ['help', 'security']);
 }

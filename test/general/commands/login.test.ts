@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, describe, expect, it } from 'vitest';
@@ -90,6 +90,23 @@ describe('svc login', () => {
     expect(await svc('logs --all --page-size 50')).toMatchObject({ code: 0 });
     expect(readFileSync(ran, 'utf8')).toBe('run\n');
     expect(JSON.parse((await svc('profile show')).stdout)).toMatchObject({ management_key_from: 'command echo' });
+  });
+
+  it('svc login names the secret managers that are installed when it stored a key in the file', async () => {
+    const { svc, env } = await place();
+    const bin = join(env['SVC_CONFIG_DIR'] ?? '', 'bin');
+    mkdirSync(bin);
+    for (const name of ['pass', 'vault', 'security']) writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
+    env['PATH'] = bin;
+    const { stderr } = await svc('login --management-key-stdin', 'sandbox-management-key');
+    expect(stderr).toMatch(
+      /instead of the file \(installed here: pass, vault\); for the commands:\n +svc help security\n/,
+    );
+    const command = await svc("login --management-key-command 'echo sandbox-management-key'");
+    expect(command).toMatchObject({ code: 0, stderr: expect.not.stringContaining('instead of the file') });
+    env['PATH'] = '/data/nothing';
+    const without = await svc('login --management-key-stdin', 'sandbox-management-key');
+    expect(without.stderr).not.toContain('instead of the file');
   });
 
   it('R54: svc login asks nobody where nobody is there', async () => {
