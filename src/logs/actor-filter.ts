@@ -8,6 +8,8 @@ import { readApplications, shortName } from './actor-names.ts';
 /** A UUID that completes the beginning of another one, to check whether it can be one. */
 const EXAMPLE = '00000000-0000-0000-0000-000000000000';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** The short id at the end of an actor as a table shows it: `user a20690bc`, or `Twin (4707c78a)`. */
+const SHOWN_ID = /[ (]([0-9a-f]{8})\)?$/i;
 const FEWEST_CHARACTERS = 6;
 const MOST_SHOWN = 10;
 
@@ -55,6 +57,8 @@ async function idOf(context: Context, typed: string): Promise<string> {
   const found = await candidates(cached, typed);
   if (found.length === 0 && isBeginning) return typed;
   if (found.length > 0) return onlyOne(typed, found);
+  const [, shownId] = SHOWN_ID.exec(typed) ?? [];
+  if (shownId !== undefined) return idOf(context, shownId);
   const { names, problem } = await readNames(context, service);
   const named = await candidates(names, typed);
   if (named.length > 0) return onlyOne(typed, named);

@@ -113,6 +113,13 @@ describe('--actor', () => {
     expect(asked).toBe(1);
   });
 
+  it('R78: an actor is accepted as tables show it', async () => {
+    for (const typed of [`user ${PERSON.slice(0, 8)}`, `Nightly refresh (${NIGHTLY.slice(0, 8)})`]) {
+      const { code, stdout } = await svc('list', '--actor', typed);
+      expect([code, countIn(stdout)]).toEqual([0, 1]);
+    }
+  });
+
   it('R78: a complete id of no known actor finds nothing and is no error', async () => {
     const { code, stdout } = await svc('list', '--actor', TWIN);
     expect([code, stdout]).toEqual([0, '']);
