@@ -30,6 +30,7 @@ const PAGES: Readonly<Record<string, () => Promise<Shown>>> = {
   'the review of a day': () => written(['logs', 'review', 'audit', '--day', '2026-03-01']),
   'the review of access': () => written(['logs', 'access', 'audit', '--since', '1d']),
   'the page of an evidence bundle': () => evidence(),
+  'the words explained': () => written(['explain', 'authentication status reasons']),
   'the challenge for a code': () => challenge(CODE),
   'the challenge after a wrong code': () =>
     challenge(CODE, async (page) => {

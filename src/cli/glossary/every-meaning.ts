@@ -8,9 +8,9 @@ import vault from './vault.json' with { type: 'json' };
 
 /** The meanings of everything that the service and svc name. */
 export const EVERY_MEANING: readonly Meaning[] = [
+  ...meaningsIn(vault),
   ...meaningsIn(updater),
   ...THREE_DS_MEANINGS,
-  ...meaningsIn(vault),
   ...meaningsIn(fields),
   ...meaningsIn(own).map(withExitCode),
 ];

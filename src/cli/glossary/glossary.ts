@@ -47,6 +47,8 @@ export function plainName(word: string): string {
   return word.trim().toLowerCase().replaceAll(/[_ ]/g, '-');
 }
 
+/** Returns the plural of a kind: `HTTP statuses`, `limits`, `fields of a job`. */
 function pluralOf(kind: string): string {
-  return /(?:s|x|ch)$/.test(kind) ? `${kind}es` : kind.replace(/y$/, 'ie') + 's';
+  const [noun = '', ...rest] = kind.split(/(?=-of-)/);
+  return [/(?:s|x|ch)$/.test(noun) ? `${noun}es` : `${noun.replace(/y$/, 'ie')}s`, ...rest].join('');
 }

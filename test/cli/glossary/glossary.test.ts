@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { EXIT_CODES } from '../../../src/base/errors.ts';
+import type { ShownStatus } from '../../../src/au/run/run-view.ts';
+import type { Outcome } from '../../../src/au/run/verdict.ts';
+import { type ErrorCode, EXIT_CODES } from '../../../src/base/errors.ts';
 import { topicPage } from '../../../src/cli/app/topics.ts';
 import { ENTITY_TYPES } from '../../../src/cli/config/cache.ts';
 import { RESULT_STEPS } from '../../../src/cli/config/values.ts';
@@ -73,6 +75,22 @@ const KIND_OF_MEMBER: Readonly<Record<string, string>> = {
 };
 
 const TENANT_TYPES: Readonly<Record<TenantType, string>> = { production: '', test: '' };
+const RUN_STATUSES: Readonly<Record<ShownStatus, string>> = {
+  'not sent': '',
+  pending: '',
+  completed: '',
+  failed: '',
+  abandoned: '',
+  unknown: '',
+  damaged: '',
+};
+const RUN_OUTCOMES: Readonly<Record<Exclude<Outcome, ErrorCode>, string>> = {
+  done: '',
+  held: '',
+  stale: '',
+  unreadable: '',
+  exec_due: '',
+};
 const KEY_TYPES: Readonly<Record<KeyType, string>> = { management: '', private: '' };
 
 function namesOf(kind: string): string[] {
@@ -161,12 +179,14 @@ describe('the glossary', () => {
     expect(own.map(({ name, means }) => [name, asClause(means)])).toEqual(rows);
   });
 
-  it('the glossary explains every permission that a command names, and the types of keys and tenants', async () => {
+  it('the glossary explains every permission that a command names, the types of keys and tenants, and every status and outcome of a run', async () => {
     const needed = (await allCommands()).flatMap(({ command }) => command.permissions ?? []);
     const permissions = new Set(needed.filter((name) => name.includes(':')));
     expect(namesOf('permission')).toEqual(expect.arrayContaining([...permissions]));
     expect(namesOf('tenant type')).toEqual(Object.keys(TENANT_TYPES));
     expect(namesOf('key type')).toEqual(Object.keys(KEY_TYPES));
+    expect(namesOf('run status')).toEqual([...Object.keys(RUN_STATUSES), 'already_submitted', 'nothing_new']);
+    expect(namesOf('outcome of a run')).toEqual(Object.keys(RUN_OUTCOMES));
     expect(namesOf('merchant id')).toEqual([SANDBOX_MERCHANT_ID]);
   });
 
@@ -212,6 +232,7 @@ describe('the glossary', () => {
     ['log:read', ['permission: log:read']],
     ['account-updater.job.completed', ['event: account-updater.job.completed']],
     ['key types', ['key type: management', 'key type: private']],
+    ['fields of method', ['field of method: method_url', 'field of method: method_completion_indicator']],
     ['zzz', []],
   ])('the word %s finds its meanings', (word, found) => {
     expect(explain(word, meanings).map(({ kind, name }) => `${kind}: ${name}`)).toEqual(found);
