@@ -75,5 +75,5 @@ function hashNow(keys: ProfileKeys['keys'], type: KeyType, secret: string): stri
 }
 
 function hashOf(key: string, secret: string): string {
-  return createHmac('sha256', secret).update(key).digest('hex').slice(0, 32);
+  return createHmac('sha256', secret).update(key).digest('hex').slice(0, 16);
 }

@@ -127,12 +127,12 @@ async function store(
 ): Promise<void> {
   const baseUrl = baseUrlText(url);
   const name = settings.profile.value;
-  const now = clock.now();
-  const changes = keys.map(({ kind: type, value, command }) => {
-    const key = command === undefined ? value : undefined;
-    return { at: isoTime(now), type, event, key };
-  });
   await updateConfig(system, (config) => {
+    const now = clock.now();
+    const changes = keys.map(({ kind: type, value, command }) => {
+      const key = command === undefined ? value : undefined;
+      return { at: isoTime(now), type, event, key };
+    });
     const before = config.profiles[name] ?? {};
     const stored = Object.fromEntries(keys.map((key) => [key.kind, storedKey(key, baseUrl, now)]));
     const after = { ...before, base_url: baseUrl, keys: { ...before.keys, ...stored } };

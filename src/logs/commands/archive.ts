@@ -261,7 +261,7 @@ function check(
 function cardNumberError(name: string, count: number): SvcError {
   const were = count === 1 ? 'was archived as the service sent it' : 'were archived as the service sent them';
   return new SvcError('refused_input', `${countText(count, 'entry')} with what looks like a card number ${were}`, {
-    hint: 'Nothing was left out of the archive. Find the application that writes card numbers, and protect the archive accordingly:',
+    hint: 'Nothing was left out. Find the application that writes them, and protect the archive as a store of card numbers. Which entries and members:',
     next: ['logs', 'search', name, '--card-numbers'],
     facts: { card_numbers: count },
   });
