@@ -36,7 +36,9 @@ export class NearIds {
     if (mayBeBeginning(requested))
       throw new SvcError('usage', message, {
         hint:
-          near.length === 0 ? 'Tables show the beginning of an id: give the whole one.' : `Give the whole id; ${found}`,
+          near.length === 0
+            ? 'Narrow tables show the beginning of an id; --wide shows the whole one, which is needed here.'
+            : `Give the whole id; ${found}`,
         facts: { near },
       });
     if (near.length > 0) notices.note(`${message}; ${found}`);

@@ -1,6 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
 import { argument, flag, type Input, value } from '../../cli/app/parameter.ts';
 import { isDrawn } from '../../cli/app/print.ts';
 import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
@@ -57,7 +58,9 @@ export const history = defineCommand({
     const actors = await namesOf(context, archive);
     const print = await historyPrinter(context, { id, actors, isKept: page !== undefined });
     const read = archive === undefined ? readService : readArchive;
-    const { history, source } = await read(context, input, { actors, print });
+    const { history, source } = await read(context, input, { actors, print }).catch((error: unknown) => {
+      throw withWholeId(error, input);
+    });
     if (page === undefined || history === undefined) return;
     const { historyPage } = await import('../history/page.ts');
     const labels = (log: Log): ActorLabels => actors.labelsOf(log.tenant_id);
@@ -143,6 +146,15 @@ async function readArchive(
     await searchArchive(context, { ...typed, live: false, newer }, printed, { actors });
   }
   return { history: found.history, source };
+}
+
+/** Adds the command with the whole id to the error for a beginning that only one id has. */
+function withWholeId(error: unknown, { archive, entityType }: HistoryInput): unknown {
+  const near = isSvcError(error, 'usage') ? error.facts?.['near'] : undefined;
+  if (!isSvcError(error) || !Array.isArray(near) || near.length !== 1) return error;
+  const { code, message, hint, facts } = error;
+  const filters = [...option('--archive', archive), ...option('--entity-type', entityType)];
+  return new SvcError(code, message, { hint, facts, next: ['logs', 'history', String(near[0]), ...filters] });
 }
 
 /** Whether a command failed before its first request because no key, or no service, is configured. */

@@ -34,9 +34,13 @@ function entry(agoMs: number, more: Partial<Log>): Log {
 }
 
 async function history(...argv: string[]) {
+  return historyOf(CARD, ...argv);
+}
+
+async function historyOf(id: string, ...argv: string[]) {
   const { top } = await buildArchive(NOW - 9 * HOUR, [{ to: NOW - HOUR, entries: server.logs }]);
   const run = (env: Record<string, string>, service = {}) =>
-    svcHere(['logs', 'history', CARD, ...argv], { ...service, clock: new FakeClock({ start: NOW }), cwd: top, env });
+    svcHere(['logs', 'history', id, ...argv], { ...service, clock: new FakeClock({ start: NOW }), cwd: top, env });
   return { top, withoutKey: () => run({ SVC_API_KEY: '' }), withKey: () => run({}, { baseUrl: new URL(server.url) }) };
 }
 
@@ -83,6 +87,11 @@ describe('svc logs history', () => {
     );
     const service = await history();
     expect(errorIn(await service.withoutKey())).toMatchObject({ exit_code: 3, next: 'svc login' });
+  });
+
+  it('svc logs history names the command with the whole id when it gets the beginning of one', async () => {
+    const { withoutKey } = await historyOf('3a04dacf', '--archive', '.');
+    expect(errorIn(await withoutKey())).toMatchObject({ exit_code: 2, next: `svc logs history ${CARD} --archive .` });
   });
 
   it('svc logs history does not read the archive of another service alone when there is a key', async () => {
