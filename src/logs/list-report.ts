@@ -69,15 +69,20 @@ export function warnOfOldest({ notices }: Context, { since }: Interval): void {
   notices.note('for the newest: svc logs tail --last <n>');
 }
 
-/** Warns of operations and entity types in filters that the service does not know, with the nearest one. */
+/** Warns of operations, actor types and entity types in filters that the service does not know, with the nearest one. */
 export async function warnOfUnknownNames(
   { system, settings, notices }: Context,
-  { entityType, operation }: Pick<EntryInput & EntityInput, 'entityType' | 'operation'>,
-  { read, operations: seen }: ListReading,
+  { entityType, operation, actorType }: Pick<EntryInput & EntityInput, 'entityType' | 'operation' | 'actorType'>,
+  { read, operations: seen, actorTypes }: ListReading,
 ): Promise<void> {
   const { LOG_OPERATIONS } = await import('../schema/log.ts');
   const operations = [...new Set([...LOG_OPERATIONS, ...seen])];
   for (const name of operation) if (!operations.includes(name)) notices.warn(unknown('operation', name, operations));
+  // Any actor type may exist, so one that no entry has is only named where another was read.
+  if (actorTypes.size > 0)
+    for (const name of actorType)
+      if (!actorTypes.has(name) && nearest(name, actorTypes) !== undefined)
+        notices.warn(unknown('actor type', name, [...actorTypes]));
   if (entityType === undefined || read > 0) return;
   const { entityTypesOf } = await import('../cli/config/cache.ts');
   const types = entityTypesOf(system, settings.baseUrl?.value.origin ?? 'sandbox');

@@ -16,6 +16,7 @@ export interface ListReading extends ListProgress {
   /** Whether a cursor expired and the list continued by time, so that its cursors belong to a narrower list. */
   isNarrower: boolean;
   readonly operations: Set<string>;
+  readonly actorTypes: Set<string>;
   readonly malformed: MalformedEntries;
 }
 
@@ -28,6 +29,7 @@ export function newListReading(): ListReading {
     last: undefined,
     isNarrower: false,
     operations: new Set(),
+    actorTypes: new Set(),
     malformed: new MalformedEntries(),
   };
 }
@@ -66,8 +68,9 @@ export async function* readList(
 }
 
 function notePage(reading: ListReading, items: readonly Log[]): void {
-  for (const { created_at: created, operation } of items) {
+  for (const { created_at: created, operation, actor_type: actorType } of items) {
     if (typeof operation === 'string') reading.operations.add(operation);
+    if (typeof actorType === 'string') reading.actorTypes.add(actorType);
     const at = parseTime(created);
     if (at === undefined) continue;
     reading.oldest = Math.min(reading.oldest, at);

@@ -41,17 +41,21 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
     const reporting = { system, terminal, globals, requestedFormat };
     if (parsed.kind === 'mistake') return reportFailure(error, { ...reporting, command: undefined });
     const { withNearFile } = await import('./near-file.ts');
-    const shown = withHelp(withNearFile(error, argv, parsed.words, system), parsed.words);
+    const shown = withHelp(withNearFile(error, argv, parsed.words, system), parsed, argv);
     return reportFailure(shown, { ...reporting, command: parsed.words });
   } finally {
     await terminal.close();
   }
 }
 
-/** Adds the help of the command to a usage error that names no other command. */
-function withHelp(error: unknown, words: string): unknown {
+/** Adds the help of the command to a usage error that names no other command, and --force where a file exists. */
+function withHelp(error: unknown, { words, command }: RunRequest, argv: readonly string[]): unknown {
   if (!isSvcError(error, 'usage') || error.commands.length > 0) return error;
-  const { message, hint, facts, cause } = error;
+  const { message, facts, cause } = error;
+  const existing = 'force' in command.parameters ? / exists$/.exec(message) : null;
+  const isInput = existing && argv.filter((word) => word === message.slice(0, existing.index)).length > 1;
+  const own = isInput ? 'It is the input: name another file.' : 'Give another name, or add --force to replace it.';
+  const hint = existing ? own : error.hint;
   return new SvcError('usage', message, { hint, facts, cause, next: [...words.split(' ').filter(Boolean), '--help'] });
 }
 

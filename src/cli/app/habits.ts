@@ -234,6 +234,7 @@ export const OPTION_HABITS: readonly (readonly [typed: string, options: readonly
   ['--assume-yes', ['--yes']],
   ['--auto-approve', ['--yes']],
   ['--no-confirm', ['--yes']],
+  ['--force', ['--yes']],
   ['--no-cli-pager', ['--no-pager']],
   ['--no-interactive', ['--no-input']],
   ['--non-interactive', ['--no-input']],

@@ -143,7 +143,8 @@ async function unknownOption({ message }: CommanderError, place: Place): Promise
   const typed = /unknown option '([^'=]*)/.exec(message)?.[1] ?? '';
   const path = await typedPath(place);
   const parameters: Parameters = { ...place.parameters, ...GLOBAL_PARAMETERS };
-  const known = parser.options.flatMap(({ short, long }) => [short ?? '', long ?? '']);
+  const own = path.length === 0 ? ['--version', '--help'] : ['--help'];
+  const known = [...own, ...parser.options.flatMap(({ short, long }) => [short ?? '', long ?? ''])];
   const wrong = `unknown option ${typedOption(typed, [...known, ...KEY_OPTIONS, ...OPTION_HABITS.map(([one]) => one)])}`;
   const what = { message: `${wrong} for '${words}'` };
   if (KEY_OPTIONS.includes(typed)) {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter } from '../../cli/app/command.ts';
 import { argument, type Input, repeated, suggesting, value } from '../../cli/app/parameter.ts';
@@ -43,7 +44,7 @@ export const replay = defineCommand({
   fields: replayView.fields,
   parameters,
   async run(context, input) {
-    const target = requiredTarget(input.forwardTo);
+    const target = requiredTarget(context, input);
     const print = await listPrinter(context, replayView);
     const tally: Tally = { ...EMPTY_TALLY, failed: [], missing: new Set(input.id) };
     try {
@@ -54,7 +55,7 @@ export const replay = defineCommand({
     report(context, input, target, tally);
   },
   async request(context, input) {
-    const url = requiredTarget(input.forwardTo);
+    const url = requiredTarget(context, input);
     const { replayedRequest } = await import('../forward.ts');
     for await (const replayed of replayedEvents(context, { ...input, dryRun: true }, url))
       if (replayed.kind === 'sent') return { method: 'POST', url, ...replayedRequest(replayed.entry) };
@@ -64,10 +65,12 @@ export const replay = defineCommand({
 
 type ReplayInput = Input<typeof parameters>;
 
-function requiredTarget(target: URL | undefined): URL {
-  if (target !== undefined) return target;
-  throw new SvcError('usage', '--forward-to is missing', {
-    hint: 'Name the target, such as --forward-to http://localhost:3000/webhooks.',
+function requiredTarget(context: Context, { forwardTo, journal }: ReplayInput): URL {
+  if (forwardTo !== undefined) return forwardTo;
+  const also = existsSync(resolvePath(context, journal)) ? '' : `, and ${journal} does not exist`;
+  throw new SvcError('usage', `--forward-to is missing${also}`, {
+    hint: 'Name the target, such as:',
+    next: ['events', 'replay', '<journal>', '--forward-to', 'http://localhost:3000/webhooks'],
   });
 }
 

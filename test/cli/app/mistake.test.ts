@@ -37,6 +37,9 @@ describe('a mistake on the command line', () => {
     ['help au sbmit', 'help au submit'],
     ['help lgos -o table', 'help logs'],
     ['nothing-like-it', '--help'],
+    ['--vesion', '--version'],
+    ['reset --force', 'reset --yes'],
+    ['logs history --entity-id x', 'logs history --help'],
   ])('svc %s names the next command: svc %s', async (line, next) => {
     expect(await mistake(line)).toMatchObject({ code: 'usage', next: next.split(' ') });
   });

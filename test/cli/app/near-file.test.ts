@@ -48,3 +48,17 @@ describe('a file that cannot be read', () => {
     });
   });
 });
+
+describe('a file that exists', () => {
+  it('is replaced only with --force, which the error names, and never where it is the input', async () => {
+    const line = `au report results.csv --request tokens.csv --html`;
+    expect(await failure(`${line} body.json`)).toMatchObject({
+      code: 'usage',
+      hint: 'Give another name, or add --force to replace it.',
+    });
+    const input = join(cwd, 'tokens.csv');
+    expect(await failure(`au report ${input} --html ${input}`)).toMatchObject({
+      hint: 'It is the input: name another file.',
+    });
+  });
+});
