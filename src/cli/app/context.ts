@@ -4,7 +4,7 @@ import { SvcError } from '../../base/errors.ts';
 import type { Redactor } from '../../base/security/redact.ts';
 import type { System } from '../../base/system.ts';
 import type { Client } from '../../client/api/client.ts';
-import type { ApiKey } from '../../client/http/core.ts';
+import type { ApiKey, ShownPermission } from '../../client/http/core.ts';
 import type { RateLedger } from '../../client/http/pacer.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { keyOrigin, resolveKey } from '../config/keys.ts';
@@ -128,6 +128,7 @@ async function openClient(
   const baseUrl = isEmbedded ? await sandbox() : (choice.baseUrl ?? settings.requireBaseUrl());
   // The embedded sandbox runs in this process: it needs no proxy, and no other process uses its key.
   const isPaced = !isEmbedded && system.env['SVC_PACING'] !== 'off';
+  const remember = await permissionRecorder(context, system, new URL(baseUrl));
   const client = new ApiClient({
     baseUrl,
     key: choice.key ?? context.key,
@@ -139,11 +140,22 @@ async function openClient(
     rateLedger: isPaced ? await sharedLedger(context, system, baseUrl) : undefined,
     trace: context.trace,
     readOnly,
+    onPermission: isEmbedded ? undefined : (shown) => remember(shown),
     beforeChange: () => context.reportTenant(),
     onSecret: context.globals.showUrls ? undefined : (value) => context.addSecret(value),
   });
   context.onClose(() => client.close());
   return client;
+}
+
+/** Records what responses show about permissions that cannot be tried without a change, for `svc whoami`. */
+async function permissionRecorder({ clock }: Context, system: System, { href: service }: URL) {
+  const { WRITE_PERMISSIONS } = await import('../../client/api/any-endpoint.ts');
+  const { rememberPermission } = await import('../config/seen-permissions.ts');
+  return ({ permission, key, status }: ShownPermission): void => {
+    if (!WRITE_PERMISSIONS.some(({ name }) => name === permission)) return;
+    rememberPermission(system, { service, key }, { permission, status, now: clock.now() });
+  };
 }
 
 /** Shares the request count with other processes that use the same key, if there is a state directory. */

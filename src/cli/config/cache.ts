@@ -183,7 +183,8 @@ function isApplications(value: unknown): value is Applications {
   return typeof at === 'number' && [names, seen].every((list) => Array.isArray(list) && list.every(isNamed));
 }
 
-function readCache(system: PathsHost, name: string): Readonly<Record<string, unknown>> {
+/** Reads a file of the cache; empty if there is none. */
+export function readCache(system: PathsHost, name: string): Readonly<Record<string, unknown>> {
   try {
     const directory = directoryOf(system, 'cache');
     if (directory === undefined) return {};
@@ -194,7 +195,7 @@ function readCache(system: PathsHost, name: string): Readonly<Record<string, unk
 }
 
 /** @returns whether it could be written */
-function writeCache(system: PathsHost, name: string, content: object): boolean {
+export function writeCache(system: PathsHost, name: string, content: object): boolean {
   const directory = directoryOf(system, 'cache');
   if (directory === undefined) return false;
   try {

@@ -156,6 +156,16 @@ export const READ_PERMISSIONS: readonly ReadPermission[] = [
   { name: 'account-updater:job:read', kind: 'private', path: '/account-updater/jobs', query: { size: 1 } },
 ];
 
+/** Every permission that only a change could prove, in the order in which they are shown. */
+export const WRITE_PERMISSIONS: readonly Pick<ReadPermission, 'name' | 'kind'>[] = [
+  { name: 'tenant:update', kind: 'management' },
+  { name: 'tenant:delete', kind: 'management' },
+  { name: '3ds:session:create', kind: 'private' },
+  { name: '3ds:session:authenticate', kind: 'private' },
+  { name: 'token:create', kind: 'private' },
+  { name: 'account-updater:job:create', kind: 'private' },
+];
+
 /** The status of a permission: `allowed`, `forbidden` (403), `refused` for an invalid key (401), or `unclear`. */
 export type PermissionStatus = 'allowed' | 'forbidden' | 'refused' | 'unclear';
 

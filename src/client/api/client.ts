@@ -3,7 +3,7 @@ import { type Clock, type Environment, systemClock } from '../../base/system.ts'
 import { VERSION } from '../../base/version.ts';
 import { isSafeAddress, readAddress } from '../../schema/address.ts';
 import type { KeyType } from '../../schema/tenant.ts';
-import { type ApiKey, HttpCore } from '../http/core.ts';
+import { type ApiKey, HttpCore, type ShownPermission } from '../http/core.ts';
 import type { Trace } from '../http/exchange.ts';
 import { KNOWN_RATES, Pacer, type RateLedger } from '../http/pacer.ts';
 import type { ApiRequest } from '../http/request.ts';
@@ -40,6 +40,8 @@ export interface ClientOptions {
   readonly limits?: TimeLimits | undefined;
   readonly clock?: Clock | undefined;
   readonly trace?: Trace | undefined;
+  /** Called with what a response shows about a permission of the key. */
+  readonly onPermission?: ((shown: ShownPermission) => void) | undefined;
   /** Receives secrets from the queries of pre-signed addresses, for redaction. */
   readonly onSecret?: ((value: string) => void) | undefined;
 }
@@ -84,6 +86,7 @@ export class Client {
       maxWaitMs: options.maxWaitMs,
       signal: AbortSignal.any([this.signal, this.#closing.signal]),
       trace: options.trace,
+      onPermission: options.onPermission,
     });
     this.logs = new Logs(this.#core);
     this.tenant = new Tenant(this.#core);

@@ -52,6 +52,15 @@ export interface CoreOptions {
   readonly limits?: TimeLimits | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly trace?: Trace | undefined;
+  /** Called with what a response shows about a permission of the key. */
+  readonly onPermission?: ((shown: ShownPermission) => void) | undefined;
+}
+
+/** A permission that a response shows to be there, or to be missing. */
+export interface ShownPermission {
+  readonly permission: string;
+  readonly key: string;
+  readonly status: 'allowed' | 'forbidden';
 }
 
 const KEY_HEADER = 'svc-api-key';
@@ -132,6 +141,7 @@ export class HttpCore {
       if (mayRetry(outcome, repeatableOf(facts.request))) return { error };
       throw error;
     }
+    this.#reportPermission(facts, outcome, outgoing);
     if (outcome.status < 300) return { value: outcome };
     const error = failedError(facts, outcome);
     const askedMs = this.#askedPause(facts, outcome);
@@ -139,6 +149,15 @@ export class HttpCore {
     if (outcome.status === 429) this.#options.pacer.hold(pacedBy(facts.request, outgoing), askedMs ?? 0);
     if (mayRetry(outcome, repeatableOf(facts.request))) return { error, askedMs };
     throw error;
+  }
+
+  // Another status, such as 404, may come before the permission is checked, and a gateway's 403 says nothing about it.
+  #reportPermission({ request }: CallFacts, { status, header }: ReadResponse, { headers }: ExchangeRequest): void {
+    const { permission } = request;
+    const key = headers?.[KEY_HEADER];
+    const isRefused = status === 403 && /\bjson\b/i.test(header('content-type') ?? '');
+    if (permission === undefined || key === undefined || (status >= 300 && !isRefused)) return;
+    this.#options.onPermission?.({ permission, key, status: isRefused ? 'forbidden' : 'allowed' });
   }
 
   #askedPause({ request }: CallFacts, response: ReadResponse): number | undefined {

@@ -11,8 +11,9 @@ import { baseUrlText } from '../../cli/config/values.ts';
 import { cleanText, hangingIndent } from '../../cli/output/text.ts';
 import { formatDuration, parseTime } from '../../cli/output/time.ts';
 import { fieldPaths, MARKS, simpleColumns, type View } from '../../cli/output/view.ts';
-import { READ_PERMISSIONS } from '../../client/api/any-endpoint.ts';
+import { READ_PERMISSIONS, WRITE_PERMISSIONS } from '../../client/api/any-endpoint.ts';
 import type { KeyType } from '../../schema/tenant.ts';
+import { writePermissions } from '../write-permissions.ts';
 import { checkKeyAgeOptions, checkKeyAges, KEY_AGE_PARAMETERS } from '../key-age.ts';
 
 const whoamiView: View<Identity> = {
@@ -22,7 +23,9 @@ const whoamiView: View<Identity> = {
     management_key.stored_at management_key.problem private_key.state private_key.from
     private_key.stored_at private_key.problem permissions.log:read
     permissions.tenant:read permissions.report:read permissions.3ds:session:read
-    permissions.account-updater:job:read origins.profile origins.base_url origins.output origins.time
+    permissions.account-updater:job:read permissions.tenant:update permissions.tenant:delete
+    permissions.3ds:session:create permissions.3ds:session:authenticate permissions.token:create
+    permissions.account-updater:job:create origins.profile origins.base_url origins.output origins.time
     origins.timeout origins.max_wait
   `),
   columns: [
@@ -46,7 +49,7 @@ const keyHistoryView: View<KeyHistoryRow> = {
 
 export const whoami = defineCommand({
   description:
-    'Tries every read that changes nothing. Exit code 0 when the service knows at least one key. --max-key-age counts from the time when svc stored a key; the service does not say when it was created.',
+    'Tries every read that changes nothing. The sandbox also says which changes a key may make; elsewhere only what an earlier response has shown is known, marked as seen. Exit code 0 when the service knows at least one key. --max-key-age counts from the time when svc stored a key; the service does not say when it was created.',
   details:
     '--history shows when the keys of the profile were stored, rotated and removed, each with a keyed hash, never a key. It reads only the config file, which also contains this history, so it proves nothing against somebody who edits that file.',
   examples: [
@@ -76,7 +79,7 @@ export const whoami = defineCommand({
     checkKeyAgeOptions({ maxKeyAge, strict });
     const print = await recordPrinter(context, whoamiView);
     const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));
-    const row = rowOf(context, keys);
+    const row = rowOf(context, keys, await writePermissions(context, keys));
     const isShort = isDrawn(context);
     if (isShort && keys.every(({ failure }) => failure?.code === 'key_missing')) throw noKeys(context.settings);
     await (isShort ? context.out.write(drawIdentity(row, context)) : print(row));
@@ -108,7 +111,7 @@ async function printHistory(context: Context): Promise<void> {
 /** The facts about a profile and its keys. */
 type Identity = ReturnType<typeof rowOf>;
 
-function rowOf(context: Context, keys: readonly KeyReport[]) {
+function rowOf(context: Context, keys: readonly KeyReport[], writes: Readonly<Record<string, string | null>>) {
   const { settings } = context;
   const { profile, baseUrl, output, time, timeoutMs, maxWaitMs } = settings;
   const keyRow = (kind: KeyType) => keyRowOf(context, kind, keys);
@@ -118,7 +121,10 @@ function rowOf(context: Context, keys: readonly KeyReport[]) {
     tenant: keys.find(({ check }) => check?.tenant !== undefined)?.check?.tenant ?? null,
     management_key: keyRow('management'),
     private_key: keyRow('private'),
-    permissions: Object.fromEntries(READ_PERMISSIONS.map(({ name }) => [name, keyStatus(name, keys)])),
+    permissions: {
+      ...Object.fromEntries(READ_PERMISSIONS.map(({ name }) => [name, keyStatus(name, keys)])),
+      ...writes,
+    },
     origins: {
       profile: profile.origin.name,
       base_url: baseUrl?.origin.name ?? (settings.sandbox ? 'the embedded sandbox' : 'default'),
@@ -189,12 +195,18 @@ function drawIdentity(identity: Identity, context: Context): string {
 
 function keyLines({ permissions, ...row }: Identity, kind: KeyType, context: Context): [label: string, text: string][] {
   const { state, from, problem } = row[`${kind}_key`];
-  const named = READ_PERMISSIONS.filter((permission) => permission.kind === kind).map(({ name }) => name);
+  const named = [...READ_PERMISSIONS, ...WRITE_PERMISSIONS]
+    .filter((permission) => permission.kind === kind)
+    .map(({ name }) => name);
   const having = (...statuses: string[]): string =>
     named.filter((name) => statuses.includes(permissions[name] ?? '')).join(', ');
+  const isValid = state === 'accepted' || state === 'powerless';
   const rights: [string, string][] = [
     ['  may', having('allowed')],
     ['  may not', state === 'accepted' ? having('forbidden', 'refused') : ''],
+    ['  seen to', having('seen allowed')],
+    ['  seen not to', having('seen forbidden')],
+    ['  not known', isValid ? named.filter((name) => permissions[name] === null).join(', ') : ''],
     ['  not checked', state === 'accepted' ? having('unclear') : ''],
   ];
   const tone = keyTone(state);

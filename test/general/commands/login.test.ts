@@ -204,7 +204,9 @@ describe('svc whoami', () => {
     const shown = (await svc('whoami -o table')).stdout;
     expect(shown).toMatch(/^TEST Sandbox \(/);
     expect(shown).toMatch(/\nmanagement key {2}accepted \(profile default, stored \d+s ago\)\n/);
-    expect(shown).toMatch(/\n {2}may +log:read, tenant:read\n {2}may not +report:read\nprivate key +missing\n/);
+    expect(shown).toMatch(
+      /\n {2}may +log:read, tenant:read\n {2}may not +report:read, tenant:update, tenant:delete\nprivate key +missing\n/,
+    );
     expect(shown).toMatch(/\noutput +set by --output\n$/);
     // Earlier versions did not record when a key was stored.
     writeFileSync(join(env['SVC_CONFIG_DIR'] ?? '', 'config.json'), config().replace(/,\s*"stored_at": "[^"]*"/, ''));

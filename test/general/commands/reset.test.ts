@@ -57,6 +57,7 @@ describe('svc reset', () => {
       expect([...new Set(kept)].toSorted()).toEqual([
         '.cache/svc/applications.json',
         '.cache/svc/entity-types.json',
+        '.cache/svc/permissions.json',
         '.cache/svc/tenants.json',
         '.config/fish/completions/svc.fish',
         '.config/svc/config.json',
