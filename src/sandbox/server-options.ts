@@ -30,9 +30,18 @@ export const directoryParameter = value('--directory <dir>', 'state directory (d
 export const SERVER_PARAMETERS = {
   seed: value('--seed <n>', 'seed for generated data and fault probabilities', integer(0)),
   logs: value('--logs <n>', 'number of generated log entries at the start', integer(0)),
-  tenants: value('--tenants <types>', 'its tenants, such as test,production (default test)', tenantTypes),
+  tenants: suggesting(
+    { wordsOf: 'tenant type' },
+    value('--tenants <types>', 'its tenants, such as test,production (default test)', tenantTypes),
+  ),
   merchantId: repeated('--merchant-id <id>', 'a merchant id of a production tenant', text),
-  without: repeated('--without <feature>', '3ds or account-updater, not enabled', feature),
+  without: suggesting(
+    () => [
+      ['3ds', '3-D Secure'],
+      ['account-updater', 'Account Updater jobs'],
+    ],
+    repeated('--without <feature>', '3ds or account-updater, not enabled', feature),
+  ),
   order: choice('--order <order>', 'order of its logs (default desc)', ['desc', 'asc']),
   processing: value('--processing <duration>', 'how long a job takes after its upload (default 2s)', positiveDuration),
   allowHost: repeated('--allow-host <name>', 'another host name of it, as of a container', hostName),

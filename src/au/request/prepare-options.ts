@@ -1,15 +1,18 @@
 import { SvcError } from '../../base/errors.ts';
-import { choice, repeated, value } from '../../cli/app/parameter.ts';
+import { choice, repeated, suggesting, value } from '../../cli/app/parameter.ts';
 import { didYouMean, nameValue, text } from '../../cli/app/value-parsers.ts';
 import { type ColumnChoice, PREPARED_COLUMNS } from './prepare-columns.ts';
 import { DATE_ORDERS } from './prepare-date.ts';
 
 /** The options that say how to read an export. */
 export const exportParameters = {
-  map: repeated(
-    '--map <column=name>',
-    `which column is which, such as token=card_id; one of ${PREPARED_COLUMNS.join(', ')}`,
-    columnChoice,
+  map: suggesting(
+    { assignments: async () => PREPARED_COLUMNS.map((column) => [`${column}=`, 'then the name of a column'] as const) },
+    repeated(
+      '--map <column=name>',
+      `which column is which, such as token=card_id; one of ${PREPARED_COLUMNS.join(', ')}`,
+      columnChoice,
+    ),
   ),
   dateOrder: choice(
     '--date-order <order>',

@@ -225,11 +225,26 @@ async function requireHelp(typed: readonly string[], tree: readonly Entry[]): Pr
   for (const [at, word] of typed.entries()) {
     const entry = entries.find(({ name }) => name === word);
     const names = [...entries.map(({ name }) => name), ...(at === 0 ? topics : [])];
-    if (entry === undefined) throw noHelpOn(typed.slice(0, at), word, names);
+    if (entry === undefined) throw (await explanationOf(typed)) ?? noHelpOn(typed.slice(0, at), word, names);
     const node = await entry.load();
     if (!isGroup(node)) return;
     entries = node.commands;
   }
+}
+
+/** Returns the error that names `svc explain`, for a word that it explains. */
+async function explanationOf(typed: readonly string[]): Promise<SvcError | undefined> {
+  const [{ plainName }, { EVERY_MEANING }] = await Promise.all([
+    import('../glossary/glossary.ts'),
+    import('../glossary/every-meaning.ts'),
+  ]);
+  const plain = plainName(typed.join(' '));
+  const found = EVERY_MEANING.find(({ name }) => plainName(name) === plain);
+  if (found === undefined) return undefined;
+  return new SvcError('usage', 'no command has this name', {
+    hint: `It is a word of the service or of svc (${found.kind}):`,
+    next: ['explain', found.name],
+  });
 }
 
 function noHelpOn(before: readonly string[], typed: string, names: readonly string[]): SvcError {

@@ -10,7 +10,15 @@ import {
   type Result,
 } from '../../cli/app/command.ts';
 import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../cli/app/json-body.ts';
-import { type Input, optionalArgument, repeated, suggesting, value } from '../../cli/app/parameter.ts';
+import {
+  assignmentsOf,
+  type Input,
+  optionalArgument,
+  repeated,
+  suggesting,
+  type Suggestion,
+  value,
+} from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
@@ -41,9 +49,21 @@ const parameters = {
   anyType: value('--type <type>', 'any other type; its data is empty unless --set or --set-json fills it', text),
   forwardTo: value('--forward-to <url>', `send it there; https, or loopback (default ${DEFAULT_TARGET})`, parseTarget),
   dryRun: dryRunParameter,
-  set: repeated('--set <path=text>', 'put a text into the event, such as data.job.id=5f0c…', textAssignment),
+  set: suggesting(
+    { assignments: pathsAndStatuses },
+    repeated('--set <path=text>', 'put a text into the event, such as data.job.id=5f0c…', textAssignment),
+  ),
   setJson: repeated('--set-json <path=json>', 'put any JSON into the event', jsonAssignment),
 } as const;
+
+/** Returns the members of the event of a job, and the statuses that it can have, for completion. */
+async function pathsAndStatuses(): Promise<Suggestion[]> {
+  const { wordsOf } = await import('../../cli/glossary/every-meaning.ts');
+  return [
+    ...assignmentsOf('data.job.id', 'the job that the event is about', []),
+    ...assignmentsOf('data.job.status', 'the status of the job', wordsOf('job status')),
+  ];
+}
 
 export const trigger = defineCommand({
   description:

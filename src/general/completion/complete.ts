@@ -93,7 +93,7 @@ async function valuesOf(parameter: Parameter<unknown>, typed: string, prefix: st
 async function valuesBySyntax(syntax: string, typed: string, prefix: string, sources: Sources): Promise<Candidates> {
   const called = /[<[]([^>\]]+)/.exec(syntax)?.[1]?.replace('...', '').split('|') ?? [];
   const isOneOf = (...names: string[]): boolean => called.some((name) => names.includes(name));
-  if (isOneOf('file', 'json', 'results', 'request', 'journal')) return { ...NOTHING, prefix, kind: 'files' };
+  if (isOneOf('file', 'export', 'json', 'results', 'request', 'journal')) return { ...NOTHING, prefix, kind: 'files' };
   if (isOneOf('dir', 'location')) return { ...NOTHING, prefix, kind: 'directories' };
   if (isOneOf('time', 'date')) return chosen(DAYS, typed, prefix);
   const runs = isOneOf('run') ? await suggestionsOf('run', sources) : [];

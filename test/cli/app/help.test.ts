@@ -262,6 +262,13 @@ describe('a mistyped word', () => {
     await expect(parse(argv, PROGRAM)).rejects.toMatchObject({ code: 'usage', hint: `Did you mean '${meant}'?` });
   });
 
+  it.each([
+    ['UPD_PAN', ['explain', 'UPD_PAN']],
+    ['update-existing', ['explain', 'update_existing']],
+  ])('help on the word %s is answered with the command that explains it', async (word, next) => {
+    await expect(parse(['help', word], PROGRAM)).rejects.toMatchObject({ code: 'usage', next });
+  });
+
   it('a mistyped word that is like no topic is answered with the command that lists them', async () => {
     await expect(parse(['help', 'nothing-like-it'], PROGRAM)).rejects.toMatchObject({ next: ['help'] });
   });

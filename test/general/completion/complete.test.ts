@@ -106,6 +106,10 @@ describe('completion of enumerated values', () => {
     ['profile set output y', ['yaml']],
     ['profile set action.UPD_P', [beginning('action.UPD_PAN\t')]],
     ['profile set action.UPD_PAN k', ['keep\tkeep the token in future requests']],
+    ['events trigger x --set data.job.s', ['data.job.status=\tthe status of the job']],
+    ['events trigger x --set data.job.status=pe', [beginning('data.job.status=pending\t')]],
+    ['sandbox start --without a', ['account-updater\tAccount Updater jobs']],
+    ['au prepare export.csv --map tok', ['token=\tthen the name of a column']],
     ['explain UPD_P', ['UPD_PAN\tresult code']],
   ])('completion of enumerated values offers them with their meanings: svc %s', async (line, offered) => {
     const words = line.split(/(?<!\\) /);
