@@ -108,12 +108,16 @@ describe('svc logs list', () => {
     });
     const secret = 'k3y'.repeat(12);
     expect((await csv(...quiet, '--operation', secret)).stderr).toMatch(/^warning: unknown operation \(not shown/);
+    server.logs.push(logAgo(60_000, 'two', { actor_type: 'user' }));
+    expect((await csv(...quiet, '--actor-type', 'usr')).stderr).toBe(
+      'warning: unknown actor type "usr": did you mean user?\n',
+    );
     server.logs.length = 0;
     expect((await csv(...quiet, '--entity-type', 'crad')).stderr).toBe(
       'warning: unknown entity type "crad": did you mean card?\n',
     );
     expect(await csv(...quiet, '--entity-type', 'card', '--operation', 'read')).toMatchObject({ stderr: '' });
-    expect(server.requests).toBe(4);
+    expect(server.requests).toBe(5);
   });
 
   it('svc logs reads past pages without a match to the end of the log, and reports what it searched', async () => {
