@@ -43,7 +43,7 @@ const PACKED = [
   /^dist\/library\/[\w.-]+\.js$/,
   /^dist\/types\/[\w./-]+\.d\.ts$/,
   /^completions\//,
-  /^man\/svc\.1$/,
+  /^man\/svc[\w-]*\.[17]$/,
 ];
 
 describe('the package', () => {
