@@ -1,7 +1,7 @@
 import { SvcError } from '../base/errors.ts';
 import { nearest, typedWord } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';
-import { option, typedCommand } from '../cli/app/hint.ts';
+import { noteNext, option, typedCommand } from '../cli/app/hint.ts';
 import { reportRest, type PagingInput } from '../cli/app/print.ts';
 import { countText, isoTime, SECOND_MS, wholeSecond, utcTime } from '../cli/output/time.ts';
 import { clientFilters, filterWords, reportFiltered } from './filter.ts';
@@ -71,10 +71,11 @@ export function warnOfOldest({ notices }: Context, { since }: Interval): void {
 
 /** Warns of operations, actor types and entity types in filters that the service does not know, with the nearest one. */
 export async function warnOfUnknownNames(
-  { system, settings, notices }: Context,
+  context: Context,
   { entityType, operation, actorType }: Pick<EntryInput & EntityInput, 'entityType' | 'operation' | 'actorType'>,
   { read, operations: seen, actorTypes }: ListReading,
 ): Promise<void> {
+  const { system, settings, notices } = context;
   const { LOG_OPERATIONS } = await import('../schema/log.ts');
   const operations = [...new Set([...LOG_OPERATIONS, ...seen])];
   for (const name of operation) if (!operations.includes(name)) notices.warn(unknown('operation', name, operations));
@@ -84,9 +85,16 @@ export async function warnOfUnknownNames(
       if (!actorTypes.has(name) && nearest(name, actorTypes) !== undefined)
         notices.warn(unknown('actor type', name, [...actorTypes]));
   if (entityType === undefined || read > 0) return;
-  const { entityTypesOf } = await import('../cli/config/cache.ts');
-  const types = entityTypesOf(system, settings.baseUrl?.value.origin ?? 'sandbox');
-  if (!types.includes(entityType)) notices.warn(unknown('entity type', entityType, types));
+  const { entityTypesOf, hasListedTypes } = await import('../cli/config/cache.ts');
+  const service = settings.baseUrl?.value.origin ?? 'sandbox';
+  const types = entityTypesOf(system, service);
+  if (types.includes(entityType)) return;
+  if (hasListedTypes(system, service) || nearest(entityType, types) !== undefined)
+    return notices.warn(unknown('entity type', entityType, types));
+  // The interface lets the service have more types than it names.
+  const known = types.toSorted().join(', ');
+  notices.warn(`the entity type ${typedWord(entityType, types)} is not one that the interface names (known: ${known})`);
+  noteNext(context, 'the service may have more; to list them', ['logs', 'entity-types']);
 }
 
 function unknown(what: string, name: string, known: readonly string[]): string {

@@ -164,9 +164,10 @@ describe('an unknown entity type', () => {
     const cache = path.join(home, '.cache/svc');
     fs.mkdirSync(cache, { recursive: true });
     fs.writeFileSync(path.join(cache, 'entity-types.json'), typesOf({}));
-    expect((await svc('list', '--entity-type', 'reaction')).stderr).toContain(
-      'known: application, bank, card, proxy, tenant, token',
-    );
+    const { stderr } = await svc('list', '--entity-type', 'reaction');
+    expect(stderr).toContain('"reaction" is not one that the interface names');
+    expect(stderr).toContain('known: application, bank, card, proxy, tenant, token');
+    expect(stderr).toContain('svc logs entity-types');
     fs.writeFileSync(
       path.join(cache, 'entity-types.json'),
       typesOf({
@@ -176,7 +177,9 @@ describe('an unknown entity type', () => {
         ],
       }),
     );
-    expect((await svc('list', '--entity-type', 'reaction')).stderr).toContain('known: card, webhook');
+    expect((await svc('list', '--entity-type', 'reaction')).stderr).toContain(
+      'unknown entity type "reaction": known: card, webhook',
+    );
   });
 });
 
