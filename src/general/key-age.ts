@@ -12,7 +12,7 @@ export const KEY_AGE_PARAMETERS = {
     'exit with 10 when a key was stored longer ago, such as 90d',
     positiveDuration,
   ),
-  strict: flag('--strict', 'with --max-key-age: exit with 10 also when the age of a key is not known'),
+  strict: flag('--strict', 'with --max-key-age: also exit with 10 when the age of a key is unknown'),
 } as const;
 
 /** How long ago a key in use was stored. */

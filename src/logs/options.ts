@@ -52,7 +52,7 @@ export const RETENTION_PARAMETERS = {
   strict: flag('--strict', 'exit with 14 when entries may be missing'),
 } as const;
 
-export const NO_HIDE_OWN_READS = flag('--no-hide-own-reads', 'show your own reads of the logs too');
+export const NO_HIDE_OWN_READS = flag('--no-hide-own-reads', 'also show own reads of the logs');
 
 /** The most entries with which a tail can begin. */
 export const MAX_LAST = 10_000;

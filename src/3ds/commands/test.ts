@@ -38,7 +38,7 @@ export const test = defineCommand({
     ['svc 3ds test suite.yaml --junit report.xml', 'in CI'],
   ],
   permissions: ['3ds:session:create', '3ds:session:authenticate', '3ds:session:read'],
-  exitCodes: [[10, 'a scenario ended otherwise than expected'], 13],
+  exitCodes: [[10, 'a scenario did not end as expected'], 13],
   changes: true,
   fields: scenarioView.fields,
   parameters: {

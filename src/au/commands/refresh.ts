@@ -65,7 +65,7 @@ type Typed = Input<typeof parameters>;
 
 export const refresh = defineCommand({
   description:
-    'Does what svc au prepare, submit, wait, report and next do, one after the other. The same command goes on with the step that was not completed, even without the export.',
+    'Does what svc au prepare, submit, wait, report and next do, one after the other. The same command continues with the first unfinished step, even without the export.',
   details:
     'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains request.csv, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. Another export in the same cycle submits only the rows that are new, and its files have a number. A file of such a name that the refresh did not write is never replaced.',
   examples: [

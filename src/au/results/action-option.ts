@@ -12,7 +12,7 @@ export const actionParameter = suggesting(
   { assignments: codesAndSteps },
   repeated(
     '--action <code=step>',
-    `action for rows with this result code: ${STEPS}; for example WRN_OPT_OUT=exclude. To store it in the profile: svc profile set action.WRN_OPT_OUT exclude`,
+    `what to do with rows of this result code: ${STEPS}; such as WRN_OPT_OUT=exclude`,
     (typed): ChosenStep => {
       const chosen = parseChosenStep(typed);
       if (chosen) return chosen;

@@ -29,7 +29,7 @@ import type { JsonSchema } from '../../schema/json-schema.ts';
 export function commandsCommand(tree: readonly Entry[], globals: Parameters): CommandSpec {
   return defineCommand({
     description:
-      "Words choose the commands that begin so. Without them, the first row is 'svc' itself, with the options that every command takes. --schema prints JSON Schemas of what is typed and of one row of the output.",
+      "With words, prints only the commands that begin with them. Without words, the first row is 'svc' itself, with the options that every command takes. --schema prints JSON Schemas of what is typed and of one row of the output.",
     examples: [
       ['svc commands', 'the commands and what they do'],
       ['svc commands au submit -o json', 'one command, for a program'],
@@ -42,7 +42,7 @@ export function commandsCommand(tree: readonly Entry[], globals: Parameters): Co
     parameters: {
       words: suggesting(
         (typed) => wordsAfter(tree, typed),
-        optionalRest('[command...]', 'only commands that begin so'),
+        optionalRest('[command...]', 'only commands that begin with these words'),
       ),
       schema: flag('--schema', 'print JSON Schemas of the options and of a row'),
     },

@@ -27,7 +27,7 @@ export const explain = defineCommand({
       },
       optionalArgument('[word]', 'a value, code, field or limit, or a kind of them', text),
     ),
-    html: value('--html <file>', 'write the explanations as one page, too', text),
+    html: value('--html <file>', 'also write the explanations as one page', text),
     force: flag('--force', 'replace a file that exists'),
   },
   async run(context, { word, html, force }) {

@@ -7,7 +7,7 @@ import { type Access, accessFindings } from './count-access.ts';
 
 /** What the logs do not show. */
 export const USE_ONLY =
-  'The logs show who used the service, not who is permitted to: compare with the users and keys that there are.';
+  'The logs show who used the service, not who is permitted to: compare them with your list of users and keys.';
 
 const COLUMNS: readonly PageColumn[] = [
   { title: 'Actor' },

@@ -24,7 +24,7 @@ const parameters = {
     'an actor is dormant without an entry for this long (default 90d)',
     positiveDuration,
   ),
-  html: value('--html <file>', 'write the review as one page, too', text),
+  html: value('--html <file>', 'also write the review as one page', text),
   force: flag('--force', 'replace a file that exists'),
   strict: flag('--strict', 'exit with 14 when the archive does not cover all of the time'),
   ...SIGN_OFF_PARAMETERS,
@@ -72,7 +72,7 @@ function shownActor(row: AccessRow): string {
 
 export const access = defineCommand({
   description:
-    'Shows who used the service, from an archive: one row an actor with its type, name, first and last entry, reads, changes (all that is neither a read nor a delete), deletes and entity types, whether it is new in this time, and whether it is dormant. The rows are of whole days (UTC), up to the end of the archive. Names come from what earlier commands read. The logs show use, not permissions: compare with the users and keys that there are. --sign-off records in the chain of the archive that you reviewed this.',
+    'Shows who used the service, from an archive: one row per actor with its type, name, first and last entry, reads, changes (all that is neither a read nor a delete), deletes and entity types, whether it is new in this time, and whether it is dormant. The rows are of whole days (UTC), up to the end of the archive. Names come from what earlier commands read. The logs show use, not permissions: compare them with your list of users and keys. --sign-off records in the chain of the archive that you reviewed this.',
   examples: [
     ['svc logs access audit', 'the last 180 days'],
     ['svc logs access audit --since 90d --dormant 30d --html access.html', 'a quarter as a page, to print or to file'],

@@ -32,7 +32,7 @@ const NO_FILTERS = {
 const parameters = {
   id: argument('<entity-id>', 'the id of the entity', text),
   archive: value('--archive <location>', 'the archive to read first: a directory, or s3://bucket/prefix', text),
-  html: value('--html <file>', 'write the history as one page, too', text),
+  html: value('--html <file>', 'also write the history as one page', text),
   force: flag('--force', 'replace a file that exists'),
   entityType: ENTITY_PARAMETERS.entityType,
   retention: RETENTION_PARAMETERS.retention,
@@ -40,7 +40,7 @@ const parameters = {
 
 export const history = defineCommand({
   description:
-    'Prints all that is known about one entity, oldest first: the entries of an archive, then what the service has beyond it, without gaps or duplicates. Without --archive, prints only what the service still has. An archive needs no key: without one, it is read alone. A table begins with a line that sums up the entries.',
+    'Prints all that is known about one entity, oldest first: the entries of an archive, then what the service has beyond it, without gaps or duplicates. Without --archive, prints only what the service still has. Without a key, only the archive is read. A table begins with a line that sums up the entries.',
   examples: [
     ['svc logs history 3f2c… --archive audit', 'from its creation until now'],
     ['svc logs history 3f2c… --archive audit --html history.html', 'as a page, to print or to file'],

@@ -27,7 +27,7 @@ const parameters = {
     ['until', 'all', 'start', 'pageSize'],
     flag('-f, --follow', "then follow, as 'svc logs tail' does"),
   ),
-  noHideOwnReads: { ...NO_HIDE_OWN_READS, description: 'with -f: show your own reads of the logs too' },
+  noHideOwnReads: { ...NO_HIDE_OWN_READS, description: 'with -f: also show own reads of the logs' },
   ...ENTITY_PARAMETERS,
   ...INTERVAL_PARAMETERS,
   ...PAGING_PARAMETERS,

@@ -26,9 +26,9 @@ const STATUS_DAYS = 90;
 const parameters = {
   dir: archiveLocation,
   day: value('--day <date>', 'the day to review, UTC: yesterday (the default), today or 2026-01-31', day),
-  html: value('--html <file>', 'write the review as one page, too', text),
+  html: value('--html <file>', 'also write the review as one page', text),
   force: flag('--force', 'replace a file that exists'),
-  strict: flag('--strict', 'exit with 14 also for hours before the archive begins, or still to come'),
+  strict: flag('--strict', 'also exit with 14 for hours before the archive begins, or in the future'),
   ...SIGN_OFF_PARAMETERS,
   status: flag('--status', 'list the days that were reviewed, are open, or are not in the archive'),
   since: value('--since <time>', 'with --status: the first day (default 90d, or where the archive begins)', moment),

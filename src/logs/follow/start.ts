@@ -29,7 +29,7 @@ import type { OwnReads } from './own-reads.ts';
 
 // Without a default, since the parser gives both options one value.
 const HIDE_OWN_READS: Parameter<boolean | undefined> = {
-  ...flag('--hide-own-reads', 'hide its own reads of the logs, as a terminal does'),
+  ...flag('--hide-own-reads', 'hide own reads of the logs (default on a terminal)'),
   default: undefined,
 };
 

@@ -20,7 +20,7 @@ export const start = defineCommand({
     ['svc sandbox start', 'then point any client at http://127.0.0.1:4010'],
     ['svc sandbox start --port 0 -o json', 'on a free port; the ready line is one JSON object'],
     ["svc sandbox start --fault '429@GET /logs:0.1'", 'one in ten reads of logs is refused'],
-    ['svc sandbox start --tenants test,production', 'two tenants, each with data and keys of its own'],
+    ['svc sandbox start --tenants test,production', 'two tenants, each with its own data and keys'],
     ['svc sandbox start --webhook http://127.0.0.1:8080/events', 'send events to an address'],
   ],
   exitCodes: [130, 143],
