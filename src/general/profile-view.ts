@@ -9,7 +9,7 @@ export const profileView: View<PeopleRow> = {
   name: 'profile',
   fields: fieldPaths(`
     name current base_url management_key private_key management_key_from private_key_from output time
-    actions actions.*
+    certificates actions actions.*
   `),
   columns: [
     { path: 'name', kind: 'id' },
@@ -19,6 +19,7 @@ export const profileView: View<PeopleRow> = {
     { path: 'private_key_from', header: 'private key', kind: 'text', priority: 2 },
     { path: 'output', kind: 'text', priority: 1 },
     { path: 'time', kind: 'text', priority: 1 },
+    { path: 'certificates', kind: 'text', priority: 0 },
     { path: 'actions', kind: 'text', priority: 0 },
   ],
 };
@@ -59,6 +60,7 @@ export function profileRow(name: string, profile: Profile, current: string) {
     private_key_from: storedAs(profile.keys?.private) ?? null,
     output: profile.output ?? null,
     time: profile.time ?? null,
+    certificates: profile.certificates ?? null,
     actions: profile.actions ?? {},
   };
 }

@@ -1,8 +1,9 @@
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
 import tls, { createServer, type SecureContextOptions } from 'node:tls';
 
-/** A self-signed certificate and its key. */
+/** A certificate and its key. */
 export interface Certificate {
+  readonly host: string;
   readonly cert: string;
   readonly key: string;
 }
@@ -13,21 +14,22 @@ const COMMON_NAME = '550403';
 const SUBJECT_ALT_NAME = '551d11';
 const BASIC_CONSTRAINTS = '551d13';
 
-/** Makes a certificate for a host name (RFC 5280), valid from yesterday for the given days. */
-export function makeCertificate(host: string, days = 2): Certificate {
+/** Makes a certificate for a host name (RFC 5280), valid from yesterday for the given days; self-signed without `issuer`. */
+export function makeCertificate(host: string, days = 2, issuer?: Certificate): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
     publicKeyEncoding: { type: 'spki', format: 'der' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   });
   const algorithm = sequence(oid(ECDSA_WITH_SHA256));
-  const name = sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from(host)))));
+  const name = distinguishedName(host);
+  const issuerName = issuer ? distinguishedName(issuer.host) : name;
   const start = Date.now() - 86_400_000;
   const toBeSigned = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
-    der(0x02, Buffer.from([1])),
+    der(0x02, Buffer.from([issuer ? 2 : 1])),
     algorithm,
-    name,
+    issuerName,
     sequence(time(start), time(start + days * 86_400_000)),
     name,
     publicKey,
@@ -39,10 +41,11 @@ export function makeCertificate(host: string, days = 2): Certificate {
       ),
     ),
   );
-  const signature = sign('sha256', toBeSigned, createPrivateKey(privateKey));
+  const signature = sign('sha256', toBeSigned, createPrivateKey(issuer?.key ?? privateKey));
   const bytes = sequence(toBeSigned, algorithm, der(0x03, Buffer.from([0]), signature));
   const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
   return {
+    host,
     cert: ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n'),
     key: privateKey,
   };
@@ -60,6 +63,10 @@ export function trust({ cert }: Certificate): () => void {
   return () => {
     tls.createSecureContext = original;
   };
+}
+
+function distinguishedName(host: string): Buffer {
+  return sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from(host)))));
 }
 
 function der(tag: number, ...content: readonly Buffer[]): Buffer {

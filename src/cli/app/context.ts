@@ -32,7 +32,8 @@ export interface ContextDeps {
 /** A context that its owner must close when the command is over. */
 export type OpenContext = Context & { close(): Promise<void> };
 
-export function createContext(deps: ContextDeps): OpenContext {
+export function createContext(given: ContextDeps): OpenContext {
+  const deps = { ...given, system: withCertificates(given.system, given.settings) };
   const { system, terminal, settings, globals } = deps;
   const closers: (() => Promise<void> | void)[] = [];
   let client: Promise<Client> | undefined;
@@ -61,6 +62,13 @@ export function createContext(deps: ContextDeps): OpenContext {
   };
   const key = keysOf(context, deps);
   return context;
+}
+
+/** Returns the system with the profile's choice of certificate authorities, which every connection reads from there. */
+function withCertificates(system: System, { certificates }: Settings): System {
+  if (certificates.origin.kind !== 'profile') return system;
+  const env = { ...system.env, SVC_CERTIFICATES: certificates.value };
+  return Object.create(system, { env: { value: env, enumerable: true } }) as System;
 }
 
 /** Returns a signal that aborts on an operating system signal, when the reader of stdout goes, or after `--timeout`. */

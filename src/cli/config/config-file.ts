@@ -14,6 +14,8 @@ import type { KeyHistory } from './key-history.ts';
 import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
 import { CONFIG_FILE_NAME, directoryOf, type PathsHost, requireDirectory } from './paths.ts';
 import {
+  type Certificates,
+  CERTIFICATES,
   OUTPUT_FORMATS,
   type OutputFormat,
   profileNameProblem,
@@ -41,6 +43,7 @@ export interface Profile {
   base_url?: string;
   output?: OutputFormat;
   time?: TimeStyle;
+  certificates?: Certificates;
   /** The operator's choices for the rows of result codes. */
   actions?: Record<string, ResultStep>;
   keys?: Partial<Record<KeyType, StoredKey>>;
@@ -105,6 +108,7 @@ const PROFILE = object({
   base_url: text,
   output: oneOf(OUTPUT_FORMATS),
   time: oneOf(TIME_STYLES),
+  certificates: oneOf(CERTIFICATES),
   actions: mapOf(resultCodeProblem, oneOf(RESULT_STEPS)),
   keys: object({ management: KEY, private: KEY }),
   key_history: object({ secret: text, events: listOf(KEY_EVENT) }, ['secret', 'events']),

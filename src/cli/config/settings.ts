@@ -5,6 +5,8 @@ import { isLoopback } from '../../schema/address.ts';
 import { type Config, type Profile, readConfig, storedProfile } from './config-file.ts';
 import type { PathsHost } from './paths.ts';
 import {
+  type Certificates,
+  CERTIFICATES,
   checkProfileName,
   DEFAULT_ORIGIN,
   DEFAULT_PROFILE,
@@ -48,6 +50,8 @@ export interface Settings {
   readonly output: Setting<OutputFormat | undefined>;
   /** The style of times; an undefined value depends on whether stdout is a terminal. */
   readonly time: Setting<TimeStyle | undefined>;
+  /** The certificate authorities that count; an undefined value means Node's own. */
+  readonly certificates: Setting<Certificates | undefined>;
   /** Time limit of the command in milliseconds; an undefined value means none. */
   readonly timeoutMs: Setting<number | undefined>;
   /** Longest single pause that a rate limit may ask for, in milliseconds. */
@@ -83,6 +87,7 @@ export async function resolveSettings(system: PathsHost, flags: SettingFlags, ne
     baseUrl,
     output: read(output, choice(OUTPUT_FORMATS)) ?? NONE,
     time: read(time, choice(TIME_STYLES)) ?? NONE,
+    certificates: read({ variable: 'SVC_CERTIFICATES', stored: stored?.certificates }, choice(CERTIFICATES)) ?? NONE,
     timeoutMs: typed('--timeout', flags.timeout) ?? read({ variable: 'SVC_TIMEOUT' }, duration) ?? NONE,
     maxWaitMs: typed('--max-wait', flags.maxWait) ?? DEFAULT_MAX_WAIT,
     configFile,

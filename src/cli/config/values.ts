@@ -11,6 +11,11 @@ export const TIME_STYLES = ['utc', 'local', 'relative'] as const;
 
 export type TimeStyle = (typeof TIME_STYLES)[number];
 
+/** The certificate authorities that count: Node's own, or this system's too. */
+export const CERTIFICATES = ['node', 'system'] as const;
+
+export type Certificates = (typeof CERTIFICATES)[number];
+
 /** The steps that an operator can choose for the rows of a result code. */
 export const RESULT_STEPS = ['replace', 'keep', 'exclude', 'fix'] as const;
 

@@ -4,6 +4,7 @@ import { isIP, type Socket } from 'node:net';
 import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
 import { decodedUri, isLoopback, readAddress } from '../../schema/address.ts';
+import { authorityOptions } from './authorities.ts';
 import { type FailureType, toTransportFailure, TransportFailure } from './failure.ts';
 
 /** A proxy named by the environment. Its address may contain a password and is never shown. */
@@ -61,10 +62,11 @@ type Done = (result: Socket | TransportFailure) => void;
 export type OpenTunnel = (target: string, done: Done) => ClientRequest;
 
 /** Loads the function that opens tunnels through a proxy. Failures never contain the proxy's address. */
-export async function loadTunnel({ url, variable }: Proxy): Promise<OpenTunnel> {
+export async function loadTunnel({ url, variable }: Proxy, environment: Environment): Promise<OpenTunnel> {
+  const authorities = url.protocol === 'https:' ? authorityOptions(environment) : {};
   const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
   return (target, done) => {
-    const connecting = request(optionsOf(url, target));
+    const connecting = request({ ...optionsOf(url, target), ...authorities });
     connecting.once('connect', ({ statusCode = 0 }, socket: Socket, early: Buffer) => {
       // The caller adds its listener too late for an immediate error.
       socket.on('error', () => undefined);

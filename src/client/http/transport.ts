@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Environment } from '../../base/system.ts';
+import { authorityOptions } from './authorities.ts';
 import { loadTunnel, type Proxy, proxyFor } from './proxy.ts';
 
 /** A connection lent to one exchange, which alone uses it until `release`. */
@@ -27,7 +28,7 @@ export interface Transport {
   /**
    * Lends a connection to the host of an address. `fresh` opens a new one: a reused connection may be half closed, which
    * leaves unclear whether a request ran.
-   * @throws SvcError `config` when the environment names a proxy that cannot be used
+   * @throws SvcError `config` when the environment names a proxy or certificate authorities that cannot be used
    */
   acquire(url: URL, fresh: boolean): Lease;
   close(): Promise<void>;
@@ -37,12 +38,20 @@ export interface Transport {
 export function createTransport(environment: Environment = {}, guard: ChangeGuard = {}): Transport {
   // The watchdog limits the time. NODE_TLS_REJECT_UNAUTHORIZED=0 would by default disable certificate checks, and an
   // impostor could receive a key (R64).
-  const direct = buildConnector({ timeout: 0, rejectUnauthorized: true });
+  let secure: Connector | undefined;
+  const plain = buildConnector({ timeout: 0, rejectUnauthorized: true });
+  const direct: Connector = (options, callback) => {
+    // Plain connections need no certificate authorities.
+    if (options.protocol !== 'https:') return plain(options, callback);
+    secure ??= buildConnector({ timeout: 0, rejectUnauthorized: true, ...authorityOptions(environment) });
+    return secure(options, callback);
+  };
   const open = new Set<Connection>();
   return {
     guard,
     acquire(url, fresh) {
       proxyFor(url, environment);
+      if (url.protocol === 'https:') authorityOptions(environment);
       const idle = fresh ? undefined : Array.from(open).findLast((one) => one.isIdleTo(url.origin));
       const lease = idle ?? new Connection(url.origin, fresh, environment, direct);
       open.add(lease);
@@ -128,7 +137,7 @@ class Connection implements Lease {
   }
 
   async #throughProxy(proxy: Proxy, options: Options, callback: Callback): Promise<void> {
-    const openTunnel = await loadTunnel(proxy);
+    const openTunnel = await loadTunnel(proxy, this.#environment);
     if (this.#givenUp) return;
     const { hostname, port } = addressOf(options);
     const target = `${hostname}:${port || (options.protocol === 'https:' ? 443 : 80)}`;

@@ -1,26 +1,15 @@
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
-import { connect as connectSecurely, type TLSSocket } from 'node:tls';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import type { Clock, Environment } from '../../base/system.ts';
 import { exchange } from '../../client/http/exchange.ts';
 import { toTransportFailure, TransportFailure } from '../../client/http/failure.ts';
 import { loadTunnel, type Proxy, proxyFor } from '../../client/http/proxy.ts';
 import { machineAhead, TOLERATED_CLOCK_MS } from '../../client/http/request.ts';
 import { createTransport } from '../../client/http/transport.ts';
-import { displayHost, isLoopback } from '../../schema/address.ts';
+import { displayHost } from '../../schema/address.ts';
+import { bareHost, connected, type NetworkPath, STEP_MS } from './connection.ts';
+import { checkTls } from './tls.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
-
-export interface NetworkPath {
-  readonly baseUrl: URL;
-  readonly env: Environment;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  readonly userAgent: string;
-}
-
-/** The time limit for each step, in milliseconds. */
-const STEP_MS = 5_000;
 
 /** Checks each step on the path to the service, in order, and skips the rest after a failure. */
 export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
@@ -34,7 +23,7 @@ export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
       socket = opened.socket;
       return [opened.finding];
     },
-    async () => [socket === undefined ? skipped('tls', 'no connection') : await checkTls(path, socket)],
+    async () => (socket === undefined ? [skipped('tls', 'no connection')] : await checkTls(path, proxy, socket)),
     () => requestWithoutKey(path),
   ];
   try {
@@ -91,10 +80,6 @@ async function checkName({ baseUrl }: NetworkPath, proxy: Proxy | undefined): Pr
   }
 }
 
-function bareHost({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '');
-}
-
 function bounded<T>(work: Promise<T>): Promise<T> {
   const limit = new Promise<never>((_, reject) => {
     const error = new SvcError('network', `no response within ${STEP_MS / 1000} s`, {
@@ -105,11 +90,11 @@ function bounded<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, limit]);
 }
 
-async function open({ baseUrl }: NetworkPath, proxy: Proxy | undefined) {
+async function open({ baseUrl, env }: NetworkPath, proxy: Proxy | undefined) {
   const port = Number(baseUrl.port || (baseUrl.protocol === 'https:' ? 443 : 80));
   const host = bareHost(baseUrl);
   try {
-    const openTunnel = proxy && (await loadTunnel(proxy));
+    const openTunnel = proxy && (await loadTunnel(proxy, env));
     const socket = await connected<Socket>((done) => {
       if (openTunnel) return openTunnel(`${baseUrl.hostname}:${port}`, done);
       const direct = connect({ host, port, autoSelectFamily: true });
@@ -128,56 +113,6 @@ function connectFailed(error: unknown, proxy: Proxy | undefined): Finding {
     ? `Check ${proxy.variable} with its user and password, or add the host to NO_PROXY.`
     : 'Check the base URL and the firewall; if your network needs a proxy, set HTTPS_PROXY.';
   return failed('connect', failure.message + code, fix, 'network');
-}
-
-async function checkTls({ baseUrl, clock }: NetworkPath, socket: Socket): Promise<Finding> {
-  if (baseUrl.protocol !== 'https:')
-    return skipped('tls', isLoopback(baseUrl) ? 'plain http on this machine' : 'plain http');
-  try {
-    const secured = await handshake(socket, bareHost(baseUrl));
-    const { issuer, valid_to: validTo } = secured.getPeerCertificate();
-    const authority = [issuer.O ?? issuer.CN ?? 'an unnamed authority'].flat().join(', ');
-    const days = Math.floor((Date.parse(validTo) - clock.now()) / 86_400_000);
-    const found = `${secured.getProtocol() ?? 'TLS'}, certificate of ${authority}, expires in ${days === 1 ? '1 day' : `${days} days`}`;
-    if (days >= 7) return ok('tls', found);
-    const fix = "Report the expiring certificate to the operator of the service, or check this machine's clock.";
-    return warning('tls', found, fix);
-  } catch (error) {
-    return tlsFailed(error);
-  }
-}
-
-/** Performs a TLS handshake on a connection, with the usual certificate checks. */
-function handshake(socket: Socket, host: string): Promise<TLSSocket> {
-  return connected<TLSSocket>((done) => {
-    const servername = isIP(host) === 0 ? host : '';
-    const tls = connectSecurely({ socket, host, servername, rejectUnauthorized: true });
-    return tls.on('error', done).once('secureConnect', () => done(tls));
-  });
-}
-
-function tlsFailed(error: unknown): Finding {
-  const { message, systemCode } = toTransportFailure(error, 'connect');
-  const aboutTime = /EXPIRED|NOT_YET_VALID/.test(systemCode ?? '');
-  const fix = aboutTime
-    ? "Check this machine's clock first; if it is right, the service has to fix its certificate."
-    : 'If your network inspects TLS, set NODE_EXTRA_CA_CERTS to its certificate authority; otherwise do not trust this connection.';
-  return failed('tls', `${message} (${systemCode ?? 'unknown'})`, fix, 'network');
-}
-
-/** Opens a connection within the time limit. Rejects with the system's error or a `TransportFailure`. */
-function connected<S extends Socket>(open: (done: (result: S | Error) => void) => { destroy(): unknown }): Promise<S> {
-  return new Promise((resolve, reject) => {
-    const settle = (result: S | Error): void => {
-      clearTimeout(timer);
-      if (!(result instanceof Error)) return resolve(result);
-      opening.destroy();
-      reject(result);
-    };
-    const late = new TransportFailure('timeout', 'connect', `no response within ${STEP_MS / 1000} s`);
-    const timer = setTimeout(() => settle(late), STEP_MS);
-    const opening = open(settle);
-  });
 }
 
 const LIMITS = { connect: STEP_MS, headers: STEP_MS, idle: STEP_MS, body: STEP_MS };

@@ -149,7 +149,7 @@ describe('svc doctor', () => {
     });
     onTestFinished(trust(certificate));
     const trusted = await seen({ baseUrl });
-    expect(trusted.on['tls']?.found).toMatch(/^TLSv1\.3, certificate of localhost, expires in 1[89] days$/);
+    expect(trusted.on['tls']?.found).toMatch(/^TLSv1\.3, self-signed certificate of localhost, expires in 1[89] days$/);
     expect(trusted.on['service']).toMatchObject({ result: 'ok' });
   });
 

@@ -7,6 +7,7 @@ import { type Profile, updateConfig } from '../../../cli/config/config-file.ts';
 import { KEY_TYPES } from '../../../cli/config/keys.ts';
 import {
   baseUrlText,
+  CERTIFICATES,
   OUTPUT_FORMATS,
   parseBaseUrl,
   RESULT_STEPS,
@@ -21,6 +22,7 @@ const SETTINGS = [
   'base_url',
   'output',
   'time',
+  'certificates',
   'management_key_command',
   'private_key_command',
   'action.<code>',
@@ -36,7 +38,7 @@ async function settingNames(): Promise<Suggestion[]> {
 /** Returns the values of a typed setting for completion. */
 async function settingValues([setting = '']: readonly string[]): Promise<readonly Suggestion[]> {
   if (setting.startsWith(ACTION)) return (await import('../../../cli/glossary/every-meaning.ts')).wordsOf('action');
-  const values = { output: OUTPUT_FORMATS, time: TIME_STYLES }[setting] ?? [];
+  const values = { output: OUTPUT_FORMATS, time: TIME_STYLES, certificates: CERTIFICATES }[setting] ?? [];
   return values.map((value) => [value, '']);
 }
 
@@ -44,6 +46,10 @@ export const set = defineCommand({
   examples: [
     ['svc profile set output json', 'print JSON by default'],
     ['svc profile set time utc --profile prod', 'show times of this profile in UTC'],
+    [
+      'svc profile set certificates system',
+      "where a company's proxy inspects TLS: trust this system's authorities too",
+    ],
     ['svc profile set action.WRN_OPT_OUT exclude', 'what au report and au next do with a result code'],
     ["svc profile set management_key_command 'pass show svc'", 'get a key from a secret manager whenever it is needed'],
     ['svc profile set output --unset', 'back to the default'],
@@ -68,6 +74,8 @@ export const set = defineCommand({
       });
     }
     const { value } = input;
+    if (input.setting === 'certificates' && value === 'system')
+      (await import('../../../client/http/authorities.ts')).requireSystemStore();
     const name = settings.profile.value;
     await updateConfig(system, (config) => {
       const profile = { ...config.profiles[name] };
@@ -102,12 +110,14 @@ function settingNamed(name: string): ProfileSetting | undefined {
       return plainSetting(name, 'json', (value) => oneOf(OUTPUT_FORMATS, name, value));
     case 'time':
       return plainSetting(name, 'utc', (value) => oneOf(TIME_STYLES, name, value));
+    case 'certificates':
+      return plainSetting(name, 'system', (value) => oneOf(CERTIFICATES, name, value));
     default:
       return undefined;
   }
 }
 
-function plainSetting<Name extends 'base_url' | 'output' | 'time'>(
+function plainSetting<Name extends 'base_url' | 'output' | 'time' | 'certificates'>(
   name: Name,
   example: string,
   read: (value: string) => NonNullable<Profile[Name]>,
