@@ -73,7 +73,18 @@ async function tokenOf(
   if (card === undefined) return token === undefined ? { token_intent_id: token_intent } : { token_id: token };
   const hint = 'Give the id of the token of the test card: --token, or token in a suite.';
   requireSandbox(context, 'a card is a test card of the sandbox', hint);
-  return { token_id: findTestCard(await threeDsCards(), card).token };
+  return { token_id: findTestCard(await threeDsCards(await keyInUse(context)), card).token };
+}
+
+/** Returns the private key, which names the tenant of the sandbox; undefined without one, as for a preview. */
+async function keyInUse(context: Context): Promise<string | undefined> {
+  if (context.settings.sandbox) return undefined;
+  try {
+    return (await context.key('private')).value;
+  } catch (error) {
+    if (!isSvcError(error, 'key_missing')) throw error;
+    return undefined;
+  }
 }
 
 function requireSandbox({ settings: { sandbox, baseUrl } }: Context, what: string, hint?: string): void {

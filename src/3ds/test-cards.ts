@@ -1,9 +1,12 @@
 import { SvcError } from '../base/errors.ts';
 import type { SandboxThreeDsCard } from '../emulator/vault/cards.ts';
 
-/** The test cards of the sandbox for 3-D Secure. */
-export async function threeDsCards(): Promise<readonly SandboxThreeDsCard[]> {
-  return (await import('../emulator/vault/cards.ts')).sandboxThreeDsCards();
+/** The test cards of the sandbox for 3-D Secure; with a key, those of the tenant that it belongs to. */
+export async function threeDsCards(key = ''): Promise<readonly SandboxThreeDsCard[]> {
+  const { sandboxThreeDsCards } = await import('../emulator/vault/cards.ts');
+  const { tenantOfKey } = await import('../emulator/keys.ts');
+  const { DEFAULT_SEED, seedOf } = await import('../emulator/seed/logs.ts');
+  return sandboxThreeDsCards(seedOf(DEFAULT_SEED, tenantOfKey(key)));
 }
 
 /** Finds a card by its masked number or the beginning of its scenario. @throws SvcError `usage` for none or several */

@@ -118,6 +118,15 @@ describe('svc 3ds test', () => {
     expect([run.code, run.stderr]).toEqual([13, expect.stringContaining('an outcome is set at the sandbox')]);
   });
 
+  it('svc 3ds test takes the cards of the tenant to which the key belongs', async () => {
+    const two = await startSandbox({ directory: join(directory, 'two'), clock, tenants: ['test', 'production'] });
+    const env = { ...KEYS, SVC_PRIVATE_API_KEY: 'sandbox-2-private-key' };
+    const argv = ['3ds', 'test', '--only', 'Frictionless', '--yes'];
+    const run = await svcHere(argv, { baseUrl: new URL(two.url), env, clock, cwd: directory });
+    await two.close();
+    expect([run.code, run.stderr]).toEqual([0, expect.stringContaining('passed, 0 failed')]);
+  });
+
   it('svc 3ds test adds a summary with counts, sessions and names as text, also where a scenario fails', async () => {
     const name = 'a|b `<img>` [x](https://evil.example)';
     const scenarios = [
