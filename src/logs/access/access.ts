@@ -121,3 +121,8 @@ export class AccessCounts {
     return use;
   }
 }
+
+/** Returns what is unusual about an actor. */
+export function remarkOf({ is_new: isNew, is_dormant: isDormant }: AccessRow): string {
+  return [isNew === true ? 'new' : '', isDormant ? 'dormant' : ''].filter(Boolean).join(', ');
+}

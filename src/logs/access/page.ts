@@ -2,7 +2,7 @@ import { escapeHtml, htmlPage, timeTag } from '../../cli/output/page.ts';
 import { type PageColumn, pageTable } from '../../cli/output/page-table.ts';
 import { countText, formatDuration, formatNumber } from '../../cli/output/time.ts';
 import { wholeActorText } from '../actor.ts';
-import type { AccessRow } from './access.ts';
+import { type AccessRow, remarkOf } from './access.ts';
 import { type Access, accessFindings } from './count-access.ts';
 
 /** What the logs do not show. */
@@ -77,11 +77,6 @@ function cellsOf(row: AccessRow): string[] {
     ...[row.reads, row.changes, row.deletes].map(formatNumber),
     remarkOf(row),
   ];
-}
-
-/** Returns what is unusual about an actor. */
-function remarkOf({ is_new: isNew, is_dormant: isDormant }: AccessRow): string {
-  return [isNew === true ? 'new' : '', isDormant ? 'dormant' : ''].filter(Boolean).join(', ');
 }
 
 function shown(iso: string): string {

@@ -5,8 +5,9 @@ import { flag, type Input, value } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
 import { moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
+import { utcTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
-import type { AccessRow } from '../access/access.ts';
+import { type AccessRow, remarkOf } from '../access/access.ts';
 import type { Access } from '../access/count-access.ts';
 import { actorText } from '../actor.ts';
 import { archiveLocation, openArchive } from '../archive/open-archive.ts';
@@ -54,14 +55,7 @@ const accessView: View<AccessRow> = {
     { path: 'changes', kind: 'number' },
     { path: 'deletes', kind: 'number' },
     { path: 'entity_types', kind: 'text', priority: 1 },
-    { path: 'is_new', header: 'new', kind: 'text', priority: 7, show: (_, row) => (row.is_new === true ? 'new' : '') },
-    {
-      path: 'is_dormant',
-      header: 'dormant',
-      kind: 'text',
-      priority: 6,
-      show: (_, row) => (row.is_dormant ? 'dormant' : ''),
-    },
+    { path: 'is_new', header: 'remark', kind: 'text', priority: 6, show: (_, row) => remarkOf(row) },
   ],
 };
 
@@ -150,9 +144,13 @@ function refusalOf(made: Access, { strict, signOff: isSigned }: Input<typeof par
 async function report({ notices }: Context, made: Access): Promise<void> {
   const { accessSummary, USE_ONLY } = await import('../access/page.ts');
   for (const { from, to, reason } of made.missing)
-    if (reason !== 'before the archive') notices.warn(`entries may be missing from ${from} to ${to}: ${reason}`);
-    else notices.note(`the archive begins at ${to}`);
+    if (reason === 'before the archive') notices.note(`the archive begins at ${shown(to)}`);
+    else notices.warn(`entries may be missing from ${shown(from)} to ${shown(to)}: ${reason}`);
   if (made.isFull) notices.note('too many actors to count each: those met last are counted as (others)');
   notices.note(`${made.from} to ${made.to}: ${accessSummary(made)}`);
   notices.note(USE_ONLY);
+}
+
+function shown(iso: string): string {
+  return utcTime(Date.parse(iso));
 }
