@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { EventOf } from '../../../src/emulator/state/events.ts';
+import type { EventOf, ForcedOutcome } from '../../../src/emulator/state/events.ts';
 import type { Session } from '../../../src/emulator/state/world.ts';
 import { MAX_ATTEMPTS, outcomeOf } from '../../../src/emulator/three-ds/outcome.ts';
 import { type ScenarioName, SCENARIOS } from '../../../src/emulator/vault/test-cards.ts';
+import { CHALLENGE_TYPES } from '../../../src/schema/three-ds/values.ts';
 
 const ANSWERS: readonly EventOf<'3ds-challenge'>['answer'][] = [
   'right-code',
@@ -19,6 +20,20 @@ const sessionType = fc.constantFrom('customer' as const, 'merchant' as const);
 /** The cardholder's answers and the milliseconds before each, which may exceed the lifetime of a challenge. */
 const history = fc.array(fc.tuple(fc.constantFrom(...ANSWERS), fc.integer({ min: 0, max: 400_000 })), { maxLength: 8 });
 
+/** An outcome that was set, or undefined where the card decides. */
+const forced = fc.option(
+  fc.record(
+    {
+      status: fc.constantFrom('successful' as const, 'failed' as const, 'informational' as const),
+      reason: fc.constantFrom('card-expired' as const, 'high-confidence' as const),
+      challenge: fc.constantFrom(...CHALLENGE_TYPES),
+      cancel: fc.constantFrom('error' as const, 'acs-timeout' as const),
+    },
+    { requiredKeys: [] },
+  ),
+  { nil: undefined },
+);
+
 interface Story {
   readonly session: Session;
   readonly authentication: EventOf<'3ds-authentication'>;
@@ -31,6 +46,7 @@ function story(
   type: 'customer' | 'merchant',
   decoupled: boolean,
   steps: readonly (readonly [EventOf<'3ds-challenge'>['answer'], number])[],
+  forced?: ForcedOutcome,
 ): Story {
   let at = 1000;
   const answers = steps.map(([answer, pause]): EventOf<'3ds-challenge'> => {
@@ -57,6 +73,7 @@ function story(
     authenticationType: 'add-card',
     decoupled,
     shown: { merchant: 'm' },
+    ...(forced && { forced }),
   };
   const times = [...answers.map((answer) => answer.at), 10 ** 7];
   return { session: { number: 1, id: 's', created, answers }, authentication, times };
@@ -70,8 +87,8 @@ function upTo(session: Session, count: number): Session {
 describe('an outcome, whatever a cardholder does and when', () => {
   it('an outcome never changes once it is there, and is there in the end', () => {
     fc.assert(
-      fc.property(scenario, sessionType, fc.boolean(), history, (name, type, decoupled, steps) => {
-        const { session, authentication, times } = story(name, type, decoupled, steps);
+      fc.property(scenario, sessionType, fc.boolean(), history, forced, (name, type, decoupled, steps, outcome) => {
+        const { session, authentication, times } = story(name, type, decoupled, steps, outcome);
         let settled: unknown;
         for (const [index, time] of times.entries())
           // The outcome is computed just before and just after each answer.
