@@ -243,7 +243,7 @@ function inPath<T>(read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    throw new SvcError(error.code, `the path ${error.message}`, { next: ['api', '--help'] });
+    throw new SvcError(error.code, `the path ${error.message}`, { next: ['api', 'GET', '<path>'] });
   }
 }
 

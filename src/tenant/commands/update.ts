@@ -128,10 +128,12 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
   if (name === undefined && set.length === 0 && file === undefined) {
     throw new SvcError('usage', 'there is nothing to update', { hint: 'Give --name, --set or --file.' });
   }
-  const { changeFromFile, checkSettingValue, checkTenantName } = await import('../change.ts');
+  const { changeFromFile, checkSettingValue, checkTenantName, unknownSettings } = await import('../change.ts');
   if (name !== undefined) checkTenantName(name);
   for (const setting of set) checkSettingValue(setting.name, setting.value);
-  checkCanConfirm(context, input);
+  // Only the tenant can tell whether a setting that svc does not know is misspelled, so it is read first.
+  const names = set.map((setting) => setting.name);
+  if (unknownSettings(names, []).length === 0) checkCanConfirm(context, input);
   const base = file === undefined ? undefined : changeFromFile(await readDataFile(context, file));
   return {
     name: name ?? base?.name,

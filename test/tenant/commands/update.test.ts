@@ -162,6 +162,19 @@ describe('svc tenant update', () => {
       expect(errorIn(result)).toMatchObject({ code: 'input_needed', hint: expect.stringContaining('--yes') });
     }
   });
+
+  it('a misspelled setting is named even where the update could not be confirmed', async () => {
+    const misspelled = await update(['--set', 'dedup=true']);
+    expect(errorIn(misspelled)).toMatchObject({
+      code: 'usage',
+      message: 'unknown setting "dedup"; nothing was sent',
+      hint: expect.stringContaining('deduplicate_tokens'),
+    });
+    const known = await update(['--set', 'brand_new_setting=1']);
+    expect([known.code, errorIn(known)['code']]).toEqual([2, 'input_needed']);
+    for (const { server } of [misspelled, known])
+      expect(server.ledger.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
 });
 
 describe('what can be asked for', () => {

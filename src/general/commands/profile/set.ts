@@ -66,7 +66,11 @@ export const set = defineCommand({
       throw new SvcError('usage', `unknown setting ${typedWord(input.setting, SETTINGS)}`, {
         hint: [didYouMean(input.setting, SETTINGS), `Choose one of ${SETTINGS.join(', ')}.`].filter(Boolean).join(' '),
       });
-    if (settings.sandbox) throw new SvcError('usage', 'the profile sandbox is built in and has no settings to change');
+    if (settings.sandbox)
+      throw new SvcError('usage', 'the profile sandbox is built in and has no settings to change', {
+        hint: 'Name a stored profile with --profile.',
+        next: ['profile', 'list'],
+      });
     if ((input.value === undefined) !== input.unset) {
       throw new SvcError('usage', 'give either a value or --unset', {
         hint: 'For example:',
