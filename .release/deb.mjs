@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import manifest from '../package.json' with { type: 'json' };
+import { origin } from './origin.mjs';
 import { cache, project, run, sourceDate, writeSums } from './release.mjs';
 
 const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
@@ -43,7 +44,7 @@ write(join(tree, `usr/share/doc/${manifest.name}/copyright`), copyright());
 write(join(tree, 'DEBIAN/control'), control());
 
 const archive = join(release, `${manifest.name}_${manifest.version}_${architecture}.deb`);
-const options = ['--root-owner-group', '-Zzstd', '-z9', '--build'];
+const options = ['--root-owner-group', '-Zxz', '-z9', '--threads-max=1', '--build'];
 run('dpkg-deb', [...options, tree, archive], { env: { ...process.env, SOURCE_DATE_EPOCH: sourceDate() } });
 rmSync(tree, { recursive: true });
 writeSums(release);
@@ -78,16 +79,17 @@ function makeParents(file) {
 
 /** Returns the control file. It depends on the libraries that Node's own binary needs. */
 function control() {
+  const { homepage, maintainer } = origin();
   const kilobytes = Math.ceil(statSync(join(executable, 'svc')).size / 1024) + 400;
   return `Package: ${manifest.name}
 Version: ${manifest.version}
 Architecture: ${architecture}
-Maintainer: The svc authors <svc@localhost>
+Maintainer: ${maintainer ?? 'The svc authors <svc@localhost>'}
 Installed-Size: ${kilobytes}
 Depends: libc6 (>= 2.28), libatomic1, libgcc-s1, libstdc++6
 Section: utils
 Priority: optional
-Description: command line for the operators of a card-data vaulting service
+${homepage === undefined ? '' : `Homepage: ${homepage}\n`}Description: command line for the operators of a card-data vaulting service
  Account Updater jobs, audit logs, webhooks, 3-D Secure and tenants from a
  shell, with the service's sandbox inside. Node.js is part of the program.
 `;

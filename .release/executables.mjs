@@ -1,6 +1,7 @@
 // Builds standalone executables, which need no Node on the machine, into .cache/release:
-//   npm run executables [-- [--node <binary>] [--out <dir>] <platform> …]
+//   npm run executables [-- [--node <binary>] [--out <dir>] [--xz] <platform> …]
 // PLATFORMS lists the platforms. The default is this machine's, for which --node can name a Node that is already there.
+// --xz also packs each executable as .tar.xz, a third smaller than .tar.gz, which takes a minute or two.
 // Node's single-executable feature puts the built command line into a copy of Node's own binary. All binaries come from
 // the package registry and have the same version. This machine's binary builds the executables of all platforms. The
 // script also writes SHA256SUMS, as `sha256sum --check` reads it. Executables contain the files of dist/cli, so build
@@ -27,7 +28,7 @@ const PLATFORMS = {
 
 const here = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 const { values, positionals } = parseArgs({
-  options: { node: { type: 'string' }, out: { type: 'string', default: cache } },
+  options: { node: { type: 'string' }, out: { type: 'string', default: cache }, xz: { type: 'boolean' } },
   allowPositionals: true,
 });
 const release = resolve(values.out);
@@ -111,9 +112,11 @@ function pack(platform, directory) {
   copyFileSync(terms, join(directory, 'NODE-LICENSE.txt'));
   for (const file of [join(directory, 'sbom.cdx.json'), `${directory}.cdx.json`])
     writeFileSync(file, billOfMaterials(NODE_VERSION));
-  const archive = `${directory}.tar.gz`;
-  packDirectory(archive, directory);
-  console.log(`${basename(archive)}  ${megabytes(archive)}, unpacked ${megabytes(executableIn(directory))}`);
+  for (const kind of values.xz ? ['gz', 'xz'] : ['gz']) {
+    const archive = `${directory}.tar.${kind}`;
+    packDirectory(archive, directory);
+    console.log(`${basename(archive)}  ${megabytes(archive)}, unpacked ${megabytes(executableIn(directory))}`);
+  }
   if (platform.startsWith('darwin-')) console.log('  to be signed on a Mac: codesign --sign - svc');
 }
 

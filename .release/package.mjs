@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import manifest from '../package.json' with { type: 'json' };
+import { origin } from './origin.mjs';
 import { built, cache, run, writeSums } from './release.mjs';
 import { billOfMaterials } from './sbom.mjs';
 
@@ -17,4 +18,5 @@ run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', releas
 writeFileSync(join(release, `${name}.cdx.json`), billOfMaterials());
 copyFileSync(join(built, 'THIRD-PARTY-NOTICES.txt'), join(release, 'THIRD-PARTY-NOTICES.txt'));
 writeSums(release);
-console.log(`${name}.tgz`);
+console.log(`${name}.tgz\nAll files are in ${release}.`);
+for (const missing of origin().missing) console.log(`Missing before anything is published: ${missing}`);

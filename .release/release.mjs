@@ -15,7 +15,10 @@ export function sourceDate() {
   return process.env.SOURCE_DATE_EPOCH ?? run('git', ['log', '-1', '--format=%ct']).trim();
 }
 
-/** Packs a directory reproducibly: with sorted names, without owners, and with the time of the commit. */
+/**
+ * Packs a directory reproducibly: with sorted names, without owners, and with the time of the commit. The name of the
+ * archive says how it is compressed: .tar.gz or .tar.xz.
+ */
 export function packDirectory(archive, directory) {
   // Other systems' tar lacks these options; the packed files are equal, but the archive's bytes may differ.
   const same = [
@@ -27,13 +30,17 @@ export function packDirectory(archive, directory) {
     '--numeric-owner',
   ];
   const options = process.platform === 'linux' ? same : [];
-  run('tar', [...options, '-czf', archive, '-C', dirname(directory), basename(directory)]);
+  const compression = archive.endsWith('.xz') ? '-J' : '-z';
+  run('tar', [...options, compression, '-cf', archive, '-C', dirname(directory), basename(directory)], {
+    // Several threads would make other bytes.
+    env: { ...process.env, XZ_OPT: '-9 --threads=1' },
+  });
 }
 
 /** Writes SHA256SUMS for the released files of this version in a directory, as `sha256sum --check` reads it. */
 export function writeSums(directory) {
   const ofThisVersion = new RegExp(
-    `[-_]${manifest.version.replaceAll('.', '[.]')}[-_.].*(tgz|tar[.]gz|deb|cdx[.]json)$`,
+    `[-_]${manifest.version.replaceAll('.', '[.]')}[-_.].*(tgz|tar[.][gx]z|deb|cdx[.]json)$`,
   );
   const names = readdirSync(directory).filter((name) => ofThisVersion.test(name));
   const lines = names.toSorted().map((name) => {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import lock from '../package-lock.json' with { type: 'json' };
 import manifest from '../package.json' with { type: 'json' };
+import { origin } from './origin.mjs';
 import { built, sourceDate } from './release.mjs';
 
 /** Returns the bill of the npm package, or of an executable with this version of Node. Equal input gives equal text. */
@@ -25,12 +26,21 @@ export function billOfMaterials(nodeVersion) {
         description: manifest.description,
         licenses: [{ license: { id: manifest.license } }],
         purl: root,
+        externalReferences: references(),
       },
     },
     components,
     dependencies: [{ ref: root, dependsOn: components.map((component) => component['bom-ref']) }],
   };
   return `${JSON.stringify({ ...bill, serialNumber: `urn:uuid:${nameBasedId(JSON.stringify(bill))}` }, undefined, 2)}\n`;
+}
+
+/** Returns where the project is, as CycloneDX names it; undefined until package.json names the repository. */
+function references() {
+  const { repository, homepage, bugs } = origin();
+  const found = Object.entries({ vcs: repository, website: homepage, 'issue-tracker': bugs });
+  const known = found.filter(([, url]) => url !== undefined).map(([type, url]) => ({ type, url }));
+  return known.length === 0 ? undefined : known;
 }
 
 /** Returns the names and versions of the bundled packages, which the build lists with their licenses. */

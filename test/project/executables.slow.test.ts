@@ -122,7 +122,7 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
     writeFileSync(join(root, 'var/lib/dpkg/status'), libraries);
     // Without this option, dpkg of a small image may leave out manual pages.
     dpkg('--path-include=/usr/share/*', '--install', deb);
-  }, 120_000);
+  }, 400_000);
 
   it('the Debian package does the main job', () => {
     expect(doMainJob(join(root, 'usr/bin/svc'), join(scratch, 'installed'))).toBeGreaterThan(30);
@@ -163,7 +163,7 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
     await terminal.waitFor(/svc tenant/);
   });
 
-  it('the Debian package comes out the same when it is built again', { timeout: 120_000 }, () => {
+  it('the Debian package comes out the same when it is built again', { timeout: 400_000 }, () => {
     const before = sumOf(deb);
     must(process.execPath, ['.release/deb.mjs', '--out', release]);
     expect(sumOf(deb)).toBe(before);
