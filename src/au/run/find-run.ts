@@ -409,15 +409,21 @@ export class RunFinder {
   }
 
   /**
-   * Warns in CI that the record of billed rows is lost with the machine unless the state directory is saved and
-   * restored.
+   * Warns in CI and in containers that the record of billed rows is lost with the machine or the container unless the
+   * state directory is kept.
    */
   #warnOfEmptyState(root: string): void {
-    if (!isOn(this.#context.system.env['CI'])) return;
+    const { env } = this.#context.system;
+    const isInCi = isOn(env['CI']);
+    // svc's image sets this variable, and so does podman.
+    if (!isInCi && !env['container']) return;
     if (runNames(root).length > 0 || fs.existsSync(path.join(root, 'elsewhere'))) return;
+    const advice = isInCi
+      ? 'Keep this directory from one CI job to the next (SVC_STATE_DIR names it)'
+      : 'Mount a volume there: the next container has to know what this one paid for';
     annotateWarning(
       this.#context,
-      `the state directory ${path.dirname(root)} was empty: if this file was submitted before, it is now submitted and paid for again. Keep this directory from one CI job to the next (SVC_STATE_DIR names it)`,
+      `the state directory ${path.dirname(root)} was empty: if this file was submitted before, it is now submitted and paid for again. ${advice}`,
     );
   }
 }

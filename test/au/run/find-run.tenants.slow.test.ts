@@ -383,6 +383,15 @@ describe('a cycle', () => {
   });
 });
 
+describe('a container', () => {
+  it('a container is warned that only a volume keeps the record of what was paid for, and not when one did', async () => {
+    const machine = await openMachine();
+    const env = { container: 'oci' };
+    expect((await machine.svc(SUBMIT, env)).stderr).toMatch(/state directory .* was empty: .* Mount a volume there/);
+    expect((await machine.svc(`${SUBMIT} --cycle 2`, env)).stderr).not.toContain('was empty');
+  });
+});
+
 describe('a CI job', () => {
   it('a CI job is warned loudly when the state directory was empty, and not when it was restored', async () => {
     const machine = await openMachine();

@@ -1,0 +1,145 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import manifest from '../../package.json' with { type: 'json' };
+import { isInstalled } from '../../src/base/files/names.ts';
+import { readBlocks } from '../support/readme-blocks.ts';
+import { openShellHome } from '../support/shell-home.ts';
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
+const containerfile = readFileSync(join(project, 'Containerfile'), 'utf8');
+const blocks = readBlocks(readFileSync(join(project, 'docs/containers.md'), 'utf8'));
+const USER = 65_532;
+
+/** The chroot needs root, and the programs and libraries of a Linux with glibc. */
+const canChroot = process.platform === 'linux' && process.getuid?.() === 0 && isInstalled('ldd', process.env);
+
+function textOf(mark: string): string {
+  return blocks.find(({ marks }) => marks[0] === mark)?.text ?? '';
+}
+
+function must(command: string, args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: project, encoding: 'utf8' });
+  if (status !== 0) throw error ?? new Error(`${command} ended with ${String(status)}: ${stderr}`);
+  return stdout;
+}
+
+describe.skipIf(!canChroot)('the image of Containerfile, tried in a chroot (skipped without root)', () => {
+  const root = mkdtempSync(join(tmpdir(), 'svc-image-'));
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  /** Runs `svc` as the image does: its user, its variables, and a root directory that the user cannot write to. */
+  function svc(line: string): { status: number | null; stdout: string; stderr: string } {
+    const variables = [...containerfile.matchAll(/^ENV (.+)$/gm)].flatMap(([, words = '']) => words.split(' '));
+    const [, user = ''] = /^USER (\S+)$/m.exec(containerfile) ?? [];
+    const start = ['env', '-i', 'PATH=/usr/local/bin:/usr/sbin:/usr/bin:/bin', ...variables];
+    const inRoot = ['chroot', `--userspec=${user}`, root, '/usr/local/bin/svc', ...line.split(' ')];
+    const [command = '', ...args] = [...start, ...inRoot];
+    return spawnSync(command, args, { encoding: 'utf8', timeout: 100_000 });
+  }
+
+  function copyIn(file: string, place = file): void {
+    mkdirSync(dirname(join(root, place)), { recursive: true });
+    cpSync(file, join(root, place), { dereference: true });
+  }
+
+  beforeAll(() => {
+    chmodSync(root, 0o755);
+    must('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', root]);
+    copyIn(process.execPath, '/usr/local/bin/node');
+    for (const program of [process.execPath, '/usr/bin/env']) {
+      for (const [library] of must('ldd', [program]).matchAll(/\/\S+/g)) copyIn(library);
+    }
+    copyIn('/usr/bin/env');
+    mkdirSync(join(root, 'opt/svc'), { recursive: true });
+    // The same options as in the RUN line of the Containerfile.
+    const tgz = join(root, `svc-cli-${manifest.version}.tgz`);
+    must('tar', ['-xzf', tgz, '-C', join(root, 'opt/svc'), '--strip-components=1']);
+    symlinkSync('/opt/svc/bin/svc.js', join(root, 'usr/local/bin/svc'));
+    for (const volume of ['state', 'config']) {
+      mkdirSync(join(root, volume), { mode: 0o700 });
+      chownSync(join(root, volume), USER, USER);
+    }
+  }, 120_000);
+
+  it('the image of Containerfile unpacks the package of this version as the test does', () => {
+    expect(containerfile).toContain(`ARG VERSION=${manifest.version}\n`);
+    expect(containerfile).toContain('tar -xzf /tmp/svc.tgz -C /opt/svc --strip-components=1\n');
+    expect(containerfile).toContain('RUN ln -s /opt/svc/bin/svc.js /usr/local/bin/svc\n');
+    expect(containerfile).toMatch(/^VOLUME \["\/state", "\/config"\]\nUSER 65532:65532$/m);
+    expect(containerfile).toMatch(/^ARG NODE=\S+:\d+\.\d+\.\d+-\w+-slim$/m);
+  });
+
+  it('the image of Containerfile submits a file, and says once what the volume is for', { timeout: 100_000 }, () => {
+    expect(svc('--version')).toEqual(
+      expect.objectContaining({ status: 0, stderr: '', stdout: `${manifest.version}\n` }),
+    );
+    const cards = svc('sandbox cards --request');
+    expect(cards.status).toBe(0);
+    const submit = (): ReturnType<typeof svc> => svc('--sandbox au submit /state/tokens.csv --yes');
+    must('sh', ['-c', `printf '%s' "$1" > "$2"; chmod 644 "$2"`, 'sh', cards.stdout, join(root, 'state/tokens.csv')]);
+    expect(submit()).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/state directory \/state was empty: .* Mount a volume there/),
+    });
+    expect(submit().stderr).not.toContain('Mount a volume');
+    expect(existsSync(join(root, 'state/runs'))).toBe(true);
+  });
+});
+
+describe('docs/containers.md', () => {
+  it('docs/containers.md has CronJobs whose commands succeed with the sandbox', { timeout: 100_000 }, () => {
+    const jobs = parseAllDocuments(textOf('kubernetes')).map((each) => each.toJS() as Record<string, unknown>);
+    expect(jobs.map(({ kind }) => kind)).toEqual(['PersistentVolumeClaim', 'CronJob', 'CronJob']);
+    const home = openShellHome();
+    try {
+      for (const job of jobs.slice(1)) {
+        const { spec } = job as { spec: { jobTemplate: { spec: { template: { spec: PodSpec } } } } };
+        const [container] = spec.jobTemplate.spec.template.spec.containers;
+        const [first = '', ...rest] = [...(container?.command ?? ['svc']), ...(container?.args ?? [])];
+        const words = [first, ...rest.map((word) => `'${word}'`)];
+        const { status, stderr } = home.run(words.join(' '), { SVC_PROFILE: 'sandbox' });
+        // The review of the sandbox's log has findings, which end it with 10.
+        const isExpected = status === (words.join(' ').includes('logs review') ? 10 : 0);
+        expect({ words, isExpected, stderr: isExpected ? '' : stderr }).toEqual({
+          words,
+          isExpected: true,
+          stderr: '',
+        });
+      }
+    } finally {
+      home.remove();
+    }
+  });
+
+  it('docs/containers.md has a job of GitLab whose script succeeds with the sandbox', { timeout: 100_000 }, () => {
+    const { refresh } = parse(textOf('gitlab')) as { refresh: { script: string[]; cache: { paths: string[] } } };
+    const home = openShellHome();
+    try {
+      const script = ['svc sandbox cards --request > export.csv', ...refresh.script, 'ls .svc/refresh'].join('\n');
+      const { status, stderr } = home.run(script, { SVC_PROFILE: 'sandbox', SVC_STATE_DIR: '.svc' });
+      expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+      expect(refresh.cache.paths).toEqual(['.svc']);
+    } finally {
+      home.remove();
+    }
+  });
+});
+
+interface PodSpec {
+  readonly containers: readonly { readonly command?: readonly string[]; readonly args: readonly string[] }[];
+}
