@@ -1,6 +1,7 @@
 import type { SvcError } from '../../base/errors.ts';
 import type { System } from '../../base/system.ts';
-import { SANDBOX_PROFILE } from '../config/values.ts';
+import { readAddress } from '../../schema/address.ts';
+import { addressProblem, profileNameProblem, SANDBOX_PROFILE } from '../config/values.ts';
 import type { Context } from './command.ts';
 import type { Globals } from './global-parameters.ts';
 
@@ -82,7 +83,14 @@ export function typedCommand(words: readonly string[], globals: Named, system: S
 type ServiceNamed = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl'>;
 
 function serviceOptions({ sandbox, profile, baseUrl }: ServiceNamed): string[] {
-  return [...(sandbox ? ['--sandbox'] : []), ...option('--profile', profile), ...option('--base-url', baseUrl)];
+  // A value that is no name or address may be a key that was pasted into the wrong place.
+  const isName = profile === SANDBOX_PROFILE || (profile !== undefined && profileNameProblem(profile) === undefined);
+  const isAddress = baseUrl !== undefined && addressProblem(readAddress(baseUrl)) === undefined;
+  return [
+    ...(sandbox ? ['--sandbox'] : []),
+    ...option('--profile', isName ? profile : undefined),
+    ...option('--base-url', isAddress ? baseUrl : undefined),
+  ];
 }
 
 /** Returns an option with its value, repeated for several values; nothing for an option that was not given. */

@@ -74,14 +74,22 @@ describe('the shell', () => {
   });
 
   it('the shell gets the next command in words that it takes', () => {
-    const globals = { sandbox: false, profile: 'it s', baseUrl: undefined };
+    const globals = { sandbox: false, profile: 'prod', baseUrl: undefined };
     const words = ['au', 'results', '<job>', '--out', 'C:\\my files\\r.csv'];
     expect(nextCommand(words, globals, windows)).toBe(
-      'svc --profile "it s" au results <job> --out "C:\\my files\\r.csv"',
+      'svc --profile prod au results <job> --out "C:\\my files\\r.csv"',
     );
     expect(nextCommand(words, globals, { platform: 'linux', env: {} })).toBe(
-      String.raw`svc --profile 'it s' au results <job> --out 'C:\my files\r.csv'`,
+      String.raw`svc --profile prod au results <job> --out 'C:\my files\r.csv'`,
     );
+  });
+
+  it('R05: the next command leaves out a profile or an address that cannot be one, as a pasted key', () => {
+    const plain = { platform: 'linux', env: {} } as const;
+    const pasted = { sandbox: false, profile: 'key7=secret', baseUrl: 'key_prod_7Qx41' };
+    expect(nextCommand(['logs'], pasted, plain)).toBe('svc logs');
+    const named = { sandbox: false, profile: 'sandbox', baseUrl: 'https://api.example.com' };
+    expect(nextCommand(['logs'], named, plain)).toBe('svc --profile sandbox --base-url https://api.example.com logs');
   });
 });
 
