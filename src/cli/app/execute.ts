@@ -11,6 +11,7 @@ import { Preview } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
 import type { Globals } from './global-parameters.ts';
 import { nextCommand, optionAdvice } from './hint.ts';
+import { withNearFile } from './near-file.ts';
 import { openQuery } from './print.ts';
 import type { RunRequest } from './run.ts';
 
@@ -40,7 +41,6 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
   } catch (error) {
     const reporting = { system, terminal, globals, requestedFormat };
     if (parsed.kind === 'mistake') return reportFailure(error, { ...reporting, command: undefined });
-    const { withNearFile } = await import('./near-file.ts');
     const shown = withHelp(withNearFile(error, argv, parsed.words, system), parsed, argv);
     return reportFailure(shown, { ...reporting, command: parsed.words });
   } finally {
