@@ -20,7 +20,7 @@ export const cardEntryView: View<CardEntry> = {
     ...simpleColumns({ created_at: 'time', operation: 'text', entity_type: 'text' }),
     { path: 'entity_id', kind: 'id', priority: 2 },
     { path: 'actor_id', kind: 'id', priority: 1 },
-    { path: 'members', kind: 'text', show: (_, { members }) => members.join(', ') },
+    { path: 'members', kind: 'text' },
   ],
 };
 
