@@ -19,7 +19,6 @@ export const profileView: View<PeopleRow> = {
     { path: 'private_key_from', header: 'private key', kind: 'text', priority: 2 },
     { path: 'output', kind: 'text', priority: 1 },
     { path: 'time', kind: 'text', priority: 1 },
-    { path: 'certificates', kind: 'text', priority: 0 },
     { path: 'actions', kind: 'text', priority: 0 },
   ],
 };
