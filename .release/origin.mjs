@@ -3,7 +3,8 @@ import own from '../package.json' with { type: 'json' };
 
 /**
  * Returns the addresses of the repository, its page and its issues, and the maintainer, each undefined where package.json
- * lacks it, with a sentence for each that is missing. npm derives the page and the issues from the repository too.
+ * lacks it, with a sentence for each that is missing. For a repository at
+ * GitHub or GitLab npm derives the page and the issues too; for another host, add `homepage` and `bugs` there.
  */
 export function origin(manifest = own) {
   const named = manifest.repository?.url ?? manifest.repository;
