@@ -8,7 +8,7 @@ import type { Service } from './service.ts';
 import { statePaths } from './state/journal.ts';
 
 /**
- * Opens the tenants of a state directory, those of earlier starts too. Each has data of its own in a directory of its own;
+ * Opens the tenants of a state directory, those of earlier starts too. Each has its own data in its own directory;
  * all share the clock of the first.
  */
 export function openTenants(options: SandboxOptions, now: () => number, origin: () => string): Service[] {

@@ -48,7 +48,7 @@ export function shortId(id: string): string {
 
 /**
  * Returns the labels for names. A name that two applications share, or that looks like a type with an id, is followed by
- * the beginning of its own id, so that no application passes for another actor.
+ * the beginning of its id, so that no application passes for another actor.
  */
 export function labelsOf(names: Iterable<readonly [id: string, name: string]>): ActorLabels {
   const all = [...names];

@@ -72,7 +72,7 @@ function vaultAt({ world }: SandboxState, job: Job, { at, merchants = [] }: Even
   const find = (token: string): Card | undefined => findCard(world, token, at);
   const renew = (token: string, row: number): string =>
     derivedToken(seed, job.number, row, find(token)?.updaterCard ?? 0);
-  // Without merchant ids of its own, a production tenant has a configuration that needs none.
+  // A production tenant without its own merchant ids has a configuration that needs none.
   const production = merchants.length === 0 ? [''] : merchants;
   const known = new Set(tenantType === 'production' ? production : ['', SANDBOX_MERCHANT_ID]);
   return { find, renew, takesMerchant: (id) => known.has(id) };
