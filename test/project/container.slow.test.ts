@@ -2,11 +2,12 @@ import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
-  cpSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
 } from 'node:fs';
@@ -54,7 +55,7 @@ describe.skipIf(!canChroot)('the image of Containerfile, tried in a chroot (skip
 
   function copyIn(file: string, place = file): void {
     mkdirSync(dirname(join(root, place)), { recursive: true });
-    cpSync(file, join(root, place), { dereference: true });
+    copyFileSync(realpathSync(file), join(root, place));
   }
 
   beforeAll(() => {
