@@ -120,7 +120,9 @@ export class RequestSteps {
       await holding.finally(release);
     } catch (error) {
       if (!isSvcError(error, ...RESUMABLE)) throw error;
-      if (error.code === 'pending') await print(this.#row('pending', run.record));
+      // While another process works on the run, this command has read nothing of its jobs.
+      const isPolled = error.code === 'pending' && error.facts?.['held_by'] === undefined;
+      if (isPolled) await print(this.#row('pending', run.record));
       throw this.#resumable(error);
     }
     if (decided.choice.run !== undefined) await finder.reportLeftOut(run);

@@ -299,6 +299,22 @@ describe('svc au refresh', () => {
     expect(desk.uploads()).toBe(0);
   });
 
+  it('svc au refresh calls no run pending on which another process works', async () => {
+    const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
+    expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
+    const directory = desk.home.file(join('.local/state/svc/runs', desk.runIds()[0] ?? ''));
+    const lock = join(directory, `run.${statSync(directory).ino}.lock`);
+    const host = {
+      pid: process.pid,
+      isAlive: () => true,
+      clock: new FakeClock(),
+      signal: new AbortController().signal,
+    };
+    const held = await withLock(lock, host, () => refresh('--no-wait'));
+    expect([held.code, held.stdout]).toEqual([11, '']);
+    expect(errorIn(held)).toMatchObject({ code: 'pending', held_by: process.pid });
+  });
+
   it('svc au refresh shows with --dry-run what it would submit, writes nothing and sends nothing', async () => {
     let requests = 0;
     const { desk, refresh } = await openRefresh({
