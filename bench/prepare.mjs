@@ -1,12 +1,12 @@
 // Measures time and memory of `svc au prepare`, for exports as databases, spreadsheets and careful scripts write them.
-//   node bench/prepare.mjs [megabytes] [runs]
-// Each measurement runs in a separate process. Build first.
+//   npm run bench prepare [megabytes] [runs]
+// Each measurement runs in a separate process.
 import { randomUUID } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { median, plainEnvironment, report, runNode } from './support/measure.mjs';
+import { inTurns, plainEnvironment, report, runNode } from './support/measure.mjs';
 
 const megabytes = Number(process.argv[2] ?? 100);
 const runs = Number(process.argv[3] ?? 3);
@@ -26,35 +26,40 @@ const EXPORTS = {
 const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'));
 const launcher = fileURLToPath(new URL('../bin/svc.js', import.meta.url));
 try {
-  const rows = [];
-  for (const [name, kind] of Object.entries(EXPORTS)) rows.push(...(await measure(name, kind)));
-  report(`au prepare of ${megabytes} MB, median of ${runs} runs`, rows);
+  const exports = Object.entries(EXPORTS).map(([name, kind]) => generate(name, kind));
+  const taken = await inTurns(runs, Object.fromEntries(exports.map(({ name, args }) => [name, () => run(args)])));
+  const microseconds = exports.map(({ name, count }) => (taken[name].busy * 1000) / count);
+  const memory = exports.map(({ name }) => taken[name].mb);
+  report('prepare', `au prepare of ${megabytes} MB, median of ${runs} runs in turns`, [
+    ...exports.flatMap(({ name }, index) => [
+      { name, figure: microseconds[index], unit: 'µs a row, processor time' },
+      { name: `${name}: memory`, figure: memory[index], unit: 'MB' },
+      { name: `${name}: wall`, figure: taken[name].ms / 1000, unit: 's' },
+    ]),
+    { name: 'a row of the slowest export', figure: Math.max(...microseconds), unit: 'µs' },
+    { name: 'memory for the largest', figure: Math.max(...memory), unit: 'MB' },
+  ]);
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }
 
-async function measure(name, kind) {
-  const file = generate(kind);
-  const args = [launcher, 'au', 'prepare', file, '--map', `token=${kind.header.split(/[;,]/, 1)[0]}`];
-  const out = ['--out', join(directory, 'tokens.csv'), '--force'];
-  const taken = [];
-  for (let run = 0; run < runs; run += 1) taken.push(await runNode([...args, ...out], plainEnvironment(directory)));
-  return [
-    { name: `au prepare: ${name}`, figure: median(taken.map(({ ms }) => ms)) / 1000, unit: 's', goal: megabytes / 10 },
-    { name: `au prepare: ${name}: memory`, figure: median(taken.map(({ mb }) => mb)), unit: 'MB', goal: 100 },
-  ];
+function run(args) {
+  return runNode([launcher, 'au', 'prepare', ...args], plainEnvironment(directory));
 }
 
-function generate({ header, row, encoding = 'utf8' }) {
-  const file = join(directory, 'export.csv');
+/** Writes an export. Returns the arguments that prepare it, and the number of its rows. */
+function generate(name, { header, row, encoding = 'utf8' }) {
+  const file = join(directory, `${name}.csv`);
   const output = openSync(file, 'w');
   let written = writeSync(output, Buffer.from(header, encoding));
-  for (let from = 0; written < megabytes * 1e6; from += 5_000) {
-    const lines = Array.from({ length: 5_000 }, (_, at) => row(from + at));
+  let count = 0;
+  for (; written < megabytes * 1e6; count += 5_000) {
+    const lines = Array.from({ length: 5_000 }, (_, at) => row(count + at));
     written += writeSync(output, Buffer.from(lines.join(''), encoding));
   }
   closeSync(output);
-  return file;
+  const map = `token=${header.split(/[;,]/, 1)[0]}`;
+  return { name, args: [file, '--map', map, '--out', join(directory, 'tokens.csv'), '--force'], count };
 }
 
 function messy(at, name) {

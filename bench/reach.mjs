@@ -1,5 +1,7 @@
-// Counts the files of src that a command runs: `npm run bench:reach`. A file counts if one of its functions ran. The
-// bundle is built again with one file per module, so that V8's coverage can distinguish the modules.
+// Counts the files of src that a command runs. A file counts if one of its functions ran. The figures have no goal; the
+// message of the commit that raises one says why. The bundle is built again with one file per module, so that V8's coverage
+// can distinguish the modules.
+//   npm run bench reach [-- --list]
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,27 +14,32 @@ import { plainEnvironment, report } from './support/measure.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const place = mkdtempSync(join(tmpdir(), 'svc-reach-'));
 const modules = join(place, 'dist');
+const program = join(modules, 'svc.mjs');
 const listed = process.argv.includes('--list');
 
-const commands = ['svc logs --entity-type card', 'svc au submit tokens.csv --wait'];
+const commands = [
+  'svc logs --entity-type card',
+  'svc au submit tokens.csv --wait',
+  'svc au refresh tokens.csv --cycle 2026-12 --fail-on err=50%',
+];
 
 try {
   await build();
-  const cards = svc(['sandbox', 'cards', '--request']).stdout;
-  writeFileSync(join(place, 'tokens.csv'), cards);
   const rows = commands.map((name) => {
     const files = filesRun(name.split(' ').slice(1));
     if (listed) process.stdout.write(`${name}\n  ${files.join('\n  ')}\n`);
     return { name, figure: files.length, unit: 'files' };
   });
-  report('files of src that run a function', rows);
+  report('reach', 'files of src that run a function', rows);
 } finally {
   rmSync(place, { recursive: true, force: true });
 }
 
 async function build() {
-  const [{ output, ...input }] = [await loadConfig(join(root, 'rolldown.config.ts'))].flat();
-  const bundle = await rolldown({ ...input, cwd: root });
+  const [{ output, ...input }] = [await loadConfig(join(root, 'build/rolldown.config.ts'))].flat();
+  // The plugin rewrites chunks that require others; these import them.
+  const plugins = input.plugins.filter(({ name }) => name !== 'lazy-modules');
+  const bundle = await rolldown({ ...input, plugins, cwd: root });
   const perModule = { preserveModules: true, preserveModulesRoot: join(root, 'src'), minify: false };
   await bundle.write({
     ...output,
@@ -45,25 +52,27 @@ async function build() {
   await bundle.close();
 }
 
-/** Runs a command. Given a directory for its coverage, runs it through `svc sandbox exec`, which provides a service. */
-function svc(argv, coverage) {
-  const program = [process.execPath, join(modules, 'svc.mjs')];
-  const line =
-    coverage === undefined
-      ? [...program, ...argv]
-      : [...program, 'sandbox', 'exec', '--', 'env', `NODE_V8_COVERAGE=${coverage}`, ...program, ...argv];
-  const [command, ...rest] = line;
-  const result = spawnSync(command, rest, { cwd: place, env: plainEnvironment(place), encoding: 'utf8' });
-  if (result.status !== 0) throw new Error(`svc ${argv.join(' ')} ended with ${result.status}: ${result.stderr}`);
-  return result;
+/** Runs a command in its home directory. Returns what it printed. */
+function svc(home, argv) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...argv], {
+    cwd: home,
+    env: plainEnvironment(home),
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`svc ${argv.join(' ')} ended with ${status}: ${stderr}`);
+  return stdout;
 }
 
 /** @param {readonly string[]} argv */
 function filesRun(argv) {
-  const directory = mkdtempSync(join(place, 'coverage-'));
-  svc(argv, directory);
-  const scripts = readdirSync(directory).flatMap(
-    (file) => JSON.parse(readFileSync(join(directory, file), 'utf8')).result,
+  // A command that finds what another one did takes other ways.
+  const home = mkdtempSync(join(place, 'home-'));
+  const coverage = join(home, 'coverage');
+  writeFileSync(join(home, 'tokens.csv'), svc(home, ['sandbox', 'cards', '--request']));
+  const line = ['env', `NODE_V8_COVERAGE=${coverage}`, process.execPath, program, ...argv];
+  svc(home, ['sandbox', 'exec', '--', ...line]);
+  const scripts = readdirSync(coverage).flatMap(
+    (file) => JSON.parse(readFileSync(join(coverage, file), 'utf8')).result,
   );
   const prefix = new URL(`file://${modules}/`).href;
   return scripts

@@ -1,30 +1,32 @@
 // Measures how long a search takes before it opens the first file of entries, in an archive with the records of a year,
 // beside an archive with a single record. Each commit overlaps with 1,500 entries.
-//   node bench/records.mjs [records] [runs]      ARCHIVE=<dir> keeps the archive there, and reuses one it finds
-// Build first. Node 20 runs no TypeScript, so the writer is bundled into a temporary directory.
+//   npm run bench records [records] [runs]      ARCHIVE=<dir> keeps the archive there, and reuses one it finds
+// Node 20 runs no TypeScript, so the writer is bundled into a temporary directory.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
-import { median, plainEnvironment, report, runNode } from './support/measure.mjs';
+import { inTurns, plainEnvironment, report, runNode } from './support/measure.mjs';
 
 const START = Date.UTC(2025, 0, 1);
 const YEAR = 365 * 86_400_000;
 const OVERLAP = 1_500;
 const root = fileURLToPath(new URL('..', import.meta.url));
 const ARCHIVES = join(root, 'src/logs/archive');
+const STORES = join(root, 'src/client/store');
 const TENANT = '0b2f3c1a-5d1e-4c53-9d3e-000000000001';
 const records = Number(process.argv[2] ?? 3_650);
 const runs = Number(process.argv[3] ?? 5);
 const ENTRY = `
-  import { DirectoryStore } from '${ARCHIVES}/directory-store.ts';
+  import { DirectoryStore } from '${STORES}/directory-store.ts';
   import { beginArchive } from '${ARCHIVES}/manifest.ts';
+  import { ARCHIVE } from '${ARCHIVES}/records/record.ts';
   import { ArchiveWriter } from '${ARCHIVES}/writer.ts';
   export async function build(top, commits) {
     const clock = { now: Date.now, sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) };
-    const store = new DirectoryStore(top, { pid: process.pid, isAlive: () => true, clock, signal: new AbortController().signal });
+    const store = new DirectoryStore(top, { pid: process.pid, isAlive: () => true, clock, signal: new AbortController().signal }, ARCHIVE);
     await store.lock(async () => {
       const position = { settled: ${START}, readTo: ${START}, newest: undefined, passed: [] };
       const subject = { service: 'https://vault.example', tenantId: '${TENANT}' };
@@ -45,14 +47,12 @@ try {
   if (!existsSync(many)) await build(many, commits(records));
   const env = plainEnvironment(home);
   const search = async (at) => runNode([launcher, 'logs', 'search', at, '--since', '2026-01-02'], env);
-  const taken = [];
-  for (let run = 0; run < runs; run += 1) taken.push([await search(few), await search(many)]);
-  const [least, whole] = [0, 1].map((at) => median(taken.map((both) => both[at].ms)) / 1000);
-  report(`a search in an archive of ${records} records, median of ${runs} runs`, [
-    { name: 'archive of one record', figure: least, unit: 's' },
-    { name: `archive of ${records} records`, figure: whole, unit: 's' },
-    { name: 'beyond that of one record', figure: whole - least, unit: 's', goal: 0.3 },
-    { name: 'memory', figure: median(taken.map((both) => both[1].mb)), unit: 'MB' },
+  const { few: least, many: whole } = await inTurns(runs, { few: () => search(few), many: () => search(many) });
+  report('records', `a search in an archive of ${records} records, median of ${runs} runs in turns`, [
+    { name: 'archive of one record', figure: least.ms / 1000, unit: 's' },
+    { name: `archive of ${records} records`, figure: whole.ms / 1000, unit: 's' },
+    { name: 'beyond that of one record', figure: (whole.busy - least.busy) / 1000, unit: 's, processor time' },
+    { name: 'memory', figure: whole.mb, unit: 'MB' },
   ]);
 } finally {
   rmSync(home, { recursive: true, force: true });

@@ -1,8 +1,9 @@
-// Helpers of the measurements: run a program with its time and memory, take a median, and print the table.
+// Helpers of the measurements: run programs with their time and memory, in turns, and print the table.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { GOALS } from './goals.mjs';
 
 const PEAK = fileURLToPath(new URL('peak.cjs', import.meta.url));
 
@@ -12,44 +13,73 @@ export function plainEnvironment(home) {
 }
 
 /** Runs Node. Resolves to its milliseconds, its processor milliseconds (`busy`) and its peak memory in MB. */
-export async function runNode(args, env) {
-  return runProgram(process.execPath, ['--require', PEAK, ...args], env);
+export async function runNode(args, env, options) {
+  return runProgram(process.execPath, ['--require', PEAK, ...args], env, options);
 }
 
-/** Runs any program. Its memory and processor time are known only if it writes them to file descriptor 3. */
-export async function runProgram(program, args, env) {
+/**
+ * Runs any program. Its memory and processor time are known only if it writes them to file descriptor 3. With `lines`,
+ * it has to print so many.
+ */
+export async function runProgram(program, args, env, { lines } = {}) {
   const started = performance.now();
-  const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
+  const stdio = ['ignore', lines === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'];
+  const child = spawn(program, args, { env, stdio });
   const said = child.stdio[3].setEncoding('utf8').toArray();
   const complaints = child.stderr.setEncoding('utf8').toArray();
-  const [code] = await once(child, 'exit');
+  const [printed, [code]] = await Promise.all([lines && countLines(child.stdout), once(child, 'exit')]);
   const ms = performance.now() - started;
-  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${(await complaints).join('')}`);
+  if (code !== 0 || printed !== lines)
+    throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${(await complaints).join('').slice(-2000)}`);
   const [mb = NaN, ...seconds] = (await said).join('').trim().split(' ').map(Number);
   return { ms, mb, busy: seconds.reduce((sum, one) => sum + one, 0) * 1000 };
 }
 
+async function countLines(stream) {
+  let lines = 0;
+  for await (const chunk of stream)
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines += 1;
+  return lines;
+}
+
 /** Returns the middle value, or the mean of the two middle ones. */
-export function median(values) {
+function median(values) {
   const sorted = values.toSorted((a, b) => a - b);
   return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
 }
 
 /**
- * Prints figures beside their goals, and sends them to `bench/all.mjs` if that started this measurement. A row is
- * `{ name, figure, unit, goal?, isFloor? }`. The goal is the highest acceptable figure, or the lowest with `isFloor`.
+ * Runs programs in turns, so that a busy moment of the machine affects all alike. Each is a function that resolves to the
+ * figures of one run. Resolves to the median of each figure, by the name of the program.
  */
-export function report(title, rows) {
+export async function inTurns(runs, programs) {
+  const taken = Object.fromEntries(Object.keys(programs).map((name) => [name, []]));
+  for (let run = 0; run < runs; run += 1)
+    for (const [name, program] of Object.entries(programs)) taken[name].push(await program());
+  return Object.fromEntries(Object.entries(taken).map(([name, figures]) => [name, medians(figures)]));
+}
+
+function medians(runs) {
+  const kinds = Object.keys(runs[0]);
+  return Object.fromEntries(kinds.map((kind) => [kind, median(runs.map((figures) => figures[kind]))]));
+}
+
+/**
+ * Prints the figures of a measurement beside their goals, and sends them to `bench/all.mjs` if that started it. A row is
+ * `{ name, figure, unit }`.
+ */
+export function report(measurement, title, rows) {
   const [{ model }] = cpus();
-  process.stdout.write(`${title}, Node ${process.versions.node}, ${cpus().length} × ${model.trim()}\n`);
-  for (const row of rows) process.stdout.write(`${lineOf(row)}\n`);
+  const load = loadavg()[0].toFixed(1);
+  process.stdout.write(`${title}, Node ${process.versions.node}, ${cpus().length} × ${model.trim()}, load ${load}\n`);
+  for (const row of rows) process.stdout.write(`${lineOf(row, GOALS[measurement]?.[row.name])}\n`);
   process.send?.(rows);
 }
 
 /** Returns the line of the table for one row. */
-export function lineOf({ name, figure, unit, goal, isFloor = false }) {
+export function lineOf({ name, figure, unit }, { goal, isFloor = false } = {}) {
   const digits = figure < 10 ? 2 : figure < 100 ? 1 : 0;
-  const cells = [`  ${name.padEnd(46)}`, `${figure.toFixed(digits).padStart(8)} ${unit.padEnd(14)}`];
+  const cells = [`  ${name.padEnd(54)}`, `${figure.toFixed(digits).padStart(8)} ${unit.padEnd(21)}`];
   if (goal !== undefined) {
     const isMissed = isFloor ? figure < goal : figure > goal;
     cells.push(`goal ${isFloor ? '≥' : '≤'} ${goal}${isMissed ? '  missed' : ''}`);

@@ -1,5 +1,5 @@
 // The plainest client that walks a list page by page: node:http, one connection kept alive, JSON lines out.
-//   node bench/plain-walk.mjs <url of the list>
+//   node bench/support/plain-walk.mjs <url of the list>
 import { Agent, get } from 'node:http';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });

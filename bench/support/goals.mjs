@@ -1,0 +1,45 @@
+// The goals, by measurement and figure, in the order in which `npm run bench` prints them. Each is a ratio of programs that
+// ran in turns, processor time, memory, or time on a simulated clock: wall time alone would show how busy the machine is.
+
+const atMost = (goal) => ({ goal });
+const atLeast = (goal) => ({ goal, isFloor: true });
+
+export const GOALS = {
+  // Over an empty .mjs.
+  'start-up': {
+    'svc --version': atMost(1.1),
+    'svc --help': atMost(1.3),
+    'TAB after svc logs --': atMost(1.15),
+    'svc profile list': atMost(1.8),
+    'svc au check, 3 lines': atMost(2.2),
+    'svc tenant show, one request': atMost(3.5),
+  },
+  // Over the Node inside it.
+  executable: { 'svc profile list': atMost(1.4), 'svc tenant show, one request': atMost(2.2) },
+  'round-trips': { 'svc over node:https': atMost(45) },
+  'csv-check': { 'check over csv-parse': atLeast(10), 'check: memory': atMost(100) },
+  prepare: { 'a row of the slowest export': atMost(3.5), 'memory for the largest': atMost(100) },
+  files: {
+    'au report, a million rows': atMost(3),
+    'au next, a million rows': atMost(3),
+    'memory, at most': atMost(100),
+    'memory beyond that of few rows, at most': atMost(20),
+  },
+  transfer: { 'PUT over curl': atMost(1.5), 'GET over curl': atMost(3.5) },
+  logs: {
+    'svc logs list --all over the plain client': atMost(1.3),
+    'svc logs archive over the plain client': atMost(1.8),
+    'memory beyond that of few entries, at most': atMost(20),
+  },
+  backfill: { 'page by page over svc logs tail': atLeast(6) },
+  archive: {
+    'search over DuckDB': atMost(0.35),
+    'stats over DuckDB': atMost(1),
+    'verify, a million entries': atMost(1.3),
+  },
+  follow: {
+    '150/s: lag, 99 of 100': atMost(10),
+    // The overlap of 120 s, and 15.
+    '300/s: lag, 99 of 100': atMost(135),
+  },
+};
