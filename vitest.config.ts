@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
-import { embeddedJq } from './embed-jq.config.ts';
-import { embeddedText } from './embed-text.config.ts';
+import { embeddedJq } from './build/embed-jq.ts';
+import { embeddedText } from './build/embed-text.ts';
 import manifest from './package.json' with { type: 'json' };
 import { heldImports } from './test/simulator/held-imports.config.ts';
 
@@ -8,14 +8,15 @@ import { heldImports } from './test/simulator/held-imports.config.ts';
 const SLOW = 'test/**/*.slow.test.ts';
 
 /** Tests that replace modules, and therefore need workers that have not loaded these yet. */
-const REPLACING_MODULES = 'test/au/run/upload-parts.model.slow.test.ts';
+const REPLACING_MODULES = 'test/au/send/upload-parts.model.slow.test.ts';
 
 /** Tests of rules that do not depend on Node, for which one version of Node suffices. */
 const OWN_RULES = [
-  'test/{browser,fuzz,sweeps}/*.slow.test.ts',
+  'test/{browser,fuzz,mutants,sweeps}/*.slow.test.ts',
   'test/**/*.{model,property}.slow.test.ts',
-  'test/logs/archive/**/*.slow.test.ts',
-  'test/project/{docs,executables,operations,readme}.slow.test.ts',
+  'test/client/store/s3/store.swift.slow.test.ts',
+  'test/logs/{archive,search,verify}/**/*.slow.test.ts',
+  'test/project/{docs,operations,readme,scripts}.slow.test.ts',
 ];
 
 /** Tests in simulated worlds. */
@@ -27,6 +28,8 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A test that compares nothing fails. By default, expect.poll gives up after one second, too few on a busy machine.
+    expect: { requireAssertions: true, poll: { timeout: 30_000 } },
     // Most tests wait for processes and sockets, so that more of them can run than there are cores.
     maxWorkers: 4,
     setupFiles: ['test/support/no-warnings.ts', 'test/support/same-seed.ts', 'test/support/documented-traffic.ts'],

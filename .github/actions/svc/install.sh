@@ -19,7 +19,15 @@ main() {
   chmod 755 "$directory/bin/svc"
   [ "$("$directory/bin/svc" --version)" = "$SVC_VERSION" ] || fail "$name contains a version other than $SVC_VERSION"
   echo "$directory/bin" >>"$GITHUB_PATH"
-  echo "SVC_STATE_DIR=$SVC_STATE" >>"$GITHUB_ENV"
+  # Later steps may run in other directories.
+  case $SVC_STATE in
+  /* | [A-Za-z]:*) echo "SVC_STATE_DIR=$SVC_STATE" ;;
+  *) echo "SVC_STATE_DIR=$GITHUB_WORKSPACE/$SVC_STATE" ;;
+  esac >>"$GITHUB_ENV"
+  # A saved state is found by the start of its key, which the name of another workflow may begin with. The hash of this
+  # workflow's path, without the branch, is of one length and no other's.
+  printf '%s' "${GITHUB_WORKFLOW_REF%%@refs/*}" >"$directory/workflow"
+  echo "state-prefix=svc-$(sum_of "$directory/workflow")-" >>"$GITHUB_OUTPUT"
 }
 
 sum_of() {
