@@ -1,6 +1,7 @@
 /** The only file that reads the process: its streams, environment and signals. It also sets the exit code. */
 
-import { homedir } from 'node:os';
+import { fstatSync, readSync, statSync } from 'node:fs';
+import { devNull, homedir } from 'node:os';
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { type ErrorCode, SvcError } from './base/errors.ts';
@@ -42,6 +43,7 @@ const system: System = {
   get stderr() {
     return (errors ??= standardStream(2, () => process.stderr));
   },
+  isOutputClosed,
   clock: systemClock,
   /** Handlers are installed on first use: completion, help and --version end before a signal could. */
   get signal() {
@@ -93,6 +95,13 @@ function prepareForLongWork(): void {
   if (Number.parseInt(process.versions.node) > 26) return;
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--heap-growing-percent=40');
+}
+
+// Node opens the null device in place of a closed stream, and it can be read, other than that of `>/dev/null`. A parent
+// process may open it the same way to discard what is printed.
+function isOutputClosed(): boolean {
+  if (process.platform === 'win32') return false;
+  return orElse(() => fstatSync(1).rdev === statSync(devNull).rdev && readSync(1, Buffer.alloc(1)) === 0, false);
 }
 
 function yieldTerminal(over: Promise<unknown>): void {

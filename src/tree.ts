@@ -1,5 +1,13 @@
 import { VERSION } from './base/version.ts';
-import { type Command, defineCommand, entry, type Entry, group, type Program } from './cli/app/command.ts';
+import {
+  type Command,
+  defineCommand,
+  entry,
+  type Entry,
+  type Example,
+  group,
+  type Program,
+} from './cli/app/command.ts';
 import { GLOBAL_PARAMETERS } from './cli/app/global-parameters.ts';
 
 const LOGS: readonly Entry[] = [
@@ -82,7 +90,6 @@ const THREE_DS: readonly Entry[] = [
     'run many scenarios side by side, for CI; by default all test cards',
     () => import('./3ds/commands/test.ts'),
   ),
-  entry('explain', 'explain a status, reason or EMV code, and what to do', () => import('./3ds/commands/explain.ts')),
 ];
 
 const RUNS: readonly Entry[] = [
@@ -127,6 +134,10 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
   entry('sync', 'advance all open runs once, and download what is finished', () => import('./au/commands/sync.ts')),
   entry('resume', 'upload the rest of a run; with --wait, get the results', () => import('./au/commands/resume.ts')),
   entry('abandon', "give up a run, so that 'au sync' skips it", () => import('./au/commands/abandon.ts')),
+  {
+    ...entry('ignore', 'let a job of another system stop no upload', () => import('./au/commands/ignore.ts')),
+    hidden: true,
+  },
   entry('report', 'summarize a result file: counts and what to do per code', () => import('./au/commands/report.ts')),
   entry('next', 'make the next request file from the last one and its results', () => import('./au/commands/next.ts')),
 ];
@@ -243,9 +254,19 @@ const version = defineCommand({
   run: ({ out }) => out.write(`${VERSION}\n`),
 });
 
+const EXAMPLES: readonly Example[] = [
+  ['svc --sandbox logs --entity-type card', 'try it: no account, no network'],
+  ['svc login', 'save your API keys'],
+  ['svc logs --entity-type card', 'the latest logs of an entity type'],
+  ['svc au submit tokens.csv --wait', 'refresh card tokens'],
+];
+
 export const PROGRAM: Program = {
   tree: [...TREE, ...ALIASES],
   welcome: entry('svc', 'show the current profile, and what to do next', async () => ({
     svc: (await import('./general/commands/welcome.ts')).welcome,
   })),
+  examples: EXAMPLES,
+  habits: async () => (await import('./general/every-habit.ts')).EVERY_HABIT,
+  meanings: async () => (await import('./general/every-meaning.ts')).EVERY_MEANING,
 };

@@ -1,6 +1,7 @@
 import { SvcError } from '../base/errors.ts';
+import { questionOf } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';
-import { readJsonBody } from '../cli/app/json-body.ts';
+import { readJsonBody } from '../cli/app/files/data-file.ts';
 import { assignmentsOf, flag, repeated, suggesting, type Suggestion } from '../cli/app/parameter.ts';
 import { nameValue } from '../cli/app/value-parsers.ts';
 import { countText } from '../cli/output/time.ts';
@@ -75,7 +76,7 @@ export function pathWords(paths: readonly string[]): string {
 }
 
 function describeProblem({ path, rule, example, suggestion }: Violation): string {
-  const meant = suggestion === undefined ? '' : `; did you mean ${suggestion}?`;
+  const meant = suggestion === undefined ? '' : `. ${questionOf(suggestion)}`;
   const sample = example === undefined || suggestion !== undefined ? '' : `; for example ${JSON.stringify(example)}`;
   return `${path} ${rule}${meant}${sample}`;
 }

@@ -1,4 +1,5 @@
 import { type ErrorDetails, isSvcError, SvcError } from '../base/errors.ts';
+import { memberWithText } from '../base/json/exact.ts';
 import type { Context } from '../cli/app/command.ts';
 import { noteNext } from '../cli/app/hint.ts';
 import { choice } from '../cli/app/parameter.ts';
@@ -6,8 +7,10 @@ import { isForPeople, recordPrinter } from '../cli/app/print.ts';
 import type { View } from '../cli/output/view.ts';
 import type { Client } from '../client/api/client.ts';
 import { type PollResult, pollUntil } from '../client/api/poll.ts';
+import { DAY_MS, HOUR_MS } from '../schema/durations.ts';
 import type { Authentication, AuthenticationResult, ThreeDsSession } from '../schema/three-ds/session.ts';
-import { isOpen, outcomeLines } from './explain.ts';
+import { isOpen, outcomeLines } from './outcome-lines.ts';
+import { outcomeFails } from './three-ds-errors.ts';
 import { maskedResponse, statusTone } from './view.ts';
 
 /** Reports the page of a challenge to open, and the command that gets the outcome. @returns whether there is one */
@@ -94,7 +97,7 @@ function reasonsOf(outcome: Readonly<Record<string, unknown>> = {}): Record<stri
 /** Reads the outcome from the session, with reasons and addresses that a response lacks; undefined if unreadable. */
 export async function sessionOutcome({ threeDs }: Client, id: string): Promise<Authentication | undefined> {
   try {
-    return (await threeDs.read(id)).authentication ?? undefined;
+    return memberWithText(await threeDs.read(id), 'authentication') ?? undefined;
   } catch (error) {
     if (!isSvcError(error) || isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) throw error;
     return undefined;
@@ -114,11 +117,7 @@ export async function orNewSession<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     const why = isSvcError(error, 'rejected') ? SPENT.get(error.status) : undefined;
     if (!isSvcError(error) || why === undefined) throw error;
-    throw new SvcError('rejected', error.message, {
-      status: error.status,
-      requestId: error.requestId,
-      facts: error.facts,
-      cause: error,
+    throw error.with({
       hint: `${why}: create a new session.`,
       next: ['3ds', 'create', '--token', '<id>', '--type', '<type>'],
     });
@@ -145,9 +144,8 @@ export async function responsePrinter<T extends object>(context: Context, view: 
   };
 }
 
-const HOUR_MS = 3_600_000;
 /** A decoupled challenge may take up to a week. */
-const EIGHT_DAYS_MS = 192 * HOUR_MS;
+const EIGHT_DAYS_MS = 8 * DAY_MS;
 
 /**
  * Waits until the challenge of a session has an outcome: an hour, or eight days for a decoupled one.
@@ -167,7 +165,7 @@ export async function waitForOutcome(context: Context, client: Client, id: strin
       limitMs: () => (status === 'decoupled_challenge' ? EIGHT_DAYS_MS : HOUR_MS),
       onPoll: (result, nextMs) => shown.update({ state: stateOf(result), nextPollAt: context.clock.now() + nextMs }),
     });
-    if (isOpen(last)) throw stillOpen(id, timeUp?.message ?? 'there is no outcome yet');
+    if (isOpen(last)) throw stillOpen(id, timeUp ?? new SvcError('pending', 'there is no outcome yet'));
     shown.done(last.authentication_status ?? undefined);
     return last;
   } catch (error) {
@@ -188,7 +186,7 @@ export async function resultSoFar({ threeDs }: Client, id: string): Promise<Auth
     if (!isSvcError(error, 'not_found')) throw error;
   }
   try {
-    return (await threeDs.read(id)).authentication ?? {};
+    return memberWithText(await threeDs.read(id), 'authentication') ?? {};
   } catch (error) {
     if (isSvcError(error, 'unauthorized', 'forbidden')) return {};
     throw error;
@@ -201,17 +199,18 @@ function stateOf(result: PollResult<Authentication>): string {
 
 function withResumeHint(error: unknown, id: string): unknown {
   // The response before the wait showed an open challenge.
-  if (isSvcError(error, 'timeout')) return stillOpen(id, error.message);
+  if (isSvcError(error, 'timeout')) return stillOpen(id, error);
   if (!isSvcError(error, 'hangup', 'interrupted', 'terminated')) return error;
-  return new SvcError(error.code, `${error.message}; the challenge continues without svc`, resumeHint(id));
+  return error.with({ message: `${error.message}; the challenge continues without svc`, ...resumeHint(id) });
 }
 
-function stillOpen(id: string, why: string): SvcError {
-  return new SvcError('pending', `the challenge of 3DS session ${id} is still open: ${why}`, resumeHint(id));
+function stillOpen(id: string, why: SvcError): SvcError {
+  const message = `the challenge of 3DS session ${id} is still open: ${why.message}`;
+  return why.with({ code: 'pending', message, ...resumeHint(id) });
 }
 
 function resumeHint(id: string): ErrorDetails {
-  return { next: ['3ds', 'challenge-result', id, '--wait'], facts: { session: id } };
+  return { hint: undefined, next: ['3ds', 'challenge-result', id, '--wait'], facts: { session: id } };
 }
 
 export const failOnParameter = choice(
@@ -226,8 +225,5 @@ export function checkOutcome(id: string, { authentication_status: status }: Auth
   const isError = status === 'failed' || status === 'rejected';
   const isGood = status === 'successful' || status === 'attempted';
   if (isGood || (failOn === 'err' && !isError)) return;
-  throw new SvcError('threshold', `the outcome of 3DS session ${id} meets --fail-on ${failOn}`, {
-    hint: 'The lines above say what it means and what to do next.',
-    facts: { session: id, authentication_status: status ?? null },
-  });
+  throw outcomeFails(id, status, failOn);
 }

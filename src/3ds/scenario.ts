@@ -11,7 +11,7 @@ import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
 import type { CreateSession } from '../schema/three-ds/session.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
 import { checkViolations, readBody } from './body.ts';
-import { isOpen } from './explain.ts';
+import { isOpen } from './outcome-lines.ts';
 import { pageOf, reportPage, resultSoFar, sessionOutcome } from './outcome.ts';
 import type { Setting } from './setting.ts';
 import type { ChallengeReply, Scenario } from './suite.ts';
@@ -172,7 +172,7 @@ async function outcomeOf(
 /** Authenticates and returns the result. Where an outcome is expected, a refusal is returned as its HTTP status. */
 async function firstOutcome({ threeDs }: Client, id: string, body: AuthenticateRequest, expect: string | undefined) {
   try {
-    return await threeDs.authenticate(id, body);
+    return await threeDs.authenticate(id, body, ['3ds', 'show', id]);
   } catch (error) {
     const status = isSvcError(error) ? String(error.status) : '';
     if (expect !== undefined && [expect, '424', '500'].includes(status)) return status;

@@ -1,5 +1,5 @@
 import { SvcError } from '../base/errors.ts';
-import { nearest, typedWord } from '../base/security/typed-word.ts';
+import { nearest, questionOf, typedWord } from '../base/security/typed-word.ts';
 import { isObject } from '../schema/json-value.ts';
 import { BODY, type Field, fieldAt, fieldsBelow, ownValue } from '../schema/three-ds/fields.ts';
 import { numericCurrency } from '../schema/three-ds/formats.ts';
@@ -66,7 +66,7 @@ function unknownPath(path: string): SvcError {
   const known = fieldsBelow(BODY).map((field) => field.path);
   const meant = nearest(path, known) ?? known.find((name) => name.endsWith(`.${path}`));
   return new SvcError('usage', `unknown field ${typedWord(path, known)}`, {
-    hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
+    hint: meant === undefined ? undefined : questionOf(meant),
     next: meant === undefined ? ['3ds', 'template', '<type>'] : undefined,
   });
 }

@@ -1,7 +1,8 @@
 import { SvcError } from '../base/errors.ts';
 import { containsCardNumber } from '../base/security/card-number.ts';
-import { nearest, typedWord } from '../base/security/typed-word.ts';
+import { didYouMean, typedWord } from '../base/security/typed-word.ts';
 import { isObject } from '../schema/json-value.ts';
+import { ownMember } from '../schema/own-member.ts';
 import { OUTCOME_WORDS } from '../schema/three-ds/outcome-words.ts';
 import { AUTHENTICATION_STATUSES, SESSION_TYPES, type SessionType } from '../schema/three-ds/values.ts';
 
@@ -83,7 +84,7 @@ export function isOutcome(text: string): boolean {
     const [name = '', value = '', ...more] = word.trim().split('=');
     if (more.length > 0) return false;
     if (name === 'eci') return /^\d\d$/.test(value);
-    return Object.hasOwn(OUTCOME_WORDS, name) && OUTCOME_WORDS[name]?.includes(value) === true;
+    return ownMember(OUTCOME_WORDS, name)?.includes(value) === true;
   });
 }
 
@@ -129,10 +130,11 @@ type Report = (path: readonly (string | number)[], words: string) => void;
 
 function checkMembers(members: Members, known: readonly string[], path: readonly (string | number)[], report: Report) {
   for (const [key, value] of Object.entries(members)) {
-    const rule = RULES[key];
-    if (!known.includes(key))
-      report([...path, key], `unknown member ${typedWord(key, known)}${didYouMean(key, known)}`);
-    else if (rule?.holds(value) === false) report([...path, key], `${key} must be ${rule.words}`);
+    const rule = ownMember(RULES, key);
+    if (!known.includes(key)) {
+      const question = didYouMean(key, known);
+      report([...path, key], `unknown member ${typedWord(key, known)}${question === undefined ? '' : `. ${question}`}`);
+    } else if (rule?.holds(value) === false) report([...path, key], `${key} must be ${rule.words}`);
   }
 }
 
@@ -155,9 +157,4 @@ export function refusedSuite(name: string, problems: readonly (readonly [line: n
 
 function oneOf(values: readonly string[]): Rule {
   return { words: values.join(' or '), holds: (value) => values.some((one) => one === value) };
-}
-
-function didYouMean(word: string, known: readonly string[]): string {
-  const meant = nearest(word, known);
-  return meant === undefined ? '' : `; did you mean ${meant}?`;
 }

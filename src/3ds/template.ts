@@ -1,4 +1,5 @@
 import { isObject } from '../schema/json-value.ts';
+import { ownMember } from '../schema/own-member.ts';
 import { BODY, type Field } from '../schema/three-ds/fields.ts';
 import { type Combination, NEEDS } from './rules.ts';
 
@@ -30,7 +31,7 @@ function isNeeded({ path, required }: Field, combination: Combination): boolean 
 // Only known values of a body are copied: an example must be valid, and reveal nothing of the body.
 function valueOf({ path, choices, example }: Field, { category, type }: Combination): unknown {
   const given: Readonly<Record<string, unknown>> = { authentication_category: category, authentication_type: type };
-  return choices?.find((choice) => choice === given[path]) ?? example;
+  return choices?.find((choice) => choice === ownMember(given, path)) ?? example;
 }
 
 function drawn(field: Field, value: Readonly<Record<string, unknown>>, indent: string): string {
@@ -41,7 +42,7 @@ function drawn(field: Field, value: Readonly<Record<string, unknown>>, indent: s
     const child = value[name];
     const start = `${inner}${JSON.stringify(name)}: `;
     if (!isObject(child)) return [`${start}${JSON.stringify(child)}${comma} // ${commentOf(member)}`];
-    const comments = [member.description].concat(NOTES[member.path] ?? []);
+    const comments = [member.description].concat(ownMember(NOTES, member.path) ?? []);
     return comments.map((line) => `${inner}// ${line}`).concat(`${start}${drawn(member, child, inner)}${comma}`);
   });
   return `{\n${lines.join('\n')}\n${indent}}`;

@@ -1,5 +1,5 @@
-import { fieldPaths, type Tone, type View } from '../cli/output/view.ts';
-import { isObject } from '../schema/json-value.ts';
+import { exactMembers } from '../base/json/exact.ts';
+import { fieldPaths, isObject, type Tone, type View } from '../cli/output/view.ts';
 import type { Authentication, ThreeDsSession } from '../schema/three-ds/session.ts';
 
 export const authenticationView: View<Authentication> = {
@@ -84,5 +84,5 @@ export function maskedResponse<T extends object>(response: T): { shown: T; hidde
   };
   const members = (value: object, holder: string): object =>
     Object.fromEntries(Object.entries(value).map(([name, member]) => [name, walk(name, member, holder)]));
-  return { shown: members(response, '') as T, hidden };
+  return { shown: members(exactMembers(response), '') as T, hidden };
 }

@@ -1,4 +1,5 @@
 import { isObject } from '../schema/json-value.ts';
+import { ownMember } from '../schema/own-member.ts';
 
 /** Failures and their exit codes. Scripts rely on both the names and the numbers. */
 
@@ -59,6 +60,12 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
+/** Changes to an error. */
+export interface ErrorChanges extends ErrorDetails {
+  readonly code?: ErrorCode | undefined;
+  readonly message?: string | undefined;
+}
+
 /** The only error class that leaves the library; `code` distinguishes failures. */
 export class SvcError extends Error {
   override readonly name = 'SvcError';
@@ -81,6 +88,17 @@ export class SvcError extends Error {
     this.requestId = details.requestId;
     this.retryable = details.retryable ?? RETRYABLE.has(code);
     this.facts = details.facts;
+  }
+
+  /**
+   * Returns this error with changes: named members are replaced, `facts` are added to those it has, and all else is kept.
+   * This error becomes the cause.
+   */
+  with({ code = this.code, message = this.message, facts, ...changes }: ErrorChanges): SvcError {
+    const { hint, next, alternatives, status, requestId, retryable } = this;
+    const allFacts = this.facts === undefined && facts === undefined ? undefined : { ...this.facts, ...facts };
+    const kept = { hint, next, alternatives, status, requestId, retryable, cause: this };
+    return new SvcError(code, message, { ...kept, ...changes, facts: allFacts });
   }
 
   /** All commands that the error names, the most useful first. */
@@ -125,7 +143,7 @@ export function systemCodeOf(error: unknown): string | undefined {
 export function writeFailure(file: string, error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   const code = systemCodeOf(error) ?? 'unknown';
-  const [problem, hint] = WRITE_PROBLEMS[code] ?? ['could not be written', 'See that its disk is in order.'];
+  const [problem, hint] = ownMember(WRITE_PROBLEMS, code) ?? ['could not be written', 'See that its disk is in order.'];
   return new SvcError('local', `${file} ${problem} (${code})`, { hint, cause: error });
 }
 
@@ -139,7 +157,7 @@ export function wrongSize(file: string, size: number, written: number): SvcError
 /** Describes why a file could not be read, in words that follow its name. */
 export function readProblem(error: unknown): string {
   const code = systemCodeOf(error) ?? 'unknown';
-  return READ_PROBLEMS[code] ?? `cannot be read (${code})`;
+  return ownMember(READ_PROBLEMS, code) ?? `cannot be read (${code})`;
 }
 
 /** Returns the `SvcError` `local` for a file that could not be read; any error but the system's is returned unchanged. */

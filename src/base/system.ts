@@ -11,7 +11,12 @@ export interface OutputStream {
 }
 
 /** The input stream of the process. */
-export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown };
+export type InputStream = Readable & {
+  readonly isTTY?: boolean;
+  /** The descriptor, where the input is a file of the process. */
+  readonly fd?: number;
+  setRawMode?(on: boolean): unknown;
+};
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -34,6 +39,8 @@ export interface System {
   readonly stdin: InputStream;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
+  /** Whether standard output was closed when the process began (`>&-`), so that what is printed is lost. */
+  isOutputClosed?(): boolean;
   readonly clock: Clock;
   /** Aborts with an `SvcError` (`hangup`, `interrupted`, `terminated`) when a signal asks the process to end. */
   readonly signal: AbortSignal;

@@ -3,13 +3,14 @@ import { bodyLimit } from 'hono/body-limit';
 import type { HTTPException } from 'hono/http-exception';
 import { Hono } from 'hono/tiny';
 import { isCrossSite, isForThisMachine, type RequestHeaders } from '../schema/address.ts';
+import { ownMember } from '../schema/own-member.ts';
 import { findKey } from './keys.ts';
 import { problem } from './problem.ts';
 import { apiRoutes } from './routes/api.ts';
 import { controlRoutes } from './routes/control.ts';
 import { tenantId } from './seed/logs.ts';
 import { recordAudit, type SandboxEnv, type Service } from './service.ts';
-import { storeRoutes } from './store/routes.ts';
+import { storeRoutes } from './routes/store.ts';
 import { collectMethod, notifyMethod, showChallenge, showMethod, submitChallenge } from './three-ds/pages/challenge.ts';
 import { errorPage, failurePage, type Visit } from './three-ds/pages/page.ts';
 
@@ -41,7 +42,7 @@ function refuseUnknown(service: Service, { req }: Context, refusal: HTTPExceptio
     recordAudit(service, key, {
       entityType: 'tenant',
       entityId: tenantId(start.seed),
-      operation: OPERATIONS[req.method] ?? 'read',
+      operation: ownMember(OPERATIONS, req.method) ?? 'read',
       message: 'Unknown endpoint refused',
     });
   return refusal.getResponse();

@@ -30,6 +30,7 @@ export function createService(
   const processing = new Processing(state, files);
   const since = state.world.authenticated.length;
   const outcomes = (options.outcomes ?? []).map((text) => ({ text, since }));
-  const { merchants = [], without = [], order = 'desc' } = options;
-  return { tenant, state, files, processing, limits, speed, auditReads, outcomes, merchants, without, order, origin };
+  const { merchants = [], acceptTokens = false, without = [], order = 'desc', cursors = 'any' } = options;
+  const choices = { outcomes, merchants, acceptTokens, without, order, cursors, auditReads };
+  return { tenant, state, files, processing, limits, speed, origin, ...choices };
 }

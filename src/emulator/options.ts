@@ -1,6 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { SandboxKey } from './keys.ts';
-import type { LedgerEntry } from './ledger.ts';
 import type { TenantType } from '../schema/tenant.ts';
 
 /** A hook before the sandbox: it responds itself, breaks the exchange, or lets it proceed. */
@@ -11,6 +9,9 @@ export type Feature = '3ds' | 'account-updater';
 
 /** The order of logs: newest first (`desc`) or oldest first. */
 export type LogOrder = 'desc' | 'asc';
+
+/** Whether a cursor fits any request for its list, or only one with the same filters and page size. */
+export type Cursors = 'any' | 'strict';
 
 export interface SandboxOptions {
   /** The state directory, created if missing. Several sandboxes may share it. */
@@ -50,34 +51,14 @@ export interface SandboxOptions {
   readonly intercept?: Interceptor | undefined;
   /** Merchant ids that a production tenant takes in request files; then it requires one of them. */
   readonly merchants?: readonly string[] | undefined;
+  /** Whether every token in the form of a UUID stands for a card, whose outcome is invented. */
+  readonly acceptTokens?: boolean | undefined;
   /** Features to which the tenant has no access: a 403. */
   readonly without?: readonly Feature[] | undefined;
   /** The order of logs, which the interface leaves open; newest first by default. */
   readonly order?: LogOrder | undefined;
+  /** What a cursor fits, which the interface leaves open; `any` by default. */
+  readonly cursors?: Cursors | undefined;
   /** Outcomes of 3-D Secure authentications, as `readOutcome` parses them. */
   readonly outcomes?: readonly string[] | undefined;
-}
-
-/** A tenant of the sandbox. */
-export interface SandboxTenant {
-  readonly id: string;
-  readonly type: TenantType;
-  readonly management_key: string;
-  readonly private_key: string;
-}
-
-export interface RunningSandbox {
-  /** Base URL, without a slash at the end. */
-  readonly url: string;
-  readonly port: number;
-  /** The keys of the first tenant. */
-  readonly keys: readonly SandboxKey[];
-  /** Every tenant with the keys that have all permissions. */
-  readonly tenants: readonly SandboxTenant[];
-  /** Milliseconds by which the sandbox's clock was ahead of the machine's at the start. */
-  readonly clockOffset: number;
-  /** The requests that this process received. */
-  ledger(): LedgerEntry[];
-  /** Ends open connections and releases the directory. */
-  close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../schema/response.ts';
+import type { Cursors } from './options.ts';
 import { invalid } from './problem.ts';
 import { mix } from './seed/random.ts';
 import type { QueryParameter } from './service.ts';
@@ -16,6 +17,16 @@ export function pageNumber(query: URLSearchParams): number {
 // A cursor begins with characters that must be escaped in a query and contains a checksum: a client that does not
 // send it byte for byte gets a 400.
 const CURSOR_MARK = '+/+/';
+
+/**
+ * Returns the name of a list in its cursors. Where cursors are strict, it contains the filters and the page size of the
+ * request, so that a cursor of another one is refused.
+ */
+export function cursorList(list: string, query: URLSearchParams, cursors: Cursors): string {
+  if (cursors === 'any') return list;
+  const filters = [...query].filter(([name, value]) => name !== 'start' && name !== 'size' && value !== '');
+  return `${list}~${checkOf(JSON.stringify([pageSize(query), ...filters.map(String).toSorted()]))}`;
+}
 
 /** Writes the cursor at which a list continues. */
 export function writeCursor(list: string, positions: readonly number[]): string {

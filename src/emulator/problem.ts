@@ -3,7 +3,6 @@ import { HTTPException } from 'hono/http-exception';
 import type { Checked, Shape } from '../schema/response.ts';
 
 type Headers = Readonly<Record<string, string>>;
-type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 /** Returns the exception that ends a request with an error body (RFC 9457) and further members. */
 export function problem(
@@ -23,12 +22,15 @@ export function problemBody(status: number, detail: string): object {
 
 /** Returns the error for one invalid parameter or member. */
 export function invalid(field: string, message: string): HTTPException {
-  return invalidFields({ [field]: [message] });
+  return invalidFields([[field, message]]);
 }
 
 /** Returns the error for invalid parameters or members, with messages by field. */
-export function invalidFields(errors: FieldErrors): HTTPException {
-  return problem(400, 'One or more validation errors occurred.', { members: { errors } });
+export function invalidFields(broken: readonly (readonly [path: string, message: string])[]): HTTPException {
+  // The body may have chosen the names of its fields, which a plain object would inherit.
+  const errors = new Map<string, string[]>();
+  for (const [path, message] of broken) errors.set(path, [...(errors.get(path) ?? []), message]);
+  return problem(400, 'One or more validation errors occurred.', { members: { errors: Object.fromEntries(errors) } });
 }
 
 export function notFound(what: string): HTTPException {
@@ -39,10 +41,7 @@ export function notFound(what: string): HTTPException {
 export function checkBody<S extends Shape>(shape: S, body: unknown): Checked<S> {
   const { success, error, data } = shape.safeParse(body);
   if (success) return data;
-  const errors: Record<string, string[]> = {};
-  for (const { path, message } of error.issues)
-    (errors[path.map(String).join('.') || 'body'] ??= []).push(`${message}.`);
-  throw invalidFields(errors);
+  throw invalidFields(error.issues.map(({ path, message }) => [path.map(String).join('.') || 'body', `${message}.`]));
 }
 
 /** Makes a response with a JSON body, or without a body. */

@@ -1,7 +1,7 @@
 import type { Env } from 'hono';
 import type { Shape } from '../schema/response.ts';
 import type { Processing } from './account-updater/processing.ts';
-import type { Feature, LogOrder } from './options.ts';
+import type { Cursors, Feature, LogOrder } from './options.ts';
 import type { Permission, SandboxKey } from './keys.ts';
 import type { RateLimits } from './limits.ts';
 import { tenantId } from './seed/logs.ts';
@@ -24,10 +24,13 @@ export interface Service {
   readonly outcomes: readonly SetOutcome[];
   /** Merchant ids of the Account Updater that the tenant was given when it was onboarded. */
   readonly merchants: readonly string[];
+  /** Whether every token in the form of a UUID stands for a card. */
+  readonly acceptTokens: boolean;
   /** Enterprise features to which the tenant has no access. */
   readonly without: readonly Feature[];
   /** The order of logs. */
   readonly order: LogOrder;
+  readonly cursors: Cursors;
   /** Whether reading logs creates a log. */
   readonly auditReads: boolean;
   /** Returns scheme, host and port of this process's server. */

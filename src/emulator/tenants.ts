@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { UUID_FORM } from '../schema/uuid.ts';
 import { createService } from './create-service.ts';
 import { FIRST_TENANT, MOST_TENANTS, tenantOfKey } from './keys.ts';
 import type { SandboxOptions } from './options.ts';
@@ -37,8 +38,10 @@ export function tenantOf(services: readonly Service[], key: string | undefined, 
   return ofKey ?? services.find((service) => idsIn(path).some((id) => owns(service, id))) ?? services[0];
 }
 
+const IDS = new RegExp(UUID_FORM, 'g');
+
 function idsIn(path: string): string[] {
-  return path.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
+  return path.match(IDS) ?? [];
 }
 
 function owns({ state }: Service, id: string): boolean {

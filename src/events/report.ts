@@ -20,13 +20,40 @@ export function displayTarget(url: URL): string {
   return displayHost(url) + (url.pathname === '/' ? '' : url.pathname) + (url.search === '' ? '' : '?…');
 }
 
-export function reportEvent({ notices }: Context): (event: ListenerEvent) => void {
+/** The refused requests with one reason that are each reported. Anybody can send any number. */
+const MOST_REPORTED = 10;
+
+/** Reports refused requests: the first ones of each reason as they come, the number of all at the end. */
+export class Refusals {
+  readonly #notices: Context['notices'];
+  readonly #counts = new Map<string, number>();
+
+  constructor(notices: Context['notices']) {
+    this.#notices = notices;
+  }
+
+  add({ status, reason }: Pick<Extract<ListenerEvent, { kind: 'refused' }>, 'status' | 'reason'>): void {
+    const retry = status === 503 ? '; its sender should retry' : '';
+    const why = `(${status}): ${reason}${retry}`;
+    const count = (this.#counts.get(why) ?? 0) + 1;
+    this.#counts.set(why, count);
+    if (count <= MOST_REPORTED) this.#notices.warn(`refused a request ${why}`);
+    if (count === MOST_REPORTED)
+      this.#notices.note('  further refusals for this reason are counted, and reported at the end');
+  }
+
+  /** Reports the counts of reasons that were not reported each time. */
+  end(): void {
+    for (const [why, count] of this.#counts)
+      if (count > MOST_REPORTED) this.#notices.warn(`refused ${countText(count, 'request')} in all ${why}`);
+  }
+}
+
+export function reportEvent({ notices }: Context, refusals: Refusals): (event: ListenerEvent) => void {
   return (event) => {
     switch (event.kind) {
-      case 'refused': {
-        const retry = event.status === 503 ? '; its sender should retry' : '';
-        return notices.warn(`refused a request (${event.status}): ${event.reason}${retry}`);
-      }
+      case 'refused':
+        return refusals.add(event);
       case 'forwarded': {
         const { target, reason, attempts, status } = event;
         const what = `event ${shownId(event)}`;

@@ -4,6 +4,7 @@ import { flag, type Input, value } from '../cli/app/parameter.ts';
 import { positiveDuration } from '../cli/app/value-parsers.ts';
 import { KEY_TYPES, keyOrigin } from '../cli/config/keys.ts';
 import { formatDuration, parseTime } from '../cli/output/time.ts';
+import { DAY_MS } from '../schema/durations.ts';
 import type { KeyType } from '../schema/tenant.ts';
 
 export const KEY_AGE_PARAMETERS = {
@@ -79,5 +80,5 @@ function keyFact({ type, from, storedAt, ageMs }: KeyAge) {
 }
 
 function days(ms: number): number {
-  return Math.floor(ms / 86_400_000);
+  return Math.floor(ms / DAY_MS);
 }

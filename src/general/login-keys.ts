@@ -1,15 +1,15 @@
 import { isSvcError, SvcError } from '../base/errors.ts';
-import { checkKey, isAboutKey, type KeyCheck, keyFailure, namesOf } from '../cli/app/check-key.ts';
+import { checkKey, detailOf, isAboutKey, type KeyCheck, keyFailure, namesOf } from '../cli/app/check-key.ts';
 import type { Context } from '../cli/app/command.ts';
 import { conflicting, flag, type Input, value } from '../cli/app/parameter.ts';
 import { headline } from '../cli/app/tenant-mark.ts';
 import { text } from '../cli/app/value-parsers.ts';
 import { knownTenant } from '../cli/config/cache.ts';
-import type { Profile } from '../cli/config/config-file.ts';
-import { checkKeyText, commandName, KEY_TYPES, storedAs } from '../cli/config/keys.ts';
+import type { Profile } from '../cli/config/config-format.ts';
+import { commandName } from '../cli/config/command-name.ts';
+import { checkKeyText, KEY_TYPES, storedAs } from '../cli/config/keys.ts';
 import { baseUrlText } from '../cli/config/values.ts';
-import { readInput } from '../cli/app/read-input.ts';
-import { displayHost } from '../schema/address.ts';
+import { readInput } from '../cli/app/files/text-file.ts';
 import type { KeyType, TenantFacts } from '../schema/tenant.ts';
 
 const TRIES = 3;
@@ -170,7 +170,9 @@ function reportCheck({ notices, noticePalette }: Context, check: KeyCheck): void
   const { kind, tenant, verdict } = check;
   if (tenant && notices.shows('normal')) notices.report(`${headline(tenant, noticePalette)}\n`);
   if (verdict === 'powerless') {
-    return notices.warn(`the ${kind} key is valid, but has no read permission (403)`);
+    const details = new Set(check.tried.flatMap(({ error }) => detailOf(error) ?? []));
+    const why = details.size === 0 ? '' : `: ${[...details].join('; ')}`;
+    return notices.warn(`the ${kind} key is valid, but has no read permission (403)${why}`);
   }
   notices.success(`the ${kind} key is valid: ${namesOf(check, 'allowed').join(', ')}`);
   const forbidden = namesOf(check, 'forbidden', 'refused');
@@ -192,18 +194,15 @@ function refuseOtherTenant({ system, settings }: Context, { kind, tenant }: KeyC
 
 function notStored(error: SvcError, kind: KeyType): SvcError {
   const isOther = error.facts?.['key_kind'] !== undefined;
-  const { status, requestId, facts } = error;
   const hint = isOther
     ? error.hint
     : `Nothing was stored. Check that it is a complete and valid ${kind} key of this environment.`;
-  return new SvcError(error.code, error.message, { status, requestId, facts, hint });
+  return error.with({ hint, next: undefined });
 }
 
 function unreachable(error: SvcError, baseUrl: URL): SvcError {
-  return new SvcError(error.code, `the key could not be verified at ${displayHost(baseUrl)}: ${error.message}`, {
-    status: error.status,
-    requestId: error.requestId,
-    facts: error.facts,
-    hint: `${error.hint ?? ''} Nothing was stored; use --no-check to store it without verifying.`.trim(),
+  return error.with({
+    message: `the key could not be verified at ${baseUrlText(baseUrl)}: ${error.message}`,
+    hint: `Nothing was stored; use --no-check to store it without verifying. ${error.hint ?? ''}`.trim(),
   });
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../cli/app/command.ts';
 import { isForPeople } from '../cli/app/print.ts';
-import type { Config, Profile } from '../cli/config/config-file.ts';
+import type { Config, Profile } from '../cli/config/config-format.ts';
 import { storedAs } from '../cli/config/keys.ts';
 import { SANDBOX_PROFILE } from '../cli/config/values.ts';
 import { fieldPaths, type View } from '../cli/output/view.ts';
@@ -9,7 +9,7 @@ export const profileView: View<PeopleRow> = {
   name: 'profile',
   fields: fieldPaths(`
     name current base_url management_key private_key management_key_from private_key_from output time
-    certificates actions actions.*
+    certificates ledger actions actions.*
   `),
   columns: [
     { path: 'name', kind: 'id' },
@@ -60,6 +60,7 @@ export function profileRow(name: string, profile: Profile, current: string) {
     output: profile.output ?? null,
     time: profile.time ?? null,
     certificates: profile.certificates ?? null,
+    ledger: profile.ledger ?? null,
     actions: profile.actions ?? {},
   };
 }

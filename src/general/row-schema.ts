@@ -1,6 +1,7 @@
-import { EVERY_MEANING } from '../cli/glossary/every-meaning.ts';
+import { EVERY_MEANING } from './every-meaning.ts';
 import { jsonSchema, type JsonSchema } from '../schema/json-schema.ts';
 import { objectOrUndefined } from '../schema/json-value.ts';
+import { ownMember } from '../schema/own-member.ts';
 import type { Shape } from '../schema/response.ts';
 
 /** The shape of a response, and the kind of its fields in the glossary. */
@@ -70,7 +71,7 @@ export const ROW_SHAPES: Readonly<Record<string, RowShape>> = {
  */
 export async function rowSchema(words: string, fields: readonly string[] | undefined): Promise<JsonSchema | undefined> {
   if (fields === undefined) return undefined;
-  const found = ROW_SHAPES[words];
+  const found = ownMember(ROW_SHAPES, words);
   const schema: JsonSchema = found === undefined ? { type: 'object' } : jsonSchema(await found.load());
   return described(withFields(schema, fields), found?.kind ?? '');
 }

@@ -1,4 +1,4 @@
-import { isSvcError } from '../base/errors.ts';
+import { SvcError } from '../base/errors.ts';
 import type { KeyReport } from '../cli/app/check-key.ts';
 import type { Context } from '../cli/app/command.ts';
 import { seenPermissions } from '../cli/config/seen-permissions.ts';
@@ -19,9 +19,10 @@ export async function writePermissions(
   context: Context,
   keys: readonly KeyReport[],
 ): Promise<Record<string, WriteStatus>> {
-  const known = new Map<KeyType, (name: string) => WriteStatus>();
-  for (const { kind, check } of keys)
-    if (check?.verdict === 'accepted' || check?.verdict === 'powerless') known.set(kind, await statusOf(context, kind));
+  const usable = keys.filter(({ check }) => check?.verdict === 'accepted' || check?.verdict === 'powerless');
+  const known = new Map(
+    await Promise.all(usable.map(async ({ kind }) => [kind, await statusOf(context, kind)] as const)),
+  );
   return Object.fromEntries(WRITE_PERMISSIONS.map(({ name, kind }) => [name, known.get(kind)?.(name) ?? null]));
 }
 
@@ -38,13 +39,9 @@ async function statusOf(context: Context, kind: KeyType): Promise<(name: string)
 }
 
 /** Returns the permissions that the sandbox lists for a key; undefined for any other service on this machine. */
-async function permissionsInSandbox({ any }: Client, key: KeyType): Promise<readonly unknown[] | undefined> {
-  try {
-    const { body } = await any.send({ method: 'GET', path: '/sandbox/key', key, attempts: 1 });
-    const permissions = objectOrUndefined(body?.json)?.['permissions'];
-    return Array.isArray(permissions) ? permissions : undefined;
-  } catch (error) {
-    if (!isSvcError(error)) throw error;
-    return undefined;
-  }
+async function permissionsInSandbox(client: Client, key: KeyType): Promise<readonly unknown[] | undefined> {
+  const response = await client.bestEffort(({ any }) => any.send({ method: 'GET', path: '/sandbox/key', key }));
+  if (response instanceof SvcError) return undefined;
+  const permissions = objectOrUndefined(response.body?.json)?.['permissions'];
+  return Array.isArray(permissions) ? permissions : undefined;
 }

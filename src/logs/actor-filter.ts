@@ -3,11 +3,11 @@ import { typedWord } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';
 import { serviceOf } from '../cli/app/service.ts';
 import { type ApplicationNames, knownApplicationsOf } from '../cli/config/cache.ts';
+import { UUID } from '../schema/uuid.ts';
 import { readApplications, shortName } from './actor-names.ts';
 
 /** A UUID that completes the beginning of another one, to check whether it can be one. */
 const EXAMPLE = '00000000-0000-0000-0000-000000000000';
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** The short id at the end of an actor as a table shows it: `user a20690bc`, or `Twin (4707c78a)`. */
 const SHOWN_ID = /[ (]([0-9a-f]{8})\)?$/i;
 const FEWEST_CHARACTERS = 6;

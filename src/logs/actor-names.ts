@@ -1,18 +1,19 @@
 import { isSvcError, SvcError } from '../base/errors.ts';
+import { within } from '../base/within.ts';
 import type { Context } from '../cli/app/command.ts';
 import { type ApplicationNames, knownApplications, rememberActors, rememberApplications } from '../cli/config/cache.ts';
 import { cleanText, loadUnicodeWidth, type TextWidth } from '../cli/output/text.ts';
 import type { View } from '../cli/output/view.ts';
+import type { Client } from '../client/api/client.ts';
 import { isObject } from '../schema/json-value.ts';
 import type { Log } from '../schema/log.ts';
 import { type Actor, type ActorLabels, actorText, labelsOf } from './actor.ts';
-import { within } from './follow/follow.ts';
 import { peopleView } from './view.ts';
 
 /** How long the first entries wait for names. */
 const FIRST_MS = 300;
 /** How long a finished command waits for names, which only the next command can show. */
-const PATIENCE_MS = 3_000;
+const PATIENCE_MS = 2_000;
 const MAX_WIDTH = 23;
 const MAX_SEEN = 100;
 
@@ -115,14 +116,13 @@ export class ActorNames {
     const { service } = this;
     if (service === undefined) return;
     const { system, clock } = this.#context;
-    try {
-      const names = await readApplications(this.#context);
+    const client = await this.#context.client();
+    const names = await client.bestEffort(({ any }) => applicationNames(this.#context, any));
+    if (!(names instanceof SvcError)) {
       this.#labels.set(tenantId, { labels: labelsOf(names), isFresh: true });
       rememberApplications(system, { service, tenantId }, names, clock.now());
-    } catch (error) {
-      if (!isSvcError(error)) throw error;
-      if (error.code === 'forbidden' || error.code === 'not_found')
-        rememberApplications(system, { service, tenantId }, undefined, clock.now());
+    } else if (isSvcError(names, 'forbidden', 'not_found')) {
+      rememberApplications(system, { service, tenantId }, undefined, clock.now());
     }
   }
 }
@@ -130,8 +130,12 @@ export class ActorNames {
 /** Reads the names of the first 100 applications, cut to the width of a table. @throws SvcError if they cannot be read */
 export async function readApplications(context: Context): Promise<ApplicationNames> {
   const client = await context.client();
+  return applicationNames(context, client.any);
+}
+
+async function applicationNames(context: Context, any: Client['any']): Promise<ApplicationNames> {
   const request = { method: 'GET', path: '/applications', query: { size: 100 }, key: 'management' } as const;
-  const { body } = await client.any.send({ ...request, attempts: 1 });
+  const { body } = await any.send({ ...request, attempts: 1 });
   const data = isObject(body?.json) ? body.json['data'] : undefined;
   if (!Array.isArray(data)) throw new SvcError('bad_response', 'the list of applications has no data');
   const ruler = await loadUnicodeWidth();

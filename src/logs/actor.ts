@@ -1,4 +1,5 @@
 import type { Log } from '../schema/log.ts';
+import { UUID } from '../schema/uuid.ts';
 
 type Maybe = string | null | undefined;
 
@@ -12,7 +13,6 @@ export interface Actor {
 export type ActorLabels = ReadonlyMap<string, string>;
 
 const NO_LABELS: ActorLabels = new Map();
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const ID_LENGTH = 8;
 /** A longer type is cut in a narrow table, so that the id beside it is not. */
 const MAX_TYPE = 16;

@@ -1,4 +1,5 @@
 import { parseTime } from '../cli/output/time.ts';
+import { HOUR_MS } from '../schema/durations.ts';
 import type { Log } from '../schema/log.ts';
 
 /** The dimensions of counts. `all` is one row for all entries. */
@@ -31,27 +32,18 @@ const NAMED = ['entity_type', 'operation', 'actor_type'] as const;
 /** Counts entries by hour, entity type, operation and actor, in constant memory. */
 export class LogCounts {
   readonly #all = emptyBucket();
-  readonly #hours = new ValueTally<number | null>(MAX_HOURS);
-  readonly #names = new Map(NAMED.map((by) => [by, new ValueTally<string | null>(MAX_NAMES)] as const));
-  readonly #actors = new ValueTally<string | null>(MAX_ACTORS);
-  /** The type of each actor in its earliest entry with a type, so that the order of additions does not matter. */
-  readonly #actorTypes = new Map<string, { readonly type: string; readonly at: number }>();
+  readonly #hours = new ValueTally<number | null, Bucket>(MAX_HOURS, emptyBucket);
+  readonly #names = new Map(
+    NAMED.map((by) => [by, new ValueTally<string | null, Bucket>(MAX_NAMES, emptyBucket)] as const),
+  );
+  readonly #actors = new ValueTally<string | null, ActorBucket>(MAX_ACTORS, emptyActor);
 
   /** Adds an entry, or a bucket of entries that are of one hour and equal to `log` except for their times. */
   add(log: Log, bucket = bucketOf(parseTime(log.created_at))): void {
     mergeInto(this.#all, bucket);
     this.#hours.add(bucket.first === Infinity ? null : hourOf(bucket.first), bucket);
     for (const [by, tally] of this.#names) tally.add(log[by] ?? null, bucket);
-    const actor = log.actor_id ?? null;
-    this.#actors.add(actor, bucket);
-    if (actor !== null && typeof log.actor_type === 'string' && this.#actors.buckets.has(actor))
-      this.#noteType(actor, log.actor_type, bucket.first);
-  }
-
-  #noteType(actor: string, type: string, at: number): void {
-    const known = this.#actorTypes.get(actor);
-    if (known === undefined || at < known.at || (at === known.at && type < known.type))
-      this.#actorTypes.set(actor, { type, at });
+    noteType(this.#actors.add(log.actor_id ?? null, bucket), log, bucket.first);
   }
 
   get entries(): number {
@@ -68,9 +60,7 @@ export class LogCounts {
       byCount(tally).map(([value, bucket]) => this.#row(by, value, bucket)),
     );
     const actors = byCount(this.#actors).map(([value, bucket]) =>
-      this.#row('actor', value, bucket, {
-        actor_type: value === null ? null : (this.#actorTypes.get(value)?.type ?? null),
-      }),
+      this.#row('actor', value, bucket, value === null || value === OTHERS ? null : bucket.type),
     );
     return [this.#row('all', null, this.#all), ...this.#hourRows(interval), ...named, ...actors];
   }
@@ -90,16 +80,11 @@ export class LogCounts {
     return rows;
   }
 
-  #row(
-    by: StatsBy,
-    value: string | null,
-    { count, first, last }: Bucket,
-    { actor_type = null }: { actor_type?: string | null } = {},
-  ): StatsRow {
+  #row(by: StatsBy, value: string | null, { count, first, last }: Bucket, actorType: string | null = null): StatsRow {
     return {
       by,
       value,
-      actor_type,
+      actor_type: actorType,
       count,
       share: count === 0 ? 0 : count / this.#all.count,
       first_at: first === Infinity ? null : iso(first),
@@ -108,7 +93,7 @@ export class LogCounts {
   }
 }
 
-function byCount({ buckets }: ValueTally<string | null>): [string | null, Bucket][] {
+function byCount<B extends Bucket>({ buckets }: ValueTally<string | null, B>): [string | null, B][] {
   return [...buckets].toSorted(
     ([a, one], [b, other]) =>
       Number(a === OTHERS) - Number(b === OTHERS) ||
@@ -146,18 +131,41 @@ export function mergeInto(bucket: Bucket, { count, first, last }: Bucket): void 
   if (last > bucket.last) bucket.last = last;
 }
 
-/** Counts entries by one of their members. Only the first `most` values are counted separately, so that memory is bounded. */
-export class ValueTally<K> {
-  readonly buckets = new Map<K | typeof OTHERS, Bucket>();
-  readonly #most: number;
+/** The entries of one actor. */
+export interface ActorBucket extends Bucket {
+  /** The actor's type in its earliest entry with a type, so that the order of additions does not matter. */
+  type: string | null;
+  /** The time of that entry. */
+  typeAt: number;
+}
 
-  constructor(most: number) {
+export function emptyActor(): ActorBucket {
+  return { ...emptyBucket(), type: null, typeAt: Infinity };
+}
+
+/** Notes the type that an entry, whose time is `at`, gives an actor. */
+export function noteType(actor: ActorBucket, { actor_type: type }: Log, at: number): void {
+  if (typeof type !== 'string') return;
+  const isFirst = actor.type === null || at < actor.typeAt || (at === actor.typeAt && type < actor.type);
+  if (isFirst) Object.assign(actor, { type, typeAt: at });
+}
+
+/** Counts entries by one of their members. Only the first `most` values are counted separately, so that memory is bounded. */
+export class ValueTally<K, B extends Bucket> {
+  readonly buckets = new Map<K | typeof OTHERS, B>();
+  readonly #most: number;
+  readonly #empty: () => B;
+
+  /** `empty` makes the bucket of a value without entries. */
+  constructor(most: number, empty: () => B) {
     this.#most = most;
+    this.#empty = empty;
   }
 
-  add(value: K, added: Bucket): Bucket {
+  /** Adds entries with a value. Returns the bucket that they were counted in. */
+  add(value: K, added: Bucket): B {
     const key = this.buckets.has(value) || this.buckets.size < this.#most ? value : OTHERS;
-    const bucket = this.buckets.get(key) ?? emptyBucket();
+    const bucket = this.buckets.get(key) ?? this.#empty();
     this.buckets.set(key, bucket);
     mergeInto(bucket, added);
     return bucket;
@@ -169,8 +177,6 @@ export class ValueTally<K> {
 }
 
 export type Interval = Readonly<Record<'since' | 'until', number>>;
-
-export const HOUR_MS = 3_600_000;
 
 function hourOf(at: number): number {
   return Math.floor(at / HOUR_MS) * HOUR_MS;

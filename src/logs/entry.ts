@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import { sourceOf } from '../base/json/source.ts';
 import { parseTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';
-import { isLossy, logFromLine, logText } from '../client/api/logs.ts';
+import { damagedBytes, isLossy, logFromLine, logText } from '../client/api/logs.ts';
+import { DAY_MS } from '../schema/durations.ts';
 import type { Log } from '../schema/log.ts';
 
 /** The default retention of the service, in milliseconds. */
-export const DEFAULT_RETENTION_MS = 86_400_000;
+export const DEFAULT_RETENTION_MS = DAY_MS;
 /** The default overlap in milliseconds: how late an entry may arrive. */
 export const DEFAULT_OVERLAP_MS = 120_000;
 
@@ -44,7 +45,10 @@ let digest: typeof hash | undefined;
 /** Returns 132 bits of SHA-256 over the entry with sorted members. Checkpoints and archives store these, so they must not change. */
 function fingerprint(log: Log): string {
   digest ??= hash;
-  return digest('sha256', isLossy(log) ? logText(log) : sortedText(log), 'base64url').slice(0, 22);
+  return digest('sha256', isLossy(log) ? (damagedBytes(log) ?? logText(log)) : sortedText(log), 'base64url').slice(
+    0,
+    22,
+  );
 }
 
 function sortedText(log: Log): string {
@@ -171,7 +175,8 @@ export class Tally {
   }
 
   add(entry: Entry): void {
-    this.#put(sourceOf(entry.log)?.text ?? lineOf(entry), entry.at, 1);
+    const source = sourceOf(entry.log);
+    this.#put(source === undefined || source.bytes ? lineOf(entry) : source.text, entry.at, 1);
   }
 
   /** Returns the number of entries of one second. */

@@ -4,12 +4,14 @@ import type { ListProgress } from '../cli/app/print.ts';
 import { countText } from '../cli/output/time.ts';
 import type { Log } from '../schema/log.ts';
 import type { EntryFilter } from './entry-filter.ts';
-import { mayBeBeginning } from './near-ids.ts';
 import type { EntryInput, EntityInput } from './options.ts';
+import { isBeginning, mayBeBeginning } from './requested-entity.ts';
 
 /** Returns the names of the typed filters that svc applies itself. */
-export function clientFilters(input: EntryInput): string[] {
-  return [...new Set(clientFilterWords(input).flatMap((word) => /^--[a-z-]+/.exec(word) ?? []))];
+export function clientFilters(input: EntryInput & Pick<EntityInput, 'entityId'>): string[] {
+  const ofEntity = input.entityId !== undefined && isBeginning(input.entityId) ? ['--entity-id'] : [];
+  const words = [...ofEntity, ...clientFilterWords(input)];
+  return [...new Set(words.flatMap((word) => /^--[a-z-]+/.exec(word) ?? []))];
 }
 
 /** Returns all filters as words of a command line. */
@@ -33,12 +35,9 @@ function clientFilterWords(input: EntryInput): string[] {
 }
 
 /** Whether an entry is about the requested entity. Used for archives, where no service applies this filter. */
-export function isAbout(log: Log, { entityType, entityId, near }: EntryFilter): boolean {
-  near.see(log.entity_id);
-  return (
-    (entityType === undefined || log.entity_type === entityType) &&
-    (entityId === undefined || log.entity_id === entityId || formsOf(entityId).includes(log.entity_id ?? ''))
-  );
+export function isAbout(log: Log, { entityType, entity }: EntryFilter): boolean {
+  entity.see(log.entity_id);
+  return (entityType === undefined || log.entity_type === entityType) && entity.accepts(log.entity_id);
 }
 
 /** Returns an id as typed, in lower case and in upper case. A service may accept any form, but writes only one. */
@@ -77,12 +76,13 @@ function wholeIds({ entityId, actors }: EntryFilter): [entity: readonly string[]
 }
 
 export function matches(log: Log, input: EntryFilter): boolean {
-  const { entityId, entityType, actors, near } = input;
-  near.see(log.entity_id);
+  const { entityId, entityType, actors, entity, words } = input;
+  entity.see(log.entity_id);
+  words.see(log);
   // The API documents the filter by id only together with a type. A service may ignore an id alone, so svc checks it.
-  const isIdOnly = entityId !== undefined && entityType === undefined;
+  const isChecked = entityId !== undefined && (entityType === undefined || isBeginning(entityId));
   return (
-    (!isIdOnly || log.entity_id?.toLowerCase() === entityId.toLowerCase()) &&
+    (!isChecked || entity.accepts(log.entity_id)) &&
     isOneOf(log.operation, input.operation) &&
     (actors.length === 0 || actors.some((actor) => actor.matches(log.actor_id))) &&
     isOneOf(log.actor_type, input.actorType) &&
@@ -92,10 +92,15 @@ export function matches(log: Log, input: EntryFilter): boolean {
   );
 }
 
+/** Whether an entry is about somebody who read the logs, as every command about logs does. */
+export function isReadOfLogs({ operation, entity_type: type }: Log): boolean {
+  return operation === 'read' && (type === 'log' || type === 'logs');
+}
+
 /** Reports how many of the entries read match the filters that svc applies. */
 export function reportFiltered(
   { notices }: Context,
-  input: EntryInput,
+  input: EntryInput & Pick<EntityInput, 'entityId'>,
   { shown, read }: Pick<ListProgress, 'shown' | 'read'>,
   range = '',
 ): void {

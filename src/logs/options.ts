@@ -1,10 +1,13 @@
 import { SvcError } from '../base/errors.ts';
 import type { Context, PreviewRequest } from '../cli/app/command.ts';
+import { option } from '../cli/app/hint.ts';
 import { flag, type Input, type Parameter, repeated, suggesting, value } from '../cli/app/parameter.ts';
 import { formatOf } from '../cli/app/print.ts';
-import { moment, pattern, positiveDuration, text } from '../cli/app/value-parsers.ts';
+import { moment } from '../cli/app/moment.ts';
+import { pattern, positiveDuration, text } from '../cli/app/value-parsers.ts';
 import type { LogFilter } from '../client/api/logs.ts';
 import type { PageOptions } from '../client/api/pages.ts';
+import { isBeginning } from './requested-entity.ts';
 
 /** The filters that the service applies. */
 export const ENTITY_PARAMETERS = {
@@ -16,7 +19,7 @@ export const ENTITY_PARAMETERS = {
 } as const;
 
 export const INTERVAL_PARAMETERS = {
-  since: value('--since <time>', 'only entries since: 2h, today, 2026-01-31', moment),
+  since: value('--since <time>', 'only entries since: 2h, 10:00, 2026-01-31', moment),
   until: value('--until <time>', 'only entries before this time', moment),
 } as const;
 
@@ -68,8 +71,20 @@ export type EntryInput = Input<typeof ENTRY_PARAMETERS>;
 export type EntityInput = Input<typeof ENTITY_PARAMETERS>;
 export type IntervalInput = Input<typeof INTERVAL_PARAMETERS>;
 
+/** Returns the filters for the service, which takes only a whole id; svc applies the beginning of one. */
 export function entityFilter({ entityType, entityId }: EntityInput): EntityInput {
-  return { entityType, entityId };
+  return { entityType, entityId: entityId !== undefined && isBeginning(entityId) ? undefined : entityId };
+}
+
+/** Returns the options about entries that the service may no longer have, as words of a command line. */
+export function retentionWords({ retention, strict }: RetentionInput): string[] {
+  return [...option('--retention', durationText(retention)), ...(strict ? ['--strict'] : [])];
+}
+
+/** Returns a duration in milliseconds as an option takes it. */
+export function durationText(ms: number | undefined): string | undefined {
+  if (ms === undefined) return undefined;
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }
 
 /** Resolves the typed interval to epoch milliseconds. @throws SvcError `usage` if it is empty */

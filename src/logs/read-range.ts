@@ -41,7 +41,7 @@ export interface Found {
 }
 
 export interface ReadOptions {
-  /** The most pages; reading gives up when there are more. */
+  /** The most pages with entries; reading gives up when there are more. */
   readonly maxPages?: number | undefined;
   /** Stops further page requests when it aborts. */
   readonly stop?: AbortSignal | undefined;
@@ -71,18 +71,20 @@ export async function readOnce(
 ): Promise<Found> {
   for (let restart = 0; ; restart += 1) {
     const pages: Entry[][] = [];
+    let filled = 0;
     try {
       for await (const page of source.pages(range, size)) {
         pages.push(page.items.map(entryOf).filter((entry) => isIn(range, entry)));
         stop?.throwIfAborted();
-        if (pages.length >= maxPages && page.next !== undefined) throw new TooManyPages();
+        if (page.items.length > 0) filled += 1;
+        if (filled >= maxPages && page.next !== undefined) throw new TooManyPages();
       }
       return { entries: pages.flat(), pages: pages.length, uncertain: uncertainEntries(pages) };
     } catch (error) {
       if (!isExpiredCursor(error, pages.length)) throw error;
       if (restart < MAX_RESTARTS) continue;
       const words = 'the cursor expired each time before the last page was read';
-      const failure = new SvcError('truncated', words, { cause: error });
+      const failure = error.with({ code: 'truncated', message: words, hint: undefined, next: undefined });
       return readHalves(range, failure, (half) => readOnce(source, half, { size, maxPages, stop }));
     }
   }

@@ -1,8 +1,7 @@
 import type { Context } from '../cli/app/command.ts';
 import { cleanText, wrapWords } from '../cli/output/text.ts';
-import { formatDuration, formatTime, isoTime } from '../cli/output/time.ts';
+import { formatDuration, formatTime, isoTime, utcTime } from '../cli/output/time.ts';
 import { MARKS, type Tone } from '../cli/output/view.ts';
-import type { DroppedMonth } from './archive/record.ts';
 import type { TimeRange } from './entry.ts';
 
 /** A line of a summary: a sentence, optionally with a tone that colors it as good or bad. */
@@ -23,6 +22,11 @@ export function gapSentence(context: Context, gap: TimeRange): Sentence {
   return ['warn', `gap, entries may be missing: ${rangeText(context, gap)}`];
 }
 
+/** Returns a warning about a gap, with times that do not depend on the settings. */
+export function gapText({ from, to }: TimeRange): string {
+  return `entries may be missing from ${utcTime(from)} to ${utcTime(to)}`;
+}
+
 /** Returns a time range in words, with its length. */
 export function rangeText(context: Context, { from, to }: TimeRange): string {
   return `${shownTime(context, from)} to ${shownTime(context, to)} (${formatDuration(to - from)})`;
@@ -30,15 +34,4 @@ export function rangeText(context: Context, { from, to }: TimeRange): string {
 
 export function shownTime({ settings, out, clock }: Pick<Context, 'settings' | 'out' | 'clock'>, at: number): string {
   return formatTime(isoTime(at), settings.time.value ?? (out.isTerminal ? 'local' : 'utc'), clock.now());
-}
-
-/** Sums the counts of dropped months. */
-export function sumOfMonths(months: readonly DroppedMonth[]): Record<'segments' | 'entries' | 'bytes', number> {
-  const sum = { segments: 0, entries: 0, bytes: 0 };
-  for (const { segments, entries, bytes } of months) {
-    sum.segments += segments;
-    sum.entries += entries;
-    sum.bytes += bytes;
-  }
-  return sum;
 }

@@ -1,12 +1,14 @@
+import { statSync } from 'node:fs';
 import { readProblem, SvcError, systemCodeOf } from '../base/errors.ts';
 import { makeDirectory } from '../base/files/directory.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import type { Context } from '../cli/app/command.ts';
 import { sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
-import { choice, flag, type Input, repeated, suggesting, value } from '../cli/app/parameter.ts';
-import { resolvePath } from '../cli/app/typed-path.ts';
+import { choice, flag, type Input, reading, repeated, suggesting, value } from '../cli/app/parameter.ts';
+import { resolvePath } from '../cli/app/files/typed-path.ts';
 import { hostName, integer, positiveDuration, text, type ValueParser } from '../cli/app/value-parsers.ts';
-import type { Feature, Interceptor, RunningSandbox } from '../emulator/options.ts';
+import type { Feature, Interceptor } from '../emulator/options.ts';
+import type { RunningSandbox } from '../emulator/running-sandbox.ts';
 import type { TenantType } from '../schema/tenant.ts';
 
 const tenantTypes: ValueParser<readonly TenantType[]> = (typed) => {
@@ -35,14 +37,16 @@ export const SERVER_PARAMETERS = {
     value('--tenants <types>', 'its tenants, such as test,production (default test)', tenantTypes),
   ),
   merchantId: repeated('--merchant-id <id>', 'a merchant id of a production tenant', text),
+  acceptTokens: flag('--accept-tokens', 'each UUID is a card, and its result invented'),
   without: suggesting(
     () => [
       ['3ds', '3-D Secure'],
       ['account-updater', 'Account Updater jobs'],
     ],
-    repeated('--without <feature>', 'a feature to leave out: 3ds or account-updater', feature),
+    repeated('--without <feature>', 'leave out 3ds or account-updater', feature),
   ),
   order: choice('--order <order>', 'order of its logs (default desc)', ['desc', 'asc']),
+  cursors: choice('--cursors <use>', 'strict: only with the same filters and size (default any)', ['any', 'strict']),
   processing: value('--processing <duration>', 'how long a job takes after its upload (default 2s)', positiveDuration),
   allowHost: repeated('--allow-host <name>', 'another host name, such as that of a container', hostName),
   limits: choice('--limits <when>', 'enforce rate limits (default off)', ['on', 'off']),
@@ -50,7 +54,7 @@ export const SERVER_PARAMETERS = {
   webhook: repeated('--webhook <url>', 'send events to this loopback address', text),
   webhookDuplicates: flag('--webhook-duplicates', 'deliver each event twice'),
   fault: repeated('--fault <fault>', "make requests fail: 'svc help faults'", text),
-  scenario: value('--scenario <file>', "file with one fault per line (see 'svc help faults')", text),
+  scenario: reading(value('--scenario <file>', "file with one fault per line (see 'svc help faults')", text)),
   outcome: suggesting(
     async () => (await import('../schema/three-ds/outcome-words.ts')).outcomeExamples(),
     repeated('--outcome <outcome>', "decide 3DS: 'svc help outcomes'", text),
@@ -61,7 +65,20 @@ type ServerInput = Input<typeof SERVER_PARAMETERS>;
 
 /** Returns the given state directory, or that of `--sandbox`. */
 export function directoryFrom(context: Context, given: string | undefined): string {
-  return given === undefined ? sandboxDirectory(context) : resolvePath(context, given);
+  const directory = given === undefined ? sandboxDirectory(context) : resolvePath(context, given);
+  if (!isTaken(directory)) return directory;
+  throw new SvcError('local', `the state of a sandbox cannot be kept at ${directory}: a file is there`, {
+    hint: 'Name a directory with --directory; it is created where there is none.',
+  });
+}
+
+/** Whether a file is where a directory should be, or on the way there. */
+function isTaken(directory: string): boolean {
+  try {
+    return !statSync(directory).isDirectory();
+  } catch (error) {
+    return systemCodeOf(error) === 'ENOTDIR';
+  }
 }
 
 /** Starts a sandbox that ends with the command. Throws `usage` for malformed faults and webhook addresses. */
@@ -95,8 +112,10 @@ export async function openServer(
       intercept,
       outcomes,
       merchants: input.merchantId,
+      acceptTokens: input.acceptTokens,
       without: input.without,
       order: input.order,
+      cursors: input.cursors,
     });
     context.onClose(() => sandbox.close());
     return sandbox;

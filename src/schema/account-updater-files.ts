@@ -1,3 +1,5 @@
+import { HOUR_MS } from './durations.ts';
+
 // Facts of jobs and their two CSV files. Free of zod, so that an offline check loads nothing for them.
 
 /** Columns of a request file, in order. Only `token` needs a value. */
@@ -17,7 +19,7 @@ export const RESULT_COLUMNS = [
 export const JOB_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 
 /** How long a job waits for its request file before it is removed, in milliseconds. */
-export const UPLOAD_LIFE_MS = 60 * 60 * 1000;
+export const UPLOAD_LIFE_MS = HOUR_MS;
 
 /** The largest request file, in bytes. The interface says 30 MB; read as the smaller of the two meanings. */
 export const MAX_REQUEST_FILE_BYTES = 30_000_000;
@@ -27,6 +29,9 @@ export const MAX_REQUEST_FILE_ROWS = 300_000;
 
 /** The merchant id that a test tenant takes beside an empty one. */
 export const SANDBOX_MERCHANT_ID = 'SANDBOX';
+
+/** What the new tokens of a rehearsal begin with. No card has such a token. */
+export const REHEARSAL_PREFIX = 'rehearsal-';
 
 /** Known result codes. A result file may carry others. */
 export const RESULT_CODES = [

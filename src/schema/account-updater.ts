@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { JOB_STATUSES } from './account-updater-files.ts';
-import { cursorPageSchema, text } from './response.ts';
+import { cursorPageSchema, decisiveText, otherwise, shown, text } from './response.ts';
 
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
@@ -10,19 +10,36 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
  */
 export const accountUpdaterJobSchema = z.looseObject({
   id: z.string(),
-  tenant_id: text,
+  tenant_id: decisiveText,
   status: z.string(),
+  created_by: text,
+  created_at: decisiveText,
+  expires_at: decisiveText,
+  upload_url: decisiveText,
+  errors: shown(z.array(z.string())),
+  download_url: decisiveText,
+});
+export type AccountUpdaterJob = z.infer<typeof accountUpdaterJobSchema>;
+
+/** Response of GET /account-updater/jobs as documented, newest job first. */
+export const accountUpdaterJobPageSchema = cursorPageSchema(accountUpdaterJobSchema);
+
+/** A job in a list. Another system may own it, so that no member is required: what is missing is unknown. */
+const listedJobSchema = z.looseObject({
+  id: text,
+  tenant_id: text,
+  status: text,
   created_by: text,
   created_at: text,
   expires_at: text,
   upload_url: text,
-  errors: z.nullish(z.array(z.string())),
+  errors: shown(z.array(z.string())),
   download_url: text,
 });
-export type AccountUpdaterJob = z.infer<typeof accountUpdaterJobSchema>;
+export type ListedJob = z.infer<typeof listedJobSchema>;
 
-/** Response of GET /account-updater/jobs, newest job first. */
-export const accountUpdaterJobPageSchema = cursorPageSchema(accountUpdaterJobSchema);
+/** The page that a list is read in: an item that is no object stops nobody, and has no known member. */
+export const listedJobPageSchema = cursorPageSchema(otherwise(listedJobSchema, () => ({})));
 
 /** The event type that the interface names. */
 const JOB_COMPLETED = 'account-updater.job.completed';

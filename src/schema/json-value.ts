@@ -8,7 +8,7 @@ export function objectOrUndefined(value: unknown): Readonly<Record<string, unkno
   return isObject(value) ? value : undefined;
 }
 
-/** The value of a JSON text; undefined for any other text. */
+/** The value of a JSON text; undefined for any other text. For what need not be shown again as it was sent. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { cursorPageSchema, text } from './response.ts';
+import { cursorPageSchema, otherwise, text } from './response.ts';
 
 /** Operations that logs are known to carry; a log may carry others. */
 export const LOG_OPERATIONS = ['create', 'update', 'read', 'delete'] as const;
@@ -26,8 +26,8 @@ export type LogPage = z.infer<typeof logPageSchema>;
 export const looseLogPageSchema = cursorPageSchema(z.unknown());
 
 /** A type of entity in logs. `value` occurs as `entity_type` of a log. */
-export const entityTypeSchema = z.looseObject({ display_name: text, value: z.string() });
+export const entityTypeSchema = z.looseObject({ display_name: text, value: text });
 export type EntityType = z.infer<typeof entityTypeSchema>;
 
 /** Response of GET /logs/entity-types. */
-export const entityTypeListSchema = z.array(entityTypeSchema);
+export const entityTypeListSchema = z.array(otherwise(entityTypeSchema, () => ({})));

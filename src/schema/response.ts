@@ -1,10 +1,22 @@
 import * as z from 'zod/mini';
+import { catch as otherwise } from 'zod/mini';
+
+/** Gives a value of another shape another meaning, so that it stops nobody. */
+export { otherwise };
 
 // Without a locale every message of zod is "Invalid input".
 z.config(z.locales.en());
 
-/** Text that may be missing. */
-export const text = z.nullish(z.string());
+/** A member that no decision reads, and may be missing. A value of another type counts as missing, and costs nothing else. */
+export function shown<S extends z.ZodMiniType>(shape: S) {
+  return otherwise(z.nullish(shape), undefined);
+}
+
+/** Text that no decision reads. */
+export const text = shown(z.string());
+
+/** Text that may be missing, and must be text because a decision reads it. */
+export const decisiveText = z.nullish(z.string());
 
 export const DEFAULT_PAGE_SIZE = 20;
 
@@ -13,7 +25,7 @@ export const MAX_PAGE_SIZE = 100;
 /** A page of a cursor-paginated list (logs, Account Updater jobs). At the end `next` is null, empty or absent. */
 export function cursorPageSchema<Item extends z.ZodMiniType>(item: Item) {
   return z.looseObject({
-    pagination: z.nullish(z.looseObject({ next: text, page_size: z.nullish(z.number()) })),
+    pagination: z.nullish(z.looseObject({ next: decisiveText, page_size: shown(z.number()) })),
     data: z.array(item),
   });
 }
@@ -23,10 +35,10 @@ export function offsetPageSchema<Item extends z.ZodMiniType>(item: Item) {
   return z.looseObject({
     pagination: z.nullish(
       z.looseObject({
-        total_items: z.nullish(z.number()),
-        page_number: z.nullish(z.number()),
-        page_size: z.nullish(z.number()),
-        total_pages: z.nullish(z.number()),
+        total_items: shown(z.number()),
+        page_number: shown(z.number()),
+        page_size: shown(z.number()),
+        total_pages: shown(z.number()),
       }),
     ),
     data: z.array(item),
@@ -40,9 +52,9 @@ export type CursorPage<Item> = z.output<ReturnType<typeof cursorPageSchema<z.Zod
 export const problemSchema = z.looseObject({
   title: text,
   detail: text,
-  status: z.nullish(z.number()),
+  status: shown(z.number()),
   /** Messages by field. */
-  errors: z.nullish(z.record(z.string(), z.array(z.string()))),
+  errors: shown(z.record(z.string(), z.array(z.string()))),
 });
 
 /** Any shape of this folder, for tables that name the shape of a body. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { text } from './response.ts';
+import { shown, text } from './response.ts';
 
 /** The two types of key: `management` for logs and the tenant, `private` for 3DS and the Account Updater. */
 export type KeyType = 'management' | 'private';
@@ -16,7 +16,7 @@ export const BOOLEAN_TENANT_SETTINGS = ['fingerprint_tokens', 'disable_ephemeral
 export const DEDUPLICATION_BEHAVIORS = ['update_existing', 'read_existing'] as const;
 
 // The interface promises strings; a service that returns real booleans must not stop a read.
-const settingValue = z.nullish(z.union([z.string(), z.boolean()]));
+const settingValue = shown(z.union([z.string(), z.boolean()]));
 
 /** A tenant's settings as returned. Unknown settings are kept. */
 const tenantSettingsSchema = z.looseObject({
@@ -30,9 +30,9 @@ const tenantSettingsSchema = z.looseObject({
 export const tenantSchema = z.looseObject({
   id: z.string(),
   owner_id: text,
-  type: z.string(),
-  name: z.string(),
-  settings: z.nullish(tenantSettingsSchema),
+  type: text,
+  name: text,
+  settings: shown(tenantSettingsSchema),
   created_by: text,
   created_at: text,
   modified_by: text,
@@ -64,16 +64,24 @@ export interface TenantBody {
   readonly settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
-const tokenTypeMetricsSchema = z.looseObject({ count: z.number(), last_created_at: text });
+const tokenTypeMetricsSchema = z.looseObject({ count: shown(z.number()), last_created_at: text });
 
-/** Response of GET /tenants/self/reports/usage. `metrics_by_type` is keyed by token type. */
+/**
+ * Response of GET /tenants/self/reports/usage. `metrics_by_type` is keyed by token type. `token_report` is all of the
+ * report, so that a response without it is none.
+ */
 export const usageReportSchema = z.looseObject({
   token_report: z.looseObject({
-    metrics_by_type: z.nullish(z.record(z.string(), tokenTypeMetricsSchema)),
-    included_monthly_active_tokens: z.nullish(z.number()),
-    monthly_active_tokens: z.nullish(z.number()),
+    metrics_by_type: shown(z.record(z.string(), shown(tokenTypeMetricsSchema))),
+    included_monthly_active_tokens: shown(z.number()),
+    monthly_active_tokens: shown(z.number()),
   }),
 });
 export type UsageReport = z.infer<typeof usageReportSchema>;
 
-export type TenantFacts = Pick<Tenant, 'id' | 'name' | 'type'>;
+/** What messages say of a tenant. */
+export interface TenantFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+}

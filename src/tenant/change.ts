@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../base/errors.ts';
+import { exactMembers } from '../base/json/exact.ts';
 import { containsCardNumber } from '../base/security/card-number.ts';
-import { nearest, typedWord } from '../base/security/typed-word.ts';
-import { isObject } from '../schema/json-value.ts';
+import { didYouMean } from '../base/security/typed-word.ts';
+import { isObject } from '../cli/output/view.ts';
 import {
   BOOLEAN_TENANT_SETTINGS,
   DEDUPLICATION_BEHAVIORS,
@@ -10,6 +11,15 @@ import {
   type Tenant,
   type TenantBody,
 } from '../schema/tenant.ts';
+import {
+  fileDiffers,
+  fileIsOld,
+  fileOfAnother,
+  refusedValue,
+  unknownMember,
+  unknownSetting,
+  unreadableMember,
+} from './tenant-errors.ts';
 
 export interface TenantChange {
   readonly name: string | undefined;
@@ -29,9 +39,17 @@ export interface FieldDifference {
   readonly after: unknown;
 }
 
-/** Makes a body that changes nothing. Settings that are read as booleans are sent as text. */
-export function bodyOf({ name, settings }: Pick<Tenant, 'name' | 'settings'>): TenantBody {
-  const present = Object.entries(settings ?? {})
+/** The members of a tenant that can be changed, of whatever type the service sent. */
+interface Changeable {
+  readonly name: unknown;
+  readonly settings?: unknown;
+}
+
+/** Returns what can be changed of a tenant, as the service sent it. Settings that are read as booleans become text. */
+export function bodyOf(tenant: Tenant): Changeable {
+  const { name, settings } = exactMembers(tenant);
+  if (!isObject(settings)) return settings === undefined || settings === null ? { name } : { name, settings };
+  const present = Object.entries(settings)
     .filter(([, value]) => value !== undefined && value !== null)
     .map(([key, value]) => [key, typeof value === 'boolean' ? String(value) : value]);
   return present.length === 0 ? { name } : { name, settings: Object.fromEntries(present) };
@@ -41,13 +59,18 @@ export function bodyOf({ name, settings }: Pick<Tenant, 'name' | 'settings'>): T
  * Merges a change into the tenant. Settings that it does not name are kept, known or not. Unknown settings are added if
  * allowed.
  * @throws SvcError `usage` for a setting that the tenant does not know; `config` for a file about another tenant,
- * `refused_input` for one that says otherwise of what cannot be changed, `conflict` for one of an earlier state
+ * `refused_input` for one that says otherwise of what cannot be changed, `conflict` for one of an earlier state;
+ * `bad_response` for a tenant whose name or settings cannot be kept
  */
 export function merged(tenant: Tenant, change: TenantChange, allowUnknown: boolean): TenantBody {
   checkMembers(tenant, change);
   checkReadOnly(tenant, change);
   checkSettingNames(change, Object.keys(tenant.settings ?? {}), allowUnknown);
-  return mergedBody(tenant, change);
+  const { name, settings } = mergedBody(tenant, change);
+  if (typeof name !== 'string') throw unreadableMember('name', 'Give it with --name.');
+  if (settings === undefined) return { name };
+  if (!isObject(settings)) throw unreadableMember('settings', 'Report this to the service.');
+  return { name, settings };
 }
 
 /**
@@ -62,15 +85,16 @@ export function drift(tenant: Tenant, change: TenantChange): FieldDifference[] {
   return [...facts, ...differences(bodyOf(tenant), mergedBody(tenant, change))];
 }
 
-function mergedBody(tenant: Tenant, change: TenantChange): TenantBody {
+function mergedBody(tenant: Tenant, change: TenantChange): Changeable {
   const current = bodyOf(tenant);
-  const settings = { ...current.settings, ...Object.fromEntries(change.settings) };
   const name = change.name ?? current.name;
+  if (current.settings !== undefined && !isObject(current.settings)) return { name, settings: current.settings };
+  const settings = { ...current.settings, ...Object.fromEntries(change.settings) };
   return Object.keys(settings).length === 0 ? { name } : { name, settings };
 }
 
 /** Finds the fields in which two tenants or bodies differ, setting by setting, regardless of order. */
-export function differences(before: TenantBody | Tenant, after: TenantBody | Tenant): FieldDifference[] {
+export function differences(before: Changeable | Tenant, after: Changeable | Tenant): FieldDifference[] {
   const had = fieldsOf(before);
   const has = fieldsOf(after);
   return [...new Set([...had.keys(), ...has.keys()])]
@@ -78,7 +102,10 @@ export function differences(before: TenantBody | Tenant, after: TenantBody | Ten
     .filter((field) => !isDeepStrictEqual(field.before, field.after));
 }
 
-function fieldsOf({ settings, ...rest }: TenantBody | Tenant): Map<string, unknown> {
+function fieldsOf(tenant: Changeable | Tenant): Map<string, unknown> {
+  const { settings, ...rest } = exactMembers(tenant);
+  if (settings !== undefined && settings !== null && !isObject(settings))
+    return new Map(Object.entries({ ...rest, settings }));
   const each = Object.entries(settings ?? {});
   return new Map([
     ...Object.entries(rest),
@@ -89,7 +116,8 @@ function fieldsOf({ settings, ...rest }: TenantBody | Tenant): Map<string, unkno
 /** Reads a change from a file with a tenant or a part of one. Throws `refused_input` for anything else. */
 export function changeFromFile({ value, lineOf }: { value: unknown; lineOf: LineOf }): TenantChange {
   const { name, settings, ...expected } = objectIn(value, 'the file');
-  if (name !== undefined && typeof name !== 'string') throw refused(`name must be a string${inLine(lineOf(['name']))}`);
+  if (name !== undefined && typeof name !== 'string')
+    throw refusedValue(`name must be a string${inLine(lineOf(['name']))}`);
   return {
     name: name === undefined ? undefined : asInput(() => checkTenantName(name)),
     settings: new Map(
@@ -110,18 +138,14 @@ function settingIn([name, value]: [string, unknown], line: number | undefined): 
   // The service may send settings without a value, which stay.
   if (value === null) return [];
   if (typeof value !== 'string' && typeof value !== 'boolean')
-    throw refused(`settings.${name} must be a string, true or false${inLine(line)}`);
+    throw refusedValue(`settings.${name} must be a string, true or false${inLine(line)}`);
   asInput(() => checkSettingValue(name, String(value)), line);
   return [[name, String(value)]];
 }
 
 function objectIn(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (isObject(value)) return value;
-  throw refused(`${what} must be an object`);
-}
-
-function refused(message: string, hint = 'Fix the file and run the command again.'): SvcError {
-  return new SvcError('refused_input', `${message}; nothing was sent`, { hint });
+  throw refusedValue(`${what} must be an object`);
 }
 
 /** Turns a usage error into refused input, for values from a file. */
@@ -129,7 +153,9 @@ function asInput<T>(check: () => T, line?: number): T {
   try {
     return check();
   } catch (error) {
-    throw error instanceof SvcError ? refused(error.message + inLine(line), error.hint) : error;
+    if (!(error instanceof SvcError)) throw error;
+    const { code, message, hint } = refusedValue(error.message + inLine(line), error.hint);
+    throw error.with({ code, message, hint });
   }
 }
 
@@ -160,12 +186,11 @@ export function checkSettingValue(name: string, value: string): void {
   const values = KNOWN.get(name);
   if (values === undefined) {
     if (!containsCardNumber(name, 'cell') && !containsCardNumber(value, 'cell')) return;
-    throw refused('a setting contains what looks like a card number', 'Leave card data out of settings.');
+    throw refusedValue('a setting contains what looks like a card number', 'Leave card data out of settings.');
   }
   if (values.includes(value)) return;
-  const meant = nearest(value, values);
   throw new SvcError('usage', `the setting ${name} must be ${values.join(' or ')}`, {
-    hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
+    hint: didYouMean(value, values),
   });
 }
 
@@ -183,30 +208,18 @@ function checkSettingNames({ settings, lineOf }: TenantChange, onTenant: readonl
   if (name === undefined) return;
   const all = [...new Set([...KNOWN.keys(), ...onTenant])];
   const where = inLine(lineOf?.(['settings', name]));
-  throw new SvcError('usage', `unknown setting ${typedWord(name, all)}${where}; nothing was sent`, {
-    hint: `${didYouMean(name, all)}The tenant knows: ${all.join(', ')}.`,
-  });
+  throw unknownSetting(name, all, where);
 }
 
 /** Members of a tenant that only the service sets. */
 const READ_ONLY = ['id', 'owner_id', 'type', 'created_by', 'created_at', 'modified_by', 'modified_at'];
-const CHANGEABLE = 'Only name and settings can be changed.';
 
 /** Checks that a file is about this tenant, and names no members that a tenant does not have. */
 function checkMembers(tenant: Tenant, { expected, lineOf }: TenantChange): void {
   const known = [...Object.keys(tenant), ...READ_ONLY];
   const unknown = [...expected.keys()].find((key) => !known.includes(key));
-  if (unknown !== undefined) {
-    const what = `${typedWord(unknown, known)} in the file${inLine(lineOf?.([unknown]))}`;
-    throw new SvcError('refused_input', `${what} is not a member of the tenant; nothing was changed`, {
-      hint: didYouMean(unknown, ['name', 'settings', ...known]) + CHANGEABLE,
-    });
-  }
-  if (!expected.has('id') || expected.get('id') === tenant.id) return;
-  throw new SvcError('config', 'the file is about another tenant; nothing was changed', {
-    hint: 'Check the profile and the file: the key decides which tenant it is.',
-    facts: { tenant: tenant.id },
-  });
+  if (unknown !== undefined) throw unknownMember(unknown, known, inLine(lineOf?.([unknown])));
+  if (expected.has('id') && expected.get('id') !== tenant.id) throw fileOfAnother(tenant.id);
 }
 
 /** Checks members that cannot be changed: a file may contain them only with the tenant's values. */
@@ -214,23 +227,12 @@ function checkReadOnly(tenant: Tenant, change: TenantChange): void {
   const names = differingFacts(tenant, change).map(({ path }) => path);
   if (names.length === 0) return;
   const differing = names.join(', ');
-  if (names.every((key) => key.startsWith('modified_')))
-    throw new SvcError('conflict', `the tenant changed since the file was made from it (${differing})`, {
-      hint: 'Make the file again from the present tenant, or leave these members out of it.',
-    });
-  throw new SvcError('refused_input', `the file differs in what cannot be changed: ${differing}; nothing was changed`, {
-    hint: `Check the profile and the file. ${CHANGEABLE}`,
-  });
+  throw names.every((key) => key.startsWith('modified_')) ? fileIsOld(differing) : fileDiffers(differing);
 }
 
 function differingFacts(tenant: Tenant, { expected }: TenantChange): FieldDifference[] {
-  const present = new Map<string, unknown>(Object.entries(tenant));
+  const present = new Map<string, unknown>(Object.entries(exactMembers(tenant)));
   return [...expected]
     .map(([path, after]) => ({ path, before: present.get(path), after }))
     .filter(({ before, after }) => !isDeepStrictEqual(before ?? null, after ?? null));
-}
-
-function didYouMean(word: string, known: readonly string[]): string {
-  const meant = nearest(word, known);
-  return meant === undefined ? '' : `Did you mean "${meant}"? `;
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../cli/app/command.ts';
-import { tenantTone } from '../cli/app/tenant-mark.ts';
+import { factsOf, tenantTone } from '../cli/app/tenant-mark.ts';
 import { jsonLine } from '../cli/output/formats.ts';
 import { cleanText } from '../cli/output/text.ts';
 import { fieldPaths, type Palette, type View } from '../cli/output/view.ts';
@@ -22,7 +22,7 @@ export const tenantView: View<Tenant> = {
 
 /** Shows on stderr the tenant and each field that would change: its old value after -, its new one after +. */
 export async function showDifference(context: Context, tenant: Tenant, fields: readonly FieldDifference[]) {
-  await context.reportTenant(tenant);
+  await context.reportTenant(factsOf(tenant));
   if (context.notices.shows('normal')) context.notices.report(fieldsText(fields, context.noticePalette, context.plain));
 }
 

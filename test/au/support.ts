@@ -1,22 +1,30 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkRequestFile } from '../../src/au/request/check-request-file.ts';
 import type { RunEvent } from '../../src/au/run/job.ts';
-import { uploadToJob } from '../../src/au/run/upload.ts';
+import type { RunDirectory } from '../../src/au/run/run-directory.ts';
+import { beginRun } from '../../src/au/send/begin-run.ts';
+import { uploadToJob } from '../../src/au/send/upload.ts';
 import { Client } from '../../src/client/api/client.ts';
 import { fileSource } from '../../src/client/transfer/source.ts';
 import { ACCEPT_SECOND_PUT } from '../../src/emulator/faults/fault.ts';
-import type { Interceptor, RunningSandbox } from '../../src/emulator/options.ts';
-import { startSandbox } from '../../src/emulator/server.ts';
+import type { Interceptor } from '../../src/emulator/options.ts';
+import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
+import { tenantId } from '../../src/emulator/seed/logs.ts';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../support/clock.ts';
+import { startSandbox } from '../support/sandbox.ts';
+import { MemoryLedger } from './ledger/memory-ledger.ts';
+import { HEADER } from './rows.ts';
 
 /** A client and a sandbox that share a clock, a request file, and the events of the client. */
 export interface Bench {
   readonly client: Client;
   readonly clock: FakeClock;
   readonly sandbox: RunningSandbox;
+  readonly ledger: MemoryLedger;
   /** A request file with tokens of the sandbox. */
   readonly file: string;
   readonly events: RunEvent[];
@@ -57,6 +65,7 @@ export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) =
     client,
     clock,
     sandbox,
+    ledger: new MemoryLedger(clock),
     file,
     abort,
     events: [],
@@ -69,6 +78,30 @@ export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) =
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Plans a run of this many parts with one row each. */
+export async function planRun(bench: Bench, parts: number): Promise<RunDirectory> {
+  const { file, clock, sandbox } = bench;
+  const rows = Array.from({ length: parts }, (_, row) => `token-${row},,,\n`);
+  writeFileSync(file, `${HEADER}\n${rows.join('')}`);
+  const limits = { rows: 1, bytes: 30_000_000 };
+  const check = await checkRequestFile((await fileSource(file)).open(), { limits });
+  const copy = bench.path('request-copy.csv');
+  copyFileSync(file, copy);
+  return beginRun(bench.path('runs'), {
+    profile: 'p',
+    baseUrl: sandbox.url,
+    name: 'tokens.csv',
+    path: file,
+    check,
+    submitted: check,
+    copy,
+    cycle: undefined,
+    tenant: tenantId(1),
+    division: undefined,
+    now: clock.now(),
+  });
 }
 
 /** Creates a job, uploads the bench's file to it, and returns its id. */

@@ -30,7 +30,6 @@ const PAGES: Readonly<Record<string, () => Promise<Shown>>> = {
   'the review of a day': () => written(['logs', 'review', 'audit', '--day', '2026-03-01']),
   'the review of access': () => written(['logs', 'access', 'audit', '--since', '1d']),
   'the page of an evidence bundle': () => evidence(),
-  'the words explained': () => written(['explain', 'authentication status reasons']),
   'the challenge for a code': () => challenge(CODE),
   'the challenge after a wrong code': () =>
     challenge(CODE, async (page) => {
@@ -113,6 +112,12 @@ describe.skipIf(CHROMIUM === undefined)('every page in Chromium (skipped where n
       const page = await browser.newPage();
       onTestFinished(() => page.close());
       await show(page);
+      // A table is named by its heading or by a caption, not twice in the same words.
+      const [headings, captions] = await Promise.all(
+        ['h2', 'caption'].map((tag) => page.locator(tag).allTextContents()),
+      );
+      expect(captions?.filter((caption) => headings?.includes(caption))).toEqual([]);
+      expect(await page.locator('table:not([aria-labelledby]):not(:has(caption))').count()).toBe(0);
       await page.evaluate(axe.source);
       for (const { name, width, media, colorScheme } of WAYS) {
         await page.setViewportSize({ width, height: 800 });

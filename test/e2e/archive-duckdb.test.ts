@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
-import { openArchiveStore } from '../../src/logs/archive/store.ts';
+import { openStore } from '../../src/client/store/open-store.ts';
+import { ARCHIVE } from '../../src/logs/archive/records/record.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { buildArchive, filesIn, TENANT } from '../logs/archive/build.ts';
 import { BucketServer } from '../support/bucket-server.ts';
@@ -145,8 +146,12 @@ describe('an archive is queried in place with the SQL in docs', () => {
     onTestFinished(() => bucket.close());
     const env = { ...bucket.environment, SVC_STATE_DIR: path.join(top, '.state') };
     const signal = new AbortController().signal;
-    const process = { home: top, cwd: top, pid: 1, isAlive: () => true, clock: systemClock, signal } as const;
-    const store = await openArchiveStore({ env, platform: 'linux', ...process }, `s3://${BUCKET.name}/audit`);
+    const process = { cwd: top, pid: 1, isAlive: () => true, clock: systemClock, signal } as const;
+    const store = await openStore(
+      { env, bucketWork: () => path.join(top, '.state'), ...process },
+      `s3://${BUCKET.name}/audit`,
+      ARCHIVE,
+    );
     for (const file of filesIn(top).filter((name) => name.endsWith('.jsonl.gz'))) {
       const bytes = fs.readFileSync(path.join(top, file));
       const sha256 = createHash('sha256').update(bytes).digest('hex');

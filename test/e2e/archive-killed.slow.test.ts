@@ -3,19 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
-import type { RunningSandbox } from '../../src/emulator/options.ts';
-import { startSandbox } from '../../src/emulator/server.ts';
-import { DirectoryStore } from '../../src/logs/archive/directory-store.ts';
+import { DirectoryStore } from '../../src/client/store/directory-store.ts';
+import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { findArchive } from '../../src/logs/archive/manifest.ts';
+import { ARCHIVE } from '../../src/logs/archive/records/record.ts';
 import { ArchiveWriter } from '../../src/logs/archive/writer.ts';
 import type { ArchiveSummary } from '../../src/logs/commands/archive.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { readArchive } from '../logs/archive/archived.ts';
+import { startSandbox } from '../support/sandbox.ts';
 import { type Finished, finished, Home } from '../support/svc.ts';
 
-const ARCHIVES = process.env['SOAK'] === '1' ? 50 : 4;
+const ARCHIVES = process.env['SOAK'] === '1' ? 50 : 2;
 const KILLS = 4;
-const RETENTIONS = process.env['SOAK'] === '1' ? 150 : 5;
+const RETENTIONS = process.env['SOAK'] === '1' ? 150 : 3;
 const headers = { 'SVC-API-KEY': 'sandbox-management-key' };
 let sandbox: RunningSandbox;
 
@@ -130,7 +131,7 @@ describe('a retention that is killed', () => {
 /** Adds 120 days with one entry each, all more than three months old, and returns their folders. */
 async function addOldMonths(home: Home, tenantId: string): Promise<string[]> {
   const host = { pid: process.pid, isAlive: () => true, clock: systemClock, signal: new AbortController().signal };
-  const store = new DirectoryStore(home.file('audit'), host);
+  const store = new DirectoryStore(home.file('audit'), host, ARCHIVE);
   const days = Array.from({ length: 120 }, (_, day) => new Date(Date.now() - (100 + day) * 86_400_000));
   await store.lock(async () => {
     const found = await findArchive(store);
@@ -146,7 +147,7 @@ async function addOldMonths(home: Home, tenantId: string): Promise<string[]> {
 /** Reads and checks the archive, and returns its entries from before a time as sorted text. */
 async function archivedBefore(home: Home, time: string): Promise<{ first: string; archived: string[] }> {
   const host = { pid: 1, isAlive: () => true, clock: systemClock, signal: new AbortController().signal };
-  const { logs, links, gaps } = await readArchive(new DirectoryStore(home.file('audit'), host));
+  const { logs, links, gaps } = await readArchive(new DirectoryStore(home.file('audit'), host, ARCHIVE));
   if (gaps.length > 0) throw new Error('there is a gap');
   const archived = logs.filter(({ created_at }) => Date.parse(created_at) < Date.parse(time));
   const first = links[0]?.record.position.read_to ?? '';

@@ -1,6 +1,7 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { openDesk, openQuickDesk, type QuickDesk } from '../au/commands/support.ts';
 import { CHROMIUM, launchChromium } from '../browser/chromium.ts';
 import { type Finished, Home } from '../support/svc.ts';
@@ -75,7 +76,7 @@ describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
     expect([next.groups.replace, next.groups.exclude].every((count) => count > 0)).toBe(true);
     expect(linesOf(home, 'next.csv')).toHaveLength(next.rows);
     expect(linesOf(home, 'excluded.csv')).toHaveLength(next.groups.exclude);
-    const again = await data<{ rows: number; status: string }>(svc('au submit next.csv --wait'));
+    const again = await data<{ rows: number; status: string }>(svc('au submit next.csv --wait --cycle next --begin'));
     expect(again).toMatchObject({ rows: next.rows, status: 'completed' });
     const second = await data<Report>(svc('au report next.results.csv --request next.csv'));
     expect(second.request).toMatchObject({ rows: next.rows, not_requested: 0 });
@@ -127,36 +128,32 @@ describe('a file of several parts', () => {
   }, 120_000);
 });
 
-describe('a run that is carried to another machine', () => {
-  it('R36: a run that is carried to another machine is gone on with there: waited for, and uploaded where it was not yet, once', async () => {
+describe('a file that one machine began to submit', () => {
+  it('R79 and R84: a file that one machine began to submit is finished on another that shares its ledger: what was sent is waited for, the rest is sent, once', async () => {
     const desk = await openDesk();
-    await desk.svc('au submit tokens.csv --run-dir sent');
-    await desk.svc('au submit tokens.csv --again --run-dir begun');
-    desk.change('begun', ({ parts }) => {
-      for (const part of parts) {
-        part.state = 'planned';
-        delete part.job;
-      }
-    });
     const other = new Home();
     onTestFinished(() => other.remove());
-    mkdirSync(other.file('work'));
-    for (const name of ['sent', 'begun', 'tokens.csv'])
-      cpSync(desk.home.file(name), other.file(name), { recursive: true });
+    const [header = '', ...rows] = exampleRequestFile().trimEnd().split('\n');
+    const begun = rows.slice(0, 10);
+    writeFileSync(desk.home.file('tokens.csv'), `${[header, ...begun].join('\n')}\n`);
+    writeFileSync(other.file('tokens.csv'), `${[header, ...rows].join('\n')}\n`);
+    const shared = { SVC_LEDGER: other.file('ledger') };
+    const sent = await desk.svc('au submit tokens.csv --cycle 2026-12', shared);
+    expect(sent.code, sent.stderr).toBe(0);
     rmSync(desk.home.path, { recursive: true });
-    const there = (line: string): Promise<Finished> => other.svc(line.split(' '), { env: desk.env });
 
-    const waited = await there('au wait sent');
-    expect(waited.code, waited.stderr).toBe(0);
-    expect(waited.stderr).toContain('the results go to tokens.results.csv in this directory');
-    expect(existsSync(other.file('tokens.results.csv'))).toBe(true);
-    const refused = await there('au wait begun --timeout 20s');
-    expect(refused.code).toBe(2);
-    const uploads = desk.uploads();
-    const gone = await there('au submit tokens.csv --run-dir begun --wait --out more.csv');
-    expect(gone.code, gone.stderr).toBe(0);
-    expect(readFileSync(other.file('more.csv'), 'utf8')).toMatch(/^token,/);
-    expect(desk.uploads()).toBe(uploads + 1);
-    expect(await there('au download begun --out again.csv')).toMatchObject({ code: 0 });
+    const line = 'au submit tokens.csv --cycle 2026-12 --wait -o json'.split(' ');
+    const finished = await other.svc(line, { env: { ...desk.env, ...shared } });
+    expect(finished.code, finished.stderr).toBe(0);
+    expect(finished.stderr).toMatch(/10 of \d+ rows of tokens\.csv/);
+    expect(JSON.parse(finished.stdout)).toMatchObject({ rows: rows.length, status: 'completed' });
+    const lines = desk.received().map((file) => file.trimEnd().split('\n').slice(1));
+    expect(lines.toSorted((one, two) => one.length - two.length)).toEqual([begun, rows.slice(10)]);
+    const again = await other.svc(line, { env: { ...desk.env, ...shared } });
+    expect(again.code, again.stderr).toBe(0);
+    expect(desk.uploads()).toBe(2);
+    const tokens = linesOf(other, 'tokens.results.csv').map((row) => row.split(',', 1)[0]);
+    const requested = rows.map((row) => row.split(',', 1)[0]);
+    expect(tokens).toEqual(requested.filter((token) => tokens.includes(token)));
   }, 60_000);
 });

@@ -11,6 +11,8 @@ import { svcHere } from '../support/run-here.ts';
 const SIGNATURE = 'Zq8x/7Lm2.kQ';
 const ENCODED = encodeURIComponent(SIGNATURE);
 const CREDENTIAL = 'a-vault~key';
+const JOB = '0c3a7d1e-5b1f-4d0a-9a57-3f1f5d0e2b6a';
+const TENANT = '6d8e1c3a-0f52-4b7e-9a41-2c5f8e7d6b10';
 
 let directory: string;
 beforeEach(() => {
@@ -24,7 +26,7 @@ async function serviceWhoseStoreSays(status: number, message: string): Promise<U
   const server: FaultServer = await FaultServer.start(({ method, path }) => {
     const address = `${server.url.href}store?signature=${ENCODED}&credential=${CREDENTIAL}`;
     const times = { created_at: new Date().toISOString(), expires_at: '2099-01-01T00:00:00Z' };
-    const pending = { id: 'j1', status: 'pending', upload_url: address, ...times };
+    const pending = { id: JOB, tenant_id: TENANT, status: 'pending', upload_url: address, ...times };
     if (path.startsWith('/store'))
       return answer(status, `<Error><Code>Odd</Code><Message>${message}</Message></Error>`);
     if (method === 'POST') return json(pending, 201);
@@ -35,7 +37,7 @@ async function serviceWhoseStoreSays(status: number, message: string): Promise<U
   return server.url;
 }
 
-const COMMANDS = ['au upload j1 FILE', 'au download done --out FILE.results', 'au submit FILE'];
+const COMMANDS = [`au upload ${JOB} FILE`, 'au download done --out FILE.results', 'au submit FILE'];
 
 describe('a store that repeats the bare signature', () => {
   it.each([403, 404, 500])(
@@ -44,7 +46,8 @@ describe('a store that repeats the bare signature', () => {
       const words = `denied: ${SIGNATURE} or ${ENCODED} by ${CREDENTIAL}`;
       const baseUrl = await serviceWhoseStoreSays(status, words);
       for (const command of COMMANDS) {
-        const env = { XDG_STATE_HOME: join(directory, 'state') };
+        // Each begins with an empty ledger, so that each sends the rows.
+        const env = { XDG_STATE_HOME: join(directory, command.split(' ')[1] ?? '') };
         const argv = [...command.replace('FILE', join(directory, 'tokens.csv')).split(' '), '--debug'];
         const { code, stdout, stderr } = await svcHere(argv, { baseUrl, env, cwd: directory });
         expect(code, stderr).toBeGreaterThan(0);

@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RunningSandbox } from '../../src/emulator/options.ts';
-import { startSandbox } from '../../src/emulator/server.ts';
+import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile, sandboxThreeDsCards } from '../../src/emulator/vault/cards.ts';
 import { startListener } from '../events/commands/support.ts';
 import { type Finished, Home, LAUNCHER } from '../support/svc.ts';
 import { TerminalSession } from '../support/terminal.ts';
+import { startSandbox } from '../support/sandbox.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-sandbox-'));
 let sandbox: RunningSandbox;

@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningSandbox } from '../../src/emulator/options.ts';
-import { startSandbox } from '../../src/emulator/server.ts';
+import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { type Finished, Home } from '../support/svc.ts';
+import { startSandbox } from '../support/sandbox.ts';
 
 const home = new Home();
 let sandbox: RunningSandbox;

@@ -16,8 +16,11 @@ const REQUEST = [
   '',
 ].join('\n');
 
-/** The pages that a run needs before its first results arrive: for its record, and the copy of its request. */
-const RUN_PAGES = 3 + Math.ceil(REQUEST.length / 4096);
+/** The pages of the ledger: its settings, the mark of the job, the claim, and the set of its rows with 8 bytes each. */
+const LEDGER_PAGES = 3 + Math.ceil((ROWS * 8) / 4096);
+
+/** The pages that a run needs before its first results arrive: for its record, the copy of its request, and the ledger. */
+const RUN_PAGES = 3 + Math.ceil(REQUEST.length / 4096) + LEDGER_PAGES;
 
 /** How the store sends a result file. In chunks, nothing in the response shows how long it is. */
 const FRAMINGS: Readonly<Record<string, ((outgoing: ServerResponse, body: Buffer) => void) | undefined>> = {
@@ -34,11 +37,10 @@ interface Command {
   readonly before?: string;
   readonly pages: readonly number[];
   readonly command: (desk: Desk) => string;
-  readonly env?: Readonly<Record<string, string>>;
+  /** Whether the state directory is on the disk, too. */
+  readonly hasStateOnDisk?: boolean;
   readonly codes?: number[];
 }
-
-const ON_DISK = { SVC_STATE_DIR: 'disk/state' };
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   'au download': {
@@ -49,7 +51,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'au submit --wait, where the runs are': {
     pages: PAGES.map((pages) => RUN_PAGES + pages),
     command: () => 'au submit tokens.csv --wait --out disk/out.csv -o json',
-    env: ON_DISK,
+    hasStateOnDisk: true,
   },
   'au submit --wait, where the results go': {
     pages: [2, 8],
@@ -59,7 +61,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     before: 'au submit tokens.csv --out out.csv',
     pages: PAGES.map((pages) => RUN_PAGES + pages),
     command: () => 'au sync -o json',
-    env: ON_DISK,
+    hasStateOnDisk: true,
     codes: [1],
   },
 };
@@ -73,14 +75,20 @@ function intercept(send: (typeof FRAMINGS)[string]): Interceptor {
 }
 
 /** Runs a command on a disk of `pages` pages, and returns how it ended. */
-async function play(send: (typeof FRAMINGS)[string], { before, command, env }: Command, pages: number) {
+async function play(
+  send: (typeof FRAMINGS)[string],
+  { before, command, hasStateOnDisk = false }: Command,
+  pages: number,
+) {
   const desk = await openDesk({ pickupMs: 0, intercept: intercept(send) });
   writeFileSync(desk.home.file('tokens.csv'), REQUEST);
   mkdirSync(desk.home.file('disk'));
   // The small disk starts with the files of `before`.
-  if (before !== undefined) await desk.svc(before, env && { SVC_STATE_DIR: 'before/state' });
+  const stateIn = (place: string) => (hasStateOnDisk ? { SVC_STATE_DIR: desk.home.file(`${place}/state`) } : undefined);
+  if (before !== undefined) await desk.svc(before, stateIn('before'));
   const argv = command(desk).split(' ');
-  const { code, stdout, stderr } = await onSmallDisk(desk.home, pages, argv, { ...desk.env, ...env });
+  const env = { ...desk.env, ...stateIn('disk') };
+  const { code, stdout, stderr } = await onSmallDisk(desk.home, pages, argv, env);
   const file = ['left/out.csv', 'out.csv'].map((name) => desk.home.file(name)).find((name) => existsSync(name));
   const sha256 = file && createHash('sha256').update(readFileSync(file)).digest('hex');
   return { code, stdout, stderr, sha256 };

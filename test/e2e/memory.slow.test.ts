@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningSandbox } from '../../src/emulator/options.ts';
-import { startSandbox } from '../../src/emulator/server.ts';
+import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { Home } from '../support/svc.ts';
+import { startSandbox } from '../support/sandbox.ts';
 
 const SOAK = process.env['SOAK'] === '1';
 const ENTRIES = SOAK ? 1_000_000 : 20_000;

@@ -22,7 +22,11 @@ describe('a terminal of 40 columns', () => {
     [['au', 'report', 'results.csv'], 'ERR_INVALID_EXP_DATE'],
   ])('svc %j breaks its lines itself, between words', async (argv, holds) => {
     writeFileSync(home.file('results.csv'), RESULTS);
-    const env = home.environment({ SVC_CONFIG_DIR: 'config', SVC_STATE_DIR: 'state', SVC_CACHE_DIR: 'cache' });
+    const env = home.environment({
+      SVC_CONFIG_DIR: 'config',
+      SVC_STATE_DIR: home.file('state'),
+      SVC_CACHE_DIR: 'cache',
+    });
     const run = { cwd: home.path, env: { ...env, SVC_TIME: 'utc' } };
     // The screen is wider than the 40 columns that svc is told, so that a line that is too long shows up whole.
     const session = new TerminalSession(

@@ -42,6 +42,18 @@ describe('what is written', () => {
     },
   );
 
+  it.each([
+    '--sandbox tenant export',
+    '--sandbox au create',
+    'completion bash',
+    '3ds template top-up',
+    'sandbox openapi',
+  ])('R51: %s only prints, and fails before it does anything where its output is closed', async (line) => {
+    const { code, stderr } = await shell(`${svc(line.split(' '))} >&-`);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('standard output is closed') });
+    expect(await shell(`${svc(line.split(' '))} >/dev/null`)).toMatchObject({ code: 0 });
+  });
+
   it('R51: a search of an archive ends quietly when its reader goes away', async () => {
     const run = await shell(`${svc(['logs', 'search', 'audit'])} 2> told | head -1; exit \${PIPESTATUS[0]}`);
     expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: '' });

@@ -10,11 +10,11 @@ import { TerminalSession } from '../support/terminal.ts';
 /** Every source file that draws, with command lines that show its drawings. */
 const PICTURES: Readonly<Record<string, readonly string[]>> = {
   'tenant/commands/usage.ts': ['tenant usage'],
-  'logs/draw-stats.ts': ['logs stats --since 2d'],
-  'au/results/deliver.ts': ['au submit tokens.csv --wait --out results.csv --force'],
+  'logs/stats/draw-stats.ts': ['logs stats --since 2d'],
+  'au/wait/deliver.ts': ['au submit tokens.csv --wait --out results.csv --force'],
   'logs/review/draw.ts': ['logs review audit --day 2020-01-01'],
   'au/results/report-view.ts': ['au report results.csv', 'au report results.csv --request tokens.csv'],
-  'cli/output/live-line.ts': ['au submit tokens.csv --wait --again --out again.csv --force'],
+  'cli/output/live-line.ts': ['au submit tokens.csv --wait --cycle another --begin --out again.csv --force'],
 };
 
 const TABLES = [
@@ -28,8 +28,7 @@ const TABLES = [
   'profile',
   'sandbox cards',
   'sandbox requests -n 3',
-  '3ds explain',
-  '3ds explain attempted',
+  'explain attempted',
 ];
 
 const home = new Home();

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { RunningSandbox } from '../../src/emulator/options.ts';
-import { startSandbox } from '../../src/emulator/server.ts';
+import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { finished, Home } from '../support/svc.ts';
+import { startSandbox } from '../support/sandbox.ts';
 
 /** Starts a service with the rate limits of the real one, and creates a home whose processes share a key. */
 async function openWorld(): Promise<{ sandbox: RunningSandbox; home: Home; env: Record<string, string> }> {

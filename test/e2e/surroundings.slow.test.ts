@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FaultServer } from '../support/fault-server.ts';
@@ -70,7 +70,11 @@ describe.runIf(CAN_OBEY_MODES)('a state directory that cannot be written', () =>
     ['/proc/none', 'au submit tokens.csv'],
   ])('R10: a state directory that cannot be written is named when it is %s: svc %s', async (directory, line) => {
     const child = home.start(line.split(' '), {
-      env: { ...KEYS, ...(line.startsWith('--sandbox') ? NO_SERVICE : {}), SVC_STATE_DIR: directory },
+      env: {
+        ...KEYS,
+        ...(line.startsWith('--sandbox') ? NO_SERVICE : {}),
+        SVC_STATE_DIR: resolve(home.path, directory),
+      },
       obeysModes: true,
     });
     child.stdin.end(exampleRequestFile());

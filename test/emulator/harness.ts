@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { SandboxOptions } from '../../src/emulator/options.ts';
-import { startSandbox } from '../../src/emulator/server.ts';
 import type { AccountUpdaterJob } from '../../src/schema/account-updater.ts';
+import { startSandbox } from '../support/sandbox.ts';
 
 export const MANAGEMENT = { 'svc-api-key': 'sandbox-management-key' };
 export const PRIVATE = { 'svc-api-key': 'sandbox-private-key' };

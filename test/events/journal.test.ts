@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import fs from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createRedactor } from '../../src/base/security/redact.ts';
 import { Journal, type JournalLine, readJournal, recentIds } from '../../src/events/journal.ts';
 import { ownDirectory, received } from './support.ts';
@@ -40,6 +42,22 @@ describe('the journal', () => {
     });
     expect(line && 'entry' in line && line.entry.body).toBe(event.bytes.toString());
     await journal.close();
+  });
+
+  it('the journal has an event on the disk before it says that it has it', async () => {
+    const handle = await fs.open(file, 'a');
+    const happened: string[] = [];
+    const flush = vi.spyOn(Object.getPrototypeOf(handle) as fs.FileHandle, 'datasync').mockImplementation(async () => {
+      await setImmediate();
+      happened.push('on the disk');
+    });
+    onTestFinished(() => flush.mockRestore());
+    await handle.close();
+    const journal = await Journal.open(file, plain);
+    await journal.append(received('e1'));
+    happened.push('said so');
+    await journal.close();
+    expect(happened).toEqual(['on the disk', 'said so']);
   });
 
   it('the journal keeps the order of a thousand that come at once, and adds to what was there', async () => {

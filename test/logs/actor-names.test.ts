@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
 import { FakeClock } from '../support/clock.ts';
 import { svcHere } from '../support/run-here.ts';
+import { Screen } from '../support/screen.ts';
 import { logAgo, type LogServer, startLogServer } from './commands/log-server.ts';
 
 const ACTOR = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
@@ -36,22 +36,6 @@ function answer(found: readonly unknown[] | number, before: () => void = () => u
     before();
     return found;
   };
-}
-
-class Screen extends Writable {
-  readonly isTTY = true;
-  readonly columns: number;
-  text = '';
-
-  constructor(columns = 120) {
-    super();
-    this.columns = columns;
-  }
-
-  override _write(chunk: Buffer, _encoding: string, taken: () => void): void {
-    this.text += chunk.toString();
-    taken();
-  }
 }
 
 /** Runs a command on a terminal of 120 columns, and returns the output. */

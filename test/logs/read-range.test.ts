@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/base/errors.ts';
-import type { Page } from '../../src/client/api/pages.ts';
+import { type Page, Pages, type ReadPage } from '../../src/client/api/pages.ts';
 import type { TimeRange } from '../../src/logs/entry.ts';
-import { type LogSource, readOnce, readReliably } from '../../src/logs/read-range.ts';
+import { type LogSource, readOnce, readReliably, TooManyPages } from '../../src/logs/read-range.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { ModelClock } from './model.ts';
 
@@ -25,6 +25,14 @@ function reads(...lists: readonly (readonly (readonly string[] | number)[])[]): 
       }
     },
   };
+}
+
+let requested = 0;
+
+/** Returns a read that gives empty pages without an end. */
+function emptyPage(): ReadPage<Log> {
+  requested = 0;
+  return async () => ({ items: [], next: `cursor ${(requested += 1)}` });
 }
 
 function log(message: string, index: number): Log {
@@ -50,6 +58,18 @@ describe('a window', () => {
     const refused = reads([400]);
     await expect(readOnce(refused, MINUTE)).rejects.toMatchObject({ code: 'rejected', status: 400 });
     expect(refused.count).toBe(1);
+  });
+
+  it('R26: a window of a list that was given up after 1,000 empty pages is not read again', async () => {
+    const source = { ...reads([]), pages: () => new Pages<Log>(emptyPage()).pages() };
+    await expect(readOnce(source, MINUTE)).rejects.toMatchObject({ code: 'truncated', facts: { empty_pages: 1_000 } });
+    expect(requested).toBe(1_000);
+  });
+
+  it('R26: empty pages do not count as pages of a window, which would be read in ever smaller parts', async () => {
+    const source = reads([[], [], ['a', 'b'], []]);
+    expect(words(await readOnce(source, MINUTE, { maxPages: 2 }))).toEqual(['a', 'b']);
+    await expect(readOnce(reads([['a'], ['b'], ['c']]), MINUTE, { maxPages: 2 })).rejects.toBeInstanceOf(TooManyPages);
   });
 
   it('R28: a window of several pages is read until two reads agree', async () => {

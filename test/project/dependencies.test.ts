@@ -59,7 +59,7 @@ describe('the packages inside', () => {
 
   it('the packages inside are in the bill of materials with their hashes, the same at each call', async () => {
     process.env['SOURCE_DATE_EPOCH'] ??= '1700000000';
-    const path = join(project, '.release/sbom.mjs');
+    const path = join(project, 'build/release/sbom.mjs');
     const { billOfMaterials } = (await import(path)) as { billOfMaterials: (node?: string) => string };
     const bill = JSON.parse(billOfMaterials()) as Bill;
     expect(billOfMaterials()).toBe(billOfMaterials());

@@ -180,7 +180,7 @@ function commandOfCron(line: string): string {
 }
 
 /** The variable that the project's action sets, and a `date` that shows the time of the sandbox. */
-const ON_A_RUNNER = `export SVC_STATE_DIR=${STATE}
+const ON_A_RUNNER = `export SVC_STATE_DIR=$PWD/${STATE}
 date() { command date -d "\${SANDBOX_TIME:-now}" "$@"; }`;
 
 /** Returns the commands of a workflow that runs twice, seconds apart, without the settings that contain secrets. */
@@ -205,7 +205,7 @@ function commandOfStep({ if: condition = '', run = '' }: Step): string {
 function openRunner({ jobs }: Workflow) {
   const home = openShellHome();
   onTestFinished(() => home.remove());
-  const settings = { SVC_PROFILE: 'sandbox', SVC_STATE_DIR: STATE };
+  const settings = { SVC_PROFILE: 'sandbox', SVC_STATE_DIR: join(home.directory, STATE) };
   const succeed = (script: string, more: Readonly<Record<string, string>> = {}): void => {
     const { status, stderr } = home.run(script, { ...settings, ...more });
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseRecord } from '../../src/au/run/parse-record.ts';
 import { ENTITY_TYPES, knownEntityTypes } from '../../src/cli/config/cache.ts';
-import { parseConfig } from '../../src/cli/config/config-file.ts';
+import { parseConfig } from '../../src/cli/config/config-format.ts';
 import { type DirectoryKind, directoryOf, KEPT_NAMES } from '../../src/cli/config/paths.ts';
-import { readRecords } from '../../src/logs/archive/chain.ts';
-import { DirectoryStore } from '../../src/logs/archive/directory-store.ts';
-import { parseRecord as parseArchiveRecord } from '../../src/logs/archive/record.ts';
+import { readRecords } from '../../src/logs/archive/records/chain.ts';
+import { DirectoryStore } from '../../src/client/store/directory-store.ts';
+import { ARCHIVE, parseRecord as parseArchiveRecord } from '../../src/logs/archive/records/record.ts';
 import { parseCheckpoint } from '../../src/logs/follow/checkpoint.ts';
 import { testSystem } from '../cli/config/support/system.ts';
 
@@ -42,7 +42,7 @@ describe('the formats of files', () => {
     onTestFinished(() => rmSync(place, { recursive: true, force: true }));
     mkdirSync(join(place, '_manifest'));
     writeFileSync(join(place, '_manifest/head.json'), JSON.stringify({ version: 2, sequence: 0, sha256: 'x' }));
-    const records = readRecords(new DirectoryStore(place, testSystem({})));
+    const records = readRecords(new DirectoryStore(place, testSystem({}), ARCHIVE));
     await expect(records.next()).rejects.toMatchObject({ code: 'config', hint: 'Update svc on this machine.' });
   });
 

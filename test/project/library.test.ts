@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningSandbox } from '../../src/emulator/options.ts';
-import { startSandbox } from '../../src/emulator/server.ts';
+import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { readBlocks } from '../support/readme-blocks.ts';
 import { finished } from '../support/svc.ts';
+import { startSandbox } from '../support/sandbox.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const examples = readBlocks(readFileSync(join(project, 'docs/library.md'), 'utf8')).filter(

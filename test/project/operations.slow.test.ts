@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningSandbox } from '../../src/emulator/options.ts';
-import { startSandbox } from '../../src/emulator/server.ts';
+import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile, sandboxCards } from '../../src/emulator/vault/cards.ts';
 import { Home } from '../support/svc.ts';
+import { startSandbox } from '../support/sandbox.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8');
 
@@ -24,6 +24,7 @@ const ids: Record<string, string> = {};
 beforeAll(async () => {
   sandbox = await startSandbox({ directory: home.file('sandbox'), processingMs: 300, pickupMs: 0 });
   writeFileSync(home.file('tokens.csv'), exampleRequestFile());
+  writeFileSync(home.file('upload.csv'), `${exampleRequestFile().split('\n')[0]}\nanother,,,\n`);
   const template = await svc('3ds template payment-transaction -o json');
   writeFileSync(home.file('body.json'), template);
   ids['job'] = (JSON.parse(await svc('au create -o json')) as { id: string }).id;
@@ -63,11 +64,11 @@ const LINES: Readonly<Record<string, () => string>> = {
   '3ds authenticate': () => `3ds authenticate ${ids['session']} --file body.json`,
   '3ds challenge-result': () => `3ds challenge-result ${ids['session']}`,
   'au create': () => 'au create',
-  'au submit': () => 'au submit tokens.csv --again',
+  'au submit': () => 'au submit tokens.csv --cycle another --begin',
   'au status': () => `au status ${ids['done']}`,
   'au wait': () => `au wait ${ids['done']}`,
   'au jobs': () => 'au jobs',
-  'au upload': () => `au upload ${ids['job']} tokens.csv`,
+  'au upload': () => `au upload ${ids['job']} upload.csv`,
   'au download': () => `au download ${ids['done']} --out results.csv`,
 };
 

@@ -19,6 +19,7 @@ import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import lock from '../../package-lock.json' with { type: 'json' };
 import manifest from '../../package.json' with { type: 'json' };
+import { isInstalled } from '../../src/base/files/names.ts';
 import { doMainJob } from '../support/main-job.ts';
 import { lastName, nodesOf, textOf } from '../support/syntax.ts';
 
@@ -43,7 +44,7 @@ const PACKED = [
   /^dist\/library\/[\w.-]+\.js$/,
   /^dist\/types\/[\w./-]+\.d\.ts$/,
   /^completions\//,
-  /^man\/svc[\w-]*\.[17]$/,
+  /^dist\/man\/svc[\w-]*\.[17]$/,
 ];
 
 describe('the package', () => {
@@ -101,9 +102,23 @@ describe('the package', () => {
       });
       const modules = join(prefix, 'lib/node_modules');
       expect(readdirSync(modules)).toEqual([manifest.name, 'undici', 'zod']);
-      for (const page of ['man1/svc.1', 'man1/svc-au-submit.1', 'man7/svc-output.7'])
-        expect(existsSync(join(prefix, 'share/man', page)), page).toBe(true);
+      expectManPages(prefix);
       expect(doMainJob(join(prefix, 'bin/svc'), join(scratch, 'installed'))).toBeGreaterThan(30);
+    },
+  );
+
+  it('the package has its man pages where a clone is installed', () => {
+    const prefix = join(scratch, 'linked');
+    must('npm', ['install', '--global', ...offline, '--prefix', prefix, project]);
+    expect(must(join(prefix, 'bin/svc'), ['--version'])).toBe(`${manifest.version}\n`);
+    expectManPages(prefix);
+  });
+
+  it.skipIf(!isInstalled('man', process.env)).each(['prefix', 'linked'])(
+    'the package has man pages that man shows, as installed into %s before (skipped where man is missing)',
+    (prefix) => {
+      const text = must('man', ['-M', join(scratch, prefix, 'share/man'), 'svc-au-submit']);
+      expect(text).toMatch(/^NAME\n +svc-au-submit/m);
     },
   );
 
@@ -115,11 +130,15 @@ describe('the package', () => {
   it('the package is installed by the action only if its hash is the one that was pinned', () => {
     const file = join(scratch, packed.filename);
     const sum = createHash('sha256').update(readFileSync(file)).digest('hex');
-    const [added, variables] = [join(scratch, 'added'), join(scratch, 'variables')];
+    const [added, variables, outputs] = ['added', 'variables', 'outputs'].map((name) => join(scratch, name)) as [
+      string,
+      string,
+      string,
+    ];
     const releases = join(scratch, 'releases');
     mkdirSync(join(releases, `v${manifest.version}`), { recursive: true });
     cpSync(file, join(releases, `v${manifest.version}`, packed.filename));
-    const install = (hash: string, from = file): ReturnType<typeof spawnSync> =>
+    const install = (hash: string, from = file, state = '.svc'): ReturnType<typeof spawnSync> =>
       spawnSync(join(project, '.github/actions/svc/install.sh'), {
         encoding: 'utf8',
         env: {
@@ -128,11 +147,14 @@ describe('the package', () => {
           RUNNER_TEMP: join(scratch, 'runner'),
           GITHUB_PATH: added,
           GITHUB_ENV: variables,
+          GITHUB_OUTPUT: outputs,
+          GITHUB_WORKSPACE: '/builds/space',
+          GITHUB_WORKFLOW_REF: 'acme/cards/.github/workflows/cards.yml@refs/heads/main',
           SVC_VERSION: manifest.version,
           SVC_SHA256: hash,
           SVC_FILE: from,
           SVC_RELEASES: `file://${releases}`,
-          SVC_STATE: '.svc',
+          SVC_STATE: state,
         },
       });
     expect(install(sum.replace(/./, (digit) => (digit === '0' ? '1' : '0')))).toMatchObject({
@@ -142,7 +164,11 @@ describe('the package', () => {
     expect(existsSync(added)).toBe(false);
     // The action installs from a file first, then from a release.
     for (const from of [file, '']) expect(install(sum, from)).toMatchObject({ status: 0, stdout: '', stderr: '' });
-    expect(readFileSync(variables, 'utf8')).toBe('SVC_STATE_DIR=.svc\n'.repeat(2));
+    expect(install(sum, file, '/data/svc')).toMatchObject({ status: 0 });
+    const states = ['/builds/space/.svc', '/builds/space/.svc', '/data/svc'];
+    expect(readFileSync(variables, 'utf8')).toBe(states.map((state) => `SVC_STATE_DIR=${state}\n`).join(''));
+    const workflow = createHash('sha256').update('acme/cards/.github/workflows/cards.yml').digest('hex');
+    expect(readFileSync(outputs, 'utf8')).toBe(`state-prefix=svc-${workflow}-\n`.repeat(3));
     const svc = join(readFileSync(added, 'utf8').trim().split('\n')[1]!, 'svc');
     expect(must(svc, ['--version'])).toBe(`${manifest.version}\n`);
   });
@@ -157,7 +183,7 @@ describe('the package', () => {
   });
 
   it('the package asks for `npm ci`, in one line, where the build has nothing to work with', () => {
-    must('cp', [join(project, '.release/build.mjs'), scratch]);
+    must('cp', [join(project, 'build/build.mjs'), scratch]);
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(scratch, 'build.mjs')], {
       cwd: scratch,
       encoding: 'utf8',
@@ -250,6 +276,12 @@ describe('the text of the project', () => {
     expect(named.map(({ path }) => path)).toEqual([]);
   });
 });
+
+/** Checks that npm put the man pages where `man` looks for them. */
+function expectManPages(prefix: string): void {
+  for (const page of ['man1/svc.1', 'man1/svc-au-submit.1', 'man7/svc-output.7'])
+    expect(existsSync(join(prefix, 'share/man', page)), page).toBe(true);
+}
 
 function must(command: string, args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: project, encoding: 'utf8' });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isInstalled } from '../../src/base/files/names.ts';
 
-const scripts = fileURLToPath(new URL('../../.release/', import.meta.url));
+const scripts = fileURLToPath(new URL('../../build/release/', import.meta.url));
 
 interface Origin {
   readonly repository?: string;

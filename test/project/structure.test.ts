@@ -2,31 +2,11 @@ import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readSourceFiles } from '../support/source-file.ts';
 
 const root = fileURLToPath(new URL('../../src/', import.meta.url));
 
-/** The folders of tests without a source file: tests of what users do, of every command, and of the repository. */
-const TESTS_OF_THE_WHOLE = /^(browser|e2e|fuzz|project|simulator|sweeps)\//;
-
-describe('the imports of src/', () => {
-  it('imports of src/ run in no circle, types included', () => {
-    const files = readSourceFiles(root).map(({ path: file, imports }) => ({
-      file,
-      // A dynamic import loads later, so that it may close a circle.
-      targets: imports.flatMap(({ target, kind }) => (target === undefined || kind === 'dynamic' ? [] : [target])),
-    }));
-    let left = files;
-    let before = 0;
-    while (left.length !== before) {
-      before = left.length;
-      const names = new Set(left.map(({ file }) => file));
-      const imported = new Set(left.flatMap(({ targets }) => targets));
-      left = left.filter(({ file, targets }) => imported.has(file) && targets.some((target) => names.has(target)));
-    }
-    expect(left.map(({ file }) => file)).toEqual([]);
-  });
-});
+/** The folders of tests without a source file: tests of what users do, of every command, of the repository and its tools. */
+const TESTS_OF_THE_WHOLE = /^(browser|e2e|fuzz|mutants|project|simulator|sweeps)\//;
 
 describe('the tests', () => {
   it('the tests have the name of the source file that they test, and perhaps that of an aspect of it', () => {

@@ -7,25 +7,58 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 
+/** A test that leaves a file open, and a later one that runs when Node finds it. */
+const LEAKY = `
+import { open } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+it('leaks', async () => void (await open('vitest.config.mjs')));
+it('collects', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  let isFound = false;
+  process.once('warning', () => (isFound = true));
+  while (!isFound) {
+    collect();
+    await setImmediate();
+  }
+});
+`;
+
+function messageOf(cause: string): unknown {
+  return expect.stringContaining(`Node warned of what these tests do:\n${cause}\n`);
+}
+
 describe('a warning of Node', () => {
-  it('a warning of Node fails the file of tests that causes it, though each test passes', () => {
+  it('a warning of Node fails the file of tests that runs, and names the test that is to blame', () => {
     const directory = mkdtempSync(join(tmpdir(), 'svc-warnings-'));
     onTestFinished(() => rmSync(directory, { recursive: true }));
     const settings = { globals: true, setupFiles: [join(project, 'test/support/no-warnings.ts')] };
-    writeFileSync(join(directory, 'vitest.config.mjs'), `export default ${JSON.stringify({ test: settings })}`);
-    writeFileSync(join(directory, 'quiet.test.mjs'), `it('warns of nothing', () => undefined);`);
-    writeFileSync(
-      join(directory, 'leaky.test.mjs'),
-      `it('leaks', () => process.emitWarning('a file was not closed'));`,
-    );
+    const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
+    write('vitest.config.mjs', `export default ${JSON.stringify({ test: settings })}`);
+    write('quiet.test.mjs', `it('warns of nothing', () => undefined);`);
+    write('warning.test.mjs', `it('warns', () => process.emitWarning('too many listeners'));`);
+    write('leaky.test.mjs', LEAKY);
     const { status, stdout } = spawnSync(
       process.execPath,
       [join(project, 'node_modules/vitest/vitest.mjs'), 'run', '--root', directory, '--reporter=json'],
       { cwd: directory, encoding: 'utf8' },
     );
     const report = JSON.parse(stdout) as { testResults: { name: string; status: string; message: string }[] };
-    const results = report.testResults.map(({ name, status: end }) => [name.slice(directory.length + 1), end]);
-    expect(Object.fromEntries(results)).toEqual({ 'quiet.test.mjs': 'passed', 'leaky.test.mjs': 'failed' });
+    const results = report.testResults.map((file) => [file.name.slice(directory.length + 1), file] as const);
     expect(status).toBe(1);
+    expect(Object.fromEntries(results)).toEqual({
+      'quiet.test.mjs': expect.objectContaining({ status: 'passed' }),
+      'warning.test.mjs': expect.objectContaining({
+        status: 'failed',
+        message: messageOf(`while this ran: ${join(directory, 'warning.test.mjs')}: warns`),
+      }),
+      'leaky.test.mjs': expect.objectContaining({
+        status: 'failed',
+        message: messageOf(`the file was opened by: ${join(directory, 'leaky.test.mjs')}: leaks`),
+      }),
+    });
   });
 });

@@ -14,39 +14,26 @@ interface Taken {
   readonly isFailed: boolean;
 }
 
-/** Checks that each tenant pays once per token, merchant and cycle, unless the operator wants more. */
+/** Checks that each tenant pays once per token, merchant and cycle. */
 export class CyclePayments {
   readonly #world: World;
-  /** How often the operator allowed each row of a cycle to be billed again. */
-  readonly #allowed = new Map<string, number>();
-
   constructor(world: World) {
     this.#world = world;
   }
 
   /** Notes a command before it runs. Returns the rows of the file that it submits. */
   note(argv: readonly string[]): readonly string[] {
-    const rows = argv[1] === 'submit' ? rowsOf(join(this.#world.home, argv[2] ?? '')) : [];
-    if (!argv.includes('--also') && !argv.includes('--again')) return rows;
-    for (const row of rows) {
-      const key = `${cycleOf(argv)} ${keyOf(row)}`;
-      this.#allowed.set(key, (this.#allowed.get(key) ?? 0) + 1);
-    }
-    return rows;
+    return argv[1] === 'submit' ? rowsOf(join(this.#world.home, argv[2] ?? '')) : [];
   }
 
   /** Checks that a command billed no row too often, and that a file counted as submitted was really sent. */
-  check(argv: readonly string[], rows: readonly string[], { code, stderr }: Ended, keys: Circumstances['keys']): void {
+  check(argv: readonly string[], rows: readonly string[], { code }: Ended, keys: Circumstances['keys']): void {
     for (const directory of [this.#world.ours, this.#world.theirs])
       for (const [key, taken] of this.#takenAt(directory)) {
         const paid = taken.filter(({ isFailed }) => !isFailed);
-        const repeated = paid.filter((row, index) => paid.slice(0, index).some((before) => !isCorrected(before, row)));
-        if (repeated.length > (this.#allowed.get(key) ?? 0))
-          throw new Error(`row ${key} was paid for ${paid.length} times`);
+        if (paid.length > 1) throw new Error(`row ${key} was paid for ${paid.length} times`);
       }
-    if (code !== 0 || argv[1] !== 'submit' || !argv.includes('--only-new')) return;
-    // The command left out rows that may have been sent before, and printed a notice about them.
-    if (/already submitted|^resuming|it is not known whether/m.test(stderr)) return;
+    if (code !== 0 || argv[1] !== 'submit') return;
     const sent = this.#takenAt(keys === 'theirs' ? this.#world.theirs : this.#world.ours);
     const missing = rows.find((row) => !sent.has(`${cycleOf(argv)} ${keyOf(row)}`));
     if (missing !== undefined) throw new Error(`row ${missing} was never sent, and the file counts as submitted`);
@@ -71,11 +58,6 @@ export class CyclePayments {
     }
     return taken;
   }
-}
-
-/** Tells whether a row that ended in an error was sent again with another expiration. */
-function isCorrected(before: Taken, { row }: Taken): boolean {
-  return before.isError && before.row !== row;
 }
 
 function cycleOf(argv: readonly string[]): string {

@@ -10,27 +10,10 @@ export const CYCLE = '2026-01';
 const ROWS = 12;
 
 /** The options with which a file of the cycle is submitted. A repeated choice is drawn more often. */
-const CHOICES = [
-  '',
-  '',
-  ' --only-new',
-  ' --only-new',
-  ' --also',
-  ' --again',
-  ' --timeout 3s',
-  ' --wait --timeout 20m',
-  ' --only-new --wait --timeout 2h --force',
-];
+const CHOICES = ['', '', ' --begin', ' --timeout 3s', ' --wait --timeout 20m --force', ' --wait --timeout 2h --force'];
 
 /** Other commands on the runs of a cycle. */
-const OTHERS = [
-  'au sync',
-  'au sync',
-  'au resume RUN',
-  'au resume RUN --retry-failed',
-  'au abandon RUN --yes',
-  'au submit tokens.csv --cycle 2026-02',
-];
+const OTHERS = ['au sync', 'au sync', 'au resume RUN', 'au abandon RUN --yes', 'au submit tokens.csv --cycle 2026-02'];
 
 /** Draws steps with files of one cycle that share rows, submitted by two tenants and several processes. */
 export function cycleSteps(chance: Chance): Step[] {

@@ -103,9 +103,30 @@ function checkResults(world: World, setting: Setting, name: string): void {
   // Results that cannot be compared may be delivered with a warning.
   const isCompared = !ended.stderr.includes('were not compared with the tokens');
   if (!existsSync(file) || made.includes(undefined) || !isCompared) return;
-  const rows = made.map((text = '') => text.slice(text.indexOf('\n') + 1));
+  const isDivided = run.parts.some((part) => part.rows_file !== undefined);
+  const all = made.map((text = '') => text.slice(text.indexOf('\n') + 1));
+  const rows = isDivided ? inOrderOf(world, run, all) : all;
   if (readFileSync(file, 'utf8') !== `${RESULT_COLUMNS.join(',')}\n${rows.join('')}`)
     throw failure(setting, `but ${basename(file)} is not what the service made of ${run.id}`);
+}
+
+/** Returns the lines of results about the tokens of a run's request, in the order of its rows. */
+function inOrderOf(world: World, { id }: RunRecord, results: readonly string[]): string[] {
+  const directory = knownDirectories(world.home).find((each) => basename(each) === id) ?? '';
+  const tokens = linesOf(readFileSync(join(directory, 'run-request.csv'), 'utf8'))
+    .map(tokenOf)
+    .slice(1);
+  const lines = results.flatMap(linesOf).map((line) => ({ line, at: tokens.indexOf(tokenOf(line)) }));
+  const own = lines.filter(({ at }) => at !== -1).toSorted((one, other) => one.at - other.at);
+  return own.map(({ line }) => `${line}\n`);
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').filter(Boolean);
+}
+
+function tokenOf(line: string): string {
+  return line.split(',')[0] ?? '';
 }
 
 /** Returns the results that the service made of a part; undefined if it has none. */
@@ -134,8 +155,10 @@ export function checkRecords(world: World): void {
     }
 }
 
-function isStored(world: World, { job = '', sha256 }: Part): boolean {
+function isStored(world: World, { job = '', sha256, joined, seen }: Part): boolean {
   const files = [world.ours, world.theirs].map((directory) => join(directory, 'files', `request-${job}.csv`));
+  // Another run sends the file of this job, which may have other rows too.
+  if (joined !== undefined) return seen === undefined || seen === 'pending' || files.some(existsSync);
   const isThere = files.some((file) => existsSync(file) && hashOf(file) === sha256);
   // The tool cannot notice at once that a gateway confirmed an upload which the store never got.
   return isThere || (world.adversary.stored.has(job) && !files.some(existsSync));

@@ -71,7 +71,7 @@ function blockedFile(chance: Chance): Step[] {
     number: chance.between(0, 2),
     ...(chance.happens(0.3) ? at : {}),
   }));
-  const again = chance.happens(0.5) ? [run(`${SUBMIT} --again`)] : [];
+  const again = chance.happens(0.5) ? [run(SUBMIT)] : [];
   return [...chance.oneOf(refusals), run(SUBMIT), ...hints, ...again, pass(chance, 1, 61), run('au sync', at)];
 }
 
@@ -81,7 +81,7 @@ function olderState(chance: Chance): Step[] {
   const ending = { step: chance.between(1, 12), since, how: chance.oneOf(['before', 'after'] as const) };
   const first = run(chance.oneOf([SUBMIT, WAIT]), chance.happens(0.5) ? { ending } : {});
   const second = chance.happens(0.6) ? [run(chance.oneOf([SUBMIT, WAIT, 'au sync']))] : [];
-  const then = chance.oneOf([SUBMIT, WAIT, 'au sync', `${SUBMIT} --no-unrecorded-jobs`]);
+  const then = chance.oneOf([SUBMIT, WAIT, 'au sync', `${SUBMIT} --only-recorded`]);
   const restore: Step = { do: 'restore', commands: chance.between(1, second.length + 1) };
   return [first, pass(chance, 1, 1, 20, 24 * 60), ...second, restore, run(then), { do: 'hint', number: 0 }];
 }

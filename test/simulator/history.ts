@@ -103,7 +103,7 @@ const RESULT_EFFECTS = lines(
 const SUBMISSIONS = lines(`
   au submit tokens.csv | au submit tokens.csv --wait --timeout 20m | au submit tokens.csv --wait --timeout 30s
   au submit tokens.csv --cycle 2026-01 | au submit tokens.csv --wait --timeout 20m --cycle 2026-02
-  au submit tokens.csv --run-dir elsewhere | au sync | au sync | au sync
+  au submit tokens.csv | au sync | au sync | au sync
   au runs | au status RUN | au jobs | au wait RUN --timeout 20m | au download RUN --out copy.csv --force
 `);
 

@@ -200,7 +200,7 @@ class Story {
     const file = join(directory, 'run.json');
     if (run === undefined || !existsSync(file)) return;
     const text = readFileSync(file, 'utf8');
-    const newer = text.replace('"version": 1', '"version": 2').replace('"version":1', '"version":2');
+    const newer = text.replace('"version": 2', '"version": 3').replace('"version":2', '"version":3');
     writeFileSync(file, { empty: '', null: 'null', cut: text.slice(0, text.length / 2), newer }[to]);
     this.#told.push(`the record of ${run} is damaged: ${to}`);
   }
@@ -248,7 +248,7 @@ class Story {
   #printed(mayPay = false): string[] | undefined {
     const commands = this.#last === undefined ? [] : typableIn(this.#last);
     if (mayPay) return commands.at(-1);
-    return commands.find((words) => !words.includes('--again') && words[1] !== 'abandon');
+    return commands.find((words) => words.every((word) => !PAYS.has(word)) && words[1] !== 'abandon');
   }
 
   /** Returns the printed command that a step names, or the last one if there are fewer. */
@@ -271,7 +271,7 @@ class Story {
         const printed = this.#printed(mayPay);
         if (printed !== undefined) await this.#run(printed);
       }
-      if (mayPay && !this.#hasResults()) await this.#run([...submit, '--again']);
+      if (mayPay && !this.#hasResults()) await this.#run([...submit, '--begin']);
       if (this.#hasResults()) return;
       await this.#pass(60);
     }
@@ -280,7 +280,7 @@ class Story {
 
   /** Submits the rest of the cycle after all trouble, and types printed commands that remove obstacles. */
   async #endCycle(): Promise<void> {
-    const submit = ['au', 'submit', FILE, '--cycle', CYCLE, '--only-new', '--force'];
+    const submit = ['au', 'submit', FILE, '--cycle', CYCLE, '--begin', '--force'];
     for (let round = 0; round < LAST_ROUNDS; round += 1) {
       await this.#run(['au', 'sync']);
       const { code } = await this.#run(submit);
@@ -312,11 +312,11 @@ class Story {
 /** Returns the printed commands of `au` and `logs`, without a prompt: `au abandon` gets `--yes`. */
 function typableIn(ended: Ended): string[][] {
   const printed = printedCommands(ended).filter(([group]) => group === 'au' || group === 'logs');
-  return printed.map((words) => (words[1] === 'abandon' ? words.concat('--yes') : words));
+  return printed.map((words) => (words[1] === 'abandon' || words[1] === 'ignore' ? words.concat('--yes') : words));
 }
 
-/** The options that let rows be billed again. */
-const PAYS: ReadonlySet<string> = new Set(['--also', '--again']);
+/** The words that let rows be billed again. */
+const PAYS: ReadonlySet<string> = new Set(['--begin', 'ignore']);
 
 /** The keys that an operator may have instead of the tenant's. */
 const OTHER_KEYS = {

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunningSandbox } from '../../src/emulator/options.ts';
-import { startSandbox } from '../../src/emulator/server.ts';
+import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
+import { startSandbox } from '../support/sandbox.ts';
 import { acceptSecondUpload, Adversary } from './adversary.ts';
 import { Auditor } from './auditor.ts';
 import { Backups } from './backups.ts';

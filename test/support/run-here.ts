@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough, Readable, Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/base/system.ts';
-import { startSandbox } from '../../src/emulator/server.ts';
 import { main } from '../../src/main.ts';
 import { FakeClock } from './clock.ts';
+import { startSandbox } from './sandbox.ts';
 
 /** The key that every run gets; no output may contain it. */
 export const KEY = 'key_canary7Qz4Xw91Lm';
@@ -16,7 +16,7 @@ export interface HereOptions {
   /** The base URL of the service, to which requests go out without pacing. */
   readonly baseUrl?: URL;
   readonly env?: Readonly<Record<string, string>>;
-  readonly input?: string | Uint8Array;
+  readonly input?: string | Uint8Array | Readable;
   /** The working directory of the run; by default its home directory. */
   readonly cwd?: string;
   /** The clock of the run; by default one on which pauses take no time. */
@@ -53,7 +53,7 @@ export async function svcHere(argv: readonly string[], options: HereOptions = {}
     cwd,
     pid: process.pid,
     nodeVersion: process.versions.node,
-    stdin: input === undefined ? new PassThrough().end() : Readable.from([Buffer.from(input)]),
+    stdin: input instanceof Readable ? input : Readable.from(input === undefined ? [] : [Buffer.from(input)]),
     stdout: options.stdout ?? stdout,
     stderr,
     clock,
@@ -61,6 +61,21 @@ export async function svcHere(argv: readonly string[], options: HereOptions = {}
     isAlive: () => true,
   });
   return { code, stdout: stdout.text, stderr: stderr.text };
+}
+
+/** Like `svcHere`, with a directory as home and as working directory, from which the tool resolves relative paths. */
+export async function svcIn(
+  directory: string,
+  argv: readonly string[],
+  options: HereOptions = {},
+): Promise<HereResult> {
+  const before = process.cwd();
+  process.chdir(directory);
+  try {
+    return await svcHere(argv, { home: directory, ...options });
+  } finally {
+    process.chdir(before);
+  }
 }
 
 function temporaryHome(): string {

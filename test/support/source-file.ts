@@ -30,8 +30,16 @@ export interface SourceFile {
   readonly opensFiles: boolean;
 }
 
-/** Reads every TypeScript file below `directory`. */
-export function readSourceFiles(directory: string): SourceFile[] {
+const read = new Map<string, readonly SourceFile[]>();
+
+/** Reads every TypeScript file below `directory`, once for all tests of a worker: parsing all of src/ takes seconds. */
+export function readSourceFiles(directory: string): readonly SourceFile[] {
+  const files = read.get(directory) ?? parseSourceFiles(directory);
+  read.set(directory, files);
+  return files;
+}
+
+function parseSourceFiles(directory: string): SourceFile[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => path.endsWith('.ts'))

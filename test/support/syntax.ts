@@ -7,7 +7,9 @@ export type Node = Readonly<Record<string, unknown>>;
 export function nodesOf(path: string, text: string): Node[] {
   const { program, errors } = parseSync(path, text);
   if (errors[0] !== undefined) throw new Error(`${path}: ${errors[0].message}`);
-  return [...walk(program)];
+  const nodes: Node[] = [];
+  collect(program, nodes);
+  return nodes;
 }
 
 /** Tells whether a value is an object, as a child of a node may be. */
@@ -30,10 +32,10 @@ export function textOf(node: unknown): string | undefined {
   return isNode(start) && isNode(start['value']) ? String(start['value']['raw']) : undefined;
 }
 
-function* walk(value: unknown): Generator<Node> {
-  if (Array.isArray(value)) for (const item of value) yield* walk(item);
+function collect(value: unknown, nodes: Node[]): void {
+  if (Array.isArray(value)) for (const item of value) collect(item, nodes);
   else if (isNode(value)) {
-    if (typeof value['type'] === 'string') yield value;
-    for (const child of Object.values(value)) yield* walk(child);
+    if (typeof value['type'] === 'string') nodes.push(value);
+    for (const child of Object.values(value)) collect(child, nodes);
   }
 }

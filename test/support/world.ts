@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SvcError } from '../../src/base/errors.ts';
-import { startSandbox } from '../../src/emulator/server.ts';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FakeClock } from './clock.ts';
 import { COMMAND_LINES, LASTING } from './command-lines.ts';
-import { svcHere, type HereOptions, type HereResult } from './run-here.ts';
+import { type HereOptions, type HereResult, svcIn } from './run-here.ts';
 import { finished, type Finished, LAUNCHER } from './svc.ts';
+import { startSandbox } from './sandbox.ts';
 
 const MANAGEMENT_KEY = 'sandbox-management-key';
 const PRIVATE_KEY = 'sandbox-private-key';
@@ -20,9 +20,11 @@ const PRIVATE_KEY = 'sandbox-private-key';
 export type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** How a command is run in a world. */
-export interface WorldOptions extends Pick<HereOptions, 'env' | 'input' | 'stdout'> {
+export interface WorldOptions extends Pick<HereOptions, 'env' | 'input' | 'stdout' | 'clock'> {
   /** Responds in place of the sandbox, which is then not started. */
   readonly respond?: Respond;
+  /** Responds in place of the sandbox to some requests, and returns whether it did. */
+  readonly intercept?: (...exchange: Parameters<Respond>) => boolean;
   /** The words to run instead of the command's line in `COMMAND_LINES`. */
   readonly argv?: readonly string[];
 }
@@ -144,10 +146,15 @@ export class World {
     directory: string,
     words: string,
     more: readonly string[],
-    { respond, argv = this.argv(words), ...options }: WorldOptions,
+    { respond, intercept, argv = this.argv(words), ...options }: WorldOptions,
   ): Promise<HereResult> {
     const line = withOptions(argv, more);
-    const run = (): Promise<HereResult> => this.#svc(directory, line, words, options);
+    const run = (): Promise<HereResult> => {
+      const forwardTo = this.#respond;
+      if (intercept !== undefined)
+        this.#respond = (...exchange) => (intercept(...exchange) ? undefined : forwardTo(...exchange));
+      return this.#svc(directory, line, words, options);
+    };
     if (respond === undefined) return this.#withSandbox(directory, run);
     this.#respond = respond;
     return run();
@@ -174,22 +181,13 @@ export class World {
     const termination = new AbortController();
     if (LASTING.has(words) || (words === 'logs tail' && !argv.includes('--max')))
       setTimeout(() => termination.abort(new SvcError('terminated', 'ended by SIGTERM')), 100);
-    // The tool resolves relative paths from the working directory of its process.
-    const before = process.cwd();
-    process.chdir(directory);
-    try {
-      return await svcHere(argv, {
-        cwd: directory,
-        home: directory,
-        clock: new FakeClock({ start: Date.now() }),
-        signal: termination.signal,
-        input: `${MANAGEMENT_KEY}\n`,
-        ...options,
-        env: { ...this.#environment(), ...options.env },
-      });
-    } finally {
-      process.chdir(before);
-    }
+    return svcIn(directory, argv, {
+      clock: new FakeClock({ start: Date.now() }),
+      signal: termination.signal,
+      input: `${MANAGEMENT_KEY}\n`,
+      ...options,
+      env: { ...this.#environment(), ...options.env },
+    });
   }
 
   async #fill(): Promise<void> {
@@ -199,6 +197,7 @@ export class World {
     writeFileSync(join(directory, 'other.csv'), `${rows.slice(0, -1).join('\n')}\n`);
     writeFileSync(join(directory, 'open.csv'), `${rows.slice(0, -2).join('\n')}\n`);
     writeFileSync(join(directory, 'export.csv'), `${rows.slice(0, -3).join('\n')}\n`);
+    writeFileSync(join(directory, 'upload.csv'), `${rows[0]}\nanother,,,\n`);
     const event = { received_at: '2026-01-05T12:00:00.000Z', id: 'e', type: 't', headers: {}, body: '{}' };
     writeFileSync(join(directory, 'events.jsonl'), `${JSON.stringify(event)}\n`);
     await this.#withSandbox(directory, async () => {
@@ -220,8 +219,9 @@ export class World {
       await saveId('session', create);
       await saveId('run', 'au submit tokens.csv --wait --out results.csv', 'run');
       await saveId('done', `au status ${this.#name('run')}`, '0.job');
-      await saveId('open', 'au submit open.csv', 'run');
+      await saveId('open', 'au submit open.csv --begin', 'run');
       await saveId('job', 'au create');
+      await saveId('foreign', 'au create');
       await print('profile set output json --profile spare');
     });
   }

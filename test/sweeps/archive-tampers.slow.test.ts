@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { recordPath, recordText, type Segment } from '../../src/logs/archive/record.ts';
+import { recordPath, recordText, type Segment } from '../../src/logs/archive/records/record.ts';
 import { TENANT } from '../logs/archive/build.ts';
 import { expected, outcomes, type Tamper, verify } from '../logs/archive/tamper-outcomes.ts';
 import { archiveToTamper, DAY, END, entries, GAP, START, Tampering } from '../logs/archive/tampers.ts';

@@ -1,4 +1,5 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -37,18 +38,22 @@ function isChange(method: string, path: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && !/^\/(?:hooks|sandbox)\b/.test(path);
 }
 
-/** Changes the record of the profile's run, so that its file has yet to be uploaded. @returns its id */
-function leaveToUpload(directory: string): string {
+/** Refuses to create a job, so that a submission leaves a run whose file has yet to be uploaded. */
+function refuseJob(incoming: IncomingMessage, response: ServerResponse): boolean {
+  if (incoming.method !== 'POST') return false;
+  incoming.resume();
+  response.writeHead(403).end();
+  return true;
+}
+
+/** Returns the id of the profile's run. */
+function runOfProfile(directory: string): string {
   const runs = join(directory, '.local/state/svc/runs');
-  for (const name of readdirSync(runs)) {
-    const file = join(runs, name, 'run.json');
-    const record = JSON.parse(readFileSync(file, 'utf8')) as RunRecord;
-    if (record.profile !== 'prod') continue;
-    const parts = record.parts.map((part) => ({ ...part, state: 'planned', job: undefined, sent: undefined }));
-    writeFileSync(file, JSON.stringify({ ...record, parts }));
-    return name;
-  }
-  throw new Error('the profile has no run');
+  const recordOf = (name: string): RunRecord =>
+    JSON.parse(readFileSync(join(runs, name, 'run.json'), 'utf8')) as RunRecord;
+  const name = readdirSync(runs).find((each) => each.startsWith('run-') && recordOf(each).profile === 'prod');
+  if (name === undefined) throw new Error('the profile has no run');
+  return name;
 }
 
 /** Commands that send only to the store, whose requests this test does not count. */
@@ -62,9 +67,9 @@ describe('the mark of the tenant', () => {
       let before = world.requests.length;
       const { stderr } = await world.copy(async (run, directory) => {
         if (words === 'au sync' || words === 'au resume') {
-          await run('au submit', [], { env, argv: ['au', 'submit', 'other.csv'] });
-          const left = leaveToUpload(directory);
-          if (words === 'au resume') argv = ['au', 'resume', left];
+          const submission = ['au', 'submit', 'upload.csv'];
+          await run('au submit', [], { env, argv: submission, intercept: refuseJob });
+          if (words === 'au resume') argv = ['au', 'resume', runOfProfile(directory)];
         }
         before = world.requests.length;
         return run(words, [], { env, ...(argv && { argv }) });

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256Of } from '../../src/base/files/draft.ts';
-import { recordPath, recordText } from '../../src/logs/archive/record.ts';
+import { recordPath, recordText } from '../../src/logs/archive/records/record.ts';
 import {
   bundleOf,
   check,
@@ -14,7 +14,7 @@ import {
   restate,
   shellOf,
   SHELLS,
-} from '../logs/archive/bundles.ts';
+} from '../logs/evidence/bundles.ts';
 import { archiveToTamper, GAP, Tampering } from '../logs/archive/tampers.ts';
 
 /**
@@ -40,6 +40,13 @@ function found(name: string, harm: Tamper[3]): Tamper {
 /** Returns a tamper after which evidence.json contradicts the records. */
 function states(name: string, change: (statement: Record<string, unknown>) => object): Tamper {
   return found(name, (it) => restate(it, change));
+}
+
+/** Returns a tamper after which another time was requested. */
+function requests(name: string, outcome: Outcome, change: object): Tamper {
+  const harm: Tamper[3] = (it) =>
+    restate(it, ({ requested }) => ({ requested: { ...(requested as object), ...change } }));
+  return [name, outcome, outcome, harm];
 }
 
 /** Changes by somebody who does not repair the list of sums. */
@@ -96,6 +103,14 @@ const STATEMENTS: readonly Tamper[] = [
   states('a later first day', () => ({ from: '2025-11-30' })),
   states('an earlier last day', () => ({ to: '2025-12-31' })),
   states('no first day', () => ({ from: null })),
+  states('no requested time', () => ({ requested: undefined })),
+  states('a requested time without an end', () => ({ requested: { from: '2025-11-01T00:00:00.000Z', to: null } })),
+  requests('a request that begins within a day', 'found', { from: '2025-11-01T01:00:00.000Z' }),
+  requests('a request that begins a day later', 'said', { from: '2025-11-02T00:00:00.000Z' }),
+  requests('a request that ends a day earlier', 'said', { to: '2026-01-06T00:00:00.000Z' }),
+  requests('a request that ends a moment later', 'found', { to: '2026-01-07T00:00:00.001Z' }),
+  requests('a request that ends within its last day', 'said', { to: '2026-01-06T12:00:00.000Z' }),
+  requests('a request that begins with a dropped month', 'said', { from: '2025-10-01T00:00:00.000Z' }),
   states('another newest record', ({ record }) => ({ record: Number(record) - 1 })),
   states('another newest hash', () => ({ sha256: '0'.repeat(64) })),
   states('fewer records', ({ records }) => ({ records: Number(records) - 1 })),
@@ -182,6 +197,7 @@ function withoutDay(it: Tampering, place: number): void {
   restate(it, ({ segments, entries }) => ({
     from: days[0],
     to: days.at(-1),
+    requested: { from: `${days[0]}T00:00:00.000Z`, to: `${days.at(-1)}T23:59:59.999Z` },
     segments: Number(segments) - gone.length,
     entries: gone.reduce((left, segment) => left - segment.entries, Number(entries)),
   }));

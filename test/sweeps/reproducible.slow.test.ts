@@ -10,7 +10,7 @@ const project = fileURLToPath(new URL('../../', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'svc-reproducible-'));
 
 /** The files and folders that a build reads. */
-const SOURCES = ['.release', 'bin', 'completions', 'docs', 'man', 'src', 'CHANGELOG.md', 'LICENSE', 'README.md'];
+const SOURCES = ['bin', 'build', 'completions', 'docs', 'src', 'CHANGELOG.md', 'LICENSE', 'README.md'];
 const SETTINGS = readdirSync(project).filter((name) => /^(package|tsconfig).*\.json$|\.config\.ts$/.test(name));
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { recordPath } from '../../src/logs/archive/record.ts';
+import { recordPath } from '../../src/logs/archive/records/record.ts';
 import { buildArchive } from '../logs/archive/build.ts';
 import {
   bundleOf,
@@ -15,8 +15,8 @@ import {
   type Shell,
   shellOf,
   SHELLS,
-} from '../logs/archive/bundles.ts';
-import { FIRST, NEWEST, reviewedArchive } from '../logs/archive/reviewed.ts';
+} from '../logs/evidence/bundles.ts';
+import { FIRST, NEWEST, reviewedArchive } from '../logs/review/reviewed.ts';
 import { Tampering } from '../logs/archive/tampers.ts';
 import { FakeClock } from '../support/clock.ts';
 import { svcHere } from '../support/run-here.ts';

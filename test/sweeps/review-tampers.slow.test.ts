@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type ArchiveRecord, isReview, recordPath, type ReviewRecord } from '../../src/logs/archive/record.ts';
-import type { ReviewContent } from '../../src/logs/archive/review-content.ts';
-import { END, FIRST, NEWEST, reviewedArchive, SECOND } from '../logs/archive/reviewed.ts';
+import { type ArchiveRecord, isReview, recordPath, type ReviewRecord } from '../../src/logs/archive/records/record.ts';
+import type { ReviewContent } from '../../src/logs/archive/records/review-content.ts';
+import { END, FIRST, NEWEST, reviewedArchive, SECOND } from '../logs/review/reviewed.ts';
 import { expected, outcomes, type Tamper } from '../logs/archive/tamper-outcomes.ts';
 import { Tampering } from '../logs/archive/tampers.ts';
 
@@ -55,6 +55,10 @@ function forged(number: number, name: string, alone: Tamper[1], more: (review: R
   return [`${name} in record ${number}`, alone, harm];
 }
 
+function withEntries(deletions: number | null, entries: number): Pick<ReviewContent, 'findings' | 'findings_entries'> {
+  return { findings: { deletions }, findings_entries: { deletions: entries } };
+}
+
 /** Facts that only the person who signed knows: of the newest review, no other record proves them. */
 const UNPROVEN = {
   note: 'SEC-99',
@@ -77,6 +81,14 @@ const FORGERIES: readonly Tamper[] = [
   forged(NEWEST, 'the first day after the last', 'found', () => ({ from: '2026-03-04', of: 'access', entries: 0 })),
   forged(NEWEST, 'no gap', 'found', () => ({ missing: [] })),
   forged(NEWEST, 'more entries', 'found', ({ entries: count }) => ({ entries: count + 1 })),
+  forged(NEWEST, 'fewer entries than groups', 'found', () => withEntries(2, 1)),
+  forged(NEWEST, 'findings of more entries than were reviewed', 'found', () => withEntries(2, 9)),
+  forged(NEWEST, 'entries of a kind that was not judged', 'found', () => withEntries(null, 1)),
+  forged(NEWEST, 'entries of another kind', 'found', () => ({
+    findings: { changes: 1 },
+    findings_entries: { deletions: 1 },
+  })),
+  forged(NEWEST, 'entries of findings that earlier versions did not count', 'another hash', () => withEntries(2, 3)),
   forged(NEWEST, 'another record', 'found', () => ({ record: 2 })),
   forged(NEWEST, 'a record to come', 'found', ({ record }) => ({ record: record + 1 })),
   forged(NEWEST, 'another hash of the record', 'found', () => ({ record_sha256: '0'.repeat(64) })),

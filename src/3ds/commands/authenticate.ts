@@ -1,6 +1,6 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
-import { argument, flag, value } from '../../cli/app/parameter.ts';
+import { DOCUMENTS, argument, flag, reading, value } from '../../cli/app/parameter.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
@@ -36,7 +36,7 @@ export const authenticate = defineCommand({
   fields: authenticationView.fields,
   parameters: {
     session: argument('<session>', 'id of a session', text),
-    file: value('--file <file|->', 'the body, or - for standard input', text),
+    file: reading(value('--file <file|->', 'the body, or - for standard input', text), DOCUMENTS),
     ...bodyParameters,
     dryRun: dryRunParameter,
     open: flag('--open', 'open the page of a challenge in the browser'),
@@ -59,7 +59,7 @@ export const authenticate = defineCommand({
     }
     if (dryRun) return new Preview((await import('../../client/api/resources.ts')).authenticateRequest(id, request));
     if (!(await confirmed(context, unknown))) return context.notices.note('nothing was sent');
-    const result = await orNewSession(client.threeDs.authenticate(id, request));
+    const result = await orNewSession(client.threeDs.authenticate(id, request, ['3ds', 'show', id]));
     const mustWait = wait && (await reportChallenge(context, client, id, result, open));
     const final = mustWait ? await orNewSession(waitForOutcome(context, client, id, result)) : result;
     await print(final);

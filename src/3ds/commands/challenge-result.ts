@@ -3,7 +3,7 @@ import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag } from '../../cli/app/parameter.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import type { Authentication } from '../../schema/three-ds/session.ts';
-import { isOpen } from '../explain.ts';
+import { isOpen } from '../outcome-lines.ts';
 import {
   checkOutcome,
   failOnParameter,

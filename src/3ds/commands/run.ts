@@ -1,11 +1,12 @@
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
+import { didYouMean } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import { choice, type Input, suggesting, value } from '../../cli/app/parameter.ts';
+import { DOCUMENTS, choice, type Input, reading, suggesting, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
-import { didYouMean, text, type ValueParser } from '../../cli/app/value-parsers.ts';
+import { text, type ValueParser } from '../../cli/app/value-parsers.ts';
 import { outcomeExamples } from '../../schema/three-ds/outcome-words.ts';
 import { AUTHENTICATION_STATUSES, SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { bodyParameters } from '../body.ts';
@@ -18,6 +19,7 @@ import {
   firstRequest,
 } from '../scenario.ts';
 import { CHALLENGE_REPLIES, isExpectation, isOutcome, REASONS } from '../suite.ts';
+import { unexpectedOutcome } from '../three-ds-errors.ts';
 
 const tokenId: ValueParser<string> = (typed) => {
   if (!containsCardNumber(text(typed), 'cell')) return typed;
@@ -36,7 +38,7 @@ const expectation: ValueParser<string> = (typed) => {
 const reasonName: ValueParser<string> = (typed) => {
   if (REASONS.includes(typed)) return typed;
   const hint = didYouMean(typed, REASONS);
-  throw new SvcError('usage', 'must be a status reason or a cancel reason', { hint, next: ['3ds', 'explain'] });
+  throw new SvcError('usage', 'must be a status reason or a cancel reason', { hint, next: ['explain'] });
 };
 
 const outcomeText: ValueParser<string> = (typed) => {
@@ -55,7 +57,10 @@ const parameters = {
     { wordsOf: 'session type' },
     choice('--type <who>', 'who starts the transaction; by default customer', SESSION_TYPES),
   ),
-  file: value('--file <file|->', 'the body, or - for standard input; by default an example of a payment', text),
+  file: reading(
+    value('--file <file|->', 'the body, or - for standard input; by default an example of a payment', text),
+    DOCUMENTS,
+  ),
   set: bodyParameters.set,
   expect: suggesting(
     { wordsOf: 'authentication status' },
@@ -63,8 +68,9 @@ const parameters = {
   ),
   reason: suggesting(
     async () => {
-      const { wordsOf } = await import('../../cli/glossary/every-meaning.ts');
-      return [...wordsOf('authentication status reason'), ...wordsOf('challenge cancel reason')];
+      const { wordsIn } = await import('../../cli/glossary/glossary.ts');
+      const { default: words } = await import('../glossary.json', { with: { type: 'json' } });
+      return [...wordsIn(words, 'authentication status reason'), ...wordsIn(words, 'challenge cancel reason')];
     },
     value('--expect-reason <reason>', 'the expected status reason or cancel reason', reasonName),
   ),
@@ -106,16 +112,11 @@ export const run = defineCommand({
     const client = await context.client();
     const result = await runScenario(context, client, planned, input.challengeTimeout);
     await print(result);
-    const { expected, expected_reason, got, reason, session } = result;
-    const why = reason === null ? '' : ` (${reason})`;
+    const { got, reason } = result;
     if (result.result === 'passed') return context.notices.success(`${got}, as expected`);
-    if (result.result === 'completed')
-      return noteNext(context, `the outcome is ${got}${why}; what it means`, ['3ds', 'explain', got]);
-    throw new SvcError(
-      'threshold',
-      `expected ${expected ?? 'any status'}${expected_reason === null ? '' : ` (${expected_reason})`}, got ${got}${why}`,
-      { next: ['3ds', 'show', session ?? '<session>'], facts: { expected, expected_reason, got, reason, session } },
-    );
+    if (result.result !== 'completed') throw unexpectedOutcome(result);
+    const why = reason === null ? '' : ` (${reason})`;
+    return noteNext(context, `the outcome is ${got}${why}; what it means`, ['explain', got]);
   },
   request: async (context, input) => firstRequest(await planOf(context, input)),
 });

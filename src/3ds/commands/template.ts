@@ -38,6 +38,7 @@ export const template = defineCommand({
     ['svc 3ds template recurring-transaction --session-type merchant', 'a later payment of a series'],
     ['svc 3ds template add-card -o json', 'without comments'],
   ],
+  onlyPrints: true,
   fields: BODY_FIELDS,
   parameters: templateParameters,
   async run(context, input) {

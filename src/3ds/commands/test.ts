@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
-import { readDataFile } from '../../cli/app/data-file.ts';
+import { readDataFile } from '../../cli/app/files/data-file.ts';
 import { warnOf } from '../../cli/app/hint.ts';
-import { flag, optionalArgument, value } from '../../cli/app/parameter.ts';
+import { DOCUMENTS, flag, optionalArgument, reading, value, writing } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { openSummary, type Summary, summaryParameter } from '../../cli/app/summary.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
-import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
+import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { escapeHtml } from '../../cli/output/page.ts';
 import type { Client } from '../../client/api/client.ts';
@@ -24,6 +24,7 @@ import {
 } from '../scenario.ts';
 import { readSuite, refusedSuite, type Scenario } from '../suite.ts';
 import { threeDsCards } from '../test-cards.ts';
+import { scenariosFailed } from '../three-ds-errors.ts';
 
 /** The number of concurrent sessions; the client itself keeps the rate limits. */
 const CONCURRENT = 6;
@@ -42,9 +43,9 @@ export const test = defineCommand({
   changes: true,
   fields: scenarioView.fields,
   parameters: {
-    suite: optionalArgument('[file|-]', 'scenarios as YAML, or - for standard input'),
+    suite: reading(optionalArgument('[file|-]', 'scenarios as YAML, or - for standard input'), DOCUMENTS),
     only: value('--only <text>', 'only scenarios whose name contains this', text),
-    junit: value('--junit <file>', 'write a JUnit report too; an earlier one is replaced', text),
+    junit: writing(value('--junit <file>', 'write a JUnit report too; an earlier one is replaced', text)),
     summary: summaryParameter,
     print: flag('--print', 'write the built-in suite as YAML and send nothing'),
     allReasons: flag('--all-reasons', 'every status reason and cancel reason of the interface, at the sandbox'),
@@ -158,13 +159,8 @@ async function writeReport({ out }: Context, file: string, results: ScenarioResu
 
 function reportCounts({ notices }: Context, results: readonly ScenarioResult[]): void {
   const failed = results.filter(({ result }) => result === 'failed');
-  const counts = `${results.length - failed.length} passed, ${failed.length} failed`;
-  if (failed.length === 0) return notices.success(counts);
-  const session = failed.find((one) => one.session !== null)?.session;
-  throw new SvcError('threshold', counts, {
-    ...(session && { hint: 'The session of a failed scenario has the details.', next: ['3ds', 'show', session] }),
-    facts: { passed: results.length - failed.length, failed: failed.length },
-  });
+  if (failed.length > 0) throw scenariosFailed(results.length - failed.length, failed);
+  notices.success(`${results.length} passed, 0 failed`);
 }
 
 /** Summarizes the scenarios that ran, failures first. After an error, others may never have run. */

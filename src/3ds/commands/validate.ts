@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { argument, choice } from '../../cli/app/parameter.ts';
+import { DOCUMENTS, argument, choice, reading } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import type { View } from '../../cli/output/view.ts';
@@ -28,7 +28,7 @@ export const validate = defineCommand({
   exitCodes: [[13, 'the body breaks a rule']],
   fields: checkedBodyView.fields,
   parameters: {
-    file: argument('<file|->', 'a body, or - for standard input', text),
+    file: reading(argument('<file|->', 'a body, or - for standard input', text), DOCUMENTS),
     sessionType: choice('--session-type <type>', 'check it for this type of session', SESSION_TYPES),
     ...bodyParameters,
   },

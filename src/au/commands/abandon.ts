@@ -11,19 +11,23 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { removePartialFiles } from '../results/download.ts';
-import type { Part } from '../run/part.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import { isUuid } from '../request/row-key.ts';
+import { findJob, nameOf } from '../run/job.ts';
+import { apply, type Part } from '../run/part.ts';
 import { needsFile, type RunRecord, statusOf } from '../run/record.ts';
-import { knownRunsRoot, recordedRun } from '../run/recorded-runs.ts';
+import { everyRun, knownRunsRoot, recordedRun } from '../run/recorded-runs.ts';
 import { openRuns, RECORD, type RunDirectory, type UnreadableRun } from '../run/run-directory.ts';
-import { indexedRuns, indexEntriesOf } from '../run/run-index.ts';
+import { indexedRuns, indexEntriesOf } from '../run/runs-elsewhere.ts';
 import { type RunRow, runRow, runView } from '../run/run-view.ts';
 import { applyToRun } from '../run/run.ts';
+import { tenantOfKey } from '../run/tenant-proof.ts';
 
 export const abandon = defineCommand({
   description:
     'For a run that will not continue. Nothing is canceled at the service: jobs that have their file are processed and may be billed. Their results can still be downloaded, and --undo reopens the run.',
   details:
-    'A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',
+    'With a job, frees rows that may have been paid for: the claim of that job ends on your word, where nothing can be proven. A run whose record cannot be read is moved to a directory named damaged beside it, after the newest jobs of the tenant have been shown.',
   examples: [
     ['svc au abandon run-20260131-0a1b2c3d-4e5f', 'show what the service has of it, and ask'],
     ['svc au abandon run-20260131-0a1b2c3d-4e5f --undo', 'resume it'],
@@ -32,16 +36,52 @@ export const abandon = defineCommand({
   exitCodes: [5, [6, 'the run is completed']],
   fields: runView.fields,
   parameters: {
-    run: argument('<run>', 'id or directory of a run', text),
+    run: argument('<run|job>', 'id or directory of a run, or a job whose rows are in the ledger', text),
     undo: flag('--undo', 'reopen an abandoned run'),
   },
   async run(context, { run: name, undo }) {
     const print = await recordPrinter(context, runView);
+    if (!undo && (await releaseJob(context, name))) return;
     const unreadable = undo ? undefined : await unreadableRun(context, name);
     const row = unreadable ? await setAside(context, unreadable) : await abandonRun(context, name, undo);
     if (row) await print(row);
   },
 });
+
+/**
+ * Frees the rows of a job on the operator's word, where nothing can be proven: a job that the ledger knows and no run on
+ * this machine is about. Returns whether the name is one of such a job.
+ */
+async function releaseJob(context: Context, job: string): Promise<boolean> {
+  if (!isUuid(job) || fs.existsSync(job)) return false;
+  const client = await context.client();
+  const tenant = await tenantOfKey(client);
+  if (tenant === undefined) return false;
+  const ledger = new CommandLedger(context);
+  if (!(await ledger.hasClaim(tenant, job))) return false;
+  const found = await findJob(client, job);
+  const said = found === undefined ? 'does not know it' : `says that it is ${found.status}`;
+  context.notices.warn(`frees rows that may have been paid for: the service ${said}`);
+  if (!(await isConfirmed(context, `Free the rows of job ${job}?`))) return true;
+  await ledger.release(tenant, job, `the operator; the service ${said}`);
+  await freeParts(context, job);
+  context.notices.success(`the rows of job ${job} are free: the next submission of them sends them again`);
+  return true;
+}
+
+/** Lets the runs on this machine send rows again that they sent to a job. Results that were downloaded stay. */
+async function freeParts(context: Context, job: string): Promise<void> {
+  const { runs } = await everyRun(context);
+  for (const run of runs.filter(({ record }) => record.parts.some((part) => isWaitingFor(part, job))))
+    await run.hold(context.system, async () => {
+      for (const part of run.record.parts) if (isWaitingFor(part, job)) apply(part, { kind: 'freed' });
+      run.save();
+    });
+}
+
+function isWaitingFor({ state, job: of }: Part, job: string): boolean {
+  return of === job && (state === 'uploaded' || state === 'unknown');
+}
 
 /**
  * Abandons a run after showing what the service may process and bill, or resumes it. Undefined if the operator
@@ -143,10 +183,9 @@ async function setAside(context: Context, unreadable: UnreadableRun): Promise<Ru
 /** Lists the newest jobs of the tenant, because one of them may contain the rows of the damaged run. */
 async function showNewestJobs(context: Context): Promise<void> {
   const client = await context.client();
-  const first = await client.accountUpdater.list({ pageSize: 20 }).pages().next();
-  const jobs = first.done ? [] : first.value.items;
+  const jobs = await client.accountUpdater.list({ pageSize: 20 }).first(20);
   if (jobs.length === 0) return context.notices.note('the service has no jobs of this tenant');
-  const lines = jobs.map(({ id, status, created_at: at }) => `  ${id}  ${status}  ${at ?? ''}`.trimEnd());
+  const lines = jobs.map((job) => `  ${nameOf(job)}  ${job.status ?? 'unknown'}  ${job.created_at ?? ''}`.trimEnd());
   context.notices.warn(["one of the tenant's newest jobs may contain these rows and be billed:", ...lines].join('\n'));
 }
 

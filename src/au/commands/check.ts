@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
-import { rest } from '../../cli/app/parameter.ts';
+import { reading, rest } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import {
   checkedFileView,
@@ -21,7 +21,7 @@ export const check = defineCommand({
   ],
   exitCodes: [13],
   fields: checkedFileView.fields,
-  parameters: { files: rest('<file...>', 'request files, or - for standard input') },
+  parameters: { files: reading(rest('<file...>', 'request files, or - for standard input'), ['.csv']) },
   async run(context, { files }) {
     const isSingle = files.length === 1;
     const printOne = await recordPrinter(context, checkedFileView);
@@ -29,7 +29,9 @@ export const check = defineCommand({
     const checked: CheckedFile[] = [];
     // A refused file must not prevent the check of the others.
     for (const file of files) checked.push(await checkFile(context, file));
-    const rows = checked.filter(({ check: { ok } }) => ok).map((file) => checkedFileRow(file.name, file.check));
+    const rows = checked
+      .filter(({ check: { ok } }) => ok)
+      .map((file) => checkedFileRow(file.name, file.check, file.check, file.sent));
     if (!isSingle) await printList(oneBatch(rows));
     else for (const row of rows) await printOne(row);
     requireAllOk(checked);

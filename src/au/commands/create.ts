@@ -12,9 +12,10 @@ export const create = defineRequestCommand({
   permissions: ['account-updater:job:create'],
   exitCodes: [9],
   changes: true,
+  onlyPrints: true,
   fields: jobView.fields,
   parameters: { dryRun: dryRunParameter },
-  request: async () => (await import('../../client/api/resources.ts')).createJobRequest(),
+  request: async () => (await import('../../client/api/resources.ts')).createJobRequest(['au', 'jobs']),
   async printer(context) {
     const print = await recordPrinter(context, jobView);
     return async (job) => {

@@ -2,31 +2,26 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { argument, flag, value } from '../../cli/app/parameter.ts';
+import { argument, flag, value, writing } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
-import {
-  copyOut,
-  deliverResults,
-  noteUncompared,
-  openSpool,
-  requireDestination,
-  whyNotCompared,
-} from '../results/deliver.ts';
-import { acceptUnproven, downloadResults, invalidateResults, refetchResults } from '../results/download.ts';
+import { copyOut, openSpool } from '../request/spool-output.ts';
+import { deliverResults, noteUncompared, requireDestination, whyNotCompared } from '../wait/deliver.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import { acceptUnproven, checksOf, downloadResults, invalidateResults, refetchResults } from '../results/download.ts';
 import type { Destination } from '../results/merge.ts';
 import { explainMissing, jobRequest } from '../run/job-view.ts';
-import { uploadedRows } from '../run/part-source.ts';
-import { pollRun } from '../run/poll-run.ts';
+import { pollRun } from '../wait/poll-run.ts';
 import type { ResultsFile } from '../run/part.ts';
 import { areCompared, isUntouched, statusOf } from '../run/record.ts';
 import { namedRun, recordedRuns } from '../run/recorded-runs.ts';
+import { readableRequest, repairCopy } from '../run/request-copy.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { unfinishedError } from '../run/run-errors.ts';
 import { resultsPath } from '../run/run-view.ts';
-import { showRun } from '../run/show-progress.ts';
-import { settleUploads } from '../run/upload-parts.ts';
+import { showRun } from '../send/show-progress.ts';
+import { settleUploads } from '../send/upload-parts.ts';
 import { holdRun, resumable, verdictOf } from '../run/verdict.ts';
 
 type Downloaded = ResultsFile & { readonly compared: boolean };
@@ -63,7 +58,7 @@ export const download = defineCommand({
   fields: downloadView.fields,
   parameters: {
     of: argument('<job|run>', 'id of a job, or id or directory of a run', text),
-    out: value('--out <file|->', 'where to write, or - for standard output (default: results.csv)', text),
+    out: writing(value('--out <file|->', 'where to write, or - for standard output (default: results.csv)', text)),
     force: flag('--force', 'replace a file that exists; for a run, download it all again'),
     acceptUnproven: flag('--accept-unproven', 'accept results that were the same each time though a check fails'),
   },
@@ -88,12 +83,14 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   const file = isFile ? out : await openSpool(context);
   const client = await context.client();
   const sent = await sentRows(context, job);
+  const ledger = new CommandLedger(context);
   const downloading = downloadResults(client, job, file, {
     ...sent,
     overwrite: force,
     acceptUnproven: options.acceptUnproven,
     host: context.system,
     onEvent: showRun(context),
+    onAccepted: (accepted, { tenant_id: tenant }) => ledger.enterResults(tenant, job, accepted),
   });
   const explained = explainMissing(context, job, downloading);
   const result = await resumable(again(job, options), job, explained).catch((error: unknown) => {
@@ -113,14 +110,16 @@ const NO_RUN = 'no run on this machine has this job';
 async function sentRows(context: Context, job: string) {
   const of = ({ record }: RunDirectory): boolean => record.parts.some((part) => part.job === job);
   const { runs, unreadable } = await recordedRuns(context);
-  const run = runs.find(of);
+  // A run that only waits for the job has other rows of its file.
+  const isOwn = ({ record }: RunDirectory): boolean =>
+    record.parts.some((part) => part.job === job && part.joined === undefined);
+  const run = runs.find(isOwn) ?? runs.find(of);
   const part = run?.record.parts.find((each) => each.job === job);
   if (!run || !part) {
     const why = unreadable.length > 0 ? 'the run of this job may be one that cannot be read' : NO_RUN;
     return { why };
   }
-  const request = await uploadedRows(part, run);
-  return { rowsSent: part.rows, request, why: whyNotCompared(run.record) };
+  return { ...(await checksOf(run, part, await readableRequest(context, run))), why: whyNotCompared(run.record) };
 }
 
 /** Returns the command that continues a download. */
@@ -132,9 +131,7 @@ function again(of: string, { out, force, acceptUnproven: accepts }: DownloadOpti
 /** Adds to an error how to accept unproven results, if every download attempt returned the same bytes. */
 function orAccept(error: unknown, job: string): unknown {
   if (!isSvcError(error, 'checksum_mismatch') || typeof error.facts?.['kept'] !== 'string') return error;
-  const { code, message, hint, facts, retryable } = error;
-  const next = ['au', 'download', job, '--accept-unproven'];
-  return new SvcError(code, message, { hint, next, facts, retryable });
+  return error.with({ next: ['au', 'download', job, '--accept-unproven'] });
 }
 
 /**
@@ -145,13 +142,16 @@ function orAccept(error: unknown, job: string): unknown {
 async function downloadRun(context: Context, run: RunDirectory, options: DownloadOptions): Promise<Downloaded> {
   const { record } = run;
   if (isUntouched(record) && statusOf(record) !== 'abandoned') throw unfinishedError(run);
+  await repairCopy(context, run);
   await invalidateResults(run);
-  if (options.acceptUnproven) await acceptUnproven(run);
+  const ledger = new CommandLedger(context);
+  if (options.acceptUnproven)
+    await acceptUnproven(run, (job, file) => ledger.enterResults(record.tenant_id, job, file));
   else if (options.force) refetchResults(run);
   if (statusOf(record) !== 'completed') {
     const client = await context.client();
     await settleUploads(client, run);
-    const polled = await pollRun(client, run, { onEvent: showRun(context, record) });
+    const polled = await pollRun(client, run, { onEvent: showRun(context, record), ledger });
     const reason = verdictOf(run, polled, { isPartial: statusOf(record) === 'abandoned' });
     if (reason) throw reason;
   }

@@ -1,5 +1,7 @@
+import { exactMembers } from '../../base/json/exact.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
-import { PAGING_PARAMETERS } from '../../cli/app/paging.ts';
+import { option } from '../../cli/app/hint.ts';
+import { PAGING_PARAMETERS, pagingWords } from '../../cli/app/paging.ts';
 import { choice, conflicting, flag, type Input, value } from '../../cli/app/parameter.ts';
 import {
   type ListProgress,
@@ -9,19 +11,19 @@ import {
   reportRest,
   limitedPages,
 } from '../../cli/app/print.ts';
-import { moment } from '../../cli/app/value-parsers.ts';
-import { countText } from '../../cli/output/time.ts';
+import { moment } from '../../cli/app/moment.ts';
+import { countText, isoTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
-import type { Page, PageOptions } from '../../client/api/pages.ts';
+import { isEndless, type Page, type PageOptions } from '../../client/api/pages.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
-import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import type { ListedJob } from '../../schema/account-updater.ts';
 import { jobView } from '../run/job-view.ts';
 import { everyRun } from '../run/recorded-runs.ts';
 
 /** A job of the tenant, with its run on this machine if there is one. */
-type ListedJob = AccountUpdaterJob & { readonly run: string | null; readonly part: number | null };
+type JobRow = ListedJob & { readonly run: string | null; readonly part: number | null };
 
-const listedJobView: View<ListedJob> = {
+const listedJobView: View<JobRow> = {
   ...jobView,
   fields: [...jobView.fields, 'run', 'part'],
   columns: [
@@ -64,14 +66,24 @@ export const jobs = defineCommand({
   async run(context, input) {
     const print = await listPrinter(context, listedJobView);
     if (input.watch) {
-      const { watchJobs } = await import('../run/watch-jobs.ts');
+      const { watchJobs } = await import('../wait/watch-jobs.ts');
       await print(watchJobs(context, () => look(context, input)));
       return 0;
     }
     const seen = newListProgress();
-    const { jobs, isFiltered } = await listed(context, input, seen);
-    await print(jobs);
-    reportRest(context, seen, isFiltered ? `no jobs match; ${countText(seen.read, 'job')} were read` : 'no jobs');
+    const { jobs, isFiltered, since } = await listed(context, input, seen);
+    const wordsFrom = (start: string) => [
+      'au',
+      'jobs',
+      ...option('--status', input.status),
+      ...option('--since', isoTime(since)),
+      ...pagingWords(input, start),
+    ];
+    await print(jobs).catch((error: unknown) => {
+      throw withSearched(error, seen, wordsFrom);
+    });
+    const nothing = isFiltered ? `no jobs match; ${countText(seen.read, 'job')} were read` : 'no jobs';
+    reportRest(context, seen, nothing, wordsFrom);
     return 0;
   },
   async request(_, input) {
@@ -91,16 +103,26 @@ async function listed(context: Context, input: ListInput, seen: ListProgress) {
     limit: input.limit ?? (isFiltered && !input.all && since === undefined ? 100 : undefined),
     ...(isFiltered && !input.all ? { mostRead: MOST_READ } : {}),
   };
-  const isWanted = (job: AccountUpdaterJob): boolean =>
+  const isWanted = (job: ListedJob): boolean =>
     (input.status === undefined || job.status === input.status) && !isBefore(job, since);
-  return { jobs: withRuns(context, limitedPages(untilOlder(pages, since), bounds, seen, isWanted)), isFiltered };
+  return { jobs: withRuns(context, limitedPages(untilOlder(pages, since), bounds, seen, isWanted)), isFiltered, since };
 }
 
-async function look(context: Context, input: ListInput): Promise<readonly ListedJob[]> {
+async function look(context: Context, input: ListInput): Promise<readonly JobRow[]> {
   const { jobs } = await listed(context, input, newListProgress());
-  const found: ListedJob[] = [];
+  const found: JobRow[] = [];
   for await (const batch of jobs) found.push(...batch);
   return found;
+}
+
+/** Adds to the error for a list without an end how many jobs were read, and the command that continues there. */
+function withSearched(error: unknown, { read, next }: ListProgress, wordsFrom: (start: string) => string[]): unknown {
+  if (!isEndless(error) || next === undefined) return error;
+  return error.with({
+    message: `${error.message}; read before them: ${countText(read, 'job')}`,
+    hint: 'To read on from there:',
+    next: wordsFrom(next),
+  });
 }
 
 /** Tells whether svc filters the jobs, in which case a page may contain few matches. */
@@ -112,12 +134,12 @@ function firstPage(input: ListInput): PageOptions {
   return { start: input.start, pageSize: pageSizeFor(input, isFilteredHere(input)) };
 }
 
-function isBefore({ created_at: created }: AccountUpdaterJob, since: number | undefined): boolean {
+function isBefore({ created_at: created }: ListedJob, since: number | undefined): boolean {
   return since !== undefined && created != null && Date.parse(created) < since;
 }
 
 /** Stops at the first job before `since`, because the service lists the newest jobs first. */
-async function* untilOlder(pages: AsyncIterable<Page<AccountUpdaterJob>>, since: number | undefined) {
+async function* untilOlder(pages: AsyncIterable<Page<ListedJob>>, since: number | undefined) {
   for await (const page of pages) {
     const isLast = page.items.some((job) => isBefore(job, since));
     yield isLast ? { ...page, next: undefined } : page;
@@ -125,7 +147,7 @@ async function* untilOlder(pages: AsyncIterable<Page<AccountUpdaterJob>>, since:
   }
 }
 
-async function* withRuns(context: Context, batches: AsyncIterable<readonly AccountUpdaterJob[]>) {
+async function* withRuns(context: Context, batches: AsyncIterable<readonly ListedJob[]>) {
   const known = new Map<string, { readonly run: string; readonly part: number }>();
   const { runs } = await everyRun(context);
   for (const { record } of runs) {
@@ -134,9 +156,10 @@ async function* withRuns(context: Context, batches: AsyncIterable<readonly Accou
       for (const id of ids) if (id !== undefined) known.set(id, { run: record.id, part: number });
     }
   }
-  const listed = (job: AccountUpdaterJob): ListedJob => ({
+  const listed = (job: ListedJob): JobRow => ({
     ...job,
-    ...(known.get(job.id) ?? { run: null, part: null }),
+    ...exactMembers(job),
+    ...(known.get(job.id ?? '') ?? { run: null, part: null }),
   });
   for await (const batch of batches) yield batch.map(listed);
 }

@@ -1,12 +1,12 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { flag, optionalArgument, value } from '../../cli/app/parameter.ts';
+import { extending, flag, optionalArgument, reading, value, writing } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { actionParameter, actionsOf } from '../results/action-option.ts';
 import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { keepParameter } from '../results/kept-columns.ts';
-import { nextRequestView, requireFewToFix, writeNextRequest } from '../results/write-next-request.ts';
+import { nextRequestView, requireFewToFix, writeNextRequest } from '../next/write-next-request.ts';
 import { filesOfRun, runParameter } from '../run/run-files.ts';
 
 export const next = defineCommand({
@@ -27,15 +27,17 @@ export const next = defineCommand({
   exitCodes: [3, 5, [10, 'more rows than --fail-on allows need fixing'], 12, 13],
   fields: nextRequestView.fields,
   parameters: {
-    request: optionalArgument('[request]', 'the request file of the last cycle', text),
-    results: optionalArgument('[results]', 'its results', text),
+    request: reading(optionalArgument('[request]', 'the request file of the last cycle', text), ['.csv']),
+    results: reading(optionalArgument('[results]', 'its results', text), ['.csv']),
     run: runParameter,
-    out: value('--out <file|->', 'where to write, or - for stdout (default: <request>.next.csv)', text),
-    excluded: value('--excluded <file>', 'write the rows left out to this CSV file, with reasons', text),
-    exclusions: value(
-      '--exclusions <file>',
-      'leave out the tokens in this CSV file too, and add those that are left out now',
-      text,
+    out: writing(value('--out <file|->', 'where to write, or - for stdout (default: <request>.next.csv)', text)),
+    excluded: writing(value('--excluded <file>', 'write the rows left out to this CSV file, with reasons', text)),
+    exclusions: extending(
+      value(
+        '--exclusions <file>',
+        'leave out the tokens in this CSV file too, and add those that are left out now',
+        text,
+      ),
     ),
     keep: keepParameter,
     action: actionParameter,

@@ -2,14 +2,14 @@ import { SvcError } from '../../base/errors.ts';
 import type { Sealed } from '../../base/files/draft.ts';
 import { defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import { argument, flag, value } from '../../cli/app/parameter.ts';
+import { argument, flag, reading, value, writing } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
-import { prepareExport } from '../request/prepare-export.ts';
-import type { PreparedNames } from '../request/prepare-files.ts';
-import { exportParameters } from '../request/prepare-options.ts';
-import type { Prepared } from '../request/prepare.ts';
+import { prepareExport } from '../prepare/prepare-export.ts';
+import type { PreparedNames } from '../prepare/prepare-files.ts';
+import { exportParameters } from '../prepare/prepare-options.ts';
+import type { Prepared } from '../prepare/prepare.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 
 const preparedView: View<ReturnType<typeof preparedFile>> = {
@@ -33,7 +33,7 @@ export const prepare = defineCommand({
   description:
     'Turns a CSV export (UTF-8 or UTF-16; commas, semicolons or tabs) into a request file with its four columns. Columns with well-known names are recognized; name others with --map. Nothing is written if a row cannot be read, unless --max-rejects allows it, or if there is a card number anywhere. Works offline.',
   details:
-    'Other columns are left out. Map a column with both month and year as expiration. If a token is repeated, only its first row is kept. Rows that cannot be read are listed in groups of the same shape.',
+    'Other columns are left out. Map a column with both month and year as expiration. Rows that repeat a token and merchant are one row, with the latest expiration; repeated headers and a last row with a total are left out. Rows that are not UTF-8 are read as Windows-1252. Rows that cannot be read are listed in groups of the same shape.',
   examples: [
     ['svc au prepare export.csv --out tokens.csv', 'then: svc au submit tokens.csv'],
     ['svc au prepare export.csv --map token=card_id --map expiration=valid_to --out tokens.csv', 'name the columns'],
@@ -43,17 +43,25 @@ export const prepare = defineCommand({
     ],
     ['svc au prepare export.csv | svc au check -', 'check the request without writing a file'],
   ],
-  exitCodes: [13],
+  exitCodes: [[3, 'the list of exclusions does not exist'], 13],
   fields: preparedView.fields,
   parameters: {
-    export: argument('<export|->', 'a CSV file, or - for standard input', text),
+    export: reading(argument('<export|->', 'a CSV file, or - for standard input', text), ['.csv']),
     ...exportParameters,
-    exclusions: value('--exclusions <file>', 'leave out the tokens in this CSV file, which au next extends', text),
-    rejects: value('--rejects <file>', 'write refused rows to this CSV file, each with its line and reason', text),
-    out: value('--out <file|->', 'where to write (default: standard output)', text),
+    exclusions: reading(
+      value('--exclusions <file|none>', 'leave out the tokens in this CSV file, which au next extends', text),
+      ['.csv'],
+    ),
+    rejects: writing(
+      value('--rejects <file>', 'write refused rows to this CSV file, each with its line and reason', text),
+    ),
+    out: writing(value('--out <file|->', 'where to write (default: standard output)', text)),
     force: flag('--force', 'replace files that exist'),
   },
-  async run(context, { export: typed, map, dateOrder, keep, exclusions, rejects, maxRejects, out = '-', force }) {
+  async run(
+    context,
+    { export: typed, map, dateOrder, noExpiration, keep, exclusions, rejects, maxRejects, out = '-', force },
+  ) {
     const print = await recordPrinter(context, preparedView);
     if (out === '-' && ((context.globals.output ?? 'csv') !== 'csv' || context.query))
       throw new SvcError('usage', 'without --out the output is CSV', { hint: 'Add --out, or omit --output and --jq.' });
@@ -65,11 +73,11 @@ export const prepare = defineCommand({
       });
     const names = { request: out, rejects, keep: keep.length === 0 ? undefined : keepFileOf(out) };
     const words = ['au', 'prepare', typed];
-    const how = { columns: map, dateOrder, keep };
+    const how = { columns: map, dateOrder, noExpiration, keep };
     const { prepared, request } = await prepareExport(context, typed, {
       names,
       how,
-      exclusions,
+      exclusions: exclusions === 'none' ? undefined : exclusions,
       maxRejects,
       force,
       words,

@@ -1,19 +1,20 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { argument, flag, type Input, value } from '../../cli/app/parameter.ts';
+import { argument, choice, flag, type Input, reading, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { RefreshInput } from '../refresh/refresh-input.ts';
 import type { RefreshRow } from '../refresh/request-steps.ts';
-import { exportParameters } from '../request/prepare-options.ts';
+import { exportParameters } from '../prepare/prepare-options.ts';
 import { actionParameter } from '../results/action-option.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { toneOf } from '../run/run-view.ts';
-import { noUnrecordedJobsParameter, otherJobParameter } from '../run/unrecorded-option.ts';
+import { firstChange, firstRequest } from '../send/first-requests.ts';
+import { beginParameter, noUnrecordedJobsParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
 
 const refreshView: View<RefreshRow> = {
   name: 'refresh',
@@ -47,15 +48,16 @@ const refreshView: View<RefreshRow> = {
 };
 
 const parameters = {
-  export: argument('<export|->', 'a CSV export of tokens, or - for standard input', text),
+  export: reading(argument('<export|->', 'a CSV export of tokens, or - for standard input', text), ['.csv']),
   cycle: value('--cycle <name>', 'name of this refresh, such as 2026-12', cycleName),
   ...exportParameters,
+  exclusions: choice('--exclusions <none>', 'leave out no row because of exclusions.csv', ['none']),
   outDir: value('--out-dir <dir>', 'directory for all cycles (default: refresh)', text),
   noWait: flag('--no-wait', 'poll once, and end with 11 while a job is pending'),
-  onlyNew: flag('--only-new', 'leave out rows that any other run of the cycle has'),
-  dryRun: flag('--dry-run', 'show what would be submitted; write and send nothing'),
+  dryRun: flag('--dry-run', 'show what would be submitted; send nothing'),
+  begin: beginParameter,
+  onlyRecorded: onlyRecordedParameter,
   noUnrecordedJobs: noUnrecordedJobsParameter,
-  otherJob: otherJobParameter,
   action: actionParameter,
   failOn: failOnParameter,
   summary: summaryParameter,
@@ -67,7 +69,7 @@ export const refresh = defineCommand({
   description:
     'Does what svc au prepare, submit, wait, report and next do, one after the other. The same command continues with the first unfinished step, even without the export.',
   details:
-    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains request.csv, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. Another export in the same cycle submits only the rows that are new, and its files have a number. A file of such a name that the refresh did not write is never replaced.',
+    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains request.csv, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. Another export of the cycle sends only new rows, and its files have a number. Files that the refresh did not write are never replaced.',
   examples: [
     ['svc au refresh export.csv --cycle 2026-12', 'from the export to the next request'],
     ['svc au refresh export.csv --cycle 2026-12 --no-wait', 'from cron or CI: exit code 11 while a job is pending'],
@@ -83,7 +85,7 @@ export const refresh = defineCommand({
   parameters,
   async run(context, typed) {
     const input = { ...inputOf(context, typed), summarize: await openSummary(context, typed.summary) };
-    if (typed.dryRun && context.globals.curl) return new Preview(await firstRequest());
+    if (typed.dryRun && context.globals.curl) return new Preview(await firstChange());
     const print = await recordPrinter(context, refreshView);
     const { planRefresh, refreshCycle } = await import('../refresh/refresh.ts');
     return typed.dryRun ? planRefresh(context, input) : refreshCycle(context, input, print);
@@ -94,13 +96,10 @@ export const refresh = defineCommand({
   },
 });
 
-async function firstRequest(): Promise<PreviewRequest> {
-  return (await import('../../client/api/resources.ts')).createJobRequest();
-}
-
 function inputOf(context: Context, typed: Typed): Omit<RefreshInput, 'summarize'> {
-  const { export: name, cycle, map, dateOrder, keep, maxRejects, outDir = 'refresh', noWait, onlyNew } = typed;
-  const { failOn, action, noUnrecordedJobs, otherJob } = typed;
+  const { export: name, cycle, map, dateOrder, keep, maxRejects, outDir = 'refresh', noWait } = typed;
+  const { failOn, action, exclusions, begin, noExpiration } = typed;
+  const onlyRecorded = typed.onlyRecorded || typed.noUnrecordedJobs;
   if (cycle === undefined)
     throw new SvcError('usage', '--cycle is missing', {
       hint: 'Name this refresh, so that a row is paid for only once within it:',
@@ -109,29 +108,10 @@ function inputOf(context: Context, typed: Typed): Omit<RefreshInput, 'summarize'
   const options = [
     ...map.flatMap((column) => option('--map', `${column.column}=${column.name}`)),
     ...option('--date-order', dateOrder),
+    ...(noExpiration ? ['--no-expiration'] : []),
     ...option('--keep', keep),
   ];
-  const again = [
-    'au',
-    'refresh',
-    name,
-    '--cycle',
-    cycle,
-    ...options,
-    ...option('--max-rejects', maxRejects?.words),
-    ...option('--out-dir', typed.outDir),
-    ...(noWait ? ['--no-wait'] : []),
-    ...(onlyNew ? ['--only-new'] : []),
-    ...(noUnrecordedJobs ? ['--no-unrecorded-jobs'] : []),
-    ...option('--other-job', otherJob),
-    ...option(
-      '--action',
-      action.map(([code, step]) => `${code}=${step}`),
-    ),
-    ...option('--fail-on', failOn?.words),
-    ...option('--summary', typed.summary),
-  ];
-  const how = { columns: map, dateOrder, keep };
+  const how = { columns: map, dateOrder, noExpiration, keep };
   return {
     export: name,
     cycle,
@@ -140,11 +120,33 @@ function inputOf(context: Context, typed: Typed): Omit<RefreshInput, 'summarize'
     options,
     maxRejects,
     wait: !noWait,
-    onlyNew,
+    exclusions,
     failOn,
     action,
-    noUnrecordedJobs,
-    otherJob,
-    again,
+    begin,
+    onlyRecorded,
+    again: wordsOf(typed, options),
   };
+}
+
+/** Returns the command line that goes on with the refresh. */
+function wordsOf(typed: Typed, options: readonly string[]): string[] {
+  return [
+    'au',
+    'refresh',
+    typed.export,
+    ...option('--cycle', typed.cycle),
+    ...options,
+    ...option('--max-rejects', typed.maxRejects?.words),
+    ...option('--exclusions', typed.exclusions),
+    ...option('--out-dir', typed.outDir),
+    ...(typed.noWait ? ['--no-wait'] : []),
+    ...(typed.onlyRecorded ? ['--only-recorded'] : []),
+    ...option(
+      '--action',
+      typed.action.map(([code, step]) => `${code}=${step}`),
+    ),
+    ...option('--fail-on', typed.failOn?.words),
+    ...option('--summary', typed.summary),
+  ];
 }

@@ -1,27 +1,27 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { flag, type Input, optionalArgument, value } from '../../cli/app/parameter.ts';
+import { flag, type Input, optionalArgument, reading, value, writing } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
-import { resolvePath } from '../../cli/app/typed-path.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { actionParameter } from '../results/action-option.ts';
 import { keepParameter } from '../results/kept-columns.ts';
 import { makeReport, requireReconciled, subjectOf } from '../results/make-report.ts';
 import { dominanceWarning, drawReport, reportView, wholeOf } from '../results/report-view.ts';
-import { GROUPS } from '../results/result-codes.ts';
+import { GROUPS } from '../result-codes.ts';
 import { filesOfRun, runParameter } from '../run/run-files.ts';
 
 const parameters = {
-  results: optionalArgument('[results]', 'a result file', text),
+  results: reading(optionalArgument('[results]', 'a result file', text), ['.csv']),
   run: runParameter,
-  request: value('--request <file>', 'the request file of these results', text),
+  request: reading(value('--request <file>', 'the request file of these results', text), ['.csv']),
   splitInto: value(
     '--split-into <dir>',
     `write a file for each thing to do that has rows: ${GROUPS.map((group) => `${group}.csv`).join(', ')}`,
     text,
   ),
   keep: keepParameter,
-  html: value('--html <file>', 'write the report as one page with charts', text),
+  html: writing(value('--html <file>', 'write the report as one page with charts', text)),
   action: actionParameter,
   force: flag('--force', 'replace files that exist'),
 } as const;

@@ -2,41 +2,40 @@ import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, type PreviewRequest } from '../../cli/app/command.ts';
 import { noteNext, option } from '../../cli/app/hint.ts';
-import { argument, flag, type Input, value } from '../../cli/app/parameter.ts';
+import { argument, flag, type Input, value, writing } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
-import { finishRun } from '../results/deliver.ts';
+import { finishRun } from '../wait/deliver.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { checkDestination } from '../results/merge.ts';
 import { showResults, type Submission, submissionOf, submissionView } from '../results/submission.ts';
-import { describeRun } from '../run/describe-run.ts';
-import { eventsParameter, eventsWords, listenForJobs } from '../run/events-option.ts';
-import { execParameter, runExec } from '../run/exec-option.ts';
+import { describeRun } from '../wait/describe-run.ts';
+import { eventsParameter, eventsWords, listenForJobs } from '../wait/events-option.ts';
+import { execParameter, runExec } from '../wait/exec-option.ts';
 import { requestToUpload } from '../run/part-source.ts';
 import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
-import { knownRunsRoot, namedRun, requireHere } from '../run/recorded-runs.ts';
+import { laterRun } from '../run/find-run.ts';
+import { namedRun, requireHere } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { failedRunError } from '../run/run-errors.ts';
-import { laterRun } from '../run/run-index.ts';
 import { resultsPath } from '../run/run-view.ts';
 import { applyToRun } from '../run/run.ts';
-import { noUnrecordedJobsParameter, otherJobParameter } from '../run/unrecorded-option.ts';
-import { confirmRows, partsToUpload, uploadRun } from '../run/upload-run.ts';
+import { noUnrecordedJobsParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
+import { confirmRows, partsToUpload, pollEarlierJobs, requireJoinedFiles, uploadRun } from '../send/upload-run.ts';
 import { holdRun, resumable } from '../run/verdict.ts';
-import { checkWaitOptions } from '../run/wait-options.ts';
+import { checkWaitOptions } from '../wait/wait-options.ts';
 
 const parameters = {
   run: argument('<run>', 'id or directory of a run', text),
   wait: flag('--wait', 'wait for the results, download and summarize them'),
-  out: value('--out <file>', 'where to write the results, in place of the earlier file', text),
+  out: writing(value('--out <file>', 'where to write the results, in place of the earlier file', text)),
   force: flag('--force', 'replace a result file that exists'),
-  retryFailed: flag('--retry-failed', 'submit parts whose job failed again, in a new job'),
   dryRun: flag('--dry-run', 'show what would be uploaded; nothing is sent'),
+  onlyRecorded: onlyRecordedParameter,
   noUnrecordedJobs: noUnrecordedJobsParameter,
-  otherJob: otherJobParameter,
   failOn: failOnParameter,
   events: eventsParameter,
   exec: execParameter,
@@ -49,11 +48,10 @@ export const resume = defineCommand({
   description:
     'Uploads from the copy of the request file that the run keeps, so that the file itself is not needed. Nothing that the service may already have is sent again.',
   details:
-    'A run whose file came through a pipe can be resumed too. A part whose job failed is retried only with --retry-failed. Runs of earlier versions have no copy: submit their file again. The command of --exec is run again by the next sync or wait if it fails. --events takes a host too: the name that senders use, such as that of a tunnel. --summary defaults to the file that GITHUB_STEP_SUMMARY names.',
+    'A run whose file came through a pipe can be resumed too. Parts whose job failed are left to svc au submit, which sends them again. Runs of earlier versions have no copy: submit their file again. The command of --exec is run again by the next sync or wait if it fails. --events takes a host too: the name that senders use, such as that of a tunnel. --summary defaults to the file that GITHUB_STEP_SUMMARY names.',
   examples: [
     ['svc au resume run-20260131-0a1b2c3d-4e5f', 'upload what is left'],
     ['svc au resume run-20260131-0a1b2c3d-4e5f --wait', 'and on to the results'],
-    ['svc au resume run-20260131-0a1b2c3d-4e5f --retry-failed --wait', 'also the parts whose job failed'],
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [
@@ -74,15 +72,15 @@ export const resume = defineCommand({
     const run = await runToResume(context, input.run);
     const { record } = run;
     const out = input.out ?? (input.wait ? resultsPath(context, record) : (record.out ?? 'results.csv'));
-    if (input.wait || input.out !== undefined) await checkDestination(record, { out, force: input.force });
-    const parts = partsToUpload(record.parts, { retriesFailed: input.retryFailed });
+    if (input.wait || input.out !== undefined) await checkDestination(context, run, { out, force: input.force });
+    const parts = partsToUpload(record.parts).filter(({ joined }) => joined === undefined);
     // A run of an early version may have lost its file, which must be reported before any question.
-    if (parts.length > 0) await requestToUpload(run);
+    if (parts.length > 0) await requestToUpload(context, run);
     const rows = parts.reduce((sum, part) => sum + part.rows, 0);
     if (input.dryRun) {
       const plan = parts.length === 0 ? 'nothing' : `${countText(rows, 'row')} in ${countText(parts.length, 'job')}`;
       context.notices.note(`dry run: nothing was sent; it would upload ${plan}`);
-      return print(submissionOf(record));
+      return print(submissionOf(record, 'record'));
     }
     if (parts.length > 0 && !(await confirmRows(context, rows, parts.length)))
       return context.notices.note('nothing was submitted');
@@ -105,23 +103,29 @@ async function resumeRun(
   input: ResumeInput,
   { print, out }: Shown,
 ): Promise<void> {
-  const { wait, exec, force, retryFailed: retriesFailed } = input;
+  const { wait, exec, force } = input;
   const summarize = await openSummary(context, input.summary);
   const wakeUpFor = input.events && (await listenForJobs(context, input.events));
   const work = async (): Promise<void> => {
-    const failure = await holdRun(context, run, async () => {
+    const { basis, failure } = await holdRun(context, run, async () => {
       await requireResumable(context, run);
       takeUp(context, run.record, input);
       run.save();
-      await resumable(again(run, input), run.record.id, uploadRun(context, run, { retriesFailed }));
+      const poll = pollEarlierJobs(context, run);
+      await resumable(again(run, input), run.record.id, uploadRun(context, run));
+      if (wait) await requireJoinedFiles(context, run);
       if (wait) await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec });
-      return exec === undefined ? undefined : runExec(context, run, exec);
+      const isDone = statusOf(run.record) === 'completed';
+      return {
+        basis: isDone ? ('results' as const) : await poll(),
+        failure: exec === undefined ? undefined : await runExec(context, run, exec),
+      };
     });
     const { record } = run;
     if (wait) await showResults(context, print, record, failure ? undefined : input.failOn);
     if (failure) throw failure;
     if (wait) return;
-    await print(submissionOf(record));
+    await print(submissionOf(record, basis));
     if (record.parts.some(({ state }) => state === 'failed')) throw failedRunError(run);
     if (statusOf(record) !== 'completed') noteNext(context, 'to wait for the results', ['au', 'wait', run.name]);
   };
@@ -166,8 +170,7 @@ async function requireNotReplaced(context: Context, run: RunDirectory): Promise<
       next: run.submitWords,
       facts: { run: record.id, base_url: record.base_url },
     });
-  const root = knownRunsRoot(context);
-  const later = root === undefined ? undefined : await laterRun(root, run);
+  const later = await laterRun(context, run);
   if (later === undefined) return;
   throw new SvcError('conflict', `${record.id} sent nothing, and ${later.id} of the same file was begun after it`, {
     hint: 'Nothing was submitted, since its rows could be paid for twice. Continue with the later run, or abandon this one.',
@@ -185,30 +188,24 @@ function takeUp(context: Context, record: RunRecord, input: ResumeInput): void {
   const isElsewhere = record.base_url !== baseUrl || record.profile !== profile;
   if (isUntouched(record) && isElsewhere)
     applyToRun(record, { kind: 'adopted', profile, baseUrl, name, tenant: undefined, cycle: undefined });
-  const { out = record.out ?? 'results.csv', noUnrecordedJobs, otherJob: otherJobs } = input;
+  const { out = record.out ?? 'results.csv', onlyRecorded, noUnrecordedJobs } = input;
   applyToRun(record, {
     kind: 'submitted',
     out: path.resolve(out),
     baseUrl,
     path: undefined,
     cycle: undefined,
-    noUnrecordedJobs: noUnrecordedJobs || record.no_unrecorded_jobs === true,
-    otherJobs,
-    repeats: [],
+    onlyRecorded: onlyRecorded || noUnrecordedJobs || record.no_unrecorded_jobs === true,
   });
 }
 
 /** Returns the command that continues an interrupted upload. */
-function again(
-  run: RunDirectory,
-  { wait, out, force, retryFailed, failOn, events, exec, summary }: ResumeInput,
-): string[] {
+function again(run: RunDirectory, { wait, out, force, failOn, events, exec, summary }: ResumeInput): string[] {
   return [
     ...run.resumeWords,
     ...(wait ? ['--wait'] : []),
     ...option('--out', out),
     ...(force ? ['--force'] : []),
-    ...(retryFailed ? ['--retry-failed'] : []),
     ...option('--fail-on', failOn?.words),
     ...option('--events', eventsWords(events)),
     ...option('--exec', exec),

@@ -5,10 +5,12 @@ import { argument } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { explainMissing, jobRequest, jobView } from '../run/job-view.ts';
-import { isUntouched } from '../run/record.ts';
+import type { Polled } from '../run/poll-parts.ts';
+import { isMissingUpload, isUntouched } from '../run/record.ts';
 import { namedRun } from '../run/recorded-runs.ts';
+import { missingRunError } from '../run/run-errors.ts';
 import { partRows, partView } from '../run/run-view.ts';
-import { showRun } from '../run/show-progress.ts';
+import { showRun } from '../send/show-progress.ts';
 
 export const status = defineCommand({
   examples: [
@@ -16,6 +18,7 @@ export const status = defineCommand({
     ['svc au status 5f0c…', 'one job, with its errors if it failed'],
   ],
   permissions: ['account-updater:job:read'],
+  exitCodes: [[9, 'a job that has its file is not found']],
   paged: true,
   fields: [...new Set([...partView.fields, ...jobView.fields])],
   parameters: { of: argument('<job|run>', 'id of a job, or id or directory of a run', text) },
@@ -29,10 +32,10 @@ export const status = defineCommand({
     }
     const client = await context.client();
     const { pollJobs, workOn } = await import('../run/poll-parts.ts');
-    const poll = (save?: () => void): Promise<void> =>
+    const poll = (save?: () => void): Promise<Polled> =>
       pollJobs({ ...workOn(client, run, { onEvent: showRun(context) }), ...(save && { save }) });
     let isHeld = false;
-    const held = (): Promise<void> => {
+    const held = (): Promise<Polled> => {
       isHeld = true;
       return poll();
     };
@@ -44,6 +47,7 @@ export const status = defineCommand({
       return poll(() => undefined);
     });
     await print(oneBatch(partRows(run.record)));
+    if (run.record.parts.some(isMissingUpload)) throw missingRunError(run);
   },
   request: (context, { of }) => jobRequest(context, of),
 });

@@ -10,13 +10,14 @@ import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { hasUnchecked } from '../results/download.ts';
 import { failOnParameter, type Threshold } from '../results/fail-on.ts';
-import { advanceRun } from '../run/advance-run.ts';
-import { describeRun } from '../run/describe-run.ts';
-import { execParameter } from '../run/exec-option.ts';
+import { advanceRun } from '../wait/advance-run.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import { describeRun } from '../wait/describe-run.ts';
+import { execParameter } from '../wait/exec-option.ts';
+import { laterRun } from '../run/find-run.ts';
 import { isOpen, isUntouched, needsFile, openSince, type RunRecord } from '../run/record.ts';
-import { knownRunsRoot, recordedRuns } from '../run/recorded-runs.ts';
+import { recordedRuns } from '../run/recorded-runs.ts';
 import type { FoundRuns, RunDirectory } from '../run/run-directory.ts';
-import { laterRun } from '../run/run-index.ts';
 import { runRow, runView } from '../run/run-view.ts';
 import { exitCodeOf, holdRun, type Outcome, outcomeOf } from '../run/verdict.ts';
 
@@ -35,7 +36,7 @@ export const sync = defineCommand({
   description:
     'Polls all open runs of this profile, uploads what is left, and writes the results of those that are done. One failing run does not stop the others. Exit code 0 means that no run is open any more; after failures, the worst one decides.',
   details:
-    'Runs recorded with --run-dir are included. The exit code after failures is that of the worst: a failed job (10), an unknown outcome (9), results that could not be verified (12), then what you have to fix, then what may pass without action (8, 7). If the result file exists already or its directory is gone, the results are kept with the run. Several may run at the same time. The command of --exec is run again by the next sync or wait if it fails. --summary defaults to the file that GITHUB_STEP_SUMMARY names.',
+    'The exit code after failures is that of the worst: a failed job (10), an unknown outcome (9), results that could not be verified (12), then what you have to fix, then what may pass without action (8, 7). If the result file exists already or its directory is gone, the results are kept with the run. Several may run at the same time. The command of --exec is run again by the next sync or wait if it fails. --summary defaults to the file that GITHUB_STEP_SUMMARY names.',
   examples: [
     ['svc au sync', 'from cron, say every half hour'],
     ['svc au sync --stale 8d', 'exit code 10 when a run is older than any job can take'],
@@ -76,6 +77,7 @@ export const sync = defineCommand({
     for (const { run, later } of left) noteLeft(context, run, later);
     if (dryRun) showPlan(context, runs);
     else if (runs.length === 0 && unreadable.length === 0) noteNoneOpen(context, elsewhere);
+    if (!dryRun) await new CommandLedger(context).enterRuns();
     const outcomes = dryRun
       ? new Map<string, Outcome>()
       : await advanceAll(context, runs, { exec, failOn, stale, summarize });
@@ -97,13 +99,12 @@ interface DueRuns extends FoundRuns {
 async function dueRuns(context: Context, exec: string | undefined): Promise<DueRuns> {
   const here = serviceOf(context);
   const profile = context.settings.profile.value;
-  const root = knownRunsRoot(context);
   const { runs, unreadable } = await recordedRuns(context);
   const due = runs.filter(({ record }) => isDue(record, exec));
   const isHere = ({ record }: RunDirectory): boolean => record.base_url === here && record.profile === profile;
   const left: { readonly run: RunDirectory; readonly later: string }[] = [];
   for (const run of due.filter(isHere)) {
-    const later = root !== undefined && isUntouched(run.record) ? await laterRun(root, run) : undefined;
+    const later = isUntouched(run.record) ? await laterRun(context, run) : undefined;
     if (later) left.push({ run, later: later.id });
   }
   return {

@@ -1,36 +1,42 @@
 import { defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
-import { argument } from '../../cli/app/parameter.ts';
+import { argument, reading } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { explainMissing, jobView } from '../run/job-view.ts';
-import { showRun } from '../run/show-progress.ts';
+import { showRun } from '../send/show-progress.ts';
 
 export const upload = defineCommand({
   description:
     'The file is checked first. A job that already has its file is left alone, so that nothing is uploaded twice.',
   examples: [['svc au upload 5f0c… tokens.csv', 'then: svc au wait 5f0c…']],
   permissions: ['account-updater:job:read'],
-  exitCodes: [9, 12, 13],
+  exitCodes: [[6, 'with a ledger: another job has rows of the file'], 9, 10, 11, 12, 13],
   changes: true,
   fields: jobView.fields,
   parameters: {
     job: argument('<job>', 'id of a pending job', text),
-    file: argument('<file|->', 'a request file, or - for standard input', text),
+    file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),
     dryRun: dryRunParameter,
   },
   async run(context, { job, file, dryRun }): Promise<Result> {
     const { openJobFile } = await import('../request/open-request-file.ts');
     const { readJob } = await import('../run/job.ts');
-    const { uploadAddress, uploadToJob } = await import('../run/upload.ts');
+    const { uploadAddress, uploadToJob } = await import('../send/upload.ts');
     const print = await recordPrinter(context, jobView);
-    const { source } = await openJobFile(context, file);
+    const checked = await openJobFile(context, file);
+    const { source } = checked;
     const client = await context.client();
     const pending = await explainMissing(context, job, readJob(client, job));
     if (dryRun) {
       const { uploadRequest } = await import('../../client/transfer/upload.ts');
       const request = uploadRequest(uploadAddress(pending, client), source.size);
-      return new Preview({ ...request, file: { name: file, bytes: source.size } });
+      const addressShownBy = ['au', 'status', '<job>', '--show-urls'];
+      return new Preview({ ...request, file: { name: file, bytes: source.size }, addressShownBy });
     }
+    // A job that has its file already takes no other, so that nothing is claimed for it.
+    uploadAddress(pending, client);
+    const { CommandLedger } = await import('../ledger/command-ledger.ts');
+    await new CommandLedger(context).claimFile(client, pending, checked);
     await uploadToJob(client, pending, source, { onEvent: showRun(context) });
     await print(await readJob(client, job));
   },

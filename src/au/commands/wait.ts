@@ -5,19 +5,19 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, type Summarize, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import type { WakeUp } from '../../client/api/poll.ts';
-import { finishRun } from '../results/deliver.ts';
+import { finishRun } from '../wait/deliver.ts';
 import { failOnParameter, type Threshold } from '../results/fail-on.ts';
 import { showResults, submissionView } from '../results/submission.ts';
-import { describeRun, summaryTitle } from '../run/describe-run.ts';
-import { eventsParameter, listenForJobs } from '../run/events-option.ts';
-import { execParameter, runExec } from '../run/exec-option.ts';
+import { describeRun, summaryTitle } from '../wait/describe-run.ts';
+import { eventsParameter, listenForJobs } from '../wait/events-option.ts';
+import { execParameter, runExec } from '../wait/exec-option.ts';
 import { explainMissing, jobRequest, jobView } from '../run/job-view.ts';
 import { namedRun } from '../run/recorded-runs.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { resultsPath } from '../run/run-view.ts';
-import { showRun } from '../run/show-progress.ts';
+import { showRun } from '../send/show-progress.ts';
 import { holdRun, resumable } from '../run/verdict.ts';
-import { waitForJob } from '../run/wait.ts';
+import { waitForJob } from '../wait/wait.ts';
 
 export const wait = defineCommand({
   description:

@@ -3,12 +3,13 @@ import { SvcError } from '../../base/errors.ts';
 import { writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { resolvePath } from '../../cli/app/typed-path.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { copyInput } from '../request/open-request-file.ts';
-import { prepareExport } from '../request/prepare-export.ts';
+import { prepareExport } from '../prepare/prepare-export.ts';
 import { recordedRun } from '../run/recorded-runs.ts';
+import { exclusionsFor } from './exclusion-list.ts';
 import type { RefreshDirectory, Refreshed, RefreshFiles } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { announceStep, noteStep } from './step.ts';
@@ -50,7 +51,7 @@ async function makeRequest(
   const { how, maxRejects } = input;
   // A file that does not exist is reported as for any other command.
   await fileSource(exported?.path ?? resolvePath(context, input.export));
-  const exclusions = exclusionsOf(directory);
+  const { list: exclusions, noted } = await exclusionsFor(context, directory, input);
   const keep = how.keep === undefined || how.keep.length === 0 ? undefined : files.keep;
   const rejects = maxRejects && files.rejects;
   announceStep(context, 'prepare', [
@@ -78,6 +79,7 @@ async function makeRequest(
         options: [...input.options],
         request_sha256: request.sha256,
         rows,
+        ...noted,
         run: undefined,
         own: [],
       }),
@@ -112,21 +114,17 @@ export function placeOf(directory: RefreshDirectory, exported: Export | undefine
 export function isPrepared(
   request: Refreshed | undefined,
   exported: Export | undefined,
-  { options }: RefreshInput,
+  { options, exclusions }: RefreshInput,
 ): boolean {
   if (request === undefined) return false;
   if (exported === undefined) return true;
+  if (request.run === undefined && request.exclusions !== exclusions) return false;
   return request.export_sha256 === exported.sha256 && request.options.join('\0') === options.join('\0');
 }
 
 /** Returns the command to which an error adds the option that helps. */
 export function wordsOf({ export: name, cycle }: RefreshInput): string[] {
   return ['au', 'refresh', name, '--cycle', cycle];
-}
-
-/** Returns the list of exclusions, if there is one. */
-export function exclusionsOf(directory: RefreshDirectory): string | undefined {
-  return directory.has(directory.exclusions) ? directory.exclusions : undefined;
 }
 
 /** Checks that a prepared request file is still there, or restores it from the copy that its run keeps. */

@@ -7,7 +7,7 @@ import { removeOrphanedTemporaries, writeFileAtomicSync } from '../../base/files
 import { withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { resolvePath } from '../../cli/app/typed-path.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { hashFile } from '../../client/transfer/source.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
@@ -24,6 +24,10 @@ export interface Refreshed {
   request_sha256: string;
   /** The number of rows in the request file. */
   rows: number;
+  /** Set if the operator left the list of exclusions out. */
+  exclusions?: 'none' | undefined;
+  /** The number of tokens on the list of exclusions when this request last read or extended it. */
+  excluded_tokens?: number | undefined;
   /** The id or directory of its run. */
   run?: string | undefined;
   /** Files that did not exist before, and so belong to the refresh. */
@@ -57,6 +61,8 @@ const refreshSchema = z.looseObject({
       options: z.array(z.string()),
       request_sha256: z.string(),
       rows: z.int(),
+      exclusions: z.optional(z.literal('none')),
+      excluded_tokens: z.optional(z.int()),
       run: z.optional(z.string()),
       own: z.array(z.string()),
       report_of: z.optional(z.string()),
@@ -73,21 +79,42 @@ export class RefreshDirectory {
   /** The list of exclusions, which all cycles share, as the operator may type it. */
   readonly exclusions: string;
   readonly cycle: string;
+  /** The directory and its record, as the operator may type them. */
+  readonly path: string;
+  readonly record: string;
   readonly #context: Context;
-  /** As the operator may type it. */
-  readonly #path: string;
   #requests: Refreshed[] = [];
 
   constructor(context: Context, parent: string, cycle: string) {
     this.#context = context;
     this.cycle = cycle;
     this.exclusions = path.join(parent, 'exclusions.csv');
-    this.#path = path.join(parent, cycle);
+    this.path = path.join(parent, cycle);
+    this.record = path.join(this.path, RECORD);
   }
 
   /** All requests of the cycle, oldest first. */
   get requests(): readonly Refreshed[] {
     return this.#requests;
+  }
+
+  /** The number of tokens on the list of exclusions when a refresh of any cycle last read or extended it. */
+  get notedExclusions(): number | undefined {
+    const parent = path.dirname(this.#resolve(this.path));
+    const entries = fs.existsSync(parent) ? fs.readdirSync(parent, { withFileTypes: true }) : [];
+    const records = entries.flatMap((entry) => {
+      const file = path.join(parent, entry.name, RECORD);
+      const stat = entry.isDirectory() ? fs.statSync(file, { throwIfNoEntry: false }) : undefined;
+      return stat?.isFile() ? [{ file, at: stat.mtimeMs }] : [];
+    });
+    for (const { file } of records.toSorted((a, b) => b.at - a.at)) {
+      const { data } = refreshSchema.safeParse(parsedJson(readRegularFileSync(file)));
+      // Records of early versions have only the number of rows that were left out of the next request.
+      const noted = data?.requests.map((request) => request.excluded_tokens ?? request.next?.excluded);
+      const last = noted?.findLast((count) => count !== undefined);
+      if (last !== undefined) return last;
+    }
+    return undefined;
   }
 
   /**
@@ -96,7 +123,7 @@ export class RefreshDirectory {
    * @throws SvcError `pending` if another process works in it, `config` for a damaged record
    */
   async hold(work: () => Promise<void>): Promise<void> {
-    const directory = this.#resolve(this.#path);
+    const directory = this.#resolve(this.path);
     const made = [directory, path.dirname(directory)].filter((each) => !fs.existsSync(each));
     makeDirectory(directory);
     try {
@@ -108,7 +135,7 @@ export class RefreshDirectory {
           this.read();
           await work();
         },
-        { waitMs: 0, what: `the refresh of cycle ${this.cycle} in ${this.#path}` },
+        { waitMs: 0, what: `the refresh of cycle ${this.cycle} in ${this.path}` },
       );
     } finally {
       for (const each of made) removeEmpty(each);
@@ -117,7 +144,7 @@ export class RefreshDirectory {
 
   /** Reads the record. @throws SvcError `config` if it is damaged */
   read(): void {
-    const file = path.join(this.#path, RECORD);
+    const file = this.record;
     if (!fs.existsSync(this.#resolve(file))) return;
     const content = parsedJson(readRegularFileSync(this.#resolve(file)));
     refuseNewer(content, 1, file);
@@ -133,7 +160,7 @@ export class RefreshDirectory {
   /** Writes the record and flushes it. */
   save(): void {
     const text = `${JSON.stringify({ version: 1, cycle: this.cycle, requests: this.#requests }, null, 2)}\n`;
-    writeFileAtomicSync(this.#resolve(path.join(this.#path, RECORD)), text);
+    writeFileAtomicSync(this.#resolve(this.record), text);
   }
 
   /** Records a request at its place: the place after all others, or that of one that was never submitted. */
@@ -145,7 +172,7 @@ export class RefreshDirectory {
   /** Returns the names of a request's files. The first request of a cycle has no number in its names. */
   filesOf(place: number): RefreshFiles {
     const mark = place === 0 ? '' : `-${place + 1}`;
-    const named = (stem: string, extension: string): string => path.join(this.#path, `${stem}${mark}.${extension}`);
+    const named = (stem: string, extension: string): string => path.join(this.path, `${stem}${mark}.${extension}`);
     const request = named('request', 'csv');
     return {
       request,

@@ -1,7 +1,7 @@
 import type { Summarize } from '../../cli/app/summary.ts';
 import type { ChosenStep } from '../../cli/config/values.ts';
-import type { RejectLimit } from '../request/prepare-options.ts';
-import type { PrepareOptions } from '../request/prepare.ts';
+import type { RejectLimit } from '../prepare/prepare-options.ts';
+import type { PrepareOptions } from '../prepare/prepare.ts';
 import type { Threshold } from '../results/fail-on.ts';
 
 /** What the operator asked `svc au refresh` to do. */
@@ -17,12 +17,13 @@ export interface RefreshInput {
   readonly maxRejects: RejectLimit | undefined;
   /** Whether to wait until the jobs are done. Otherwise they are polled once. */
   readonly wait: boolean;
-  /** Whether to leave out rows that another run of the cycle has, even a run that was not begun by a refresh. */
-  readonly onlyNew: boolean;
+  /** Whether the operator goes on without the list of exclusions. */
+  readonly exclusions: 'none' | undefined;
   readonly failOn: Threshold | undefined;
   readonly action: readonly ChosenStep[];
-  readonly noUnrecordedJobs: boolean;
-  readonly otherJob: readonly string[];
+  /** Whether the cycle may begin with rows that another one has. */
+  readonly begin: boolean;
+  readonly onlyRecorded: boolean;
   /** This command line, as words after `svc`. */
   readonly again: readonly string[];
   readonly summarize: Summarize;

@@ -2,16 +2,18 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { openRequestFile } from '../request/open-request-file.ts';
-import { prepareExport } from '../request/prepare-export.ts';
-import { openSpool } from '../results/deliver.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import { prepareExport } from '../prepare/prepare-export.ts';
+import { openSpool } from '../request/spool-output.ts';
 import { statusOf } from '../run/record.ts';
-import { recordedRun } from '../run/recorded-runs.ts';
-import { decideSubmission } from '../run/submit-file.ts';
+import { recordedRun, runsRoot } from '../run/recorded-runs.ts';
+import { FileSubmission } from '../send/submit-file.ts';
 import { worstOf } from '../run/verdict.ts';
-import { exclusionsOf, isPrepared, openExport, placeOf, preparedRequest, wordsOf } from './prepare-step.ts';
+import { exclusionsFor } from './exclusion-list.ts';
+import { isPrepared, openExport, placeOf, preparedRequest, wordsOf } from './prepare-step.ts';
 import { RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
-import { finderOf, isOnlyNew, type PrintRow, RequestSteps } from './request-steps.ts';
+import { type PrintRow, RequestSteps, submissionOf } from './request-steps.ts';
 
 /**
  * Takes an export through all steps of a cycle. The same command goes on with the step that was not completed. An
@@ -21,6 +23,7 @@ import { finderOf, isOnlyNew, type PrintRow, RequestSteps } from './request-step
 export async function refreshCycle(context: Context, input: RefreshInput, print: PrintRow): Promise<void> {
   const directory = new RefreshDirectory(context, input.parent, input.cycle);
   const work = async (): Promise<void> => {
+    await requireRuns(context, directory);
     const place = await preparedRequest(context, directory, input);
     const behind = await finishEarlier(context, directory, place, input);
     await new RequestSteps(context, directory, place, input).finish(print);
@@ -33,6 +36,7 @@ export async function refreshCycle(context: Context, input: RefreshInput, print:
 export async function planRefresh(context: Context, input: RefreshInput): Promise<void> {
   const directory = new RefreshDirectory(context, input.parent, input.cycle);
   directory.read();
+  await requireRuns(context, directory);
   const exported = await openExport(context, input.export);
   const place = placeOf(directory, exported, input);
   const { request } = directory.filesOf(place);
@@ -44,7 +48,7 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
     await prepareExport(context, input.export, {
       how: input.how,
       maxRejects: input.maxRejects,
-      exclusions: exclusionsOf(directory),
+      exclusions: (await exclusionsFor(context, directory, input)).list,
       names: { request: path, rejects: input.maxRejects && (await openSpool(context)) },
       path: exported?.path,
       force: true,
@@ -52,16 +56,46 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
     });
   }
   const file = await openRequestFile(context, request, path);
-  const finder = finderOf(context, file, { ...input, onlyNew: isOnlyNew(directory, place, input) }, true);
-  const decided = await decideSubmission(context, finder, {
-    file: request,
-    out: undefined,
-    wait: false,
-    force: false,
-    cycle: input.cycle,
-    dryRun: true,
-  });
+  const submitting = submissionOf(request, input, { wait: false, dryRun: true });
+  const decided = await new FileSubmission(context, file, submitting).decide();
   if (decided.kind === 'nothing new') context.notices.note('dry run: no row is new, so nothing would be submitted');
+}
+
+/**
+ * Checks that the state directory has every run that the cycle's record names. Where machines share the ledger, a run of
+ * another machine is replaced by one of this machine. Without a shared ledger, the memory of what was sent may be lost
+ * with the run.
+ * @throws SvcError `outcome_unknown`
+ */
+async function requireRuns(context: Context, { requests, record, path: directory }: RefreshDirectory): Promise<void> {
+  const { isShared } = new CommandLedger(context);
+  for (const request of requests) {
+    const { run: name } = request;
+    if (name === undefined || (await hasRun(context, name))) continue;
+    if (isShared) {
+      request.run = undefined;
+      continue;
+    }
+    throw new SvcError(
+      'outcome_unknown',
+      `outcome unknown: ${record} names ${name}, which ${runsRoot(context)} does not contain; nothing was submitted`,
+      {
+        hint: `The rows of that run may have been submitted already. Restore the state directory that has it, or name it with SVC_STATE_DIR. If it is lost, see which jobs the service has; only if you accept that rows are billed again, move ${directory} away and run the same command.`,
+        next: ['au', 'jobs'],
+        retryable: false,
+        facts: { file: record, run: name },
+      },
+    );
+  }
+}
+
+async function hasRun(context: Context, name: string): Promise<boolean> {
+  try {
+    return (await recordedRun(context, name)) !== undefined;
+  } catch (error) {
+    if (isSvcError(error, 'not_found')) return false;
+    throw error;
+  }
 }
 
 /** Returns `pending` for a directory in which another process works. */
@@ -70,8 +104,7 @@ async function heldAsPending(work: Promise<void>): Promise<void> {
     await work;
   } catch (error) {
     if (!isSvcError(error, 'config') || error.facts?.['held_by'] === undefined) throw error;
-    const { message, hint, facts, retryable } = error;
-    throw new SvcError('pending', message, { hint, facts, retryable });
+    throw error.with({ code: 'pending' });
   }
 }
 

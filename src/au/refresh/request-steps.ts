@@ -5,19 +5,20 @@ import { isDrawn } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import { copyRequestFile } from '../request/open-request-file.ts';
 import { actionsOf } from '../results/action-option.ts';
-import { finishRun } from '../results/deliver.ts';
+import { finishRun } from '../wait/deliver.ts';
 import { makeReport, requireReconciled } from '../results/make-report.ts';
 import { checkThreshold, countedResults, drawResults, noteOddities, type Results } from '../results/submission.ts';
-import { requireFewToFix, writeNextRequest } from '../results/write-next-request.ts';
-import { advanceRun } from '../run/advance-run.ts';
-import { describeRun, summaryTitle } from '../run/describe-run.ts';
-import { RunFinder } from '../run/find-run.ts';
+import { requireFewToFix, writeNextRequest } from '../next/write-next-request.ts';
+import { advanceRun } from '../wait/advance-run.ts';
+import { describeRun, summaryTitle } from '../wait/describe-run.ts';
 import { isOpen, type RunRecord } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { filesOfRun } from '../run/run-files.ts';
 import { shownStatus } from '../run/run-view.ts';
-import { decideSubmission, uploadSubmitted } from '../run/submit-file.ts';
+import { FileSubmission, type Submitting } from '../send/submit-file.ts';
+import { requireJoinedFiles } from '../send/upload-run.ts';
 import { holdRun } from '../run/verdict.ts';
+import { countExclusions, exclusionsFor } from './exclusion-list.ts';
 import type { RefreshDirectory, Refreshed, RefreshFiles } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { announceStep, noteStep } from './step.ts';
@@ -51,7 +52,6 @@ export class RequestSteps {
   readonly #input: RefreshInput;
   readonly #known: Refreshed;
   readonly #files: RefreshFiles;
-  readonly #onlyNew: boolean;
 
   constructor(context: Context, directory: RefreshDirectory, place: number, input: RefreshInput) {
     const known = directory.requests[place];
@@ -61,7 +61,6 @@ export class RequestSteps {
     this.#input = input;
     this.#known = known;
     this.#files = directory.filesOf(place);
-    this.#onlyNew = isOnlyNew(directory, place, input);
   }
 
   async finish(print: PrintRow): Promise<void> {
@@ -88,16 +87,14 @@ export class RequestSteps {
       request,
       '--cycle',
       cycle,
-      ...(this.#onlyNew ? ['--only-new'] : []),
       '--out',
       out,
-      ...(this.#input.noUnrecordedJobs ? ['--no-unrecorded-jobs'] : []),
-      ...option('--other-job', this.#input.otherJob),
+      ...(this.#input.begin ? ['--begin'] : []),
+      ...(this.#input.onlyRecorded ? ['--only-recorded'] : []),
     ]);
-    const file = await copyRequestFile(this.#context, request, undefined);
-    const finder = finderOf(this.#context, file, { ...this.#input, onlyNew: this.#onlyNew });
-    const submitting = { file: request, out, wait, force: false, cycle, dryRun: false };
-    const decided = await this.#offeringOnlyNew(decideSubmission(this.#context, finder, submitting));
+    const file = await copyRequestFile(this.#context, request);
+    const submitting = submissionOf(request, this.#input, { out, wait });
+    const decided = await this.#offeringBegin(new FileSubmission(this.#context, file, submitting).decide());
     if (decided.kind === 'nothing new') {
       await print(this.#row('nothing_new'));
       return undefined;
@@ -106,18 +103,16 @@ export class RequestSteps {
       this.#context.notices.note('nothing was submitted');
       return undefined;
     }
-    const { run, release } = await finder.findOrBegin(decided.choice);
+    const { run, submission } = decided;
     onRun(run);
-    const holding = holdRun(this.#context, run, async () => {
-      finder.update(run, out);
-      release();
-      this.#known.run = run.name;
-      this.#directory.save();
-      await uploadSubmitted(this.#context, run, { pollOnce: !wait });
-      await this.#wait(run);
-    });
     try {
-      await holding.finally(release);
+      await holdRun(this.#context, run, async () => {
+        submission.take(run, out);
+        this.#known.run = run.name;
+        this.#directory.save();
+        await submission.upload(run, { pollOnce: !wait });
+        await this.#wait(run);
+      });
     } catch (error) {
       if (!isSvcError(error, ...RESUMABLE)) throw error;
       // While another process works on the run, this command has read nothing of its jobs.
@@ -125,7 +120,6 @@ export class RequestSteps {
       if (isPolled) await print(this.#row('pending', run.record));
       throw this.#resumable(error);
     }
-    if (decided.choice.run !== undefined) await finder.reportLeftOut(run);
     return run.record;
   }
 
@@ -135,6 +129,7 @@ export class RequestSteps {
     const isToPoll = wasOpen && !this.#input.wait;
     if (wasOpen) announceStep(this.#context, 'wait', isToPoll ? ['au', 'sync'] : ['au', 'wait', run.name]);
     if (isToPoll) return advanceRun(this.#context, run);
+    await requireJoinedFiles(this.#context, run);
     await finishRun(this.#context, run, { out, force: false });
     if (!wasOpen) noteStep(this.#context, 'wait', `done before: the results are in ${out}`);
     await noteOddities(this.#context, run.record, await this.#count(run.record));
@@ -183,6 +178,7 @@ export class RequestSteps {
     const known = this.#known;
     if (known.next?.results_sha256 === results.sha256 && this.#directory.has(out))
       return noteStep(this.#context, 'next', `done before: ${countText(known.next.rows, 'row')} in ${out}`);
+    if (this.#input.exclusions === undefined) await exclusionsFor(this.#context, this.#directory, this.#input);
     const name = known.run ?? record.id;
     const keep = this.#directory.has(kept) ? kept : undefined;
     announceStep(this.#context, 'next', [
@@ -213,6 +209,7 @@ export class RequestSteps {
       fix: made.groups.fix,
       excluded: made.groups.exclude + made.excluded_before,
     };
+    known.excluded_tokens = await countExclusions(this.#context, exclusions);
     this.#directory.save();
   }
 
@@ -245,31 +242,27 @@ export class RequestSteps {
   }
 
   /** Adds the command that goes on with the refresh to an error that leaves it unfinished. */
-  #resumable({ code, message, hint, facts, retryable }: SvcError): SvcError {
-    const isPending = code === 'pending';
-    return new SvcError(code, message, {
-      hint: hint ?? (isPending ? 'Run the same command again later; au sync gets the results meanwhile:' : undefined),
+  #resumable(error: SvcError): SvcError {
+    const isPending = error.code === 'pending';
+    return error.with({
+      hint:
+        error.hint ?? (isPending ? 'Run the same command again later; au sync gets the results meanwhile:' : undefined),
       next: this.#input.again,
       alternatives: isPending ? [['au', 'sync']] : [],
-      retryable,
-      facts,
     });
   }
 
-  /** Adds this command with `--only-new` to the error about rows that another run of the cycle has. */
-  async #offeringOnlyNew<T>(work: Promise<T>): Promise<T> {
+  /** Replaces the commands that begin or go on with another cycle by those of the refresh. */
+  async #offeringBegin<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (error) {
-      if (!isSvcError(error, 'conflict') || !error.commands.some((words) => words.includes('--only-new'))) throw error;
-      const { message, hint, facts, commands } = error;
-      const alternatives = commands.filter((words) => !words.includes('--only-new'));
-      throw new SvcError('conflict', message, {
-        hint,
-        next: [...this.#input.again, '--only-new'],
-        alternatives,
-        facts,
-      });
+      if (!isSvcError(error) || !error.commands.some((words) => words.includes('--begin'))) throw error;
+      const other = error.facts?.['other_cycle'];
+      const goOn = this.#input.again.map((word) =>
+        word === this.#input.cycle && typeof other === 'string' ? other : word,
+      );
+      throw error.with({ next: goOn, alternatives: [[...this.#input.again, '--begin']] });
     }
   }
 }
@@ -288,18 +281,11 @@ function met(check: () => void): SvcError | undefined {
   }
 }
 
-/** Tells whether only rows that no other run of the cycle has are submitted. Changed exports share most of their rows. */
-export function isOnlyNew({ requests }: RefreshDirectory, place: number, { onlyNew }: RefreshInput): boolean {
-  return onlyNew || requests.some(({ run }, index) => index !== place && run !== undefined);
-}
-
-/** Returns the finder of the run of a request file. */
-export function finderOf(
-  context: Context,
-  file: ConstructorParameters<typeof RunFinder>[2],
-  { cycle, onlyNew, noUnrecordedJobs, otherJob }: RefreshInput,
-  dryRun = false,
-): RunFinder {
-  const others = { again: false, also: false, adopt: undefined, runDir: undefined, tenant: undefined };
-  return new RunFinder(context, { ...others, cycle, onlyNew, noUnrecordedJobs, otherJob, dryRun }, file);
+/** Returns what is asked of the submission of a request file. */
+export function submissionOf(
+  file: string,
+  { cycle, begin, onlyRecorded }: RefreshInput,
+  { out, wait, dryRun = false }: { readonly out?: string; readonly wait: boolean; readonly dryRun?: boolean },
+): Submitting {
+  return { file, out, wait, force: false, cycle, dryRun, begin, onlyRecorded };
 }

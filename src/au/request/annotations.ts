@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Context } from '../../cli/app/command.ts';
-import { resolvePath } from '../../cli/app/typed-path.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import type { Problem, RequestFileCheck, Rule } from './request-file.ts';
 
@@ -27,7 +27,7 @@ export function annotate(
   const errors = problems.map((problem) => annotation('error', problem.line, wordsOf(problem)));
   const warnings = [
     ...duplicates.first.map(({ line, firstLine }) =>
-      annotation('warning', line, `token: the same as on line ${firstLine}`),
+      annotation('warning', line, `the token and merchant of line ${firstLine}: the row is left out`),
     ),
     ...attachedDigits.first.map((line) => annotation('warning', line, 'digits that begin or end like a card number')),
   ];

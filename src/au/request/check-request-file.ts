@@ -13,7 +13,8 @@ import {
 } from './request-file.ts';
 import { LineBlocks, type LineReader } from './request-lines.ts';
 import { type CheckedHeader, checkForCards, checkHeader, checkRow, LINE_TOO_LONG } from './request-rules.ts';
-import { RepeatedTokens } from './token-table.ts';
+import { isUuid } from './row-key.ts';
+import { RowRepeats } from './row-repeats.ts';
 
 export interface CheckOptions {
   /** The limits of one upload. Default: the limits of the service. */
@@ -21,6 +22,8 @@ export interface CheckOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes read so far, after every chunk. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** The number of different rows after which repeats are no longer found. Default: more than one upload takes. */
+  readonly mostCompared?: number | undefined;
   /** Checks every row without the fast path. The result is the same. For tests and measurements. */
   readonly disableFastPath?: boolean | undefined;
 }
@@ -52,7 +55,7 @@ class RequestFileScan implements LineReader {
   readonly #limits: RequestLimits;
   readonly #disableFastPath: boolean;
   readonly #problems = new Problems();
-  readonly #tokens = new RepeatedTokens();
+  readonly #repeats: RowRepeats;
   readonly #attachedDigits = new CountedLines();
   readonly #parts: Parts;
   /** How the lines below the header can be checked; undefined before the header is read. */
@@ -60,7 +63,8 @@ class RequestFileScan implements LineReader {
   #line = 0;
   #rows = 0;
 
-  constructor({ limits = REQUEST_LIMITS, disableFastPath = false }: CheckOptions) {
+  constructor({ limits = REQUEST_LIMITS, disableFastPath = false, mostCompared }: CheckOptions) {
+    this.#repeats = new RowRepeats(mostCompared);
     this.#limits = limits;
     this.#disableFastPath = disableFastPath;
     this.#parts = new Parts(limits);
@@ -109,7 +113,7 @@ class RequestFileScan implements LineReader {
       problems: first,
       problemCount: count,
       problemsByRule: byRule,
-      duplicates: this.#tokens.found(),
+      duplicates: this.#repeats.found(),
       attachedDigits: { count: this.#attachedDigits.count, first: this.#attachedDigits.first },
       exceeds: { bytes: bytes > this.#limits.bytes, rows: this.#rows > this.#limits.rows },
       headerBytes: count === 0 ? headerBytes : 0,
@@ -146,7 +150,7 @@ class RequestFileScan implements LineReader {
 
   #takeFastRows(bytes: Uint8Array, at: number): number {
     if (this.#disableFastPath || this.#below !== 'rows') return at;
-    const found = { tokens: this.#tokens, attachedDigits: this.#attachedDigits };
+    const found = { repeats: this.#repeats, attachedDigits: this.#attachedDigits };
     const { end, rows } = takeFastRows(bytes, at, this.#parts.room(at), this.#line + 1, found);
     this.#line += rows;
     this.#rows += rows;
@@ -157,12 +161,19 @@ class RequestFileScan implements LineReader {
   /** Checks one line in full. Returns its number of rows: 1, or 0 for a blank line. */
   #takeLine(line: Uint8Array): number {
     this.#line += 1;
-    const { findings, token, hasAttachedDigits } = this.#below === 'rows' ? checkRow(line) : checkForCards(line);
+    const { findings, token, merchant, hasAttachedDigits } =
+      this.#below === 'rows' ? checkRow(line) : checkForCards(line);
     this.#problems.add(this.#line, findings);
     if (hasAttachedDigits) this.#attachedDigits.add(this.#line);
     if (findings.length === 0 && this.#below === 'rows') {
-      const bytes = Buffer.from(token);
-      this.#tokens.add(new DataView(bytes.buffer, bytes.byteOffset), 0, bytes.length, this.#line);
+      const bytes = Buffer.from(`${token}${merchant}`);
+      const start = Buffer.byteLength(token);
+      this.#repeats.add(
+        new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
+        { start: 0, end: start, isUuid: isUuid(token) },
+        { start, end: bytes.length },
+        this.#line,
+      );
     }
     const rows = line.length === 0 || findings[0]?.rule === 'blank_line' ? 0 : 1;
     this.#rows += rows;

@@ -4,7 +4,7 @@ import { SvcError } from '../../base/errors.ts';
 import { Draft } from '../../base/files/draft.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
-import { copiedPieces } from '../results/result-codes.ts';
+import { tokenKey } from './row-key.ts';
 import { TokenTable } from './token-table.ts';
 
 const COLUMNS = ['token', 'code', 'cycle', 'date'] as const;
@@ -50,20 +50,26 @@ export class Exclusions {
 
   /** Returns the line of a token in the file, or 0. Ignores tokens that this command adds. */
   lineOf(token: string): number {
-    return this.#lines.valueAt(this.#lines.find(token));
+    return this.#lines.get(tokenKey(token));
   }
 
   /** Adds a token unless the file or an earlier call already has it. */
   add(exclusion: Exclusion): void {
     const { token } = exclusion;
-    if (this.lineOf(token) !== 0 || this.#isNew.has(token)) return;
-    this.#isNew.add(token);
+    const key = tokenKey(token);
+    if (this.lineOf(token) !== 0 || this.#isNew.has(key)) return;
+    this.#isNew.add(key);
     this.#added.push(exclusion);
   }
 
   /** The number of added tokens. */
   get added(): number {
     return this.#added.length;
+  }
+
+  /** The number of tokens in the file. */
+  get tokens(): number {
+    return this.#lines.size;
   }
 
   /** Writes the file with the added tokens as a draft, which has yet to get its final name. */
@@ -103,10 +109,11 @@ export class Exclusions {
   }
 }
 
+// The operator edits this file, in a spreadsheet too, so csv-parse reads it: it takes more forms than the fast reader.
 async function readInto(lines: TokenTable, path: string): Promise<void> {
   const { CsvError, parse } = await import('csv-parse');
   const source = await fileSource(path);
-  const input = Readable.from(copiedPieces(source.open()), { objectMode: false });
+  const input = Readable.from(copied(source.open()), { objectMode: false });
   // The operator may have added lines with only a token.
   const lenient = { bom: true, skip_empty_lines: true, trim: true, relax_column_count: true };
   const parser = parse({ ...lenient, info: true, max_record_size: LONGEST_ROW });
@@ -115,10 +122,7 @@ async function readInto(lines: TokenTable, path: string): Promise<void> {
   try {
     for await (const { record, info } of input.pipe(parser) as AsyncIterable<ParsedRow>) {
       if (column === undefined) column = tokenColumn(record, path);
-      else {
-        const slot = lines.find(record[column] ?? '');
-        if (lines.valueAt(slot) === 0) lines.put(slot, info.lines);
-      }
+      else lines.setIfAbsent(tokenKey(record[column] ?? ''), info.lines);
     }
   } catch (error) {
     // The parser's error quotes cells of the file, so it must not become the cause.
@@ -127,6 +131,11 @@ async function readInto(lines: TokenTable, path: string): Promise<void> {
       : error;
   }
   if (column === undefined) throw otherFile(path, 'is empty');
+}
+
+/** Copies the chunks of a file, because the parser reads ahead and the memory of a chunk is reused. */
+async function* copied(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of chunks) yield Uint8Array.from(chunk);
 }
 
 interface ParsedRow {

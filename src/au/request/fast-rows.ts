@@ -1,6 +1,7 @@
 import { inspectCell } from '../../base/security/card-number.ts';
+import { REHEARSAL_PREFIX } from '../../schema/account-updater-files.ts';
 import { type CountedLines, CR, LF, LONGEST_LINE } from './request-file.ts';
-import type { RepeatedTokens } from './token-table.ts';
+import type { RowRepeats } from './row-repeats.ts';
 
 /** The point where the fast path must stop. */
 export interface Capacity {
@@ -20,102 +21,141 @@ export function takeFastRows(
   start: number,
   room: Capacity,
   firstLine: number,
-  { tokens, attachedDigits }: { readonly tokens: RepeatedTokens; readonly attachedDigits: CountedLines },
+  { repeats, attachedDigits }: { readonly repeats: RowRepeats; readonly attachedDigits: CountedLines },
 ): { rows: number; end: number } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const found: FoundInRow = { hasAttachedDigits: false };
-  let row = start;
+  const row: FastRow = {
+    token: { start: 0, end: 0, isUuid: false },
+    merchant: { start: 0, end: 0 },
+    hasAttachedDigits: false,
+  };
+  let at = start;
   let rows = 0;
-  while (row < bytes.length && rows < room.rows) {
-    found.hasAttachedDigits = false;
-    const token = row + quoteAt(bytes, row);
-    const tokenEnd = plainTokenEnd(bytes, view, token, found);
-    const year = closed(bytes, row, tokenEnd) + 1;
-    if (bytes[year - 1] !== COMMA || tokenEnd === token) break;
-    const month = closed(bytes, year, plainYearEnd(bytes, year + quoteAt(bytes, year))) + 1;
-    if (bytes[month - 1] !== COMMA) break;
-    const merchant = closed(bytes, month, plainMonthEnd(bytes, month + quoteAt(bytes, month))) + 1;
-    if (bytes[merchant - 1] !== COMMA) break;
-    const end = closed(bytes, merchant, plainCellEnd(bytes, merchant + quoteAt(bytes, merchant), found));
-    const next = bytes[end] === CR ? end + 1 : end;
-    if (bytes[next] !== LF || end - row > LONGEST_LINE || next >= room.end) break;
-    tokens.add(view, token, tokenEnd, firstLine + rows);
-    if (found.hasAttachedDigits) attachedDigits.add(firstLine + rows);
+  while (at < bytes.length && rows < room.rows) {
+    const end = readRow(bytes, view, at, row);
+    if (end === ODD || end > room.end) break;
+    repeats.add(view, row.token, row.merchant, firstLine + rows);
+    if (row.hasAttachedDigits) attachedDigits.add(firstLine + rows);
     rows += 1;
-    row = next + 1;
+    at = end;
   }
-  return { end: row, rows };
+  return { end: at, rows };
 }
 
-/** The findings in the cells of one row. One object is reused for all rows. */
-interface FoundInRow {
+/** What is found in a row. One object is reused for all rows. */
+interface FastRow {
+  /** The place of the token, without quotes. */
+  readonly token: { start: number; end: number; isUuid: boolean };
+  /** The place of the merchant, without quotes. */
+  readonly merchant: { start: number; end: number };
+  /** Whether a cell has digits that begin or end with a card number. */
   hasAttachedDigits: boolean;
 }
 
-/** Returns 1 at the start of a quoted cell, otherwise 0. */
-function quoteAt(bytes: Uint8Array, at: number): number {
-  return bytes[at] === QUOTE ? 1 : 0;
+/** Returned in place of an offset for what the fast path does not accept. */
+const ODD = -1;
+
+/** Reads the row at `start` into `row`. Returns the offset after its line end. */
+function readRow(bytes: Uint8Array, view: DataView, start: number, row: FastRow): number {
+  row.hasAttachedDigits = false;
+  const { token, merchant } = row;
+  token.start = contentStart(bytes, start);
+  token.isUuid = isUuidAt(bytes, view, token.start);
+  // A UUID is never a card number.
+  token.end = token.isUuid ? token.start + UUID_LENGTH : textEnd(bytes, start, row);
+  const year = nextCell(bytes, start, token.end);
+  if (year === ODD || token.end === token.start || isRehearsed(bytes, token.start)) return ODD;
+  const month = nextCell(bytes, year, yearEnd(bytes, contentStart(bytes, year)));
+  if (month === ODD) return ODD;
+  const last = nextCell(bytes, month, monthEnd(bytes, contentStart(bytes, month)));
+  if (last === ODD) return ODD;
+  merchant.start = contentStart(bytes, last);
+  merchant.end = textEnd(bytes, last, row);
+  const end = cellEnd(bytes, last, merchant.end);
+  const lineFeed = bytes[end] === CR ? end + 1 : end;
+  return bytes[lineFeed] === LF && end - start <= LONGEST_LINE ? lineFeed + 1 : ODD;
 }
 
-/**
- * Returns the offset after the cell that starts at `start`, given the end of its content; `ODD` for an unclosed quote.
- */
-function closed(bytes: Uint8Array, start: number, end: number): number {
-  if (bytes[start] !== QUOTE) return end;
-  return bytes[end] === QUOTE ? end + 1 : ODD;
+/** Returns the offset of a cell's content: after its quote, if it has one. */
+function contentStart(bytes: Uint8Array, start: number): number {
+  return bytes[start] === QUOTE ? start + 1 : start;
+}
+
+/** Returns the offset after a cell, given the end of its content. */
+function cellEnd(bytes: Uint8Array, start: number, contentEnd: number): number {
+  if (bytes[start] !== QUOTE) return contentEnd;
+  return bytes[contentEnd] === QUOTE ? contentEnd + 1 : ODD;
+}
+
+/** Returns the offset of the cell after the comma that follows a cell, given the end of its content. */
+function nextCell(bytes: Uint8Array, start: number, contentEnd: number): number {
+  const end = cellEnd(bytes, start, contentEnd);
+  return bytes[end] === COMMA ? end + 1 : ODD;
 }
 
 const SPACE = 32;
 const QUOTE = 34;
 const COMMA = 44;
 const ZERO = 48;
-const ODD = -1; // as an offset: never a comma, never a line end
 
 // The kinds of bytes within a cell. Quotes, control characters and non-ASCII bytes end the fast path.
-// Bit 1 continues a count of digits, and bit 0 increments it. Ids mix letters and digits, so branches would be
-// mispredicted.
 const END = 0;
-const SIGN = 2;
-const DIGIT = 3;
-const LETTER = 4;
+const LETTER = 1;
+const DIGIT_OR_SIGN = 2;
 const bareKinds = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   if (/[A-Za-z]/.test(character)) return LETTER;
-  if (/[0-9]/.test(character)) return DIGIT;
-  return /[ -~]/.test(character) && !/[",]/.test(character) ? SIGN : END;
+  return /[ -~]/.test(character) && !/[",]/.test(character) ? DIGIT_OR_SIGN : END;
 });
-const quotedKinds = bareKinds.with(COMMA, SIGN);
+const quotedKinds = bareKinds.with(COMMA, DIGIT_OR_SIGN);
+
+/** Returns the end of a cell's text; `ODD` for text that starts or ends with a space, or may be a card number. */
+function textEnd(bytes: Uint8Array, cell: number, row: FastRow): number {
+  const kinds = bytes[cell] === QUOTE ? quotedKinds : bareKinds;
+  const start = contentStart(bytes, cell);
+  let end = start;
+  while (kinds[bytes[end] ?? 0] !== END) end += 1;
+  if (end > start && (bytes[start] === SPACE || bytes[end - 1] === SPACE)) return ODD;
+  if (!mayContainCardNumber(bytes, start, end)) return end;
+  const content = inspectCell(String.fromCharCode(...bytes.subarray(start, end)));
+  if (content === 'attached_digits') row.hasAttachedDigits = true;
+  return content === 'card_number' ? ODD : end;
+}
+
 const FEWEST_CARD_DIGITS = 13;
 
 /**
- * Returns the offset after the cell. Returns `ODD` for a cell that starts or ends with a space or may be a card number.
+ * Returns false if each 13 bytes contain a letter, as in most ids, because no card number contains one. The last letter of
+ * 13 bytes rules out all bytes up to it, so that most bytes need not be read.
  */
-function plainCellEnd(bytes: Uint8Array, start: number, found: FoundInRow): number {
-  const kinds = bytes[start - 1] === QUOTE ? quotedKinds : bareKinds;
-  let digits = 0;
-  let left = 0; // negative once there were enough digits without a letter between
-  let at = start;
-  for (let kind = kinds[bytes[at] ?? 0] ?? END; kind !== END; kind = kinds[bytes[at] ?? 0] ?? END) {
-    digits = (digits + (kind & 1)) & -((kind >> 1) & 1);
-    left |= FEWEST_CARD_DIGITS - 1 - digits;
-    at += 1;
+function mayContainCardNumber(bytes: Uint8Array, start: number, end: number): boolean {
+  let first = start;
+  while (first + FEWEST_CARD_DIGITS <= end) {
+    const letter = lastLetter(bytes, first, first + FEWEST_CARD_DIGITS);
+    if (letter === undefined) return true;
+    first = letter + 1;
   }
-  if (at > start && (bytes[start] === SPACE || bytes[at - 1] === SPACE)) return ODD;
-  if (left >= 0) return at;
-  const content = inspectCell(String.fromCharCode(...bytes.subarray(start, at)));
-  if (content === 'attached_digits') found.hasAttachedDigits = true;
-  return content === 'card_number' ? ODD : at;
+  return false;
+}
+
+function lastLetter(bytes: Uint8Array, start: number, end: number): number | undefined {
+  for (let at = end - 1; at >= start; at -= 1) if (bareKinds[bytes[at] ?? 0] === LETTER) return at;
+  return undefined;
+}
+
+const rehearsal = Buffer.from(REHEARSAL_PREFIX);
+
+function isRehearsed(bytes: Uint8Array, start: number): boolean {
+  return rehearsal.every((byte, at) => bytes[start + at] === byte);
 }
 
 const DASH = 45;
 const UUID_LENGTH = 36;
 
-/**
- * Works like `plainCellEnd`, but recognizes a UUID by its shape. Most tokens are UUIDs, which are never card numbers.
- */
-function plainTokenEnd(bytes: Uint8Array, view: DataView, start: number, found: FoundInRow): number {
+/** Tells whether the text at `start` is a UUID, as most tokens are. */
+function isUuidAt(bytes: Uint8Array, view: DataView, start: number): boolean {
   const end = start + UUID_LENGTH;
-  const uuid =
+  return (
     (bytes[end] === COMMA || bytes[end] === QUOTE) &&
     bytes[start + 8] === DASH &&
     bytes[start + 13] === DASH &&
@@ -125,36 +165,35 @@ function plainTokenEnd(bytes: Uint8Array, view: DataView, start: number, found: 
     areHex(view, start + 9, start + 13) &&
     areHex(view, start + 14, start + 18) &&
     areHex(view, start + 19, start + 23) &&
-    areHex(view, start + 24, end);
-  return uuid ? end : plainCellEnd(bytes, start, found);
+    areHex(view, start + 24, end)
+  );
 }
 
 /** Tells whether all characters are hexadecimal digits. Checks two bytes at a time. */
 function areHex(view: DataView, start: number, end: number): boolean {
-  let others = 0;
-  for (let at = start; at < end; at += 2) others |= notHexPair[view.getUint16(at, true)] ?? 1;
-  return others === 0;
+  for (let at = start; at < end; at += 2) if (isHexPair[view.getUint16(at, true)] !== 1) return false;
+  return true;
 }
 
+/** 1 for two bytes, as one number, that are both hexadecimal digits. */
+const isHexPair = new Uint8Array(0x1_0000);
 const hexDigits = Array.from('0123456789abcdefABCDEF', (digit) => digit.charCodeAt(0));
-const notHexPair = new Uint8Array(0x1_0000).fill(1);
 for (const first of hexDigits) {
-  for (const second of hexDigits) notHexPair[first | (second << 8)] = 0;
+  for (const second of hexDigits) isHexPair[first | (second << 8)] = 1;
 }
 
-/**
- * Returns the offset after two digits, or `start` for an empty or invalid cell. The next byte distinguishes the two.
- */
-function plainYearEnd(bytes: Uint8Array, start: number): number {
-  return digitAt(bytes, start) <= 9 && digitAt(bytes, start + 1) <= 9 ? start + 2 : start;
+/** Returns the offset after two digits, or `start` for an empty or invalid cell. The next byte distinguishes the two. */
+function yearEnd(bytes: Uint8Array, start: number): number {
+  return isDigit(bytes[start]) && isDigit(bytes[start + 1]) ? start + 2 : start;
 }
 
-function plainMonthEnd(bytes: Uint8Array, start: number): number {
-  const month = digitAt(bytes, start) * 10 + digitAt(bytes, start + 1);
-  return digitAt(bytes, start + 1) <= 9 && month >= 1 && month <= 12 ? start + 2 : start;
+/** Works like `yearEnd`, for two digits from 01 to 12. */
+function monthEnd(bytes: Uint8Array, start: number): number {
+  if (yearEnd(bytes, start) === start) return start;
+  const month = ((bytes[start] ?? 0) - ZERO) * 10 + (bytes[start + 1] ?? 0) - ZERO;
+  return month >= 1 && month <= 12 ? start + 2 : start;
 }
 
-/** Returns the digit at an offset, or a number above 9 if there is no digit. */
-function digitAt(bytes: Uint8Array, at: number): number {
-  return ((bytes[at] ?? 0) - ZERO) >>> 0;
+function isDigit(byte = 0): boolean {
+  return byte >= ZERO && byte <= ZERO + 9;
 }

@@ -1,15 +1,18 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { dirname } from 'node:path';
+import { SvcError } from '../../base/errors.ts';
 import { flushMeanwhile } from '../../base/files/durable.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
-import { spoolFile, spoolInput } from '../results/spool.ts';
+import { spoolFile, spoolInput } from './spool.ts';
 import { annotate } from './annotations.ts';
 import { checkRequestFile } from './check-request-file.ts';
 import { type FileKind, recognizeFile } from './file-kind.ts';
 import type { Problem, RequestFileCheck } from './request-file.ts';
+import { spoolRows } from './spool-rows.ts';
+import { withoutLines } from './without-lines.ts';
 import { wrongRequest } from './wrong-file.ts';
 
 export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
@@ -26,11 +29,15 @@ export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
 };
 
 /**
- * Returns the output row for a valid file: its size, the number of rows that repeat an earlier token, and its number of
- * jobs.
+ * Returns the output row for a valid file: its size, the number of rows of the whole file that repeat an earlier row,
+ * and the number of jobs for what is sent.
  */
-export function checkedFileRow(file: string, check: RequestFileCheck) {
-  const { rows, bytes, sha256, duplicates, parts } = check;
+export function checkedFileRow(
+  file: string,
+  { rows, bytes, sha256 }: RequestFileCheck,
+  { duplicates }: RequestFileCheck,
+  { parts }: RequestFileCheck,
+) {
   return { file, rows, bytes, sha256, repeated_tokens: duplicates.count, job_count: parts.length };
 }
 
@@ -41,47 +48,67 @@ export interface CheckedFile {
   /** The path of the bytes, which may be a copy. */
   readonly path: string;
   readonly check: RequestFileCheck;
+  /** The check of what is sent: the file without its repeated rows. */
+  readonly sent: RequestFileCheck;
   /** The real kind of a file that is certainly no request file. */
   readonly otherKind: Exclude<FileKind, 'request'> | undefined;
 }
 
-/** A valid request file, which may be uploaded. */
-export interface RequestFile extends CheckedFile {
-  /** The bytes that were checked. Reading them fails if they have changed since. */
+/** A valid request file, which may be uploaded. A row that it repeats is sent once. */
+export interface RequestFile {
+  /** The name that the operator typed. */
+  readonly name: string;
+  /** The path of the bytes to send, which may be a copy. */
+  readonly path: string;
+  /** The check of these bytes. */
+  readonly check: RequestFileCheck;
+  /** The check of the file as it was submitted. */
+  readonly submitted: RequestFileCheck;
+  /** The bytes to send. Reading them fails if they have changed since the check. */
   readonly source: UploadSource;
+  /** The bytes of the file as it was submitted. */
+  readonly whole: UploadSource;
 }
 
 /**
  * Opens and checks a request file. Standard input (`-`) is first copied to a private file.
  * @throws SvcError `refused_input` with all problems
  */
-export async function openRequestFile(context: Context, typed: string, path?: string): Promise<RequestFile> {
-  const file = await checkFile(context, typed, path);
+export async function openRequestFile(
+  context: Context,
+  typed: string,
+  path?: string,
+  mostCompared?: number,
+): Promise<RequestFile> {
+  const file = await checkFile(context, typed, path, mostCompared);
   if (!file.check.ok) throw refusalOf(file);
-  const source = await fileSource(file.path, { sha256: file.check.sha256 });
-  return { ...file, source };
+  const { name, check: submitted } = file;
+  const whole = await fileSource(file.path, { sha256: submitted.sha256 });
+  const { count, lines } = submitted.duplicates;
+  if (count === 0) return { name, path: file.path, check: submitted, submitted, source: whole, whole };
+  const directory = path === undefined ? undefined : dirname(path);
+  return { name, submitted, whole, ...(await spoolRows(context, withoutLines(whole.open(), lines), directory)) };
 }
+
+/** Rows that are paid for are compared further than others: ten times what one job takes, in 64 MiB. */
+const MOST_COMPARED = 3 * 2 ** 20;
 
 /**
  * Copies a request file and checks the copy, so that later changes to the file do not matter. The copy is removed at
- * the end of the command unless a run takes it over. It is created in `runDir` if the state directory is not writable.
+ * the end of the command unless a run takes it over.
  * @throws SvcError `refused_input` with all problems
  */
-export async function copyRequestFile(
-  context: Context,
-  typed: string,
-  runDir: string | undefined,
-): Promise<RequestFile> {
-  if (typed === '-') return openRequestFile(context, typed);
+export async function copyRequestFile(context: Context, typed: string): Promise<RequestFile> {
+  if (typed === '-') return openRequestFile(context, typed, undefined, MOST_COMPARED);
   // An unreadable file must be reported under its typed name, not under the name of the copy.
   await fileSource(typed);
-  const copy = await spoolFile(context.system, typed).catch((error: unknown) => {
-    if (runDir === undefined || !isSvcError(error, 'config', 'local')) throw error;
-    return spoolFile(context.system, typed, runDir);
-  });
+  const copy = await spoolFile(context.system, typed);
   context.onClose(() => copy.remove());
   // A run that takes over the copy must flush it. Flushing during the check means that little is left to write by then.
-  const [file] = await Promise.all([openRequestFile(context, typed, copy.path), flushMeanwhile(copy.path)]);
+  const [file] = await Promise.all([
+    openRequestFile(context, typed, copy.path, MOST_COMPARED),
+    flushMeanwhile(copy.path),
+  ]);
   return file;
 }
 
@@ -103,14 +130,26 @@ export async function openJobFile(context: Context, typed: string): Promise<Requ
 export const STANDARD_INPUT = 'standard input';
 
 /** Checks a file, or its copy at `path`. */
-export async function checkFile(context: Context, typed: string, path?: string): Promise<CheckedFile> {
+export async function checkFile(
+  context: Context,
+  typed: string,
+  path?: string,
+  mostCompared?: number,
+): Promise<CheckedFile> {
   const name = typed === '-' ? STANDARD_INPUT : typed;
   const file = path ?? (typed === '-' ? await copyInput(context) : typed);
-  const found = await readWithProgress(context, 'check', file, checkRequestFile);
+  const found = await readWithProgress(context, 'check', file, (pieces, shown) =>
+    checkRequestFile(pieces, { ...shown, mostCompared }),
+  );
   annotate(context, typed, found);
-  if (found.ok) for (const warning of explainWarnings(found)) context.notices.warn(`${name}: ${warning}`);
+  const { ok, duplicates } = found;
+  const isRepeating = ok && duplicates.count > 0;
+  const sent = isRepeating
+    ? await checkRequestFile(withoutLines((await fileSource(file)).open(), duplicates.lines))
+    : found;
+  if (ok) for (const warning of explainWarnings(found, sent)) context.notices.warn(`${name}: ${warning}`);
   const kind = found.problemsByRule.wrong_file === undefined ? undefined : await recognizeFile(file);
-  return { name, path: file, check: found, otherKind: kind === 'request' ? undefined : kind };
+  return { name, path: file, check: found, sent, otherKind: kind === 'request' ? undefined : kind };
 }
 
 export function refusalOf({ name, check: found, otherKind }: CheckedFile): SvcError {
@@ -173,22 +212,35 @@ export function explainAttachedDigits({ count, first }: RequestFileCheck['attach
   return `${countText(count, 'row')} ${have} digits that begin or end like a card number (${places}): check that these are ids`;
 }
 
-/** Returns the warnings about a valid request file, such as repeated tokens or too many rows for one job. */
-export function explainWarnings({ duplicates, attachedDigits, exceeds, rows }: RequestFileCheck): string[] {
+/**
+ * Returns the warnings about a valid request file, such as repeated rows or too many rows for one job. `sent` is the
+ * check of the file without its repeated rows.
+ */
+export function explainWarnings(
+  { duplicates, attachedDigits }: RequestFileCheck,
+  { exceeds, rows }: RequestFileCheck,
+): string[] {
   const { count, first, comparedTo } = duplicates;
-  const places = first.slice(0, 3).map(({ line, firstLine }) => `line ${line} (that of line ${firstLine})`);
+  const places = first
+    .slice(0, 3)
+    .map(({ line, firstLine }) => `line ${formatNumber(line)} (that of line ${formatNumber(firstLine)})`);
   const more = count > places.length ? ' …' : '';
+  const [repeat, are] = count === 1 ? ['repeats', 'is'] : ['repeat', 'are'];
   const lines =
     count === 0
       ? []
-      : [`${countText(count, 'row')} ${count === 1 ? 'repeats' : 'repeat'} a token: ${places.join(', ')}${more}`];
+      : [
+          `${countText(count, 'row')} ${repeat} the token and merchant of an earlier row and ${are} left out: ${places.join(', ')}${more}`,
+        ];
   if (attachedDigits.count > 0) lines.push(explainAttachedDigits(attachedDigits));
   if (exceeds.rows)
     lines.push(
       `${formatNumber(rows)} rows are more than the about ${formatNumber(MAX_REQUEST_FILE_ROWS)} that one job takes; submitting them creates several jobs`,
     );
   if (comparedTo !== undefined)
-    lines.push(`the check for repeated tokens covered only the lines up to ${formatNumber(comparedTo)}`);
+    lines.push(
+      `too many different rows to compare all: rows below line ${formatNumber(comparedTo)} were only compared with those up to it`,
+    );
   return lines;
 }
 

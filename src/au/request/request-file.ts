@@ -46,6 +46,7 @@ export type Rule =
   | 'invisible_character'
   | 'surrounding_space'
   | 'token_empty'
+  | 'rehearsal_token'
   | 'year'
   | 'month'
   | 'card_number'
@@ -111,6 +112,22 @@ export interface RequestFilePart {
   readonly sha256: string;
 }
 
+/** Rows with the token and merchant of an earlier row. Such rows are sent once. */
+export interface RepeatedRows {
+  readonly count: number;
+  /** The first rows, each with the line of the row that it repeats. */
+  readonly first: readonly { readonly line: number; readonly firstLine: number }[];
+  /** The lines of all rows. */
+  readonly lines: readonly number[];
+  /**
+   * The last line with which later rows were compared; undefined unless there were too many different rows to compare all
+   * with each other.
+   */
+  readonly comparedTo: number | undefined;
+  /** Whether rows differ in their merchants, so that a token may occur in several rows. */
+  readonly hasSeveralMerchants: boolean;
+}
+
 export interface RequestFileCheck {
   /** Whether the file has no problems. A file over the limits can still be `ok`, and then has several parts. */
   readonly ok: boolean;
@@ -123,13 +140,8 @@ export interface RequestFileCheck {
   readonly problems: readonly Problem[];
   readonly problemCount: number;
   readonly problemsByRule: Readonly<Partial<Record<Rule, number>>>;
-  readonly duplicates: {
-    /** The number of rows that repeat the token of an earlier row. */
-    readonly count: number;
-    readonly first: readonly { readonly line: number; readonly firstLine: number }[];
-    /** The last line that was compared; undefined unless there were too many different tokens to compare all lines. */
-    readonly comparedTo: number | undefined;
-  };
+  /** Rows that repeat the token and merchant of an earlier row, in the order of their lines. */
+  readonly duplicates: RepeatedRows;
   /** Rows with a longer run of digits that begins or ends with a card number. A third of long random numbers do. */
   readonly attachedDigits: { readonly count: number; readonly first: readonly number[] };
   /** The limits of one upload that the file exceeds. */

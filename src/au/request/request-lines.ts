@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { splitCells } from '../csv-rows.ts';
 import { LF, LONGEST_LINE } from './request-file.ts';
 
 /** A receiver of the complete lines of a file. */
@@ -64,43 +65,6 @@ export class LineBlocks {
     this.#length = 0;
     this.#long = false;
   }
-}
-
-/** The cells of one line, or the problem with its quotes. */
-export type SplitCells =
-  | { readonly cells: readonly string[]; readonly fault?: undefined }
-  | { readonly fault: 'open' | 'stray' };
-
-/**
- * Splits one line into cells (RFC 4180). Quoted cells may contain commas, and quotes written twice. `open`: a quoted
- * cell does not end on this line. `stray`: there is a quote within an unquoted cell, or text after a closing quote.
- */
-export function splitCells(line: string): SplitCells {
-  const cells: string[] = [];
-  for (let at = 0; at <= line.length; at += 1) {
-    if (line[at] !== '"') {
-      const comma = line.indexOf(',', at);
-      const end = comma === -1 ? line.length : comma;
-      const cell = line.slice(at, end);
-      if (cell.includes('"')) return { fault: 'stray' };
-      cells.push(cell);
-      at = end;
-      continue;
-    }
-    const end = closingQuote(line, at + 1);
-    if (end === -1) return { fault: 'open' };
-    if (end + 1 < line.length && line[end + 1] !== ',') return { fault: 'stray' };
-    cells.push(line.slice(at + 1, end).replaceAll('""', '"'));
-    at = end + 1;
-  }
-  return { cells };
-}
-
-function closingQuote(line: string, from: number): number {
-  for (let at = line.indexOf('"', from); at !== -1; at = line.indexOf('"', at + 2)) {
-    if (line[at + 1] !== '"') return at;
-  }
-  return -1;
 }
 
 const SMALL = 4 * 1024;
@@ -179,7 +143,7 @@ class Lines implements LineReader {
 }
 
 /** Parses the row in a line without a line feed. */
-export function rowOf(text: string): RequestRow {
+function rowOf(text: string): RequestRow {
   const line = text.endsWith('\r') ? text.slice(0, -1) : text;
   const bytes = Buffer.byteLength(text) + 1;
   if (line.startsWith('"')) return { token: cellsOf({ line })[0] ?? '', line, bytes };

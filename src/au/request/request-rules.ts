@@ -1,10 +1,10 @@
 import { isAscii } from 'node:buffer';
 import { containsCardNumber, inspectCell } from '../../base/security/card-number.ts';
 import { countText } from '../../cli/output/time.ts';
-import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
+import { REHEARSAL_PREFIX, REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
+import { CSV_FAULTS, splitCells } from '../csv-rows.ts';
 import { KIND_NAMES, kindOf } from './file-kind.ts';
 import { type Finding, LONGEST_LINE, REQUEST_HEADER, type RequestColumn, type Rule } from './request-file.ts';
-import { splitCells } from './request-lines.ts';
 
 export interface CheckedHeader {
   readonly findings: readonly Finding[];
@@ -128,10 +128,11 @@ function unknownNames(names: readonly string[]): string {
   return [...plain.map((name) => `the column ${name}`), ...rest].join(', ');
 }
 
-/** The result of checking one line: the token of a valid row, or the problems. */
+/** The result of checking one line: the token and merchant of a valid row, or the problems. */
 export interface CheckedRow {
   readonly findings: readonly Finding[];
   readonly token: string;
+  readonly merchant: string;
   /** Whether a longer run of digits begins or ends with a card number. */
   readonly hasAttachedDigits: boolean;
 }
@@ -156,14 +157,19 @@ export function checkRow(line: Uint8Array): CheckedRow {
     return wrong(unlessCard(text, 'columns', `the line has ${count} instead of 4`));
   }
   const findings = REQUEST_COLUMNS.flatMap((column, at) => checkCell(column, cells[at] ?? '') ?? []);
-  return { findings, token: cells[0] ?? '', hasAttachedDigits: contents.has('attached_digits') };
+  return {
+    findings,
+    token: cells[0] ?? '',
+    merchant: cells[3] ?? '',
+    hasAttachedDigits: contents.has('attached_digits'),
+  };
 }
 
 /** Checks a line of a file with unknown columns, for card numbers only. */
 export function checkForCards(line: Uint8Array): CheckedRow {
   if (line.length > LONGEST_LINE) return wrong(LINE_TOO_LONG);
   const hasCard = looseCells(new TextDecoder().decode(line)).some((cell) => containsCardNumber(cell, 'cell'));
-  return hasCard ? wrong(CARD_NUMBER) : { findings: [], token: '', hasAttachedDigits: false };
+  return hasCard ? wrong(CARD_NUMBER) : { findings: [], token: '', merchant: '', hasAttachedDigits: false };
 }
 
 /** The problem of a line with a card number. It does not say where in the line the number is. */
@@ -177,11 +183,11 @@ export const LINE_TOO_LONG = finding(
 
 const FAULTS = {
   open: ['quoted_newline', 'a quoted cell does not end on its line'],
-  stray: ['quoting', 'a quote stands inside a cell; quote the whole cell and write the quote twice'],
+  stray: ['quoting', CSV_FAULTS.stray],
 } as const;
 
 function wrong(finding: Finding): CheckedRow {
-  return { findings: [finding], token: '', hasAttachedDigits: false };
+  return { findings: [finding], token: '', merchant: '', hasAttachedDigits: false };
 }
 
 /**
@@ -215,6 +221,8 @@ const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/; // most cells; all that checkText looks
 function checkCell(column: RequestColumn, cell: string): Finding | undefined {
   const wrongText = PLAIN.test(cell) ? undefined : checkText(column, cell);
   if (wrongText !== undefined) return finding(...wrongText, column);
+  if (column === 'token' && cell.startsWith(REHEARSAL_PREFIX))
+    return finding('rehearsal_token', 'was invented by a rehearsal: no card has it', column);
   if (column === 'expiration_year' && !/^(?:[0-9]{2})?$/.test(cell))
     return finding('year', `${displayText(cell)} is not a year of 2 digits`, column);
   if (column === 'expiration_month' && !/^(?:0[1-9]|1[0-2])?$/.test(cell))

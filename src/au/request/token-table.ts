@@ -1,106 +1,140 @@
-import type { RequestFileCheck } from './request-file.ts';
-
 const FEWEST_SLOTS = 2 ** 13;
 const LARGE = 2 ** 19;
-const LOAD = 0.75;
+/** The share of used slots at which a table grows. */
+const LOAD = 0.8;
+/** The number of 32-bit words in the hash of a token. */
+const HASH_WORDS = 3;
+
+interface TableOptions {
+  /** How many words of the hash distinguish tokens: 3 where a row would be lost if two tokens were confused. */
+  readonly words: 2 | 3;
+  /** False for a set of tokens, which takes four bytes less for each. */
+  readonly hasValues?: boolean;
+  /** The number of tokens to make room for. The table grows when there are more. */
+  readonly expected?: number;
+  readonly mostSlots?: number;
+}
 
 /**
- * A map from tokens to numbers above 0. A slot contains only the words of the token's hash and the number, four bytes
- * each. A map of strings would take ten times the memory for millions of tokens.
+ * A map from tokens to numbers above 0. A `Map` with millions of tokens takes ten times as much memory.
+ *
+ * All slots are in one array. A used slot contains words of the token's hash, and the value. The hash selects the slot
+ * where the search for a token begins, which continues to the next empty slot.
  */
 export class TokenTable {
   /** Whether a token was left out because there were too many. */
   isFull = false;
+  /** The number of tokens. */
+  size = 0;
   readonly #words: number;
-  readonly #fields: number;
+  readonly #slotLength: number;
+  /** The place in a slot that is 0 only if the slot is empty: the value, or without values the last word of the hash. */
+  readonly #mark: number;
   readonly #mostSlots: number;
   #slots: number;
   #table: Int32Array;
-  #free: number;
-  // The hash of the token found last. Reusing one array avoids millions of allocations.
-  readonly #hash = new Int32Array(3);
+  /** The hash of `#hashed`, the last token. Reusing one array avoids millions of allocations. */
+  readonly #hash = new Int32Array(HASH_WORDS);
+  #hashed: string | undefined;
 
-  /**
-   * Creates a table. `words` is the number of 32-bit words of hash that distinguish tokens, and `mostSlots` limits
-   * growth.
-   */
-  constructor({ words, mostSlots = Infinity }: { words: 2 | 3; mostSlots?: number }) {
+  constructor({ words, hasValues = true, expected = 0, mostSlots = Infinity }: TableOptions) {
     this.#words = words;
-    this.#fields = words + 1;
+    this.#slotLength = hasValues ? words + 1 : words;
+    this.#mark = this.#slotLength - 1;
     this.#mostSlots = mostSlots;
-    this.#slots = Math.min(FEWEST_SLOTS, mostSlots);
-    this.#table = new Int32Array(this.#slots * this.#fields);
-    this.#free = Math.floor(this.#slots * LOAD);
+    this.#slots = Math.min(Math.max(slotsFor(expected), FEWEST_SLOTS), mostSlots);
+    this.#table = new Int32Array(this.#slots * this.#slotLength);
   }
 
-  /** Returns the slot of a token, or the empty slot where it belongs. Valid until the next `put`. */
-  find(token: string): number {
-    hashToken(this.#hash, token);
-    const [first = 0, second = 0, third = 0] = this.#hash;
-    return this.#slotOf(first, second, third);
+  /** Returns the value of a token, or 0 for a token that is not in the table. */
+  get(token: string): number {
+    return this.#markAt(this.#slotOf(this.#hashOf(token), 0));
   }
 
-  /** Works like `find`, but takes two words of a token's hash. */
-  findHash(first: number, second: number): number {
-    this.#hash[0] = first;
-    this.#hash[1] = second;
-    return this.#slotOf(first, second, 0);
+  /** Sets the value of a token. Leaves out a new token if the table is full. */
+  set(token: string, value: number): void {
+    const hash = this.#hashOf(token);
+    const slot = this.#slotOf(hash, 0);
+    if (this.#markAt(slot) === 0) this.#add(slot, hash, value);
+    else this.#table[slot + this.#words] = value;
   }
 
-  /** Returns the number in a slot, or 0 for an empty slot. */
-  valueAt(slot: number): number {
-    return this.#table[slot + this.#words] ?? 0;
+  /** Sets the value of a token that is not in the table. Returns the value that it had before, or 0. */
+  setIfAbsent(token: string, value: number): number {
+    return this.setHashIfAbsent(this.#hashOf(token), value);
   }
 
-  /** Stores the number of the token that was found last, in its slot. */
-  put(slot: number, value: number): void {
-    if (this.valueAt(slot) !== 0) {
-      this.#table[slot + this.#words] = value;
-      return;
+  /** Works like `setIfAbsent`, for a token whose hash begins at `at` in `hashes`. */
+  setHashIfAbsent(hashes: Int32Array, value: number, at = 0): number {
+    const slot = this.#slotOf(hashes, at);
+    const before = this.#markAt(slot);
+    if (before === 0) this.#add(slot, hashes, value, at);
+    return before;
+  }
+
+  #hashOf(token: string): Int32Array {
+    if (token !== this.#hashed) hashToken(this.#hash, token);
+    this.#hashed = token;
+    return this.#hash;
+  }
+
+  #markAt(slot: number): number {
+    return this.#table[slot + this.#mark] ?? 0;
+  }
+
+  /** Returns where the slot with a hash begins, or the empty slot where it belongs. */
+  #slotOf(hashes: Int32Array, at: number): number {
+    const table = this.#table;
+    const first = hashes[at] ?? 0;
+    const second = hashes[at + 1];
+    const third = hashes[at + 2];
+    const start = ((first ^ (first >>> 15)) & 0x7fffffff) % this.#slots;
+    for (let slot = start * this.#slotLength; ; slot += this.#slotLength) {
+      if (slot === table.length) slot = 0;
+      if (this.#markAt(slot) === 0) return slot;
+      const isSame = table[slot] === first && table[slot + 1] === second;
+      if (isSame && (this.#words === 2 || table[slot + 2] === third)) return slot;
     }
-    if (this.#free === 0) {
+  }
+
+  #add(slot: number, hashes: Int32Array, value: number, at = 0): void {
+    const most = Math.floor(this.#slots * LOAD);
+    if (this.size === most) {
       this.isFull = true;
       return;
     }
-    this.#insert(slot, this.#hash, 0, value);
-    if (this.#free === 0 && this.#slots < this.#mostSlots) this.#grow();
+    this.#fill(slot, hashes, at, value);
+    this.size += 1;
+    if (this.size === most && this.#slots < this.#mostSlots) this.#grow();
   }
 
-  #insert(slot: number, hashes: Int32Array, at: number, value: number): void {
+  #fill(slot: number, hashes: Int32Array, at: number, value: number): void {
     const table = this.#table;
+    table[slot + this.#mark] = value;
     table[slot] = hashes[at] ?? 0;
     table[slot + 1] = hashes[at + 1] ?? 0;
     if (this.#words === 3) table[slot + 2] = hashes[at + 2] ?? 0;
-    table[slot + this.#words] = value;
-    this.#free -= 1;
-  }
-
-  #slotOf(first: number, second: number, third: number): number {
-    const table = this.#table;
-    const words = this.#words;
-    const start = ((first ^ (first >>> 15)) & 0x7fffffff) % this.#slots;
-    for (let at = start * this.#fields; ; at += this.#fields) {
-      if (at === table.length) at = 0;
-      if (table[at + words] === 0) return at;
-      if (table[at] === first && table[at + 1] === second && (words === 2 || table[at + 2] === third)) return at;
-    }
   }
 
   #grow(): void {
     const old = this.#table;
     // Large tables grow in smaller steps to waste less memory.
-    this.#slots = Math.min(this.#slots * (this.#slots < LARGE ? 8 : 1.5), this.#mostSlots);
-    this.#table = new Int32Array(this.#slots * this.#fields);
-    this.#free = Math.floor(this.#slots * LOAD);
-    for (let at = 0; at < old.length; at += this.#fields) {
-      const value = old[at + this.#words] ?? 0;
-      if (value !== 0) this.#insert(this.#slotOf(old[at] ?? 0, old[at + 1] ?? 0, old[at + 2] ?? 0), old, at, value);
+    this.#slots = Math.min(Math.ceil(this.#slots * (this.#slots < LARGE ? 8 : 1.5)), this.#mostSlots);
+    this.#table = new Int32Array(this.#slots * this.#slotLength);
+    for (let at = 0; at < old.length; at += this.#slotLength) {
+      const value = old[at + this.#mark] ?? 0;
+      if (value !== 0) this.#fill(this.#slotOf(old, at), old, at, value);
     }
   }
 }
 
-/** Writes the three words of a token's hash to `hash`. */
-export function hashToken(hash: Int32Array, token: string): void {
+/** Returns the number of slots for a number of tokens. */
+export function slotsFor(tokens: number): number {
+  return Math.ceil(tokens / LOAD);
+}
+
+/** Writes the three words of a token's hash to `hash`. The last one is never 0. */
+function hashToken(hash: Int32Array, token: string): void {
   let first = token.length | 0;
   let second = 0x9e3779b9 | 0;
   let third = 0x165667b1 | 0;
@@ -115,78 +149,5 @@ export function hashToken(hash: Int32Array, token: string): void {
   }
   hash[0] = Math.imul(first ^ (second >>> 16), 0x27d4eb2f);
   hash[1] = second;
-  hash[2] = third;
-}
-
-const KEPT = 20;
-const FIELDS = 3; // two words of hash, and the line
-const BATCH = 256;
-/** The limit on different tokens, which is more than one upload takes. */
-const MOST_TOKENS = 2 ** 19;
-
-/**
- * Finds repeated tokens in bounded memory. After 524,288 different tokens it stops comparing, and reports the last line
- * that it compared.
- */
-export class RepeatedTokens {
-  readonly #first: { line: number; firstLine: number }[] = [];
-  #count = 0;
-  #comparedTo: number | undefined;
-  readonly #table: TokenTable;
-  // A batch of tokens to look up. Slots are far apart in memory, and lookups in batches let the processor wait for
-  // several slots at once.
-  readonly #batch = new Int32Array(BATCH * FIELDS);
-  #length = 0;
-
-  constructor(most = MOST_TOKENS) {
-    this.#table = new TokenTable({ words: 2, mostSlots: Math.ceil(most / LOAD) });
-  }
-
-  /** Adds the token between `start` and `end` of `bytes`, found on `line`. */
-  add(bytes: DataView, start: number, end: number, line: number): void {
-    if (this.#comparedTo !== undefined) return;
-    let low = (end - start) | 0;
-    let high = 0x9e3779b9 | 0;
-    let at = start;
-    for (; at + 8 <= end; at += 8) {
-      low = Math.imul(low ^ bytes.getInt32(at, true), 0x85ebca6b);
-      high = Math.imul(high ^ bytes.getInt32(at + 4, true), 0xc2b2ae35);
-      low ^= high >>> 15;
-      high ^= low >>> 13;
-    }
-    for (; at < end; at += 1) {
-      low = Math.imul(low ^ bytes.getUint8(at), 0x85ebca6b);
-      high = Math.imul(high ^ (low >>> 15), 0xc2b2ae35);
-    }
-    const batch = this.#batch;
-    batch[this.#length] = Math.imul(low ^ (high >>> 16), 0x27d4eb2f);
-    batch[this.#length + 1] = high;
-    batch[this.#length + 2] = line;
-    this.#length += FIELDS;
-    if (this.#length === batch.length) this.#settle();
-  }
-
-  found(): RequestFileCheck['duplicates'] {
-    this.#settle();
-    return { count: this.#count, first: this.#first, comparedTo: this.#comparedTo };
-  }
-
-  #settle(): void {
-    for (let at = 0; at < this.#length && this.#comparedTo === undefined; at += FIELDS) this.#compare(at);
-    this.#length = 0;
-  }
-
-  #compare(at: number): void {
-    const table = this.#table;
-    const line = this.#batch[at + 2] ?? 0;
-    const slot = table.findHash(this.#batch[at] ?? 0, this.#batch[at + 1] ?? 0);
-    const firstLine = table.valueAt(slot);
-    if (firstLine > 0) {
-      this.#count += 1;
-      if (this.#first.length < KEPT) this.#first.push({ line, firstLine });
-      return;
-    }
-    table.put(slot, line);
-    if (table.isFull) this.#comparedTo = line - 1;
-  }
+  hash[2] = third | 1;
 }

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { type ErrorDetails, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { resolvePath } from '../../cli/app/typed-path.ts';
-import { GROUPS } from '../results/result-codes.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
+import { GROUPS } from '../result-codes.ts';
 import { type FileKind, KIND_NAMES, recognizeFile } from './file-kind.ts';
 
 /** Returns the error for a file of another kind than a command needs. `typed` is `-` for standard input. */

@@ -1,9 +1,9 @@
 import { SvcError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/security/typed-word.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { assignmentsOf, repeated, suggesting, type Suggestion } from '../../cli/app/parameter.ts';
-import { didYouMean } from '../../cli/app/value-parsers.ts';
 import { type ChosenStep, parseChosenStep, RESULT_STEPS } from '../../cli/config/values.ts';
-import type { Actions } from './result-codes.ts';
+import type { Actions } from '../result-codes.ts';
 
 const STEPS = RESULT_STEPS.join(', ');
 
@@ -25,9 +25,10 @@ export const actionParameter = suggesting(
 
 /** Returns every result code, and with each of the actions, for completion. */
 async function codesAndSteps(): Promise<Suggestion[]> {
-  const { wordsOf } = await import('../../cli/glossary/every-meaning.ts');
-  const steps = wordsOf('action');
-  return wordsOf('result code').flatMap(([code, meaning]) => assignmentsOf(code, meaning, steps));
+  const { wordsIn } = await import('../../cli/glossary/glossary.ts');
+  const { default: words } = await import('../glossary.json', { with: { type: 'json' } });
+  const steps = wordsIn(words, 'action');
+  return wordsIn(words, 'result code').flatMap(([code, meaning]) => assignmentsOf(code, meaning, steps));
 }
 
 /** Returns the operator's actions by result code. Actions on the command line override actions in the profile. */

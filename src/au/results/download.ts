@@ -9,16 +9,21 @@ import { downloadFile, type DownloadResult } from '../../client/transfer/downloa
 import type { Flaw, Proof } from '../../client/transfer/receive.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { requireStoreAddress } from '../../client/transfer/store.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { CR, LF } from '../request/request-file.ts';
+import { readResults, type ResultSummary, summarizeResults } from '../result-codes.ts';
 import { failedError, readJob, type RunOptions } from '../run/job.ts';
-import { uploadedRows } from '../run/part-source.ts';
 import { apply, type Part, type PartResults } from '../run/part.ts';
+import { uploadedRows } from '../run/part-source.ts';
 import { remove } from '../run/prune.ts';
 import { isOfPresentJob, type RunRecord } from '../run/record.ts';
+import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
-import { readResults, type ResultSummary, summarizeResults } from './result-codes.ts';
-import { applyToRun } from '../run/run.ts';
+import { onlyRequested, type RowNumbers, rowNumbersOf } from './rows-of-request.ts';
+
+/** What results are checked against. */
+export type ResultsChecks = Pick<ResultsOptions, 'rowsSent' | 'request' | 'numbers' | 'damagedCopy'>;
 
 export interface ResultsOptions extends RunOptions {
   readonly overwrite?: boolean | undefined;
@@ -28,6 +33,12 @@ export interface ResultsOptions extends RunOptions {
   readonly rowsSent?: number | undefined;
   /** The rows sent, if they are readable. Each result must belong to one of their tokens. */
   readonly request?: Rereadable | undefined;
+  /** The rows of the whole file, if the job may have rows of other files. */
+  readonly numbers?: RowNumbers | undefined;
+  /** The damaged copy of the rows sent, without which the results cannot be compared. */
+  readonly damagedCopy?: string | undefined;
+  /** Called with a file that was proven and with its job, before the file gets its name. */
+  readonly onAccepted?: ((file: string, job: AccountUpdaterJob) => Promise<void>) | undefined;
   /** Accepts a file that was identical in every attempt but violates one rule. */
   readonly acceptUnproven?: boolean | undefined;
 }
@@ -45,6 +56,7 @@ export async function downloadResults(
   options: ResultsOptions = {},
 ): Promise<DownloadResult> {
   const { clock, signal, maxWaitMs } = client;
+  let found: AccountUpdaterJob | undefined;
   const result = await downloadFile({
     transport: client.transport,
     random: options.random,
@@ -53,11 +65,17 @@ export async function downloadResults(
     maxWaitMs,
     host: options.host,
     // The lifetime of an address is undocumented, so the job is read again right before each use.
-    address: () => addressOf(client, job),
+    address: async () => {
+      found = await completedJob(client, job);
+      return addressOf(found, client);
+    },
     target,
     overwrite: options.overwrite ?? false,
     acceptUnproven: options.acceptUnproven,
     inspect: (file, proof) => flawsOf(file, proof, options),
+    onAccepted: async (file) => {
+      if (found) await options.onAccepted?.(file, found);
+    },
     onUnproven: (flaws, nextMs) => options.onEvent?.({ kind: 'unproven', job, flaws, nextMs }),
     onProgress: ({ done, total }) => options.onEvent?.({ kind: 'downloading', job, done, total }),
   });
@@ -69,14 +87,16 @@ export async function downloadResults(
 export async function flawsOf(
   file: string,
   proof: Proof,
-  { rowsSent, request }: Pick<ResultsOptions, 'rowsSent' | 'request'>,
+  { rowsSent, request, numbers, damagedCopy }: ResultsChecks,
 ): Promise<readonly Flaw[]> {
   const flaws: Flaw[] = [];
   const source = await fileSource(file);
   try {
     let rows = 0;
     for await (const batch of readResults(source.open())) rows += batch.length;
-    const flaw = rowCountFlaw(rows, rowsSent) ?? (request && tokenFlaw(await reconcile(request, source)));
+    const flaw =
+      rowCountFlaw(rows, rowsSent) ??
+      (request ? await compared(request, source, numbers) : damagedCopy && uncomparedFlaw(damagedCopy));
     if (flaw) flaws.push(flaw);
   } catch (error) {
     if (!isSvcError(error, 'checksum_mismatch')) throw error;
@@ -88,18 +108,34 @@ export async function flawsOf(
   return flaws;
 }
 
+/** Compares results with the rows sent. A job of another run may also have results for other rows of a token. */
+async function compared(request: Rereadable, results: Rereadable, numbers?: RowNumbers): Promise<Flaw | undefined> {
+  if (numbers === undefined) return tokenFlaw(await reconcile(request, results));
+  return tokenFlaw({ ...(await reconcile(request, onlyRequested(results, numbers))), duplicates: 0 });
+}
+
 function rowCountFlaw(rows: number, rowsSent = Infinity): Flaw | undefined {
   if (rows <= rowsSent) return undefined;
   return { rule: 'row_count', problem: `has ${countText(rows, 'row')}, more than the ${rowsSent} that were sent` };
 }
 
 /** Results for other tokens belong to another request, such as another tenant's (R71). */
-function tokenFlaw({ notRequested, duplicates }: Reconciliation): Flaw | undefined {
+function tokenFlaw({
+  notRequested,
+  duplicates,
+}: Pick<Reconciliation, 'notRequested' | 'duplicates'>): Flaw | undefined {
   const problems = [
     notRequested > 0 ? `${countText(notRequested, 'row')} for tokens that were not requested` : [],
     duplicates > 0 ? `${countText(duplicates, 'row')} for tokens that were returned more often than requested` : [],
   ].flat();
   return problems.length === 0 ? undefined : { rule: 'tokens', problem: `has ${problems.join(' and ')}` };
+}
+
+function uncomparedFlaw(copy: string): Flaw {
+  return {
+    rule: 'tokens',
+    problem: `could not be compared with the tokens of the request, whose copy ${copy} is damaged`,
+  };
 }
 
 /** Returns the last byte of a file, or a line feed for an empty file. */
@@ -110,15 +146,18 @@ export async function lastByteOf(file: string): Promise<number> {
   return LF;
 }
 
-async function addressOf(client: Client, id: string): Promise<URL> {
+async function completedJob(client: Client, id: string): Promise<AccountUpdaterJob> {
   const job = await readJob(client, id);
   if (job.status === 'failed') throw failedError(job);
-  if (job.status !== 'completed')
-    throw new SvcError('pending', `job ${id} is ${job.status}: it has no results yet`, {
-      next: ['au', 'wait', id],
-      facts: { job: id, job_status: job.status },
-    });
-  if (job.download_url) return requireStoreAddress(job.download_url, id, client);
+  if (job.status === 'completed') return job;
+  throw new SvcError('pending', `job ${id} is ${job.status}: it has no results yet`, {
+    next: ['au', 'wait', id],
+    facts: { job: id, job_status: job.status },
+  });
+}
+
+function addressOf({ id, download_url: address }: AccountUpdaterJob, client: Client): URL {
+  if (address) return requireStoreAddress(address, id, client);
   throw new SvcError('bad_response', `job ${id} is completed but came without a download address`, {
     next: ['au', 'status', id],
     facts: { job: id },
@@ -134,6 +173,22 @@ export async function countResults(
   return { ...summary, unchanged: Math.max(0, rowsSent - summary.rows) };
 }
 
+/** Returns what the results of a part are checked against. `file` is read instead of a damaged copy of the request. */
+export async function checksOf(run: RunDirectory, part: Part, file = run.requestFile): Promise<ResultsChecks> {
+  const request = await uploadedRows(part, run, file);
+  const isDamaged = request === undefined && run.requestFile !== undefined;
+  const numbers =
+    part.joined === undefined || file === undefined || request === undefined
+      ? undefined
+      : await rowNumbersOf(file, run.record.input.rows);
+  return {
+    rowsSent: part.joined?.rows ?? part.rows,
+    request,
+    numbers,
+    damagedCopy: isDamaged ? run.requestFile : undefined,
+  };
+}
+
 export function recordResults(run: RunDirectory, part: Part, results: Omit<PartResults, 'file'>): void {
   const file = path.basename(run.resultsFile(part));
   apply(part, { kind: 'downloaded', results: { file, ...ofJob(part), ...results } });
@@ -145,14 +200,21 @@ export function ofJob({ job }: Part): Pick<PartResults, 'job'> {
   return job === undefined ? {} : { job };
 }
 
-/** Accepts unproven results that were kept, on the operator's responsibility. */
-export async function acceptUnproven(run: RunDirectory): Promise<void> {
+/**
+ * Accepts unproven results that were kept, on the operator's responsibility. `onAccepted` is called before the results get
+ * their name.
+ */
+export async function acceptUnproven(
+  run: RunDirectory,
+  onAccepted: (job: string, file: string) => Promise<void>,
+): Promise<void> {
   for (const part of run.record.parts) {
     const { unproven, state } = part;
     const hasEnded = state === 'completed' || state === 'downloaded' || state === 'failed';
     if (unproven === undefined || !hasEnded || !isOfPresentJob(part, unproven)) continue;
     const target = run.resultsFile(part);
     if ((await hashOf(`${target}.unproven`)) !== unproven.sha256) continue;
+    await onAccepted(part.job ?? '', `${target}.unproven`);
     moveIntoPlace(`${target}.unproven`, target, true);
     recordResults(run, part, { bytes: unproven.bytes, sha256: unproven.sha256, proof: 'operator' });
   }
@@ -192,11 +254,11 @@ export async function invalidateResults(run: RunDirectory): Promise<void> {
     const { results } = part;
     const isKept = await isIntact(run, part);
     if (isKept && isChecked(results)) continue;
-    const request = await uploadedRows(part, run);
-    const flaws = isKept ? await flawsOf(run.resultsFile(part), 'none', { rowsSent: part.rows, request }) : [];
+    const checks = await checksOf(run, part);
+    const flaws = isKept ? await flawsOf(run.resultsFile(part), 'none', { ...checks, damagedCopy: undefined }) : [];
     // A missing line end is harmless in a file whose length was proven.
     const isSound = flaws.every(({ rule }) => rule === 'end' && results?.proof !== undefined);
-    if (isKept && isSound) apply(part, { kind: 'checked', compared: request !== undefined });
+    if (isKept && isSound) apply(part, { kind: 'checked', compared: checks.request !== undefined });
     else {
       // A file without its last line end may be complete, so it is kept until another download replaces it.
       apply(part, { kind: 'spoiled', usable: isKept && flaws.every(({ rule }) => rule === 'end') });

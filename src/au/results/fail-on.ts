@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import { nearest } from '../../base/security/typed-word.ts';
+import { didYouMean } from '../../base/security/typed-word.ts';
 import { type Parameter, value } from '../../cli/app/parameter.ts';
 
 /** The share of rows with errors, or with errors and warnings, above which a command exits with code 10. */
@@ -17,9 +17,8 @@ export function parseThreshold(typed: string): Threshold {
   const percent = Number(number ?? 0);
   if ((kind === 'err' || kind === 'wrn') && percent <= 100)
     return { class: kind, share: percent / 100, words: typed.trim() };
-  const meant = nearest(typed, ['err', 'wrn']);
   throw new SvcError('usage', 'must be err or wrn, or one of them with a share such as err=5%', {
-    hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
+    hint: didYouMean(typed, ['err', 'wrn']),
   });
 }
 

@@ -1,12 +1,13 @@
 import { SvcError } from '../../base/errors.ts';
 import { LinesAt } from '../../base/files/lines-at.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { value } from '../../cli/app/parameter.ts';
-import { resolvePath } from '../../cli/app/typed-path.ts';
+import { reading, value } from '../../cli/app/parameter.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import { splitCells } from '../request/request-lines.ts';
+import { splitCells } from '../csv-rows.ts';
+import { isSameToken, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 
 /** The first columns of a file of kept columns: the row's number in the request, and its token. */
@@ -18,10 +19,9 @@ export function keepFileOf(request: string): string {
 }
 
 /** The option `--keep`, for commands that write rows. */
-export const keepParameter = value(
-  '--keep <file>',
-  "add the columns of this file from 'svc au prepare --keep', by token",
-  text,
+export const keepParameter = reading(
+  value('--keep <file>', "add the columns of this file from 'svc au prepare --keep', by token", text),
+  ['.csv'],
 );
 
 /** Opens the file of `--keep` and closes it when the command ends. */
@@ -58,7 +58,7 @@ export class KeptColumns {
 
   /** Opens a file of kept columns. @throws SvcError `refused_input` for any other file */
   static async open(path: string): Promise<KeptColumns> {
-    const rows: RowStarts = { numbers: new TokenTable({ words: 3 }), offsets: [] };
+    const rows: RowStarts = { numbers: new TokenTable({ words: 3 }), offsets: [], following: [] };
     let names: readonly string[] | undefined;
     for await (const { text: line, offset } of linesOf(path)) {
       const cells = cellsIn(line, path);
@@ -70,14 +70,24 @@ export class KeptColumns {
     return new KeptColumns(path, names, rows);
   }
 
-  /** Returns the kept cells of a token, or empty cells if the file does not contain the token. */
+  /**
+   * Returns the kept cells of a token, or empty cells if the file does not contain the token. A token with several
+   * merchants has several rows, which are returned in turn, then the last one repeatedly.
+   */
   cellsOf(token: string): readonly string[] {
-    const { numbers, offsets } = this.#rows;
-    const offset = offsets[numbers.valueAt(numbers.find(token)) - 1];
+    const offset = this.#nextOffset(token);
     const cells = offset === undefined ? [] : cellsIn(this.#lines.lineAt(offset), this.#path);
-    const isOfToken = cells[1] === token;
+    const isOfToken = isSameToken(cells[1] ?? '', token);
     if (!isOfToken) this.#missing += 1;
     return this.names.map((_, at) => (isOfToken ? (cells[at + KEPT_COLUMNS.length] ?? '') : ''));
+  }
+
+  #nextOffset(token: string): number | undefined {
+    const { numbers, offsets, following } = this.#rows;
+    const last = numbers.get(tokenKey(token)) - 1;
+    const first = following[last] ?? 0;
+    if (last !== -1) following[last] = following[first] ?? 0;
+    return last === -1 ? undefined : offsets[first];
   }
 
   warnOfMissing({ notices }: Context): void {
@@ -89,15 +99,22 @@ export class KeptColumns {
   }
 }
 
-/** The offset of each row in a file, and the number of each token's row. */
+/** The offset of each row in a file, and the number of each token's last row, plus one. */
 interface RowStarts {
   readonly numbers: TokenTable;
   readonly offsets: number[];
+  /** The rows of a token form a ring that is entered at the last row, whose successor is the first. */
+  readonly following: number[];
 }
 
-function addRow({ numbers, offsets }: RowStarts, token: string, offset: number): void {
+function addRow({ numbers, offsets, following }: RowStarts, token: string, offset: number): void {
+  const key = tokenKey(token);
+  const last = numbers.get(key) - 1;
+  const added = offsets.length;
   offsets.push(offset);
-  numbers.put(numbers.find(token), offsets.length);
+  following.push(last === -1 ? added : (following[last] ?? 0));
+  if (last !== -1) following[last] = added;
+  numbers.set(key, added + 1);
 }
 
 interface Line {

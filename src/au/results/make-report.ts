@@ -4,20 +4,12 @@ import { SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { Draft, writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
+import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
+import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import type { ChosenStep } from '../../cli/config/values.ts';
-import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { openRequestFile } from '../request/open-request-file.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
-import { knownRunsRoot } from '../run/recorded-runs.ts';
-import { listRuns } from '../run/run-directory.ts';
-import { tenantOf } from '../run/run-view.ts';
-import { actionsOf } from './action-option.ts';
-import { type KeptColumns, openKept } from './kept-columns.ts';
-import { reconcile, type Rereadable } from './reconcile.ts';
-import type { PageSubject } from './report-page.ts';
-import { type Report, type ReportRequest, wholeOf } from './report-view.ts';
 import {
   actionFor,
   type Actions,
@@ -26,7 +18,16 @@ import {
   type RowGroup,
   splitResults,
   summarizeResults,
-} from './result-codes.ts';
+} from '../result-codes.ts';
+import { knownRunsRoot } from '../run/recorded-runs.ts';
+import { listRuns } from '../run/run-directory.ts';
+import { tenantOf } from '../run/run-view.ts';
+import { actionsOf } from './action-option.ts';
+import { type KeptColumns, openKept } from './kept-columns.ts';
+import { reconcileFile, type Rereadable } from './reconcile.ts';
+import type { PageSubject } from './report-page.ts';
+import { type Report, type ReportRequest, wholeOf } from './report-view.ts';
+import { onlyCounted, unmatchedRows } from './results-errors.ts';
 import { trendOf } from './trend.ts';
 
 /** The files to read and to write, as typed, and how. */
@@ -52,6 +53,10 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const page = html === undefined ? undefined : resolvePath(context, html);
   const directory = splitInto === undefined ? undefined : resolvePath(context, splitInto);
   const kept = await openKept(context, input.keep);
+  const inputs = namedFiles({ '[results]': results, '--request': request, '--keep': input.keep });
+  const written = GROUPS.map((group) => directory && path.join(directory, `${group}.csv`));
+  for (const each of written) if (each) refuseReplacing(context.system, { name: '--split-into', typed: each }, inputs);
+  for (const each of namedFiles({ '--html': html })) refuseReplacing(context.system, each, inputs);
   if (page !== undefined) await requireFile(page, force);
   if (directory !== undefined) await requireSplitDirectory(directory, force);
   await requireRequestAndResults(context, {
@@ -89,8 +94,9 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
 }
 
 async function compare(context: Context, typed: string, results: Rereadable): Promise<ReportRequest> {
-  const { source } = await openRequestFile(context, typed === '-' ? typed : resolvePath(context, typed));
-  const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = await reconcile(source, results);
+  const file = await openRequestFile(context, typed === '-' ? typed : resolvePath(context, typed));
+  const { found } = await reconcileFile(file, results);
+  const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = found;
   return {
     file: typed,
     rows: requested,
@@ -109,21 +115,8 @@ async function compare(context: Context, typed: string, results: Rereadable): Pr
  */
 export function requireReconciled({ file, request }: Report): void {
   if (request === null) return;
-  const { not_requested, duplicates, matched_by, mismatches, rows } = request;
-  const facts = { not_requested, duplicates, mismatches };
-  if (matched_by === 'count') {
-    throw new SvcError('truncated', `the rows of ${file} were counted only: ${request.file} contains too many tokens`, {
-      hint: 'Results in the order of the request can be compared at any size: use them as they were downloaded.',
-      facts: { rows_requested: rows },
-    });
-  }
-  if (not_requested + duplicates === 0) return;
-  const first = mismatches.slice(0, 3).map(({ row }) => row);
-  throw new SvcError(
-    'checksum_mismatch',
-    `no row of ${request.file} matches ${countText(not_requested + duplicates, 'row')} of ${file}: ${first.join(', ')}${mismatches.length > 3 ? ' …' : ''}`,
-    { hint: 'Check that the two files belong together; else contact support with the job id.', facts },
-  );
+  if (request.matched_by === 'count') throw onlyCounted(file, request);
+  if (request.not_requested + request.duplicates > 0) throw unmatchedRows(file, request);
 }
 
 async function writePage(

@@ -2,21 +2,27 @@ import path from 'node:path';
 import { isSvcError } from '../../base/errors.ts';
 import { Draft, type Sealed } from '../../base/files/draft.ts';
 import { inspectTarget } from '../../base/files/target.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { LF } from '../request/request-file.ts';
+import { readResults } from '../result-codes.ts';
 import type { ResultsFile } from '../run/part.ts';
 import type { RunRecord } from '../run/record.ts';
+import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { countResults, hashOf, lastByteOf } from './download.ts';
-import { readResults } from './result-codes.ts';
-import { applyToRun } from '../run/run.ts';
+import { extraColumns, mergedInOrder } from './merge-in-order.ts';
+import { type RowNumbers, rowNumbersOf } from './rows-of-request.ts';
 
 export interface MergeOptions {
   readonly overwrite: boolean;
   /** Distinguishes the draft from other drafts. A run always uses the same mark, so crashes leave at most one draft. */
   readonly mark: string;
+  /** The order of the rows, and which rows are wanted, if the parts are not slices of the request. */
+  readonly numbers?: RowNumbers | undefined;
   /** Called when the draft is complete and flushed to disk, before it gets its final name. */
   readonly onWhole?: ((merged: Sealed) => void) | undefined;
 }
@@ -28,18 +34,23 @@ export interface MergeOptions {
 export async function mergeResults(
   parts: readonly string[],
   target: string,
-  { overwrite, mark, onWhole }: MergeOptions,
+  { overwrite, mark, numbers, onWhole }: MergeOptions,
 ): Promise<Sealed> {
   const draft = await Draft.begin(target, `.${path.basename(target)}.${mark}.svc-merge`);
   try {
-    const headers = await Promise.all(parts.map((part) => headerOf(part)));
-    const isSame = headers.every((header) => header.equals(headers[0] ?? header));
-    for await (const piece of isSame ? joined(parts) : united(parts)) await draft.write(piece);
+    const pieces = numbers ? mergedInOrder(parts, numbers) : inPlace(parts);
+    for await (const piece of pieces) await draft.write(piece);
     onWhole?.(await draft.seal());
     return await draft.finish(overwrite);
   } finally {
     await draft.discard();
   }
+}
+
+async function* inPlace(parts: readonly string[]): AsyncGenerator<Uint8Array | string> {
+  const headers = await Promise.all(parts.map((part) => headerOf(part)));
+  const isSame = headers.every((header) => header.equals(headers[0] ?? header));
+  yield* isSame ? joined(parts) : united(parts);
 }
 
 async function headerOf(file: string): Promise<Buffer> {
@@ -73,18 +84,12 @@ function behindHeader(chunk: Uint8Array): Uint8Array {
 }
 
 async function* united(parts: readonly string[]): AsyncGenerator<string> {
-  const extra = new Set<string>();
-  for (const part of parts) {
-    for await (const [row] of readResults((await fileSource(part)).open())) {
-      for (const name of Object.keys(row?.extra ?? {})) extra.add(name);
-      break;
-    }
-  }
+  const extra = await extraColumns(parts);
   yield csvRow([...RESULT_COLUMNS, ...extra]);
   for (const part of parts) {
     for await (const rows of readResults((await fileSource(part)).open())) {
       const lines = rows.map((row) => {
-        const others = [...extra].map((name) => row.extra[name] ?? '');
+        const others = extra.map((name) => row.extra[name] ?? '');
         return csvRow([...RESULT_COLUMNS.map((name) => row[name]), ...others]);
       });
       yield lines.join('');
@@ -120,8 +125,22 @@ export function keepResults(run: RunDirectory): Promise<ResultsFile> {
   return merge(run, path.join(run.path, KEPT), true);
 }
 
-/** Checks the destination before any request. Accepts an existing result file that this run wrote. */
-export async function checkDestination(record: RunRecord | undefined, { out, force }: Destination): Promise<void> {
+/**
+ * Checks the destination before any request. Accepts an existing result file that this run wrote, and never its request
+ * file.
+ */
+export async function checkDestination(
+  { system }: Pick<Context, 'system'>,
+  run: RunDirectory | undefined,
+  { out, force }: Destination,
+): Promise<void> {
+  const record = run?.record;
+  const request = `request of ${run?.name}`;
+  const inputs = namedFiles({
+    [`the ${request}`]: record?.input.path,
+    [`the copy of the ${request}`]: run?.requestFile,
+  });
+  refuseReplacing(system, { name: '--out', typed: out }, inputs);
   if (!record || !(await ownResults(record, out))) await inspectTarget(out, force);
 }
 
@@ -131,9 +150,13 @@ async function merge(run: RunDirectory, file: string, overwrite: boolean): Promi
   const parts = record.parts.filter(({ state }) => state === 'downloaded');
   const files = parts.map((part) => run.resultsFile(part));
   const target = path.resolve(file);
+  // Parts that were divided, or have the jobs of other runs, are not in the order of the request.
+  const isDivided = parts.some((part) => part.rows_file !== undefined);
+  const request = isDivided ? run.requestFile : undefined;
   const merged = await mergeResults(files, target, {
     overwrite,
     mark: record.id,
+    numbers: request === undefined ? undefined : await rowNumbersOf(request, record.input.rows),
     onWhole: (whole) => {
       applyToRun(record, { kind: 'writing', file: { file: target, ...whole } });
       run.save();

@@ -1,7 +1,9 @@
 import type { UploadSource } from '../../client/transfer/source.ts';
+import type { RequestFile } from '../request/open-request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
+import { isSameToken, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
-import { readResults, type ResultRow } from './result-codes.ts';
+import { readResults, type ResultRow } from '../result-codes.ts';
 
 export type Rereadable = Pick<UploadSource, 'open'>;
 
@@ -49,6 +51,17 @@ export async function reconcile(
   return (await compareInOrder(request, results)) ?? compareByToken(request, results, index);
 }
 
+/**
+ * Matches results with a request file, of which a repeated row counts once. Runs of early versions sent repeated rows
+ * too: results with a row for each of them are matched with the whole file.
+ */
+export async function reconcileFile({ source, whole }: Pick<RequestFile, 'source' | 'whole'>, results: Rereadable) {
+  const found = await reconcile(source, results);
+  if (source === whole || found.duplicates === 0) return { found, source };
+  const ofWhole = await reconcile(whole, results);
+  return ofWhole.duplicates === 0 ? { found: ofWhole, source: whole } : { found, source };
+}
+
 /** Compares files in the same order. Returns undefined if a result row matches no remaining row of the request. */
 async function compareInOrder(request: Rereadable, results: Rereadable): Promise<Reconciliation | undefined> {
   const answers = await ResultCursor.open(results.open());
@@ -58,7 +71,7 @@ async function compareInOrder(request: Rereadable, results: Rereadable): Promise
     for await (const rows of readRequest(request.open())) {
       requested += rows.length;
       for (const { token } of rows) {
-        if (answers.row?.token !== token) continue;
+        if (answers.row === undefined || !isSameToken(answers.row.token, token)) continue;
         answered += 1;
         const more = answers.advance();
         if (more) await more;
@@ -140,7 +153,7 @@ export class ResultCursor {
 const MOST_SLOTS = 2 ** 22;
 
 /**
- * The requested tokens, in at most 50 MB. After 3,145,728 different tokens it is full (`isFull`), and what it returns
+ * The requested tokens, in at most 50 MB. After about 3.3 million different tokens it is full (`isFull`), and what it returns
  * no longer counts. The table stores, for each token, the number of its outstanding results plus one.
  */
 export class TokenIndex {
@@ -157,18 +170,18 @@ export class TokenIndex {
   /** Adds a requested token, which may be in the index already. */
   expect(token: string): void {
     if (this.isFull) return;
-    const slot = this.#table.find(token);
-    this.#table.put(slot, Math.max(1, this.#table.valueAt(slot)) + 1);
+    const key = tokenKey(token);
+    this.#table.set(key, Math.max(1, this.#table.get(key)) + 1);
   }
 
   /**
    * Counts a result. Returns `duplicate` for a token that already has as many results as it has rows in the request.
    */
   take(token: string): Mismatch['type'] | 'expected' {
-    const slot = this.#table.find(token);
-    const left = this.#table.valueAt(slot);
+    const key = tokenKey(token);
+    const left = this.#table.get(key);
     if (left <= 1) return left === 0 ? 'not_requested' : 'duplicate';
-    this.#table.put(slot, left - 1);
+    this.#table.set(key, left - 1);
     return 'expected';
   }
 }

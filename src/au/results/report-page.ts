@@ -1,5 +1,7 @@
-import { escapeHtml, htmlPage, timeTag } from '../../cli/output/page.ts';
+import { escapeHtml, htmlPage, pageSection, timeTag } from '../../cli/output/page.ts';
+import { type PageColumn, pageTable } from '../../cli/output/page-table.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
+import { namedCounts } from '../result-codes.ts';
 import {
   CLASS_NAMES,
   dominanceWarning,
@@ -10,7 +12,6 @@ import {
   sumOf,
   wholeOf,
 } from './report-view.ts';
-import { namedCounts } from './result-codes.ts';
 import type { Trend } from './trend.ts';
 
 export interface PageSubject {
@@ -60,18 +61,21 @@ function verdictOf(request: NonNullable<Report['request']>): string {
 
 function codeSection(report: Report): string {
   if (report.codes.length === 0) return '<section><h2>By result code</h2><p>The file has no rows.</p></section>\n';
-  return `<section class="long"><h2>By result code</h2>
-<table class="stack" role="table"><caption>Result codes, what they mean, and what to do</caption>
-<thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">Code</th><th scope="col" role="columnheader" class="number">Rows</th><th scope="col" role="columnheader" class="number">Share</th><th scope="col" role="columnheader">Meaning</th><th scope="col" role="columnheader">What to do</th></tr></thead>
-<tbody role="rowgroup">${report.codes.map((code) => codeRow(code, report)).join('\n')}</tbody></table>
-</section>
-`;
+  const caption = 'Result codes, what they mean, and what to do';
+  const rows = report.codes.map((code) => codeCells(code, report));
+  return pageSection('By result code', pageTable(caption, CODE_COLUMNS, rows));
 }
 
-// The explicit roles are needed because narrow screens show rows as blocks, and some browsers then drop the roles of
-// table tags.
-function codeRow({ code, count, meaning, action }: ReportCode, report: Report): string {
-  return `<tr role="row"><th scope="row" role="rowheader">${escapeHtml(shownCode(code))}</th><td role="cell" class="number" data-label="Rows">${formatNumber(count)}</td><td role="cell" class="number" data-label="Share">${percentOf(count, report)}</td><td role="cell" data-label="Meaning">${escapeHtml(meaning)}</td><td role="cell" data-label="What to do">${escapeHtml(action)}</td></tr>`;
+const CODE_COLUMNS: readonly PageColumn[] = [
+  { title: 'Code' },
+  { title: 'Rows', isNumber: true },
+  { title: 'Share', isNumber: true },
+  { title: 'Meaning' },
+  { title: 'What to do' },
+];
+
+function codeCells({ code, count, meaning, action }: ReportCode, report: Report): string[] {
+  return [shownCode(code), formatNumber(count), percentOf(count, report), meaning, action];
 }
 
 function columnSection({ extra_columns: names }: Report): string {

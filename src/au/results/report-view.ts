@@ -1,9 +1,12 @@
+import type { Context } from '../../cli/app/command.ts';
 import { drawBar } from '../../cli/output/bars.ts';
 import { cleanText, hangingIndent } from '../../cli/output/text.ts';
 import { fixedPercent, countText, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type Palette, type Tone, type View } from '../../cli/output/view.ts';
+import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSummary } from '../result-codes.ts';
+import type { RunRecord } from '../run/record.ts';
+import { tenantOf } from '../run/run-view.ts';
 import type { MatchedBy, Reconciliation } from './reconcile.ts';
-import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSummary } from './result-codes.ts';
 
 export interface Report extends Omit<ResultSummary, 'codes' | 'extraColumns'> {
   readonly file: string;
@@ -124,6 +127,13 @@ export function dominanceWarning(
   const where = tenant === undefined ? 'a tenant that is not recorded here' : `tenant ${tenant}`;
   return `${count} ended in ${shownCode(found.code)} at ${where}: is the profile wrong, or the export?`;
 }
+
+/** Returns a warning about the results of a run if one error code has most of its rows. */
+export function warningOf(context: Pick<Context, 'system'>, record: RunRecord, codes: readonly CodeOf[]) {
+  return dominanceWarning(codes, record.input.rows, tenantOf(context, record));
+}
+
+type CodeOf = Parameters<typeof dominanceWarning>[0][number];
 
 /**
  * Returns the number of rows that shares refer to: all result rows, plus rows without a result if the request is known.

@@ -5,14 +5,17 @@ import { isDrawn } from '../../cli/app/print.ts';
 import { wrapWords } from '../../cli/output/text.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
+import { actionFor, type Actions, type CodeCount, type ResultSummary } from '../result-codes.ts';
 import type { ResultsFile } from '../run/part.ts';
-import { areCompared, type RunRecord } from '../run/record.ts';
+import type { Polled } from '../run/poll-parts.ts';
+import { areCompared, recordedAt, type RunRecord } from '../run/record.ts';
 import { jobsOf } from '../run/recorded-runs.ts';
-import { shownStatus, toneOf, warningOf } from '../run/run-view.ts';
+import { shownStatus, toneOf } from '../run/run-view.ts';
 import { actionsOf } from './action-option.ts';
 import { countResults } from './download.ts';
 import type { Threshold } from './fail-on.ts';
-import { actionFor, type Actions, type CodeCount, type ResultSummary } from './result-codes.ts';
+import { codeLines, warningOf } from './report-view.ts';
+import { failOnMet } from './results-errors.ts';
 import { trendOf } from './trend.ts';
 
 /** A submitted request file, with its results if the command waited for them. */
@@ -38,7 +41,7 @@ export interface Results
 export const submissionView: View<Submission> = {
   name: 'submission',
   fields: fieldPaths(`
-    run status file rows job jobs unrecorded_jobs results.file results.bytes results.sha256 results.compared
+    run status recorded_at file rows sent left_out job jobs unrecorded_jobs results.file results.bytes results.sha256 results.compared
     results.updated results.warned
     results.errors results.unknown results.unchanged results.codes
   `),
@@ -52,8 +55,14 @@ export const submissionView: View<Submission> = {
   ],
 };
 
-/** Returns the data shown for a run, without the counts of its results. Names the job if there is only one. */
-export function submissionOf(record: RunRecord) {
+/** What a shown status stands on: responses to this command, written results, or the record alone. */
+export type Basis = Polled | 'results' | 'record';
+
+/**
+ * Returns the data shown for a run, without the counts of its results. Names the job if there is only one. What is only
+ * recorded comes with its time.
+ */
+export function submissionOf(record: RunRecord, basis: Basis) {
   const { id, input, parts, unrecorded_jobs: unrecorded } = record;
   const jobs = jobsOf(record);
   return {
@@ -61,10 +70,18 @@ export function submissionOf(record: RunRecord) {
     status: shownStatus(record),
     file: input.name,
     rows: input.rows,
+    sent: sentRows(record),
+    left_out: input.rows - sentRows(record),
+    ...(basis === 'record' && { recorded_at: recordedAt(record) }),
     job: parts.length === 1 ? (jobs[0] ?? null) : null,
     jobs,
     ...(unrecorded && { unrecorded_jobs: unrecorded }),
   };
+}
+
+/** Returns the number of rows that this run sends itself. Other jobs of the cycle have the others. */
+function sentRows({ parts }: RunRecord): number {
+  return parts.filter(({ joined }) => joined === undefined).reduce((sum, { rows }) => sum + rows, 0);
 }
 
 /** Shows a run with written results, as data for programs or as a chart for people. Then checks `--fail-on`. */
@@ -76,7 +93,7 @@ export async function showResults(
 ): Promise<void> {
   const results = await countedResults(record, actionsOf(context, []));
   await noteOddities(context, record, results);
-  const done = { ...submissionOf(record), results };
+  const done = { ...submissionOf(record, 'results'), results };
   if (isDrawn(context)) {
     await print({ ...done, results: { file: results.file } });
     await drawResults(context, done.rows, results);
@@ -118,15 +135,11 @@ export async function countedResults(record: RunRecord, actions: Actions): Promi
 }
 
 /** Checks the threshold of `--fail-on`. @throws SvcError `threshold` if more rows than allowed ended in its class */
-export function checkThreshold({ file, errors, warned, unknown }: Results, rows: number, failOn?: Threshold): void {
+export function checkThreshold(results: Results, rows: number, failOn?: Threshold): void {
   if (failOn === undefined) return;
+  const { errors, warned, unknown } = results;
   const met = failOn.class === 'wrn' ? errors + warned + unknown : errors;
-  if (met <= rows * failOn.share) return;
-  throw new SvcError('threshold', `${countText(met, 'row')} met --fail-on ${failOn.words}`, {
-    hint: `The results are in ${file}; the list above has the action for each result code.`,
-    next: ['au', 'report', file],
-    facts: { errors, warned, unknown, results: file },
-  });
+  if (met > rows * failOn.share) throw failOnMet(met, failOn, results);
 }
 
 /** Draws the results as a chart with one bar per result code and its action. */
@@ -135,7 +148,6 @@ export async function drawResults(
   rows: number,
   { updated, warned, errors, unknown, unchanged, codes }: Results,
 ): Promise<void> {
-  const { codeLines } = await import('./report-view.ts');
   const columns = out.isTerminal ? out.width : Infinity;
   const unknownWords = unknown > 0 ? `, ${formatNumber(unknown)} with unknown codes` : '';
   const total = `${countText(rows, 'row')}: ${formatNumber(updated)} updated, ${countText(warned, 'warning')}, ${countText(errors, 'error')}, ${formatNumber(unchanged)} unchanged${unknownWords}`;

@@ -1,7 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context, PreviewRequest } from '../../cli/app/command.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
-import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import type { ListedJob } from '../../schema/account-updater.ts';
 import { missingError } from './job.ts';
 import { namedRun, knownRunsRoot } from './recorded-runs.ts';
 import { listRuns } from './run-directory.ts';
@@ -31,7 +31,7 @@ export async function explainMissing<T>(context: Context, id: string, work: Prom
 }
 
 /** The view of Account Updater jobs. Their upload and download addresses are secrets. */
-export const jobView: View<AccountUpdaterJob> = {
+export const jobView: View<ListedJob> = {
   name: 'job',
   fields: fieldPaths('id tenant_id status created_by created_at expires_at upload_url errors download_url'),
   columns: [

@@ -4,7 +4,7 @@ import type { Client } from '../../client/api/client.ts';
 import type { PollResult } from '../../client/api/poll.ts';
 import type { Flaw } from '../../client/transfer/receive.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
-import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 
 /** An event after each poll of a wait, except the last. */
 type PollEvent =
@@ -75,13 +75,27 @@ export async function findJob(client: Client, id: string): Promise<AccountUpdate
   }
 }
 
-/** Yields the jobs page by page, newest first. A 404 for the list says nothing about any job. */
-export async function* jobPages(client: Client): AsyncGenerator<readonly AccountUpdaterJob[]> {
+/**
+ * Yields the jobs page by page, newest first. A 404 for the list says nothing about any job; with `orNone`, it ends the
+ * list.
+ */
+export async function* jobPages(client: Client, { orNone = false } = {}): AsyncGenerator<readonly ListedJob[]> {
   try {
     for await (const { items } of client.accountUpdater.list({ pageSize: 100 }).pages()) yield items;
   } catch (error) {
-    throw isSvcError(error, 'not_found') ? foreignError(error) : error;
+    if (!isSvcError(error, 'not_found')) throw error;
+    if (!orNone) throw foreignError(error);
   }
+}
+
+/** Tells whether an item of the list is a job that can be used like one that was read by its id. */
+export function isReadable(job: ListedJob): job is AccountUpdaterJob {
+  return typeof job.id === 'string' && typeof job.status === 'string';
+}
+
+/** Names an item of the list, also one without a readable id. */
+export function nameOf({ id, created_at: created }: ListedJob): string {
+  return id || `(an item without a readable id${created ? `, created ${created}` : ''})`;
 }
 
 export function pollReporter<T>(
@@ -132,10 +146,9 @@ export function missingError(id: string, known?: { readonly expiresAt: number; r
   );
 }
 
-function foreignError({ message, status, requestId }: SvcError): SvcError {
-  return new SvcError('bad_response', message, {
-    status,
-    requestId,
+function foreignError(error: SvcError): SvcError {
+  return error.with({
+    code: 'bad_response',
     hint: 'Check the base URL. If it is right, something between you and the service sent this response.',
     next: ['doctor'],
   });

@@ -7,12 +7,12 @@ import type { RunRecord } from './record.ts';
 /** Parses the text of a record. @throws SvcError `config` for a damaged record or one of a newer version */
 export function parseRecord(text: string, file: string): RunRecord {
   const value = parsedJson(text);
-  refuseNewer(value, 1, file);
+  refuseNewer(value, VERSION, file);
   const result = recordSchema.safeParse(value);
   if (result.success) {
     // The schema does not restrict the names of proofs, because other versions may add some.
-    const record = result.data as Omit<RunRecord, 'parts'> & { readonly parts: readonly RecordedPart[] };
-    return { ...record, parts: record.parts.map(partOf) };
+    const record = result.data as Omit<RunRecord, 'parts' | 'version'> & { readonly parts: readonly RecordedPart[] };
+    return { ...record, version: VERSION, parts: record.parts.map(partOf) };
   }
   throw new SvcError('config', `${file} is damaged: ${problemOf(result.error)}`, {
     hint: 'It was left unchanged. The jobs themselves are safe, and their results can be downloaded by job.',
@@ -20,6 +20,9 @@ export function parseRecord(text: string, file: string): RunRecord {
     facts: { file },
   });
 }
+
+/** Earlier versions compare rows only with their own records, so that they must not go on with a run. */
+const VERSION = 2;
 
 const string = z.string();
 const optionalString = z.optional(string);
@@ -32,10 +35,12 @@ const partSchema = z
     number: count,
     first_row: count,
     rows: count,
+    rows_file: z.optional(string.check(z.regex(/^rows-\d{4}\.csv$/))),
     start: count,
     end: count,
     bytes: count,
     sha256: string,
+    joined: z.optional(z.looseObject({ rows: count, by: string, provable_at: optionalString })),
     state: z.enum(PART_STATES),
     job: optionalString,
     creating_since: optionalString,
@@ -43,8 +48,10 @@ const partSchema = z
     sent_at: optionalString,
     expires_at: optionalString,
     missing_since: optionalString,
+    unprovable: z.optional(z.literal(true)),
     done_at: optionalString,
     seen: optionalString,
+    seen_at: optionalString,
     errors: optionalList,
     results: optionalFile,
     unproven: optionalFile,
@@ -57,7 +64,7 @@ const partSchema = z
 
 /** Unknown members of later versions are kept, so that a record can move between versions. */
 const recordSchema = z.looseObject({
-  version: z.literal(1),
+  version: z.literal([1, VERSION]),
   id: string,
   created_at: string,
   profile: string,
@@ -73,8 +80,8 @@ const recordSchema = z.looseObject({
     sha256: string,
     header_bytes: count,
     source_sha256: optionalString,
+    submitted_sha256: optionalString,
   }),
-  repeats: optionalList,
   out: optionalString,
   parts: z.array(partSchema).check(z.minLength(1)),
   writing: optionalFile,

@@ -1,17 +1,23 @@
+import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
 import { fileSource, hashFile, type UploadSource } from '../../client/transfer/source.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { REQUEST_HEADER } from '../request/request-file.ts';
 import type { Part } from './part.ts';
-import type { RunRecord } from './record.ts';
+import { damagedCopy, findRequest } from './request-copy.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /**
- * Returns the path of the file that contains the parts of a run. This is the run's copy, or the original file for a run
- * of an early version, which has no copy.
- * @throws SvcError `checksum_mismatch` for a changed file, `conflict` for a file that came through a pipe
+ * Returns the path of the file that contains the parts of a run. This is the run's copy, or the original file if the
+ * copy is damaged, or for a run of an early version, which has no copy.
+ * @throws SvcError `checksum_mismatch` for a changed file or a damaged copy, `conflict` for a file that came through a pipe
  */
-export async function requestToUpload({ record, name, submitWords, requestFile }: RunDirectory): Promise<string> {
-  if (requestFile !== undefined) return requestFile;
+export async function requestToUpload(context: Context, run: RunDirectory): Promise<string> {
+  const found = await findRequest(context, run);
+  if (found !== undefined) return found.file;
+  if (run.requestFile !== undefined) throw damagedCopy(run);
+  const { record, name, submitWords } = run;
   const { id, input } = record;
   const hint = 'Submit the same file again, which resumes the run, or abandon the run:';
   const next = [...submitWords];
@@ -24,7 +30,7 @@ export async function requestToUpload({ record, name, submitWords, requestFile }
     });
   const sha256 = await hashFile(input.path).catch((error: unknown) => {
     if (!isSvcError(error)) throw error;
-    throw new SvcError(error.code, error.message, { hint, next, alternatives, facts: error.facts, cause: error });
+    throw error.with({ hint, next, alternatives });
   });
   if (sha256 === input.sha256) return input.path;
   throw new SvcError('checksum_mismatch', `${input.path} has changed since run ${id} was started`, {
@@ -35,10 +41,24 @@ export async function requestToUpload({ record, name, submitWords, requestFile }
   });
 }
 
-/** Opens the slice of `file` that a part uploads, header included. */
-export async function partSource(part: Part, record: RunRecord, file: string): Promise<UploadSource> {
+/**
+ * Opens the rows of a part, header included. `file` has the rows of the run's request, and `directory` is that of the
+ * run, which has the rows of parts that were divided.
+ */
+export async function partSource(
+  part: Part,
+  { record, path: directory }: Pick<RunDirectory, 'record' | 'path'>,
+  file: string,
+): Promise<UploadSource> {
   const { parts, input } = record;
-  const { sha256, start, end } = part;
+  const { sha256, start, end, rows_file: rowsFile } = part;
+  if (rowsFile !== undefined)
+    return fileSource(path.join(directory, rowsFile), {
+      sha256,
+      start,
+      end,
+      prefix: Buffer.from(`${REQUEST_HEADER}\n`),
+    });
   const isWhole = parts.length === 1;
   return fileSource(file, {
     sha256,
@@ -58,16 +78,18 @@ async function headerOf(file: string, bytes: number): Promise<Uint8Array> {
 
 /**
  * Opens the rows that a part uploaded, to compare results with them. Returns undefined if they are no longer readable:
- * runs of early versions have no copy, and their file may have come through a pipe, be gone or have changed.
+ * the copy may be damaged, runs of early versions have none, and their file may have come through a pipe, be gone or
+ * have changed. `request` is the file to read instead of a damaged copy.
  */
 export async function uploadedRows(
   part: Part,
-  { record, requestFile }: Pick<RunDirectory, 'record' | 'requestFile'>,
+  run: Pick<RunDirectory, 'record' | 'requestFile' | 'path'>,
+  request = run.requestFile,
 ): Promise<UploadSource | undefined> {
-  const file = requestFile ?? record.input.path;
+  const file = request ?? run.record.input.path;
   if (file === undefined) return undefined;
   try {
-    const source = await partSource(part, record, file);
+    const source = await partSource(part, run, file);
     return (await sha256OfAll(source.open())) === part.sha256 ? source : undefined;
   } catch (error) {
     if (isSvcError(error, 'local')) return undefined;

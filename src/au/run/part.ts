@@ -2,22 +2,37 @@ import { SvcError } from '../../base/errors.ts';
 import type { Proof } from '../../client/transfer/receive.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 
 // This file alone changes parts of a run. It uses no clock, no disk and no service: `next` returns the part after an
 // event, `apply` writes it into the record, and the caller saves the record.
 
-/** The rows that a part uploads. They are fixed when the run begins. */
-interface Slice {
+/** The rows of a part. They are fixed until it has a job. */
+export interface Slice {
   /** The number of the part, starting at 1. */
   readonly number: number;
   readonly first_row: number;
   readonly rows: number;
-  /** The offsets of the part in the input file, in bytes. The header is not between them. */
+  /** The file in the run's directory that contains the rows; undefined for the run's copy of its request file. */
+  readonly rows_file?: string | undefined;
+  /** The offsets of the part in that file, in bytes. The header is not between them. */
   readonly start: number;
   readonly end: number;
   /** The size of the upload, including the header. */
   readonly bytes: number;
   readonly sha256: string;
+  /** Set if another run sent the rows, here or on another machine. */
+  readonly joined?: JoinedJob | undefined;
+}
+
+/** The job of another run that has the rows of a part. */
+export interface JoinedJob {
+  /** The number of rows of the job, which may have rows of other files. */
+  readonly rows: number;
+  /** Who sent it, as user@host. */
+  readonly by: string;
+  /** When the ledger can prove that the job was removed without its file, in the service's time. */
+  readonly provable_at?: string | undefined;
 }
 
 /** The members that stay when a part gets another job. */
@@ -39,10 +54,14 @@ interface JobMembers {
   readonly expires_at: string | undefined;
   /** The start of the period in which every poll found the job missing, in the service's time. */
   readonly missing_since: string | undefined;
+  /** Set once a poll after `PROOF_MS` did not find the job, so that its absence proves nothing any more. */
+  readonly unprovable: true | undefined;
   /** When the job was first seen as completed, in the service's time. */
   readonly done_at: string | undefined;
   /** The job's status at the last poll, in the service's words. */
   readonly seen: string | undefined;
+  /** When that poll was, in the service's time. Older records do not contain it. */
+  readonly seen_at: string | undefined;
   /** The reasons that the service gave for the job's failure. */
   readonly errors: readonly string[] | undefined;
   /** The unchanged results, in the run's directory. */
@@ -91,7 +110,7 @@ type In<S extends string, Own extends Some<keyof JobMembers> = object, May exten
 
 type Some<K extends keyof JobMembers> = { readonly [Name in K]?: JobMembers[Name] | undefined };
 
-type Found = 'expires_at' | 'missing_since' | 'seen';
+type Found = 'expires_at' | 'missing_since' | 'unprovable' | 'seen' | 'seen_at';
 type Ended = Found | 'sent_at' | 'done_at' | 'results' | 'unproven';
 
 /**
@@ -140,6 +159,11 @@ interface Events {
   readonly created: { readonly job: CreatedJob; readonly wasUnclear: boolean };
   /** The new job is dropped before anything is sent to it, because another job may already have the rows. */
   readonly forgotten: object;
+  /**
+   * The claim of the job ended: the job of another run failed or has no file, or the operator freed the rows of a job.
+   * This run may send the rows.
+   */
+  readonly freed: object;
   /** The upload is about to begin. */
   readonly sending: { readonly at: number; readonly expiresAt: string | null | undefined };
   /** How much the store may have: `all` before the last bytes are sent, `some` after it clearly refused them. */
@@ -215,6 +239,7 @@ const LIFE: Life = {
     }),
   },
   forgotten: { created: forget },
+  freed: { uploaded: free, unknown: free, completed: free, failed: free },
   sending: { created: send, uploading: (part, event) => send(unsent(part, 'sending'), event) },
   sent: { uploading: (part, { sent }) => ({ ...part, sent }) },
   stored: { uploading: (part) => ({ ...part, state: 'uploaded', sent: 'stored' }) },
@@ -228,14 +253,14 @@ const LIFE: Life = {
     created: goBack,
     uploading: (part, event) => goBack(unsent(part, 'back'), event),
   },
-  sighted: atAnyJob((part) => ({ ...part, missing_since: undefined })),
+  sighted: atAnyJob((part) => ({ ...part, ...FOUND })),
   missed: atAnyJob(miss),
   found: atAnyJob(find),
   'not found': atAnyJob(lose),
   'given up': {
     uploaded: (part) => (part.missing_since === undefined ? refuse(part, 'given up') : { ...part, state: 'unknown' }),
   },
-  retried: { failed: (part) => detached(part, 'failed') },
+  retried: { failed: (part) => (part.joined === undefined ? detached(part, 'failed') : refuse(part, 'retried')) },
   downloaded: { completed: keep, downloaded: keep, failed: keep },
   unproven: { completed: (part, { file }) => ({ ...part, unproven: file }) },
   failed: { completed: (part, { reason }) => ({ ...part, state: 'failed', errors: [reason] }) },
@@ -317,6 +342,12 @@ function forget(part: Parts['created']): Part {
   return { ...part, ...NO_JOB, state: part.creating_since === undefined ? 'planned' : 'creating' };
 }
 
+function free(part: Parts['uploaded' | 'unknown' | 'completed' | 'failed']): Part {
+  const isOwn = part.joined === undefined;
+  if (isOwn && part.state !== 'unknown' && part.state !== 'uploaded') return refuse(part, 'freed');
+  return { ...part, ...NO_JOB, joined: undefined, state: 'planned' };
+}
+
 /** Begins an upload. Earlier requests for jobs were already checked, so `creating_since` is no longer needed. */
 function send(part: Parts['created' | 'uploading'], { at, expiresAt }: Events['sending']): Part {
   const expires_at = expiresAt || part.expires_at;
@@ -349,7 +380,7 @@ function miss<P extends Asked>(part: P, { clocks }: Events['missed']): P {
 }
 
 function find(part: Asked, { job, at }: Events['found']): Part {
-  const here = { ...part, seen: job.status, missing_since: undefined, errors: undefined };
+  const here = { ...part, ...FOUND, seen: job.status, seen_at: iso(at), errors: undefined };
   if (job.status === 'pending') {
     const still = { ...here, expires_at: job.expires_at || part.expires_at };
     if (still.sent === undefined || still.sent === 'some') return { ...still, state: 'created', sent: 'some' };
@@ -363,10 +394,14 @@ function find(part: Asked, { job, at }: Events['found']): Part {
   return { ...stored, state: 'uploaded' };
 }
 
+/** What a poll that finds the job removes from its part. */
+const FOUND = { missing_since: undefined, unprovable: undefined } as const;
+
 function lose(before: Asked, { clocks, absent }: Events['not found']): Part {
   const part = miss(before, { clocks });
   if (sentOf(part) === 'some' || (absent && mayBeUnprocessed(part, clocks))) return detached(part, 'gone');
-  const still = { ...part, errors: undefined };
+  const unprovable = part.unprovable ?? (sentOf(part) === 'all' && isTooOld(part, clocks) ? true : undefined);
+  const still = { ...part, unprovable, errors: undefined };
   if (still.sent !== 'stored') return { ...still, state: 'unknown', sent: 'all' };
   if (isLongMissing(part, clocks)) return { ...still, state: 'unknown', sent: 'stored' };
   return { ...still, state: 'uploaded', sent: 'stored' };
@@ -375,11 +410,19 @@ function lose(before: Asked, { clocks, absent }: Events['not found']): Part {
 /**
  * Tells whether the tenant's job list can still prove that an upload was never processed. The store must not have
  * confirmed the upload, both clocks must be past the expiry of its address, and its job must have been missing for a
- * while.
+ * while. Later, the service may have finished the job and forgotten it.
  */
 export function mayBeUnprocessed(part: Part, clocks: Clocks): boolean {
   const isExpired = Math.min(clocks.service, clocks.here) > addressEnd(part);
-  return sentOf(part) === 'all' && isExpired && isLongMissing(part, clocks);
+  return sentOf(part) === 'all' && isExpired && isLongMissing(part, clocks) && !isTooOld(part, clocks);
+}
+
+/** How long after its creation a missing job proves that its file was never processed. A job takes up to seven days. */
+const PROOF_MS = 7 * DAY_MS;
+
+/** Tells whether one of the clocks is past the time in which a missing job proves something. */
+function isTooOld(part: Part, { service, here }: Clocks): boolean {
+  return Math.max(service, here) > addressEnd(part) - UPLOAD_LIFE_MS + PROOF_MS;
 }
 
 /** Returns when the upload address of a part's job expires, or NaN if that is unknown. */
@@ -393,14 +436,18 @@ function addressEnd({ sent_at: sentAt = '', expires_at: expiresAt }: Part): numb
  * outcome is known already or may remain unknown.
  */
 export function doubtEnd(part: Part): number | undefined {
+  if (part.joined !== undefined) {
+    const { provable_at: provable } = part.joined;
+    return part.state === 'unknown' && provable !== undefined ? Date.parse(provable) : undefined;
+  }
   const expires = addressEnd(part);
-  if (part.state !== 'unknown' || part.sent !== 'all' || Number.isNaN(expires)) return undefined;
+  if (part.state !== 'unknown' || part.sent !== 'all' || part.unprovable || Number.isNaN(expires)) return undefined;
   const missing = part.missing_since === undefined ? expires : Date.parse(part.missing_since);
   return Math.max(expires, missing + MISSING_MS);
 }
 
 /** How long a job must be missing in every poll before this counts, because a replica may lag. */
-export const MISSING_MS = 5 * 60_000;
+export const MISSING_MS = 5 * MINUTE_MS;
 
 function isLongMissing({ missing_since: since = '' }: Part, { service, here }: Clocks): boolean {
   return Math.min(service, here) - Date.parse(since) >= MISSING_MS;
@@ -424,8 +471,10 @@ const NO_JOB = {
   sent_at: undefined,
   expires_at: undefined,
   missing_since: undefined,
+  unprovable: undefined,
   done_at: undefined,
   seen: undefined,
+  seen_at: undefined,
   errors: undefined,
   results: undefined,
   unproven: undefined,
@@ -479,9 +528,9 @@ function normalized(recorded: RecordedPart): Part {
 
 /** Returns a recorded part whose upload was not finished, according to its state. */
 function uploadOf(recorded: RecordedPart, job: string): Part {
-  const { state, sent_at, expires_at, missing_since, seen } = recorded;
+  const { state, sent_at, expires_at, missing_since, seen, seen_at } = recorded;
   const sent = recordedSent(recorded);
-  const part = { ...recorded, ...NO_JOB, job, sent_at, expires_at, missing_since, seen };
+  const part = { ...recorded, ...NO_JOB, job, sent_at, expires_at, missing_since, seen, seen_at };
   if (sent === 'stored') return { ...part, state: 'uploaded', sent };
   if (sent === 'all' || state === 'uploading') return { ...part, state: 'uploading', sent };
   return { ...part, state: 'created', sent: recorded.sent === undefined ? undefined : sent };
@@ -494,6 +543,13 @@ function uploadOf(recorded: RecordedPart, job: string): Part {
 function recordedSent({ state, sent, sent_at: sentAt }: RecordedPart): Sent {
   if (sent !== undefined) return sent === 'some' || sent === 'all' ? sent : 'stored';
   return state === 'uploading' || sentAt !== undefined ? 'all' : 'some';
+}
+
+/** Returns a part whose rows the job of another run has. Without the service's word about the job, that is in doubt. */
+export function joinedPart(slice: Slice & { readonly joined: JoinedJob }, job: string, isKnown: boolean): Part {
+  return isKnown
+    ? { ...slice, state: 'uploaded', job, sent: 'stored' }
+    : { ...slice, state: 'unknown', job, sent: 'all' };
 }
 
 /** Returns how much of a part's file was sent. */

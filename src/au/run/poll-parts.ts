@@ -2,7 +2,7 @@ import { isSvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { findJob, jobPages, type RunOptions } from './job.ts';
+import { findJob, isReadable, jobPages, type RunOptions } from './job.ts';
 import { apply, type Clocks, mayBeUnprocessed, type Part, sentOf } from './part.ts';
 import type { RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
@@ -23,14 +23,41 @@ export function workOn(client: Client, run: Pick<RunDirectory, 'record' | 'save'
   return { ...options, client, record: run.record, save: () => run.save() };
 }
 
+/** The proof that responses to this command showed the jobs of a run. Only a poll makes one, never the record. */
+export class Polled {
+  // Private, so that no other value can stand for a poll.
+  readonly #record: RunRecord;
+
+  private constructor(record: RunRecord) {
+    this.#record = record;
+  }
+
+  /** Polls the jobs of these parts once and records the findings. */
+  static async once(work: RunWork, parts: readonly Part[]): Promise<Polled> {
+    const jobs = await findJobs(work.client, parts);
+    for (const part of parts) await recordPoll(work, part, jobs.get(part.job ?? ''));
+    return new Polled(work.record);
+  }
+
+  get record(): RunRecord {
+    return this.#record;
+  }
+
+  /** The parts whose jobs are under way. */
+  get underWay(): readonly Part[] {
+    return this.#record.parts.filter(({ state }) => state === 'uploaded');
+  }
+}
+
 /**
  * Polls once every job that is under way or whose upload is in doubt, and records the findings. One list request covers
  * a hundred jobs. Jobs that the list does not show are read one by one.
  */
-export async function pollJobs(work: RunWork): Promise<void> {
-  const waiting = work.record.parts.filter(({ state }) => state === 'uploaded' || state === 'unknown');
-  const jobs = await findJobs(work.client, waiting);
-  for (const part of waiting) await recordPoll(work, part, jobs.get(part.job ?? ''));
+export function pollJobs(work: RunWork): Promise<Polled> {
+  return Polled.once(
+    work,
+    work.record.parts.filter(({ state }) => state === 'uploaded' || state === 'unknown'),
+  );
 }
 
 /**
@@ -77,7 +104,8 @@ async function isAbsentFromList(work: RunWork, part: Part): Promise<boolean> {
   try {
     if (!(await isOwnTenant(work))) return (await work.proveGone?.()) ?? false;
     for await (const jobs of jobPages(work.client)) {
-      if (jobs.some(({ id }) => id === part.job)) return false;
+      // An item without a readable id may be the job.
+      if (jobs.some(({ id }) => !id || id === part.job)) return false;
       if (jobs.some(({ created_at: at }) => Date.parse(at ?? '') < since)) break;
     }
     return true;
@@ -103,9 +131,9 @@ async function findJobs(client: Client, parts: readonly Part[]): Promise<Map<str
 async function findInList(client: Client, wanted: Set<string>): Promise<Map<string, AccountUpdaterJob>> {
   const found = new Map<string, AccountUpdaterJob>();
   let fruitless = 0;
-  for await (const jobs of jobPages(client)) {
+  for await (const jobs of jobPages(client, { orNone: true })) {
     const before = wanted.size;
-    for (const job of jobs) if (wanted.delete(job.id)) found.set(job.id, job);
+    for (const job of jobs) if (isReadable(job) && wanted.delete(job.id)) found.set(job.id, job);
     if (wanted.size === 0) break;
     if (wanted.size < before) continue;
     fruitless += 1;

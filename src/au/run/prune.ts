@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { writeFailure } from '../../base/errors.ts';
 import type { LockHost } from '../../base/files/lock.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import { apply } from './part.ts';
 import { hasUnknown, type RunRecord, statusOf } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
@@ -18,7 +19,7 @@ export interface OldRun {
 }
 
 /** How long the copy of a request is kept, because files of the same cycle are compared with it. */
-const REQUEST_MS = 35 * 86_400_000;
+const REQUEST_MS = 35 * DAY_MS;
 
 /** Returns what to prune of a run that ended before `before`; undefined for a run that must not be pruned. */
 export function oldRun(run: RunDirectory, before: number, now: number): OldRun | undefined {
@@ -26,7 +27,8 @@ export function oldRun(run: RunDirectory, before: number, now: number): OldRun |
   const ended = endOf(record);
   if (!isSettled(record) || ended >= before) return undefined;
   const isRequestOld = ended < now - REQUEST_MS;
-  const request = requestFile !== undefined && isRequestOld ? [path.basename(requestFile)] : [];
+  const rowsFiles = record.parts.flatMap(({ rows_file: name }) => name ?? []);
+  const request = requestFile !== undefined && isRequestOld ? [path.basename(requestFile), ...new Set(rowsFiles)] : [];
   const files = [...resultFiles(run), ...request];
   if (record.pruned_at !== undefined && files.length === 0) return undefined;
   const sizes = files.map((name) => fs.statSync(path.join(run.path, name), { throwIfNoEntry: false })?.size ?? 0);

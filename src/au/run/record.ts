@@ -1,10 +1,10 @@
 import { countText, utcTime } from '../../cli/output/time.ts';
 import type { RequestFileCheck } from '../request/request-file.ts';
-import { doubtEnd, isUnsent, type Part, type PartFile, type ResultsFile, todo } from './part.ts';
+import { doubtEnd, isMissing, isUnsent, type Part, type PartFile, type ResultsFile, todo } from './part.ts';
 
 /** A run, with everything needed to resume it on this or another machine. */
 export interface RunRecord {
-  readonly version: 1;
+  readonly version: 2;
   readonly id: string;
   readonly created_at: string;
   /** The profile of the last submission before anything was sent. */
@@ -26,11 +26,11 @@ export interface RunRecord {
     readonly bytes: number;
     readonly sha256: string;
     readonly header_bytes: number;
-    /** The hash of the submitted file, if only its new rows are sent. The run's copy then contains only these rows. */
+    /** The hash of the submitted file, in a run of an earlier version that sent only new rows. Its copy has only these. */
     readonly source_sha256?: string | undefined;
+    /** The hash of the submitted file, if it repeats rows. The run's copy does not contain the repeated rows. */
+    readonly submitted_sha256?: string | undefined;
   };
-  /** Runs of the cycle whose rows the operator allowed to be submitted again. */
-  readonly repeats?: readonly string[] | undefined;
   /** The absolute path for the merged results. */
   readonly out?: string | undefined;
   readonly parts: readonly Part[];
@@ -51,7 +51,7 @@ export interface RunRecord {
   readonly unrecorded_jobs?: readonly string[] | undefined;
   /** Whether no other system uses the key. If so, jobs without a record stop the upload. */
   readonly no_unrecorded_jobs?: boolean | undefined;
-  /** Jobs of this key that belong to another system, according to the operator. */
+  /** Jobs of this key that belong to another system, as the operator told an earlier version. */
   readonly other_jobs?: readonly string[] | undefined;
   /** When the operator abandoned the run. The service processes its jobs regardless. */
   readonly abandoned_at?: string | undefined;
@@ -88,6 +88,12 @@ export function isOpen(record: Pick<RunRecord, 'parts' | 'abandoned_at' | 'resul
 export function openSince({ parts, created_at: created }: Pick<RunRecord, 'parts' | 'created_at'>): number {
   const open = parts.filter(({ state }) => state !== 'downloaded');
   return Math.min(...open.map(({ sent_at: at = created }) => Date.parse(at)));
+}
+
+/** Returns the time of the newest fact that a run's record states about the service. */
+export function recordedAt({ parts, created_at: created }: Pick<RunRecord, 'parts' | 'created_at'>): string {
+  const times = parts.flatMap((part) => [part.seen_at, part.missing_since, part.done_at, part.sent_at]);
+  return times.reduce<string>((newest, at = newest) => (at > newest ? at : newest), created);
 }
 
 /** Tells whether all downloaded results were compared with the tokens of the request. */
@@ -128,16 +134,26 @@ export function isOfPresentJob({ job, earlier_jobs: earlier = [] }: Part, result
  */
 export function progressOf({ parts }: Pick<RunRecord, 'parts'>): string {
   const [only] = parts;
-  if (parts.length === 1 && only) return only.state === 'unknown' ? unknownWord(parts) : (only.seen ?? only.state);
+  if (parts.length === 1 && only) return only.state === 'unknown' ? unknownWord(parts) : (seenWord(only) ?? only.state);
   const open = parts.filter(({ state }) => state !== 'completed' && state !== 'downloaded');
   const others = new Map<string, number>();
-  for (const { state, seen } of open) {
+  for (const part of open) {
+    const { state } = part;
     const own = state === 'unknown' ? unknownWord(parts) : state;
-    const word = state === 'uploaded' ? (seen ?? state) : own;
+    const word = state === 'uploaded' ? (seenWord(part) ?? state) : own;
     others.set(word, (others.get(word) ?? 0) + 1);
   }
   const counted = [...others].map(([word, count]) => `, ${count} ${word}`);
   return `${parts.length - open.length} of ${countText(parts.length, 'job')} done${counted.join('')}`;
+}
+
+function seenWord(part: Part): string | undefined {
+  return isMissingUpload(part) ? 'not found' : part.seen;
+}
+
+/** Tells whether the last poll did not find a job that has its file. */
+export function isMissingUpload(part: Part): boolean {
+  return part.state === 'uploaded' && isMissing(part);
 }
 
 /** Describes how long it may remain unknown whether the service has the file of a part, if that has an end. */
@@ -150,12 +166,17 @@ export function doubtTime(end: number): string {
   return utcTime(end);
 }
 
-/** Returns the parts of a checked file before anything is done. */
-export function plannedParts(check: Pick<RequestFileCheck, 'parts'>): Part[] {
+/** Returns the parts of a checked file before anything is done. `first` is the number of the first one. */
+export function plannedParts(
+  check: Pick<RequestFileCheck, 'parts'>,
+  first = 1,
+  rowsFile?: string,
+): Extract<Part, { readonly state: 'planned' }>[] {
   return check.parts.map(({ firstRow, rows, start, end, bytes, sha256 }, index) => ({
-    number: index + 1,
+    number: first + index,
     first_row: firstRow,
     rows,
+    ...(rowsFile === undefined ? {} : { rows_file: rowsFile }),
     start,
     end,
     bytes,

@@ -5,11 +5,11 @@ import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { directoryOf, requireDirectory } from '../../cli/config/paths.ts';
+import { indexedRuns } from './runs-elsewhere.ts';
 import { isUntouched, type RunRecord } from './record.ts';
 import { type FoundRuns, listRuns, newestFirst, RECORD, RunDirectory } from './run-directory.ts';
-import { indexedRuns } from './run-index.ts';
 
-/** Returns the directory where runs are recorded without `--run-dir`. */
+/** Returns the directory where runs are recorded. */
 export function runsRoot({ system }: Pick<Context, 'system'>): string {
   return path.join(requireDirectory(system, 'state'), 'runs');
 }
@@ -23,7 +23,7 @@ export function knownRunsRoot({ system }: Pick<Context, 'system'>): string | und
 type Warned = Pick<Context, 'system' | 'notices' | 'globals'>;
 
 /**
- * Returns every run recorded on this machine, including runs in a `--run-dir` but not pruned ones. Each run appears
+ * Returns every run recorded on this machine, wherever earlier versions recorded it, but not pruned ones. Each run appears
  * once, newest first.
  */
 export async function recordedRuns(context: Warned): Promise<FoundRuns> {

@@ -32,14 +32,21 @@ export class RunDirectory {
   }
 
   /**
-   * Creates the directory of a new run and moves `request` into it, the checked copy of its request file.
+   * Creates the directory of a new run and moves `request` into it, the checked copy of its request file, and the files
+   * with the rows of divided parts by their names.
    * @throws SvcError `config` if the directory already contains a run
    */
-  static create(directory: string, record: RunRecord, request: string): RunDirectory {
+  static create(
+    directory: string,
+    record: RunRecord,
+    request: string,
+    rowsFiles: ReadonlyMap<string, string> = new Map(),
+  ): RunDirectory {
     makeDirectory(directory);
     if (fs.existsSync(path.join(directory, RECORD)))
       throw new SvcError('config', `${directory} already contains a run`, { hint: 'Choose another directory.' });
     const run = new RunDirectory(directory, record);
+    for (const [name, file] of rowsFiles) run.addRowsFile(name, file);
     run.#moveIn(request, UNBORN_REQUEST);
     run.save();
     run.#moveIn(path.join(directory, UNBORN_REQUEST), REQUEST);
@@ -67,8 +74,6 @@ export class RunDirectory {
     const { input, cycle } = this.#record;
     const words = ['au', 'submit', input.path === undefined ? '-' : input.name];
     if (cycle !== undefined) words.push('--cycle', cycle);
-    if (input.source_sha256 !== undefined) words.push('--only-new');
-    if (!this.#isUsual()) words.push('--run-dir', this.path);
     return words;
   }
 
@@ -90,6 +95,11 @@ export class RunDirectory {
   /** Replaces the copy of the request file, which may be damaged, with another checked copy. Needs the run's lock. */
   replaceRequest(copy: string): void {
     this.#moveIn(copy, REQUEST);
+  }
+
+  /** Moves a file with rows of divided parts into the directory, before the record names it. Needs the run's lock. */
+  addRowsFile(name: string, file: string): void {
+    this.#moveIn(file, name);
   }
 
   /** Removes unfinished copies that a killed process left, except the only copy. */
@@ -139,7 +149,7 @@ export class RunDirectory {
 }
 
 /** Returns the copy of the request file in a run's directory, even if the record is unreadable. */
-export function requestFileIn(directory: string): string | undefined {
+function requestFileIn(directory: string): string | undefined {
   // A process that was killed right after writing the record has not yet renamed the copy.
   const files = [REQUEST, UNBORN_REQUEST].map((name) => path.join(directory, name));
   return files.find((file) => fs.existsSync(file));
@@ -272,7 +282,7 @@ function isUnborn(directory: string): boolean {
 }
 
 function isUnbornName(name: string): boolean {
-  return name.startsWith(`.${RECORD}.`) || name.startsWith(UNBORN_REQUEST);
+  return name.startsWith(`.${RECORD}.`) || name.startsWith(UNBORN_REQUEST) || /^\.?rows-\d{4}\.csv/.test(name);
 }
 
 function missingRecord(directory: string): SvcError {

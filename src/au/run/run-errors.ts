@@ -1,13 +1,16 @@
 import { SvcError } from '../../base/errors.ts';
 import { countText, isoTime } from '../../cli/output/time.ts';
-import { doubtEnd, isMissing, type Part, sentOf } from './part.ts';
-import { doubtTime, isUntouched, needsFile, progressOf, statusOf } from './record.ts';
+import { doubtEnd, type Part, sentOf } from './part.ts';
+import { doubtTime, isMissingUpload, isUntouched, needsFile, progressOf, statusOf } from './record.ts';
+import type { Polled } from './poll-parts.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /** The members of a run that errors refer to. */
-export type NamedRun = Pick<RunDirectory, 'record' | 'name' | 'submitWords' | 'resumeWords'>;
+export type NamedRun = Pick<RunDirectory, 'record' | 'name' | 'submitWords' | 'resumeWords'> &
+  Partial<Pick<RunDirectory, 'requestFile'>>;
 
-export function failedRunError({ record, resumeWords }: NamedRun): SvcError {
+export function failedRunError(run: NamedRun): SvcError {
+  const { record } = run;
   const failed = record.parts.filter(({ state }) => state === 'failed');
   const problems = failed.map(
     ({ number, job, errors = [] }) => `part ${number} (job ${job}): ${errors.join('; ') || 'no reason given'}`,
@@ -16,23 +19,21 @@ export function failedRunError({ record, resumeWords }: NamedRun): SvcError {
     'job_failed',
     `${failed.length} of ${countText(record.parts.length, 'job')} of run ${record.id} failed`,
     {
-      hint: 'Fix what the messages name, then continue the run: only what failed is retried.',
-      next: retryWords(resumeWords),
+      hint: 'Fix what the messages name, then submit the file again: only what failed is sent again.',
+      next: sendWords(run),
       facts: { run: record.id, problems, status: statusOf(record) },
     },
   );
 }
 
-/**
- * Returns the command that retries failed parts. Submitting the file again always retries them, resuming a run needs an
- * option.
- */
-function retryWords(resumeWords: readonly string[]): readonly string[] {
-  return resumeWords.includes('resume') ? [...resumeWords, '--retry-failed'] : resumeWords;
+/** Returns the command that submits the file of a run again, or the copy of a file that came through a pipe. */
+function sendWords({ record, submitWords, requestFile }: NamedRun): readonly string[] {
+  if (record.input.path !== undefined || requestFile === undefined) return submitWords;
+  return submitWords.map((word) => (word === '-' ? requestFile : word));
 }
 
 /** Returns the error for parts whose files the service may have without having confirmed them. */
-export function unknownOutcomeError({ record, name, submitWords }: NamedRun): SvcError {
+export function unknownOutcomeError({ record, name }: NamedRun): SvcError {
   const unknown = record.parts.filter(({ state }) => state === 'unknown');
   const problems = unknown.map((part) => `part ${part.number} (job ${part.job}): ${reasonOf(part)}`);
   const ends = unknown.map(doubtEnd);
@@ -41,18 +42,18 @@ export function unknownOutcomeError({ record, name, submitWords }: NamedRun): Sv
   const facts = { run: record.id, jobs: unknown.map(({ job }) => job), problems };
   if (hasEnd)
     return new SvcError('outcome_unknown', message, {
-      hint: 'Sync finds the file as soon as its job shows it. If the job was deleted without a file, two polls five minutes apart prove that, and sync uploads the file. Until then nothing is sent again.',
+      hint: 'Sync finds the file as soon as its job shows it, or proves that the job was deleted without it and uploads the file. Until then nothing is sent again.',
       next: ['au', 'sync'],
       alternatives: [['au', 'status', name]],
       retryable: true,
       facts: { ...facts, settled_after: isoTime(Math.max(...ends)) },
     });
   return new SvcError('outcome_unknown', message, {
-    hint: 'Find out what happened: later polls may settle it. Only if the file was not processed, submit it as a new run with the last of these commands, which is billed again: rows that were processed are then paid for twice.',
+    hint: 'Find out what happened: later polls may settle it. Only if the file was not processed, free its rows with the last of these commands and submit the file again: rows that were processed are then paid for twice.',
     next: ['au', 'status', name],
     alternatives: [
       ['au', 'jobs'],
-      [...submitWords, '--again'],
+      ['au', 'abandon', unknown[0]?.job ?? ''],
     ],
     retryable: false,
     facts,
@@ -61,11 +62,14 @@ export function unknownOutcomeError({ record, name, submitWords }: NamedRun): Sv
 
 function reasonOf(part: Part): string {
   const end = doubtEnd(part);
+  if (part.joined !== undefined)
+    return `${part.joined.by} was to send it, and the service does not find the job${end === undefined ? '' : `; svc au sync settles it, after ${doubtTime(end)} at the latest`}`;
   if (end !== undefined)
     return `all of it was sent, and no response said that it was stored; svc au sync settles it, after ${doubtTime(end)} at the latest`;
   if (part.missing_since === undefined) return 'all of it was sent, and the job is still pending';
   const stored = sentOf(part) === 'stored' ? 'it was stored' : 'all of it was sent';
-  return `${stored}, and the job has not been found since ${part.missing_since}`;
+  const old = part.unprovable ? ', which proves nothing more than 7 days after the upload' : '';
+  return `${stored}, and the job has not been found since ${part.missing_since}${old}`;
 }
 
 /** Returns the error for parts that have yet to be uploaded. Submitting the file again uploads them. */
@@ -95,7 +99,7 @@ export function unfinishedError({ record, name, resumeWords }: NamedRun): SvcErr
 
 /** Returns the error for a missing job that has its file. A missing job proves nothing yet. */
 export function missingRunError({ record, name }: NamedRun): SvcError {
-  const missing = record.parts.filter((part) => part.state === 'uploaded' && isMissing(part));
+  const missing = record.parts.filter(isMissingUpload);
   const jobs = missing.map(({ job }) => job);
   return new SvcError(
     'outcome_unknown',
@@ -113,7 +117,7 @@ export function missingRunError({ record, name }: NamedRun): SvcError {
  * Returns the error for jobs that were pending in a response to this command. `again` is the command that continues the
  * wait.
  */
-export function pendingRunError({ record, name }: NamedRun, again?: readonly string[]): SvcError {
+export function pendingRunError({ name }: NamedRun, { record }: Polled, again?: readonly string[]): SvcError {
   return new SvcError('pending', `run ${record.id} is not completed: ${progressOf(record)}`, {
     next: again ?? ['au', statusOf(record) === 'abandoned' ? 'download' : 'wait', name],
     facts: { run: record.id },

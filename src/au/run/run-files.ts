@@ -4,6 +4,8 @@ import type { Context } from '../../cli/app/command.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { value } from '../../cli/app/parameter.ts';
 import { recordedRun } from './recorded-runs.ts';
+import { readableRequest } from './request-copy.ts';
+import type { RunDirectory } from './run-directory.ts';
 
 /** The option `--run`, which reads the files of a run instead of named files. */
 export const runParameter = value('--run <run>', 'read the results and the request file of this run', text);
@@ -34,12 +36,17 @@ export async function filesOfRun(context: Context, name: string, named: NamedFil
         facts: { run: record.id },
       },
     );
-  const request = named.request ?? run.requestFile;
+  const request = named.request ?? (await readableRequest(context, run));
   if (request === undefined)
-    throw new SvcError('local', `${record.id} has no copy of its request file`, {
-      hint: 'An earlier version began it, or the copy was pruned. Name the request file and the results instead:',
+    throw new SvcError('local', noRequestText(run), {
+      hint: 'Name the request file and the results instead:',
       next: ['au', 'report', results, '--request', '<file>'],
       facts: { run: record.id },
     });
   return { request, results, name: record.input.path, cycle: record.cycle };
+}
+
+function noRequestText({ record, requestFile }: RunDirectory): string {
+  if (requestFile !== undefined) return `${requestFile}, the copy of the request file of ${record.id}, is damaged`;
+  return `${record.id} has no copy of its request file: an earlier version began it, or the copy was pruned`;
 }

@@ -4,12 +4,19 @@ import type { Context } from '../../cli/app/command.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
 import { fieldPaths, type Tone, type View } from '../../cli/output/view.ts';
 import type { TenantFacts } from '../../schema/tenant.ts';
-import { dominanceWarning } from '../results/report-view.ts';
-import { isUnsent, type PartState } from './part.ts';
-import { areCompared, isUntouched, progressOf, type RunRecord, statusOf } from './record.ts';
+import { indexedRuns } from './runs-elsewhere.ts';
+import { isUnsent, type Part, type PartState } from './part.ts';
+import {
+  areCompared,
+  isMissingUpload,
+  isUntouched,
+  progressOf,
+  recordedAt,
+  type RunRecord,
+  statusOf,
+} from './record.ts';
 import { knownRunsRoot, jobsOf } from './recorded-runs.ts';
 import { listRuns } from './run-directory.ts';
-import { indexedRuns } from './run-index.ts';
 
 /** Returns the readable records of all runs on this machine. */
 export async function everyRecord(context: Pick<Context, 'system'>): Promise<RunRecord[]> {
@@ -40,7 +47,7 @@ export function shownStatus(record: RunRecord): ShownStatus {
   const status = statusOf(record);
   if (status !== 'open') return status;
   if (isUntouched(record)) return 'not sent';
-  return record.parts.some(({ state }) => state === 'unknown') ? 'unknown' : 'pending';
+  return record.parts.some((part) => part.state === 'unknown' || isMissingUpload(part)) ? 'unknown' : 'pending';
 }
 
 /** A run in one line. All values are null if the record is unreadable. */
@@ -48,7 +55,7 @@ export type RunRow = { readonly [Name in keyof ReturnType<typeof runRow>]: Retur
 
 export const runView: View<RunRow> = {
   name: 'run',
-  fields: fieldPaths('run profile status created_at cycle file rows jobs job_count progress compared'),
+  fields: fieldPaths('run profile status recorded_at created_at cycle file rows jobs job_count progress compared'),
   columns: [
     { path: 'run', kind: 'id' },
     { path: 'status', kind: 'status', paint: toneOf },
@@ -62,7 +69,7 @@ export const runView: View<RunRow> = {
 
 /**
  * Returns the row of a run. Its profile is the one that began the run, and `job_count` is the number of jobs for the
- * file.
+ * file. The status is the one of the time `recorded_at`.
  */
 export function runRow(record: RunRecord) {
   const { id, profile, created_at, cycle, input, parts } = record;
@@ -70,6 +77,7 @@ export function runRow(record: RunRecord) {
     run: id,
     profile,
     status: shownStatus(record),
+    recorded_at: recordedAt(record),
     created_at,
     cycle: cycle ?? null,
     file: input.name,
@@ -92,13 +100,6 @@ export function tenantOf({ system }: Pick<Context, 'system'>, record: RunRecord)
 export function tenantText({ type, name, id }: TenantFacts): string {
   return `${type.toUpperCase()} ${name} (${id})`;
 }
-
-/** Returns a warning about the results of a run if one error code has most of its rows. */
-export function warningOf(context: Pick<Context, 'system'>, record: RunRecord, codes: readonly CodeOf[]) {
-  return dominanceWarning(codes, record.input.rows, tenantOf(context, record));
-}
-
-type CodeOf = Parameters<typeof dominanceWarning>[0][number];
 
 interface PartRow {
   readonly part: number;
@@ -130,11 +131,16 @@ export function partRows({ parts }: RunRecord): PartRow[] {
   return parts.map((part) => ({
     part: part.number,
     rows: part.rows,
-    status: isUnsent(part) ? 'not sent' : (STATUS_OF[part.state] ?? 'pending'),
+    status: statusOfPart(part),
     progress: progressOf({ parts: [part] }),
     job: part.job ?? null,
     errors: part.errors ?? [],
   }));
+}
+
+function statusOfPart(part: Part): ShownStatus {
+  if (isUnsent(part)) return 'not sent';
+  return isMissingUpload(part) ? 'unknown' : (STATUS_OF[part.state] ?? 'pending');
 }
 
 /** The shown statuses of part states. All other states are shown as `pending`. */

@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import type { ResultsFile } from './part.ts';
+import type { Part, ResultsFile } from './part.ts';
 import { isUntouched, type ResultCounts, type RunRecord, type RunStatus, statusOf } from './record.ts';
 
 // This file alone changes the members of a run's record outside its parts, which part.ts changes. It uses no clock, no
@@ -28,6 +28,8 @@ interface Events {
   readonly bound: { readonly tenant: string };
   /** The jobs at the service were compared with the records of this machine. `jobs` have no record. */
   readonly compared: { readonly jobs: readonly string[] };
+  /** Parts that sent nothing were divided again, because other jobs have some of their rows. */
+  readonly divided: { readonly parts: readonly Part[] };
   readonly abandoned: { readonly at: number };
   /** The operator undid the abandonment of the run. */
   readonly resumed: object;
@@ -52,10 +54,7 @@ interface Submission {
   /** The path of the file; undefined for standard input. */
   readonly path: string | undefined;
   readonly cycle: string | undefined;
-  readonly noUnrecordedJobs: boolean;
-  readonly otherJobs: readonly string[];
-  /** Runs of the cycle whose rows may be submitted again. */
-  readonly repeats: readonly string[];
+  readonly onlyRecorded: boolean;
 }
 
 export type RunEvent = { readonly [K in keyof Events]: { readonly kind: K } & Events[K] }[keyof Events];
@@ -75,6 +74,7 @@ const LIFE: Life = {
     'open',
     'failed',
   ),
+  divided: inStates((record, { parts }) => ({ ...record, parts }), 'not sent', 'open', 'failed'),
   abandoned: inStates(
     (record, { at }) => ({ ...record, abandoned_at: record.abandoned_at ?? iso(at) }),
     'not sent',
@@ -145,21 +145,18 @@ function adopt(record: RunRecord, { profile, baseUrl, name, tenant, cycle }: Eve
     tenant_id: tenant,
     also_at: undefined,
     abandoned_at: undefined,
-    repeats: undefined,
   };
 }
 
 function submit(record: RunRecord, submission: Submission): RunRecord {
-  const { out, baseUrl, path, cycle, noUnrecordedJobs, otherJobs, repeats } = submission;
+  const { out, baseUrl, path, cycle, onlyRecorded } = submission;
   const known = [record.base_url, ...(record.also_at ?? [])];
   return {
     ...record,
     out,
     cycle: cycle ?? record.cycle,
     input: path === undefined ? record.input : { ...record.input, path },
-    no_unrecorded_jobs: noUnrecordedJobs || undefined,
-    other_jobs: otherJobs.length === 0 ? record.other_jobs : [...new Set([...(record.other_jobs ?? []), ...otherJobs])],
-    repeats: repeats.length === 0 ? record.repeats : [...new Set([...(record.repeats ?? []), ...repeats])],
+    no_unrecorded_jobs: onlyRecorded || undefined,
     also_at: known.includes(baseUrl) ? record.also_at : [...(record.also_at ?? []), baseUrl],
   };
 }

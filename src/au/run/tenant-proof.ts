@@ -1,6 +1,6 @@
 import { type ErrorCode, isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
-import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import { isObject } from '../../schema/json-value.ts';
 import { jobPages } from './job.ts';
 import { type Part, sentOf } from './part.ts';
@@ -27,37 +27,27 @@ const JOBS_READ = 3;
  */
 export class TenantProof {
   readonly #client: Client;
-  readonly #asserted: string | undefined;
   #proven: string | undefined;
-  #newest: Promise<readonly AccountUpdaterJob[]> | undefined;
+  #newest: Promise<readonly ListedJob[]> | undefined;
   #self: Promise<string | undefined> | undefined;
 
-  /** `asserted` is the key's tenant according to the operator, which counts if the service names none. */
-  constructor(client: Client, asserted?: string) {
+  constructor(client: Client) {
     this.#client = client;
-    this.#asserted = asserted;
   }
 
-  /**
-   * Returns how the key relates to a run's tenant.
-   * @throws SvcError `config` if the service contradicts the operator
-   */
+  /** Returns how the key relates to a run's tenant. */
   async relationOf(record: Owned): Promise<TenantRelation> {
     const { tenant_id: recorded } = record;
     if (this.#proven !== undefined && recorded !== undefined) return recorded === this.#proven ? 'same' : 'other';
     const relation = await this.#readRelation(record);
     if (relation === 'same') this.#proven = recorded;
-    if (this.#asserted === undefined) return relation;
-    const named = relation === 'same' ? [recorded ?? this.#asserted] : await this.#tenants();
-    if (named.length > 0 && !named.includes(this.#asserted)) throw contradiction(this.#asserted, named);
-    if (relation !== 'unknown') return relation;
-    if (recorded === undefined) return jobsOf(record).length === 0 ? 'same' : 'unknown';
-    return recorded === this.#asserted ? 'same' : 'other';
+    return relation;
   }
 
+  /** Returns the tenant that the service names for this key; undefined if it names none, or several. */
   async tenant(): Promise<string | undefined> {
     const [first, second] = await this.#tenants();
-    return second === undefined ? (first ?? this.#asserted) : undefined;
+    return second === undefined ? first : undefined;
   }
 
   /** Reads the recorded jobs, then the newest page of the job list, then the tenant if the key may read it. */
@@ -68,7 +58,7 @@ export class TenantProof {
       const job = await ifAllowed(this.#client.accountUpdater.read(id));
       if (job && isOf(job, recorded)) return 'same';
     }
-    if ((await this.#list()).some((job) => jobs.includes(job.id) && isOf(job, recorded))) return 'same';
+    if ((await this.#list()).some((job) => jobs.includes(job.id ?? '') && isOf(job, recorded))) return 'same';
     const tenants = await this.#tenants();
     if (recorded === undefined || tenants.length === 0) return 'unknown';
     return tenants.includes(recorded) ? 'same' : 'other';
@@ -82,14 +72,13 @@ export class TenantProof {
     return self === undefined ? [] : [self];
   }
 
-  #list(): Promise<readonly AccountUpdaterJob[]> {
+  #list(): Promise<readonly ListedJob[]> {
     return (this.#newest ??= this.#readNewest());
   }
 
-  async #readNewest(): Promise<readonly AccountUpdaterJob[]> {
-    const pages = this.#client.accountUpdater.list({ pageSize: 100 }).pages();
-    const first = await ifAllowed(pages.next());
-    return first?.done === false ? first.value.items : [];
+  async #readNewest(): Promise<readonly ListedJob[]> {
+    const newest = this.#client.accountUpdater.list({ pageSize: 100 }).first(100);
+    return (await ifAllowed(newest)) ?? [];
   }
 
   /** Reads the tenant with the private key, because the management key may belong to another tenant. */
@@ -103,14 +92,7 @@ export class TenantProof {
   }
 }
 
-function contradiction(asserted: string, named: readonly string[]): SvcError {
-  return new SvcError('config', `this key belongs to tenant ${named.join(', ')}, not to ${asserted}`, {
-    hint: 'Name the tenant of the key, or use the key of the tenant.',
-    facts: { tenant_id: asserted, key_tenant_id: named[0] },
-  });
-}
-
-function isOf({ tenant_id: tenant }: AccountUpdaterJob, recorded: string | undefined): boolean {
+function isOf({ tenant_id: tenant }: ListedJob, recorded: string | undefined): boolean {
   return !tenant || recorded === undefined || tenant === recorded;
 }
 
@@ -128,6 +110,11 @@ async function ifAllowed<T>(read: Promise<T>, ...refusals: ErrorCode[]): Promise
     if (isSvcError(error, 'not_found', 'forbidden', ...refusals)) return undefined;
     throw error;
   }
+}
+
+/** Returns the tenant that the service names for the key of a client; undefined if reads do not show it. */
+export function tenantOfKey(client: Client): Promise<string | undefined> {
+  return new TenantProof(client).tenant();
 }
 
 /** The tenant of each client's key, if it was proven. */
@@ -163,7 +150,7 @@ export async function requireOwnTenant(work: RunAndClient): Promise<void> {
  */
 export async function isBlank({ client, record }: RunAndClient): Promise<boolean> {
   if (record.parts.some(hadFile)) return false;
-  for await (const jobs of jobPages(client)) return jobs.length === 0;
+  for await (const jobs of jobPages(client)) if (jobs.length > 0) return false;
   return true;
 }
 
@@ -177,9 +164,14 @@ function hadFile(part: Part): boolean {
  */
 export function recordTenant({ client, record }: RunAndClient, { tenant_id: tenant }: AccountUpdaterJob): void {
   if (!tenant) return;
-  tenants.set(client, tenant);
+  rememberTenant(client, { tenant_id: tenant });
   if (tenant !== (record.tenant_id ?? tenant)) throw tenantError(record, `and this key to tenant ${tenant}`);
   applyToRun(record, { kind: 'bound', tenant });
+}
+
+/** Remembers the tenant of a client's key, which a job that the key just created names. */
+export function rememberTenant(client: Client, { tenant_id: tenant }: Pick<AccountUpdaterJob, 'tenant_id'>): void {
+  if (tenant) tenants.set(client, tenant);
 }
 
 function tenantError({ id, tenant_id: tenant }: RunRecord, but: string): SvcError {

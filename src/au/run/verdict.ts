@@ -1,6 +1,7 @@
 import { EXIT_CODES, type ErrorCode, FAILURES_BY_WEIGHT, isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { isMissing } from './part.ts';
+import type { Polled } from './poll-parts.ts';
 import { hasUnknown, needsFile } from './record.ts';
 import {
   failedRunError,
@@ -17,9 +18,19 @@ import type { RunDirectory } from './run-directory.ts';
 // turns outcomes into an exit code.
 
 /** The findings of a command about a run, besides the responses to its polls, which are in the record. */
-export interface Findings {
+export type Findings = OtherFindings & (Pollings | Unpolled);
+
+interface Pollings {
+  readonly polled: Polled;
+  readonly poll?: undefined;
+}
+
+interface Unpolled {
   /** The reason why no poll got a response. Nothing is then known to be pending. */
-  readonly poll?: SvcError | undefined;
+  readonly poll: SvcError;
+}
+
+interface OtherFindings {
   /** The reason why parts were not uploaded. */
   readonly upload?: SvcError | undefined;
   /** The reason why the results of a part could not be downloaded. */
@@ -54,20 +65,19 @@ export function verdictOf(run: NamedRun, found: Findings, { isPartial, again }: 
   const isDone = isPartial || record.parts.every(({ state }) => state === 'downloaded');
   // The jobs are completed, but the time limit or an outage prevented the download.
   const otherwise = isDone ? undefined : (found.outage ?? found.timeUp);
-  const reason = worstOf([found.results, ...ofParts, underWayError(run, again)]) ?? otherwise;
+  const reason = worstOf([found.results, ...ofParts, underWayError(run, found.polled, again)]) ?? otherwise;
   return found.timeUp !== undefined && reason?.code === 'pending' ? after(found.timeUp, reason) : reason;
 }
 
 /** Returns the error for jobs that have their file: they are under way or missing. */
-function underWayError(run: NamedRun, again: Wanted['again']): SvcError | undefined {
-  const underWay = run.record.parts.filter(({ state }) => state === 'uploaded');
-  if (underWay.some(isMissing)) return missingRunError(run);
-  return underWay.length > 0 ? pendingRunError(run, again) : undefined;
+function underWayError(run: NamedRun, polled: Polled, again: Wanted['again']): SvcError | undefined {
+  if (polled.underWay.some(isMissing)) return missingRunError(run);
+  return polled.underWay.length > 0 ? pendingRunError(run, polled, again) : undefined;
 }
 
 /** Returns an error whose message begins with the end of the command's time. */
-export function after(timeUp: SvcError, { code, message, hint, next, facts }: SvcError): SvcError {
-  return new SvcError(code, `${timeUp.message}; ${message}`, { hint, next, facts });
+export function after(timeUp: SvcError, reason: SvcError): SvcError {
+  return reason.with({ message: `${timeUp.message}; ${reason.message}` });
 }
 
 /** Adds the command that resumes the work to the error of an interrupt or the time limit. */
@@ -76,7 +86,7 @@ export async function resumable<T>(next: readonly string[], id: string, work: Pr
     return await work;
   } catch (error) {
     if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) throw error;
-    throw new SvcError(error.code, `${error.message}; ${id} can be resumed`, { next, facts: { job: id } });
+    throw error.with({ message: `${error.message}; ${id} can be resumed`, hint: undefined, next, facts: { job: id } });
   }
 }
 
@@ -93,8 +103,7 @@ export async function holdRun<T>(
     return await run.hold(system, work);
   } catch (error) {
     if (!isSvcError(error) || !isHeld(error)) throw error;
-    const { message, hint, facts, retryable } = error;
-    throw new SvcError('pending', message, { hint, facts, retryable });
+    throw error.with({ code: 'pending' });
   }
 }
 

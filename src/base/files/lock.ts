@@ -31,18 +31,12 @@ export async function withLock<T>(
   work: () => Promise<T> | T,
   options: LockOptions = {},
 ): Promise<T> {
-  const release = await takeLock(file, host, options);
+  const token = await acquire(file, host, options);
   try {
     return await work();
   } finally {
-    release();
+    releaseLock(file, token);
   }
-}
-
-/** Takes a lock as `withLock` does. Returns what gives it back, which does nothing the second time. */
-export async function takeLock(file: string, host: LockHost, options: LockOptions = {}): Promise<() => void> {
-  const token = await acquire(file, host, options);
-  return () => releaseLock(file, token);
 }
 
 /** Whether a process has a lock that may be alive, this one included. */

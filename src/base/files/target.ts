@@ -50,9 +50,8 @@ export const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'ENOTSU
  */
 export function linkUnlessTaken(from: string, to: string): boolean {
   try {
-    fs.linkSync(from, to);
+    if (!linkIfFree(from, to)) return false;
   } catch (error) {
-    if (systemCodeOf(error) === 'EEXIST') return false;
     if (!NO_LINKS.has(systemCodeOf(error) ?? '')) throw error;
     // A file system without hard links needs a check before the rename, and another writer may come in between.
     if (isTaken(to)) return false;
@@ -60,6 +59,17 @@ export function linkUnlessTaken(from: string, to: string): boolean {
   }
   whileBusy(() => fs.rmSync(from, { force: true }));
   return true;
+}
+
+/** Gives a flushed file a second name, if that is free. System errors pass through, such as those in `NO_LINKS`. */
+export function linkIfFree(from: string, to: string): boolean {
+  try {
+    fs.linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (systemCodeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 /** Gives a flushed file a second name, or copies it on a file system without hard links. @throws SvcError `local` */

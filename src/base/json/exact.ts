@@ -1,5 +1,8 @@
 import { isObject } from '../../schema/json-value.ts';
-import { endOfValue, type JsonSource, keepSource, MAX_DEPTH, Scanner, sourceOf } from './source.ts';
+import { ownMember } from '../../schema/own-member.ts';
+import { endOfValue, type JsonSource, keepSource, MAX_DEPTH, Scanner, sourceFrom, sourceOf } from './source.ts';
+
+// This reader loses nothing of a text that JSON.parse would change: it runs only where `isPlain` says so.
 
 /** A part of JSON kept as text: a number that JavaScript would write differently, or a value nested too deeply. */
 export class JsonToken {
@@ -28,6 +31,19 @@ export interface ExactJson {
 export function exactValue(value: unknown): unknown {
   const source = sourceOf(value);
   return source === undefined || isPlain(value, source) ? value : readExact(source.text).value;
+}
+
+/** Returns the members of a value as they were sent, losing nothing; none where no object was sent. */
+export function exactMembers(value: object): Readonly<Record<string, unknown>> {
+  const exact = exactValue(value);
+  return isObject(exact) && !(exact instanceof JsonToken) ? exact : {};
+}
+
+/** Returns a member, if it is an object, with its own part of the text, so that it can be shown as it was sent. */
+export function memberWithText<T extends object, K extends keyof T & string>(value: T, name: K): T[K] {
+  const member = value[name];
+  if (typeof member !== 'object' || member === null) return member;
+  return keepSource(member, sourceFrom(exactText(exactMembers(value)[name])));
 }
 
 /** Joins a parsed value with its text, which is kept beside an object and replaces an inexact number. */
@@ -141,7 +157,7 @@ class Reader extends Scanner {
 
   #scalar(word: string): unknown {
     if (word.startsWith('"')) return this.#checked(String(JSON.parse(word)));
-    const literal = LITERALS[word];
+    const literal = ownMember(LITERALS, word);
     if (literal !== undefined) return literal;
     const number = Number(word);
     // A number that JSON.stringify writes identically loses nothing.

@@ -1,3 +1,7 @@
+import { isUtf8 } from 'node:buffer';
+
+// This reader finds the text of each item of a response, because a parsed value has lost digits and repeated members.
+
 /** The deepest nesting that responses, and entries parsed member by member, may have. */
 export const MAX_DEPTH = 200;
 
@@ -6,6 +10,8 @@ export interface JsonSource {
   readonly text: string;
   /** Depth of nesting: 0 for a string or number, 1 for an object of those. */
   readonly depth: number;
+  /** The bytes of the text, if some of them are not UTF-8, so that the text lost them. */
+  readonly bytes?: Buffer | undefined;
   /** Whether the value contains everything in the text; absent until computed. */
   isPlain?: boolean;
 }
@@ -50,6 +56,23 @@ export function listSource(text: string): { items: readonly JsonSource[]; depth:
     }
   }
   return items && { items, depth };
+}
+
+/**
+ * Like `listSource` for a response with bytes that are not UTF-8: the items that have such bytes keep them. Each byte is
+ * read as one character, since the characters that structure JSON are single bytes in every text.
+ */
+export function listSourceOfBytes(bytes: Buffer): ReturnType<typeof listSource> {
+  const list = listSource(bytes.toString('latin1'));
+  return (
+    list && { ...list, items: list.items.map(({ text, depth }) => sourceOfBytes(Buffer.from(text, 'latin1'), depth)) }
+  );
+}
+
+/** Returns the source of a value that was sent as these bytes. */
+function sourceOfBytes(bytes: Buffer, depth: number): JsonSource {
+  const source = { text: bytes.toString('utf8'), depth };
+  return isUtf8(bytes) ? source : { ...source, bytes };
 }
 
 /** Returns the end of the value that begins at `start`. */

@@ -1,3 +1,5 @@
+import { UUID_FORM } from '../../schema/uuid.ts';
+
 /**
  * Finds payment card numbers: 13 to 19 digits of any script with a valid check digit (Luhn), in a range that a card
  * network issues from. UUIDs and hexadecimal digests are never hits.
@@ -56,7 +58,7 @@ const LONGEST_WORD = 64;
 /** The longest separator between two groups of digits, in visible characters. */
 const WIDEST_GAP = 3;
 
-const UUID = /(?<![0-9a-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-z])/gi;
+const UUID = new RegExp(`(?<![0-9a-z])${UUID_FORM}(?![0-9a-z])`, 'gi');
 const UUID_LENGTH = 36;
 
 /** Finds all runs of digits that are long enough for a card number. */

@@ -37,6 +37,22 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** Asks about the known word that a typed one is like, if there is one. */
+export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
+  const meant = nearest(typed, known);
+  return meant === undefined ? undefined : questionOf(meant);
+}
+
+/** Asks about what was probably meant. */
+export function questionOf(meant: string): string {
+  return `Did you mean '${meant}'?`;
+}
+
+/** Joins sentences of which some may be missing, such as the question of `didYouMean`. */
+export function sentences(...texts: readonly (string | undefined)[]): string {
+  return texts.filter((text) => text !== undefined).join(' ');
+}
+
 /** Counts insertions, deletions, replacements and swapped neighbors; infinite if the lengths differ by more than 3. */
 function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 3) return Infinity;

@@ -1,5 +1,5 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { READ_PERMISSIONS, type ReadPermission, type Tried, tryPermission } from '../../client/api/any-endpoint.ts';
+import { READ_PERMISSIONS, type Tried, tryPermissions } from '../../client/api/any-endpoint.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { ApiKey } from '../../client/http/core.ts';
 import type { KeyType, TenantFacts } from '../../schema/tenant.ts';
@@ -25,9 +25,14 @@ export interface KeyCheck {
 const LIMIT_S = 15;
 
 /** Checks a key with every read of its kind, in parallel; if all refuse it, with those of the other kind as well. */
-export async function checkKey(context: Context, kind: KeyType, key: ApiKey, at: ClientChoice = {}): Promise<KeyCheck> {
+export async function checkKey(
+  context: Context,
+  kind: KeyType,
+  key: ApiKey,
+  { limitS = LIMIT_S, ...at }: ClientChoice & { readonly limitS?: number } = {},
+): Promise<KeyCheck> {
   const over = new AbortController();
-  const timer = setTimeout(() => over.abort(timeUp()), LIMIT_S * 1000);
+  const timer = setTimeout(() => over.abort(timeUp(limitS)), limitS * 1000);
   try {
     const signal = AbortSignal.any([context.signal, over.signal]);
     const client = await context.client({ ...at, signal, key: async () => key });
@@ -47,10 +52,10 @@ export interface KeyReport {
   readonly failure?: SvcError | undefined;
 }
 
-export async function inspectKey(context: Context, kind: KeyType): Promise<KeyReport> {
+export async function inspectKey(context: Context, kind: KeyType, limitS = LIMIT_S): Promise<KeyReport> {
   try {
     const key = await context.key(kind);
-    const check = await checkKey(context, kind, key);
+    const check = await checkKey(context, kind, key, { limitS });
     return { kind, check, failure: keyFailure(check, key.origin) };
   } catch (error) {
     if (!isSvcError(error) || context.signal.aborted) throw error;
@@ -59,22 +64,23 @@ export async function inspectKey(context: Context, kind: KeyType): Promise<KeyRe
 }
 
 async function tried(client: Client, kind: KeyType): Promise<KeyCheck> {
-  const tryAll = (permissions: readonly ReadPermission[]): Promise<Tried[]> =>
-    Promise.all(permissions.map((permission) => tryPermission(client, permission)));
-  const own = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind === kind));
+  const [ofKind, ofOther] = [true, false].map((isOwn) =>
+    READ_PERMISSIONS.filter((permission) => (permission.kind === kind) === isOwn),
+  );
+  const own = await tryPermissions(client, ofKind ?? []);
   const has = (status: Tried['status']): boolean => own.some((one) => one.status === status);
   const tenant = tenantFacts(own.find(({ permission }) => permission.name === 'tenant:read')?.answer);
   const check = { kind, tried: own, tenant };
   if (has('allowed')) return { ...check, verdict: 'accepted' };
   if (has('unclear')) return { ...check, verdict: 'unclear' };
   // Some services return 401 for a key of the wrong kind, others 403.
-  const others = await tryAll(READ_PERMISSIONS.filter((permission) => permission.kind !== kind));
+  const others = await tryPermissions(client, ofOther ?? []);
   if (others.some(({ status }) => status === 'allowed')) return { ...check, verdict: 'other kind' };
   return { ...check, verdict: has('refused') ? 'refused' : 'powerless' };
 }
 
-function timeUp(): SvcError {
-  return new SvcError('timeout', `no response within ${LIMIT_S} s`, {
+function timeUp(limitS: number): SvcError {
+  return new SvcError('timeout', `no response within ${limitS} s`, {
     hint: 'Run the command again later, or check each step on the path to the service:',
     next: ['doctor'],
   });
@@ -86,7 +92,12 @@ export function namesOf({ tried }: KeyCheck, ...statuses: Tried['status'][]): st
 
 /** Returns the error for a key that is not accepted; undefined for a key that the service knows. */
 export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): SvcError | undefined {
-  const error = tried.find((one) => one.error !== undefined && one.status !== 'allowed')?.error;
+  // The error of a read without an object advises on ids, so that of another read comes first.
+  const sorted = [false, true].flatMap((isOfNoObject) =>
+    tried.filter(({ permission }) => (permission.isOfNoObject ?? false) === isOfNoObject),
+  );
+  const errorOf = (wanted: Tried['status']) => sorted.find(({ status }) => status === wanted)?.error;
+  const error = errorOf('unclear') ?? errorOf('refused') ?? errorOf('forbidden');
   const other = kind === 'management' ? 'private' : 'management';
   switch (verdict) {
     case 'accepted':
@@ -102,6 +113,12 @@ export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): Sv
     case 'unclear':
       return error ?? new SvcError('bad_response', `the ${kind} key from ${from} could not be checked`);
   }
+}
+
+/** Returns the service's own words about a refusal. */
+export function detailOf(error: SvcError | undefined): string | undefined {
+  const detail = error?.facts?.['detail'];
+  return typeof detail === 'string' ? detail : undefined;
 }
 
 function hintForOther(kind: KeyType, other: KeyType, from: string): string {

@@ -5,10 +5,12 @@ import type { Trace } from '../../client/http/exchange.ts';
 import type { ApiRequest } from '../../client/http/request.ts';
 import type { KeyType, TenantFacts } from '../../schema/tenant.ts';
 import type { Settings } from '../config/settings.ts';
+import type { Meaning } from '../glossary/glossary.ts';
 import type { Query } from '../output/jq.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { View } from '../output/view.ts';
 import type { Globals } from './global-parameters.ts';
+import type { Habits } from './habits.ts';
 import { flag, type Input, type Parameters, suggesting, value } from './parameter.ts';
 import { names } from './value-parsers.ts';
 
@@ -36,6 +38,8 @@ export interface CommandFacts {
   readonly newProfile?: boolean;
   /** Set for commands that change something at the service or cost money. Clients of other commands can only read. */
   readonly changes?: true;
+  /** Set for commands that leave nothing but what they print, so that a closed standard output stops them. */
+  readonly onlyPrints?: true;
   /** Fields of the output that `--fields` can choose. */
   readonly fields?: readonly string[];
 }
@@ -78,6 +82,12 @@ export interface Entry<Node = Group | Command> extends Named {
 export interface Program {
   readonly tree: readonly Entry[];
   readonly welcome: Entry<Command>;
+  /** The first examples that `svc --help` shows. */
+  readonly examples: readonly Example[];
+  /** What people type out of habit with other tools. Only a mistake loads it. */
+  readonly habits: () => Promise<Required<Habits>>;
+  /** The meanings of all words of the service and of svc. */
+  readonly meanings: () => Promise<readonly Meaning[]>;
 }
 
 /** The export name for a word: `entityTypes` for `entity-types`. */
@@ -219,6 +229,8 @@ export interface DirectRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly file?: { readonly name: string; readonly bytes: number } | undefined;
+  /** The command that shows the address, for an address that is a secret. */
+  readonly addressShownBy?: readonly string[] | undefined;
 }
 
 /** A request that a command can show instead of sending it. */

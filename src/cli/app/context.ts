@@ -15,6 +15,7 @@ import { formatDuration } from '../output/time.ts';
 import type { ClientChoice, Context } from './command.ts';
 import { openSandbox } from './embedded-sandbox.ts';
 import type { Globals } from './global-parameters.ts';
+import { isJsonLog, traceAsJson } from './trace-log.ts';
 import { traceTo } from './trace.ts';
 
 export interface ContextDeps {
@@ -48,7 +49,7 @@ export function createContext(given: ContextDeps): OpenContext {
     clock: system.clock,
     signal: commandSignal(deps, closers),
     ...terminal,
-    trace: traceTo(terminal.notices, system.clock),
+    trace: (isJsonLog(system.env) ? traceAsJson : traceTo)(terminal.notices, system.clock),
     addSecret: (value) => deps.redactor.addSecret(value),
     query: undefined,
     key: (kind) => key(kind),
@@ -131,6 +132,7 @@ async function openClient(
   choice: ClientChoice,
 ): Promise<Client> {
   system.prepareForWork?.();
+  const state = directoryOf(system, 'state');
   const { Client: ApiClient } = await import('../../client/api/client.ts');
   const isEmbedded = settings.sandbox && settings.baseUrl === undefined && choice.baseUrl === undefined;
   const baseUrl = isEmbedded ? await sandbox() : (choice.baseUrl ?? settings.requireBaseUrl());
@@ -145,16 +147,42 @@ async function openClient(
     maxWaitMs: settings.maxWaitMs.value,
     environment: isEmbedded ? {} : system.env,
     pacing: isPaced,
-    rateLedger: isPaced ? await sharedLedger(context, system, baseUrl) : undefined,
+    rateLedger: isPaced && state !== undefined ? await sharedLedger(context, state, baseUrl) : undefined,
     trace: context.trace,
     readOnly,
     onPermission: isEmbedded ? undefined : (shown) => remember(shown),
+    onOtherTypes: (members) => warnOfOtherTypes(context, members),
+    onNotUtf8: () => warnOfBytes(context),
     beforeChange: () => context.reportTenant(),
     onSecret: context.globals.showUrls ? undefined : (value) => context.addSecret(value),
   });
   context.onClose(() => client.close());
   return client;
 }
+
+/** Members that a warning named already, so that each is named once by a command. */
+const warnedOf = new WeakMap<Context, Set<string>>();
+
+function warnOfOtherTypes(context: Context, members: readonly string[]): void {
+  const warned = warnedOf.get(context) ?? new Set();
+  warnedOf.set(context, warned);
+  const found = members.filter((name) => !warned.has(name));
+  if (found.length === 0) return;
+  for (const name of found) warned.add(name);
+  const more = found.length > MOST_NAMED ? ' and others' : '';
+  const names = found.slice(0, MOST_NAMED).join(', ') + more;
+  context.notices.warn(`members of another type than documented, shown as the service sent them: ${names}`);
+}
+
+const MOST_NAMED = 5;
+
+function warnOfBytes(context: Context): void {
+  if (warnedOfBytes.has(context)) return;
+  warnedOfBytes.add(context);
+  context.notices.warn('a response contains bytes that are not UTF-8; each is shown as U+FFFD');
+}
+
+const warnedOfBytes = new WeakSet<Context>();
 
 /** Records what responses show about permissions that cannot be tried without a change, for `svc whoami`. */
 async function permissionRecorder({ clock }: Context, system: System, { href: service }: URL) {
@@ -166,14 +194,8 @@ async function permissionRecorder({ clock }: Context, system: System, { href: se
   };
 }
 
-/** Shares the request count with other processes that use the same key, if there is a state directory. */
-async function sharedLedger(
-  { clock }: Context,
-  system: System,
-  baseUrl: string | URL,
-): Promise<RateLedger | undefined> {
-  const state = directoryOf(system, 'state');
-  if (state === undefined) return undefined;
+/** Shares the request count with other processes that use the same key and state directory. */
+async function sharedLedger({ clock }: Context, state: string, baseUrl: string | URL): Promise<RateLedger> {
   const { SharedRateLedger } = await import('./rate-ledger.ts');
   return new SharedRateLedger(path.join(state, 'pacing'), clock, new URL(baseUrl));
 }

@@ -31,6 +31,11 @@ export function sandboxDirectory({ system }: Pick<Context, 'system'>): string {
   return path.join(requireDirectory(system, 'state'), 'sandbox');
 }
 
+/** Returns the directory that remembers what the embedded sandbox was paid for. */
+export function sandboxLedger({ system }: Pick<Context, 'system'>): string {
+  return path.join(requireDirectory(system, 'state'), 'ledger', 'sandbox');
+}
+
 // An operator who forgot moving the clock would take its effects for a bug.
 function reportClock(context: Context, offset: number): void {
   if (offset === 0) return;

@@ -10,10 +10,13 @@ import { openTerminal, type Terminal, type TerminalSettings } from '../output/te
 import { Preview } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
 import type { Globals } from './global-parameters.ts';
+import { isJsonLog } from './trace-log.ts';
 import { nextCommand, optionAdvice } from './hint.ts';
-import { withNearFile } from './near-file.ts';
+import type { RunRequest } from './invocation.ts';
+import { withNearFile } from './files/near-file.ts';
+import { refuseOwnInput } from './files/own-input.ts';
+import { withDates } from './moment.ts';
 import { openQuery } from './print.ts';
-import type { RunRequest } from './run.ts';
 
 /** A command to run, or the error in the command line. */
 export type Parsed = RunRequest | { readonly kind: 'mistake'; readonly error: unknown };
@@ -28,12 +31,15 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
   try {
     if (parsed.kind === 'mistake') throw parsed.error;
     refuseNothingToShow(parsed);
+    refuseClosedOutput(parsed, system);
     const deps = { system, terminal, redactor };
-    const { profiles } = parsed.input;
-    if (!Array.isArray(profiles)) return await runCommand(parsed, deps, requestedFormat);
+    const input = withDates(parsed.input, system.clock.now(), (text) => terminal.notices.note(text));
+    const request = { ...parsed, input };
+    const { profiles } = input;
+    if (!Array.isArray(profiles)) return await runCommand(request, deps, requestedFormat);
     const { runProfiles } = await import('./profiles.ts');
     return await runProfiles(profiles, {
-      ...parsed,
+      ...request,
       deps,
       reportFailure: (error, { name, globals: own }) =>
         reportFailure(error, { system, terminal, globals: own, requestedFormat, command: parsed.words, profile: name }),
@@ -41,7 +47,7 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
   } catch (error) {
     const reporting = { system, terminal, globals, requestedFormat };
     if (parsed.kind === 'mistake') return reportFailure(error, { ...reporting, command: undefined });
-    const shown = withHelp(withNearFile(error, argv, parsed.words, system), parsed, argv);
+    const shown = withHelp(withNearFile(error, argv, parsed, system), parsed);
     return reportFailure(shown, { ...reporting, command: parsed.words });
   } finally {
     await terminal.close();
@@ -49,14 +55,11 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
 }
 
 /** Adds the help of the command to a usage error that names no other command, and --force where a file exists. */
-function withHelp(error: unknown, { words, command }: RunRequest, argv: readonly string[]): unknown {
+function withHelp(error: unknown, { words, command }: RunRequest): unknown {
   if (!isSvcError(error, 'usage') || error.commands.length > 0) return error;
-  const { message, facts, cause } = error;
-  const existing = 'force' in command.parameters ? / exists$/.exec(message) : null;
-  const isInput = existing && argv.filter((word) => word === message.slice(0, existing.index)).length > 1;
-  const own = isInput ? 'It is the input: name another file.' : 'Give another name, or add --force to replace it.';
-  const hint = existing ? own : error.hint;
-  return new SvcError('usage', message, { hint, facts, cause, next: [...words.split(' ').filter(Boolean), '--help'] });
+  const isForced = 'force' in command.parameters && error.message.endsWith(' exists');
+  const hint = isForced ? 'Give another name, or add --force to replace it.' : error.hint;
+  return error.with({ hint, next: [...words.split(' ').filter(Boolean), '--help'] });
 }
 
 /** The requested output format, as far as it is known yet. */
@@ -83,6 +86,7 @@ async function runCommand(
   try {
     const query = await openQuery(context, command);
     checkExcelSafe(globals, settings.output.value, input);
+    refuseOwnInput(system, command.parameters, input);
     const request = globals.curl && !dryRun ? await command.request?.(context, input) : undefined;
     const result = request ? new Preview(request) : await command.run({ ...context, query }, input);
     if (!(result instanceof Preview)) return result ?? 0;
@@ -109,11 +113,20 @@ function refuseNothingToShow({ globals, command, words }: RunRequest): void {
   });
 }
 
+// Checked before anything is sent: the address of a new job would be lost, and the job remain.
+function refuseClosedOutput({ command }: RunRequest, system: System): void {
+  if (!command.onlyPrints || !system.isOutputClosed?.()) return;
+  throw new SvcError('output', 'standard output is closed, and this command only prints; nothing was done', {
+    hint: 'Write to a file or a pipe, or discard the output with >/dev/null.',
+  });
+}
+
 function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): TerminalSettings {
   const globals = parsed.kind === 'run' ? parsed.globals : undefined;
   const level = globals?.quiet ? 'quiet' : 'normal';
   return {
     level: globals?.debug || isOn(system.env['SVC_DEBUG']) ? 'debug' : level,
+    jsonLog: isJsonLog(system.env),
     color: globals?.color ?? 'auto',
     noInput: globals?.noInput ?? false,
     yes: globals?.yes ?? false,
@@ -151,9 +164,10 @@ function reportFailure(
 ): number {
   if (error instanceof ReaderGone) return 0;
   const machine =
-    requestedFormat.output === undefined
+    isJsonLog(system.env) ||
+    (requestedFormat.output === undefined
       ? !terminal.out.isTerminal && system.stderr.isTTY !== true
-      : requestedFormat.output !== 'table';
+      : requestedFormat.output !== 'table');
   const report = reportError(error, {
     machine,
     debug: terminal.notices.shows('debug'),

@@ -1,8 +1,8 @@
 import { wrapWords } from '../output/text.ts';
-import { type Command, commandsBehind, type Entry, type Example, type Group } from './command.ts';
+import { type Command, commandsBehind, type Example, type Group, type Program } from './command.ts';
 import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
 import type { Parameter, Parameters } from './parameter.ts';
-import type { About, HelpRequest } from './run.ts';
+import type { About, HelpRequest } from './invocation.ts';
 import { type Page, type Row, type Section, type TopicName, topicPage, TOPICS } from './topics.ts';
 
 // The parser's own help does not wrap in a narrow terminal, and the man page needs the same pages as data.
@@ -16,7 +16,7 @@ export async function helpText({ about, short }: Omit<HelpRequest, 'kind'>, colu
 async function pageAbout(about: About): Promise<Page> {
   switch (about.kind) {
     case 'tool':
-      return rootPage(about.tree);
+      return rootPage(about.program);
     case 'group':
       return groupPage(about.group, about.words);
     case 'command':
@@ -36,12 +36,12 @@ export async function topicHelp(topic: TopicName): Promise<Page> {
   };
 }
 
-export function rootPage(tree: readonly Entry[]): Page {
+export function rootPage({ tree, examples }: Pick<Program, 'tree' | 'examples'>): Page {
   const listed = tree.filter(({ hidden }) => !hidden);
   return {
     title: 'svc: the card vault from the command line',
     sections: [
-      { title: 'Examples', examples: ROOT_EXAMPLES },
+      { title: 'Examples', examples },
       { title: 'Usage', line: 'svc <command> [options]' },
       { title: 'Commands', rows: listed.map(({ name, summary }) => [name, summary]) },
       { title: 'Options', rows: optionRows(frequentParameters()) },
@@ -73,13 +73,6 @@ const FREQUENT: readonly (keyof Globals)[] = [
 function frequentParameters(): Parameters {
   return Object.fromEntries(FREQUENT.map((name) => [name, GLOBAL_PARAMETERS[name]]));
 }
-
-const ROOT_EXAMPLES: readonly Example[] = [
-  ['svc --sandbox logs --entity-type card', 'try it: no account, no network'],
-  ['svc login', 'save your API keys'],
-  ['svc logs --entity-type card', 'the latest logs of an entity type'],
-  ['svc au submit tokens.csv --wait', 'refresh card tokens'],
-];
 
 async function groupPage(group: Group, words: string): Promise<Page> {
   const shown = group.commands.filter(({ hidden }) => !hidden);
@@ -135,7 +128,7 @@ function shortPage({ title, sections }: Page, words: string): Page {
 }
 
 function optionRows(parameters: Parameters): Row[] {
-  const options = Object.values(parameters).filter(({ kind }) => kind !== 'argument');
+  const options = Object.values(parameters).filter(({ kind, hidden }) => kind !== 'argument' && hidden !== true);
   return options.map((parameter) => [parameter.syntax, described(parameter)]);
 }
 

@@ -1,9 +1,10 @@
 import { type Command as Parser, CommanderError } from 'commander';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { nearest, typedOption, typedWord } from '../../base/security/typed-word.ts';
+import { nearest, questionOf, typedOption, typedWord } from '../../base/security/typed-word.ts';
+import { ownMember } from '../../schema/own-member.ts';
 import { type Entry, isGroup } from './command.ts';
 import { GLOBAL_PARAMETERS } from './global-parameters.ts';
-import { ARGUMENT_HABITS, CHOICE_HABITS, COMMAND_HABITS, KEY_OPTIONS, OPTION_HABITS, VERSION_WORDS } from './habits.ts';
+import { type Habits, KEY_OPTIONS, VERSION_WORDS } from './habits.ts';
 import { optionWords, type Parameter, type Parameters, takesValue } from './parameter.ts';
 import { TOPICS } from './topics.ts';
 
@@ -16,6 +17,7 @@ export interface Place {
   /** The parameters of the command, if the parser has reached one. */
   readonly parameters: Parameters;
   readonly argv: readonly string[];
+  readonly habits: Required<Habits>;
 }
 
 /** What was wrong, and the command to run instead. */
@@ -31,10 +33,7 @@ interface Mistake {
  * wrong place must not be shown (R05). Suggestions contain only names that svc knows.
  */
 export async function explainMistake(error: unknown, place: Place): Promise<unknown> {
-  if (isSvcError(error, 'usage')) {
-    const next = error.next ?? (await helpFor(place));
-    return new SvcError('usage', error.message, { hint: error.hint, next, alternatives: error.alternatives });
-  }
+  if (isSvcError(error, 'usage')) return error.with({ next: error.next ?? (await helpFor(place)) });
   if (!(error instanceof CommanderError)) return error;
   const { message, ...rest } = await describe(error, place);
   return new SvcError('usage', message, { ...rest, next: rest.next ?? (await helpFor(place)) });
@@ -86,22 +85,26 @@ async function describe(error: CommanderError, place: Place): Promise<Mistake> {
 
 // The default command of a group takes no arguments, so an argument there is a mistyped command.
 function unexpectedArgument(place: Place): Promise<Mistake> | Mistake {
-  const { parser, words, argv } = place;
+  const { parser, words, argv, habits } = place;
   const expected = parser.registeredArguments.length;
   const group = parser.parent;
   if (expected === 0 && group?.parent && !argv.includes(parser.name()))
     return unknownCommand(parser.args, group, { ...place, words: words.replace(/ \S+$/, '') });
   const message = `unexpected argument ${typedWord(parser.args[expected] ?? '')} for '${words}'`;
-  const habit = ARGUMENT_HABITS.find(([command]) => `svc ${command}` === words);
+  const habit = habits.extraWords.find(([command]) => `svc ${command}` === words);
   return habit === undefined ? { message } : { message, hint: habit[2], next: habit[1].split(' ') };
 }
 
-async function unknownCommand(typed: readonly string[], group: Parser, { words, tree }: Place): Promise<Mistake> {
+async function unknownCommand(
+  typed: readonly string[],
+  group: Parser,
+  { words, tree, habits }: Place,
+): Promise<Mistake> {
   const [word = ''] = typed;
   const names = group.commands.map((command) => command.name());
   const message = `unknown command ${typedWord(word, names)}${words === 'svc' ? '' : ` for '${words}'`}`;
   const path = words.split(' ').slice(1);
-  const habit = habitOf([...path, ...typed], path.length + 1);
+  const habit = habitOf(habits, [...path, ...typed], path.length + 1);
   if (habit !== undefined) {
     const [, command, why] = habit;
     return { message, hint: why, next: command === '' ? undefined : command.split(' ') };
@@ -109,17 +112,17 @@ async function unknownCommand(typed: readonly string[], group: Parser, { words, 
   const elsewhere = await commandsNamed(word, tree);
   if (elsewhere.length > 0) return { message, next: elsewhere[0], alternatives: elsewhere.slice(1) };
   const meant = nearest(word, names);
-  if (meant !== undefined) return { message, hint: `Did you mean '${meant}'?`, next: [...path, meant] };
+  if (meant !== undefined) return { message, hint: questionOf(meant), next: [...path, meant] };
   const similar = await commandsNamed(word, tree, path.length === 0);
   if (similar.length > 0) return { message, next: similar[0], alternatives: similar.slice(1) };
-  return word in TOPICS ? { message, next: ['help', word] } : { message };
+  return Object.hasOwn(TOPICS, word) ? { message, next: ['help', word] } : { message };
 }
 
 /** Finds the habit that matches most words, at least `least` of them. */
-function habitOf(typed: readonly string[], least: number) {
+function habitOf({ commands }: Required<Habits>, typed: readonly string[], least: number) {
   for (let count = Math.min(typed.length, 3); count >= least; count -= 1) {
     const words = typed.slice(0, count).join(' ');
-    const habit = COMMAND_HABITS.find(([known]) => known === words);
+    const habit = commands.find(([known]) => known === words);
     if (habit !== undefined) return habit;
   }
   return undefined;
@@ -139,25 +142,26 @@ async function commandsNamed(word: string, tree: readonly Entry[], alike = false
 }
 
 async function unknownOption({ message }: CommanderError, place: Place): Promise<Mistake> {
-  const { parser, words } = place;
+  const { parser, words, habits } = place;
   const typed = /unknown option '([^'=]*)/.exec(message)?.[1] ?? '';
   const path = await typedPath(place);
   const parameters: Parameters = { ...place.parameters, ...GLOBAL_PARAMETERS };
   const own = path.length === 0 ? ['--version', '--help'] : ['--help'];
   const known = [...own, ...parser.options.flatMap(({ short, long }) => [short ?? '', long ?? ''])];
-  const wrong = `unknown option ${typedOption(typed, [...known, ...KEY_OPTIONS, ...OPTION_HABITS.map(([one]) => one)])}`;
+  const ofOtherTools = habits.options.map(([one]) => one);
+  const wrong = `unknown option ${typedOption(typed, [...known, ...KEY_OPTIONS, ...ofOtherTools])}`;
   const what = { message: `${wrong} for '${words}'` };
   if (KEY_OPTIONS.includes(typed)) {
     const next = path[0] === 'login' ? ['login', '--management-key-stdin'] : ['login'];
     return { ...what, hint: 'No option takes a key, because process lists show options.', next };
   }
-  const habit = OPTION_HABITS.find(([option]) => option === typed);
+  const habit = habits.options.find(([option]) => option === typed);
   if (habit !== undefined) {
     const [, options, why] = habit;
     if (path.length === 0 && typed === '-v') return { ...what, next: VERSION_WORDS };
     const meant = options.find((option) => parameterOf(option, parameters) !== undefined);
     if (meant !== undefined) {
-      const hint = why ?? `Did you mean '${meant.replace('--output ', '-o ')}'?`;
+      const hint = why ?? questionOf(meant.replace('--output ', '-o '));
       return { ...what, hint, next: [...path, ...withValue(meant, parameters)] };
     }
     if (why !== undefined) return { ...what, hint: why };
@@ -165,7 +169,7 @@ async function unknownOption({ message }: CommanderError, place: Place): Promise
   // The parser's suggestion is a name from the command tree. The rest of its message repeats typed text.
   const meant = /\(Did you mean (?:one of )?(-[^,?)]+)/.exec(message)?.[1] ?? nearest(typed, known);
   if (meant === undefined) return what;
-  return { ...what, hint: `Did you mean '${meant}'?`, next: [...path, ...withValue(meant, parameters)] };
+  return { ...what, hint: questionOf(meant), next: [...path, ...withValue(meant, parameters)] };
 }
 
 function parameterOf(option: string, parameters: Parameters): Parameter<unknown> | undefined {
@@ -200,10 +204,11 @@ async function invalidChoice({ message }: CommanderError, place: Place): Promise
   const path = await typedPath(place);
   const before = option === undefined ? path : [...path, option];
   const other = option === '--output' ? await optionNamed(typed, path, place) : undefined;
-  if (other !== undefined) return { ...what, hint: `Did you mean '${other[0]}'?`, next: [...path, ...other] };
-  const meant = CHOICE_HABITS[option ?? '']?.[typed.toLowerCase()] ?? nearest(typed, choices);
+  if (other !== undefined) return { ...what, hint: questionOf(`--${typed}`), next: [...path, ...other] };
+  const meant =
+    ownMember(ownMember(place.habits.choices, option ?? '') ?? {}, typed.toLowerCase()) ?? nearest(typed, choices);
   if (meant === undefined) return what;
-  return { ...what, hint: `Did you mean '${meant}'?`, next: [...before, meant] };
+  return { ...what, hint: questionOf(meant), next: [...before, meant] };
 }
 
 /** Finds an option with the name of a format, such as `--html` for `-o html`. */

@@ -1,4 +1,5 @@
-import { conflicting, value, flag } from './parameter.ts';
+import { option } from './hint.ts';
+import { conflicting, type Input, value, flag } from './parameter.ts';
 import { integer, text } from './value-parsers.ts';
 
 /** The paging options of commands that list. */
@@ -8,3 +9,15 @@ export const PAGING_PARAMETERS = {
   start: value('--start <cursor>', 'resume from the cursor of an earlier run', text),
   pageSize: value('--page-size <n>', 'items per request, 1 to 100', integer(1, 100)),
 } as const;
+
+export type PagingInput = Input<typeof PAGING_PARAMETERS>;
+
+/** Returns the paging options as words that continue at a cursor, which is valid only with the same page size. */
+export function pagingWords({ limit, all, pageSize }: PagingInput, start: string | undefined): string[] {
+  return [
+    ...option('--limit', limit?.toString()),
+    ...(all ? ['--all'] : []),
+    ...option('--page-size', pageSize?.toString()),
+    ...option('--start', start),
+  ];
+}

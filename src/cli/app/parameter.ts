@@ -14,8 +14,17 @@ export interface Parameter<T> {
   readonly environment?: string;
   /** Values for completion, beyond choices and the syntax `<file>`, `<dir>` and `<job>`. */
   readonly suggest?: Suggest | undefined;
+  /** Whether help and completion leave the option out. It works all the same. */
+  readonly hidden?: boolean | undefined;
+  /** What the command does with the file that is named here. It never replaces a file that it reads. */
+  readonly file?: FileUse | undefined;
+  /** The usual ends of the names of the files that it takes, such as `.csv`. Hints about a missing file list these. */
+  readonly extensions?: readonly string[] | undefined;
   readonly parse: ValueParser<unknown>;
 }
+
+/** A file is read, written, or both, like a list that the command reads and extends. */
+export type FileUse = 'read' | 'written' | 'extended';
 
 /** A value that completion offers, and its description. */
 export type Suggestion = readonly [value: string, description: string];
@@ -100,6 +109,24 @@ export function repeated<T>(syntax: string, description: string, parse: ValuePar
   return { kind: 'repeated', syntax, description, default: [], parse };
 }
 
+/** Declares that the command reads the file or directory that is named here, and how names of such files usually end. */
+export function reading<T>(parameter: Parameter<T>, extensions: readonly string[] = []): Parameter<T> {
+  return { ...parameter, file: 'read', extensions };
+}
+
+/** The ends of the names of files with one document: a body, or settings. */
+export const DOCUMENTS: readonly string[] = ['.json', '.yaml', '.yml'];
+
+/** Declares that the command writes the file that is named here. */
+export function writing<T>(parameter: Parameter<T>): Parameter<T> {
+  return { ...parameter, file: 'written' };
+}
+
+/** Declares that the command reads the file that is named here, and adds to it. */
+export function extending<T>(parameter: Parameter<T>): Parameter<T> {
+  return { ...parameter, file: 'extended' };
+}
+
 export function optionWords(parameter: Parameter<unknown>): string[] {
   // The name of the value is cut off first, since `<json|->` contains a dash too.
   const words = parameter.syntax.replace(/ [<[].*$/, '').split(/[ ,]+/);
@@ -108,6 +135,11 @@ export function optionWords(parameter: Parameter<unknown>): string[] {
 
 export function suggesting<T>(suggest: Suggest, parameter: Parameter<T>): Parameter<T> {
   return { ...parameter, suggest };
+}
+
+/** Declares an option that help and completion leave out, because hardly anybody needs it. */
+export function hidden<T>(parameter: Parameter<T>): Parameter<T> {
+  return { ...parameter, hidden: true };
 }
 
 export function conflicting<T>(conflicts: readonly string[], parameter: Parameter<T>): Parameter<T> {

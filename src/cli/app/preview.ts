@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { exactText, readExact } from '../../base/json/exact.ts';
 import { buildUrl } from '../../client/http/request.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { KEY_TYPES, keyOrigin, keyVariable } from '../config/keys.ts';
@@ -20,7 +21,7 @@ export async function showPreview(context: Context, request: PreviewRequest, dry
   reportNotSent(context, planned);
 }
 
-interface Planned extends Pick<DirectRequest, 'body' | 'file'> {
+interface Planned extends Pick<DirectRequest, 'body' | 'file' | 'addressShownBy'> {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -31,13 +32,13 @@ interface Planned extends Pick<DirectRequest, 'body' | 'file'> {
 
 function toPlanned({ settings, globals }: Context, request: PreviewRequest): Planned {
   if ('url' in request) {
-    const isSecret = request.file !== undefined && !globals.showUrls;
+    const isSecret = request.addressShownBy !== undefined && !globals.showUrls;
     return { ...request, url: request.url.href, key: undefined, isSecret };
   }
   const { method, path, query, key } = request;
   const isEmbedded = settings.sandbox && settings.baseUrl === undefined;
   const base = isEmbedded ? new URL(SANDBOX_ADDRESS) : settings.requireBaseUrl();
-  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+  const body = request.body === undefined ? undefined : exactText(request.body);
   const headers = { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
   return { method, url: buildUrl(base, path, query).href, headers, key, body, isSecret: false };
 }
@@ -53,11 +54,12 @@ async function showPlan(context: Context, { method, url, key, body, file, isSecr
     url: isSecret ? '(hidden)' : url,
     key: key ?? null,
     ...(file === undefined ? {} : { bytes: file.bytes }),
-    ...(body === undefined ? {} : { body: JSON.parse(body) as unknown }),
+    ...(body === undefined ? {} : { body: readExact(body).value }),
   });
 }
 
-async function showCurl(context: Context, { method, url, headers, key, body, file, isSecret }: Planned): Promise<void> {
+async function showCurl(context: Context, planned: Planned): Promise<void> {
+  const { method, url, headers, key, body, file, isSecret, addressShownBy = [] } = planned;
   const { system, out, notices } = context;
   const request = {
     method,
@@ -71,9 +73,7 @@ async function showCurl(context: Context, { method, url, headers, key, body, fil
   await out.write(command);
   if (out.redact(command) !== command)
     notices.warn('secrets and what looks like a card number are hidden: put them back before you run this');
-  if (isSecret) {
-    noteNext(context, 'the address is a secret; to get it', ['au', 'status', '<job>', '--show-urls']);
-  }
+  if (isSecret) noteNext(context, 'the address is a secret; to get it', addressShownBy);
 }
 
 function reportNotSent(context: Context, { method, key }: Planned): void {

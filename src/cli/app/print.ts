@@ -5,11 +5,11 @@ import type { OutputFormat } from '../config/values.ts';
 import { jsonLinesRenderer, jsonRenderer, rowText, safeJson } from '../output/formats.ts';
 import type { Query } from '../output/jq.ts';
 import { printList, printRecord } from '../output/output.ts';
-import { cleanText } from '../output/text.ts';
+import { cleanText, hasRunnerCommand } from '../output/text.ts';
 import type { Renderer, RenderOptions, View } from '../output/view.ts';
 import type { Command, Context } from './command.ts';
-import type { PAGING_PARAMETERS } from './paging.ts';
-import type { Input } from './parameter.ts';
+import { typedCommand } from './hint.ts';
+import type { PagingInput } from './paging.ts';
 
 /** Returns the format in effect: the chosen one, a table on a terminal, or JSON for programs. */
 export function formatOf(context: Context, data: 'list' | 'record'): OutputFormat {
@@ -95,6 +95,7 @@ export async function rendererFor<T>(
     palette: format === 'table' ? context.palette : undefined,
     showUrls: globals.showUrls,
     excelSafe: globals.excelSafe,
+    runnerReads: context.system.env['GITHUB_ACTIONS'] === 'true',
     redact: (text: string) => out.redact(text),
     onLeftOut: (paths: readonly string[]) => context.notices.note(leftOutText(paths)),
   };
@@ -111,8 +112,6 @@ function leftOutText(paths: readonly string[]): string {
   const more = paths.length > named.length ? ' and others' : '';
   return `left out, as no column is known for them: ${named.join(', ')}${more} (use -o jsonl, or --fields with +name)`;
 }
-
-export type PagingInput = Input<typeof PAGING_PARAMETERS>;
 
 export interface ListProgress {
   read: number;
@@ -153,7 +152,7 @@ export async function* limitedPages<T>(
   }
 }
 
-/** Takes the wanted items from a page, and counts them in `seen`. Without a limit, takes one page. */
+/** Takes the wanted items from a page, and counts them in `seen`. Without a limit, the first page with items is the last. */
 export function takePage<T>(
   { items, next }: Page<T>,
   { limit, mostRead = Infinity }: { readonly limit: number | undefined; readonly mostRead?: number | undefined },
@@ -167,17 +166,24 @@ export function takePage<T>(
   seen.more = next !== undefined || batch.length < kept.length;
   // The cursor of a page that was shown only in part would skip the remaining items.
   seen.next = batch.length < kept.length ? undefined : next;
-  return { batch, isLast: limit === undefined || seen.shown >= limit || seen.read >= mostRead };
+  const isEnough = limit === undefined ? items.length > 0 : seen.shown >= limit;
+  return { batch, isLast: isEnough || seen.read >= mostRead };
 }
 
-/** Reports on stderr that a list is empty, or how to get its remaining items. */
-export function reportRest({ notices, rows }: Context, seen: ListProgress, nothing: string): void {
+/** Reports on stderr that a list is empty, or the command for its next items, which `wordsFrom` returns for a cursor. */
+export function reportRest(
+  context: Context,
+  seen: ListProgress,
+  nothing: string,
+  wordsFrom: (start: string) => readonly string[],
+): void {
+  const { notices, rows } = context;
   if (seen.shown === 0) notices.note(nothing);
   if (!seen.more) return;
   // A cursor belongs to one service, and rows of several profiles have several.
   if (seen.next === undefined || rows) return notices.note('more results: use --all or a larger --limit');
   notices.note('more results: use --all, or for the next page');
-  notices.command(`--start '${seen.next}'`);
+  notices.command(typedCommand(wordsFrom(seen.next), context.globals, context.system));
 }
 
 /** A renderer. With `--jq`, its end fails with `expression` if the expression failed on any entry. */
@@ -211,7 +217,7 @@ function queryRenderer<T>(
       if (!whole && failed <= MAX_REPORTED_ERRORS) context.notices.warn(`--jq: ${error}`);
     }
     seen += entries.length;
-    return outputs.map((output) => `${shown(output, context.out.isTerminal)}\n`).join('');
+    return outputs.map((output) => `${shown(output, context.out.isTerminal, options.runnerReads)}\n`).join('');
   };
   return {
     rows: async (batch) => {
@@ -228,10 +234,14 @@ function queryRenderer<T>(
   };
 }
 
-/** Returns a string without quotes, as `jq -r` does, and anything else as JSON on one line. */
-function shown(json: string, isTerminal: boolean): string {
+/**
+ * Returns a string without quotes, as `jq -r` does, and anything else as JSON on one line. A string that GitHub's runner
+ * would take for a command stays JSON.
+ */
+function shown(json: string, isTerminal: boolean, runnerReads = false): string {
   if (!json.startsWith('"')) return safeJson(json);
   const text = JSON.parse(json) as string;
+  if (runnerReads && hasRunnerCommand(text)) return safeJson(json);
   return isTerminal ? cleanText(text, 'keep') : text;
 }
 

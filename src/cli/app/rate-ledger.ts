@@ -8,12 +8,12 @@ import { appendToOwnFileSync, readOwnFileSync } from '../../base/files/own-file.
 import { linkUnlessTaken } from '../../base/files/target.ts';
 import type { Clock } from '../../base/system.ts';
 import { type PacedRequest, RateLedger, type LedgerEntry, ENTRY_LIFE_MS } from '../../client/http/pacer.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 
 const SECRET_BYTES = 32;
 // Four times what a hundred busy processes add to a file.
 const LARGEST_BYTES = 4 * 1024 * 1024;
 const MOST_LINES = 25_000;
-const DAY_MS = 86_400_000;
 
 /**
  * A ledger in files that all processes of this user share, so that together they stay under the limits of a key.

@@ -1,10 +1,11 @@
 import { Argument, Command as Parser, CommanderError, Option } from 'commander';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { isShowable, nearest, typedWord } from '../../base/security/typed-word.ts';
+import { isShowable, nearest, questionOf, typedWord } from '../../base/security/typed-word.ts';
 import type { System } from '../../base/system.ts';
 import { writePlain } from '../output/output.ts';
-import { type Command, type Entry, type Group, isGroup, type Program } from './command.ts';
+import { type Command, type Entry, isGroup, type Program } from './command.ts';
 import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
+import type { About, HelpRequest, Invocation, RunRequest } from './invocation.ts';
 import { optionWords, type Parameter, type Parameters } from './parameter.ts';
 import { type TopicName, TOPICS } from './topics.ts';
 
@@ -18,30 +19,6 @@ export async function run(argv: readonly string[], system: System, program: Prog
   const { execute } = await import('./execute.ts');
   return execute(parsed, argv, system);
 }
-
-export type Invocation = HelpRequest | RunRequest;
-
-export interface RunRequest {
-  readonly kind: 'run';
-  readonly command: Command;
-  /** The words that name the command, such as `logs list`. */
-  readonly words: string;
-  readonly input: Readonly<Record<string, unknown>>;
-  readonly globals: Globals;
-}
-
-export interface HelpRequest {
-  readonly kind: 'help';
-  readonly about: About;
-  /** `-h` shows what fits a screen; `--help` and `svc help` show everything. */
-  readonly short: boolean;
-}
-
-export type About =
-  | { readonly kind: 'tool'; readonly tree: readonly Entry[] }
-  | { readonly kind: 'group'; readonly group: Group; readonly words: string }
-  | { readonly kind: 'command'; readonly command: Command; readonly words: string }
-  | { readonly kind: 'topic'; readonly topic: TopicName };
 
 interface Position {
   readonly root: Parser;
@@ -63,11 +40,11 @@ export async function parse(argv: readonly string[], program: Program): Promise<
     const firstOption = argv.findIndex((word) => word.startsWith('-'));
     const [topic = '', ...more] = argv.slice(1, firstOption === -1 ? undefined : firstOption);
     if (isTopic(topic) && more.length === 0) return helpOn({ kind: 'topic', topic }, argv);
-    await requireHelp([topic, ...more].filter(Boolean), tree);
+    await requireHelp([topic, ...more].filter(Boolean), program);
   }
   const root = createParser();
   const globals = declare(root, GLOBAL_PARAMETERS);
-  const about = { kind: 'tool', tree } as const;
+  const about = { kind: 'tool', program } as const;
   const position: Position = { root, globals, words: 'svc', parser: root, about, run: undefined };
   let helpWords: readonly string[] | undefined;
   const help = root.command('help', { hidden: true }).argument('[words...]');
@@ -83,9 +60,9 @@ export async function parse(argv: readonly string[], program: Program): Promise<
     if (isHelp(error, 'commander.help') && position.parser === root)
       return runOf(await program.welcome.load(), '', {}, globals);
     if (!isHelp(error, 'commander.help', 'commander.helpDisplayed')) {
-      const { explainMistake } = await import('./mistake.ts');
+      const [{ explainMistake }, habits] = await Promise.all([import('./mistake.ts'), program.habits()]);
       const parameters = position.about.kind === 'command' ? position.about.command.parameters : {};
-      throw await explainMistake(error, { ...position, tree, parameters, argv });
+      throw await explainMistake(error, { ...position, tree, parameters, argv, habits });
     }
     return helpOn(position.about, argv);
   }
@@ -212,20 +189,19 @@ function named(parameter: Parameter<unknown>, name: string): (text: string) => u
       if (!isSvcError(error, 'usage')) throw error;
       // A value that may be a secret is left out.
       const typed = /^must (?!not )/.test(error.message) && isShowable(text) ? `, not "${text}"` : '';
-      const { hint, next } = error;
-      throw new SvcError('usage', `${name} ${error.message}${typed}`, { hint, next });
+      throw error.with({ message: `${name} ${error.message}${typed}` });
     }
   };
 }
 
 /** Checks that each word after `svc help` is in the tree. @throws SvcError `usage` for the first that is not */
-async function requireHelp(typed: readonly string[], tree: readonly Entry[]): Promise<void> {
-  let entries = tree;
+async function requireHelp(typed: readonly string[], program: Program): Promise<void> {
+  let entries = program.tree;
   const topics = Object.keys(TOPICS);
   for (const [at, word] of typed.entries()) {
     const entry = entries.find(({ name }) => name === word);
     const names = [...entries.map(({ name }) => name), ...(at === 0 ? topics : [])];
-    if (entry === undefined) throw (await explanationOf(typed)) ?? noHelpOn(typed.slice(0, at), word, names);
+    if (entry === undefined) throw (await explanationOf(typed, program)) ?? noHelpOn(typed.slice(0, at), word, names);
     const node = await entry.load();
     if (!isGroup(node)) return;
     entries = node.commands;
@@ -233,13 +209,10 @@ async function requireHelp(typed: readonly string[], tree: readonly Entry[]): Pr
 }
 
 /** Returns the error that names `svc explain`, for a word that it explains. */
-async function explanationOf(typed: readonly string[]): Promise<SvcError | undefined> {
-  const [{ plainName }, { EVERY_MEANING }] = await Promise.all([
-    import('../glossary/glossary.ts'),
-    import('../glossary/every-meaning.ts'),
-  ]);
+async function explanationOf(typed: readonly string[], program: Program): Promise<SvcError | undefined> {
+  const [{ plainName }, meanings] = await Promise.all([import('../glossary/glossary.ts'), program.meanings()]);
   const plain = plainName(typed.join(' '));
-  const found = EVERY_MEANING.find(({ name }) => plainName(name) === plain);
+  const found = meanings.find(({ name }) => plainName(name) === plain);
   if (found === undefined) return undefined;
   return new SvcError('usage', 'no command has this name', {
     hint: `It is a word of the service or of svc (${found.kind}):`,
@@ -250,7 +223,7 @@ async function explanationOf(typed: readonly string[]): Promise<SvcError | undef
 function noHelpOn(before: readonly string[], typed: string, names: readonly string[]): SvcError {
   const meant = nearest(typed, names);
   return new SvcError('usage', `no help topic ${typedWord(typed, names)}`, {
-    hint: meant === undefined ? undefined : `Did you mean '${meant}'?`,
+    hint: meant === undefined ? undefined : questionOf(meant),
     next: ['help', ...before, ...(meant === undefined ? [] : [meant])],
   });
 }

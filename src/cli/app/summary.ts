@@ -3,11 +3,11 @@ import { isSvcError, type SvcError, writeFailure } from '../../base/errors.ts';
 import { cleanText } from '../output/text.ts';
 import type { Context } from './command.ts';
 import { nextCommand, warnOf, withHint } from './hint.ts';
-import { value } from './parameter.ts';
-import { requireFile, resolvePath } from './typed-path.ts';
+import { value, writing } from './parameter.ts';
+import { requireFile, resolvePath } from './files/typed-path.ts';
 import { text } from './value-parsers.ts';
 
-export const summaryParameter = value('--summary <file>', 'append a Markdown summary to this file', text);
+export const summaryParameter = writing(value('--summary <file>', 'append a Markdown summary to this file', text));
 
 /**
  * Runs the work and appends its outcome to the summary. After an error, adds the reason and the commands to run next.

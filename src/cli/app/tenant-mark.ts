@@ -1,4 +1,4 @@
-import type { TenantFacts } from '../../schema/tenant.ts';
+import type { Tenant, TenantFacts } from '../../schema/tenant.ts';
 import { knownTenant } from '../config/cache.ts';
 import { hasSandboxKeys, KEY_TYPES, keyOrigin, type KeySettings } from '../config/keys.ts';
 import type { PathsHost } from '../config/paths.ts';
@@ -13,6 +13,11 @@ import type { Context } from './command.ts';
 /** Returns the color that accompanies a tenant's type. Only a test tenant is marked as harmless. */
 export function tenantTone(type: unknown): Tone {
   return type === 'test' ? 'good' : 'alarm';
+}
+
+/** Returns what messages say of a tenant, also where the service sends no readable name or type. */
+export function factsOf({ id, name, type }: Pick<Tenant, 'id' | 'name' | 'type'>): TenantFacts {
+  return { id, name: name ?? '(no readable name)', type: type ?? 'unknown' };
 }
 
 /** Returns the mark of the tenant's type, such as TEST or PRODUCTION, safe for a terminal. */

@@ -42,6 +42,7 @@ export function traceTo(notices: Messages, clock: Pick<Clock, 'now'>): Trace {
 }
 
 function describeEvent(event: Exclude<TraceEvent, { kind: 'wait' }>): string {
+  if (event.kind === 'done without') return `not needed, and left out: ${event.reason}`;
   const target = `${event.method} ${event.url.href}`;
   switch (event.kind) {
     case 'request':

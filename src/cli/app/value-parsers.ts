@@ -1,15 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
-import { nearest } from '../../base/security/typed-word.ts';
 import { parseDuration } from '../config/values.ts';
 
 /** Parses the text of an option or argument. Throws a usage error that never repeats the text (R05). */
 export type ValueParser<T> = (text: string) => T;
-
-/** Returns a hint with the known word that a typed one is like, if there is one. */
-export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
-  const meant = nearest(typed, known);
-  return meant === undefined ? undefined : `Did you mean '${meant}'?`;
-}
 
 export const text: ValueParser<string> = (value) => {
   if (value === '') throw new SvcError('usage', 'must not be empty');
@@ -67,48 +60,6 @@ export function positiveDuration(text: string): number {
   const ms = duration(text);
   if (ms === 0) throw new SvcError('usage', 'must be greater than zero');
   return ms;
-}
-
-/** A typed point in time, as a function of the current time. Both are in milliseconds since the epoch. */
-export type Moment = (now: number) => number;
-
-const DAY_MS = 86_400_000;
-const TIME_WORDS = ['now', 'today', 'yesterday'];
-const TIME = /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}:\d{2})(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
-// Times without an offset are ambiguous, because their time zone is unknown.
-const WITHOUT_OFFSET = /^(?:\d{4}-\d{2}-\d{2}[Tt ])?\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/;
-
-/**
- * Parses a time: RFC 3339 with an offset, a date (its start in UTC), a duration ago (`2h`), `now`, or the start of
- * `today` or `yesterday` in UTC, or seconds since 1970 (`@1764000000`).
- */
-export function moment(text: string): Moment {
-  if (text === 'now') return (now) => now;
-  // As `date -d` and `journalctl --since` take seconds since 1970.
-  const seconds = /^@(\d{1,11})$/.exec(text)?.[1];
-  if (seconds !== undefined) return () => Number(seconds) * 1000;
-  const daysAgo = ['today', 'yesterday'].indexOf(text);
-  if (daysAgo !== -1) return (now) => (Math.floor(now / DAY_MS) - daysAgo) * DAY_MS;
-  const ago = parseDuration(text);
-  if (ago !== undefined) return (now) => now - ago;
-  if (WITHOUT_OFFSET.test(text)) {
-    const forms = '2026-01-31T10:00:00Z (UTC) or 2026-01-31T10:00:00+02:00';
-    throw new SvcError('usage', `must be a time with its date and offset: ${forms}`);
-  }
-  if (!isRealTime(text)) {
-    const forms = '2026-01-31T09:00:00Z, 2026-01-31 (UTC), 2h (ago), now, today or yesterday';
-    const hint = /^\d{9,13}$/.test(text) ? 'Write @ before seconds since 1970.' : didYouMean(text, TIME_WORDS);
-    throw new SvcError('usage', `must be a time: ${forms}`, { hint });
-  }
-  const at = Date.parse(text.replace(' ', 'T'));
-  return () => at;
-}
-
-// Date.parse accepts 30 February and returns 2 March.
-function isRealTime(text: string): boolean {
-  const [, date = '', time = '00:00:00'] = TIME.exec(text) ?? [];
-  const at = Date.parse(`${date}T${time}Z`);
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(`${date}T${time}`);
 }
 
 /** Parses a percentage and returns its number: 80 for `80%` or `80`. Values above 100 are allowed. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { writeFileAtomicSync } from '../../base/files/draft.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import { isObject, objectOrUndefined } from '../../schema/json-value.ts';
 import type { TenantFacts } from '../../schema/tenant.ts';
 import { directoryOf, type PathsHost } from './paths.ts';
@@ -83,7 +84,6 @@ interface Owner {
 }
 
 const APPLICATIONS = 'applications.json';
-const DAY_MS = 86_400_000;
 const MAX_SEEN = 100;
 const MAX_TENANTS = 50;
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import Conf from 'conf';
 import { ensurePrivateDirectory } from '../../base/files/directory.ts';
 import { writeFileAtomicSync } from '../../base/files/draft.ts';
-import { type Config, configText, parseConfig } from './config-file.ts';
+import { type Config, configText, parseConfig } from './config-format.ts';
 
 /**
  * The config file as a conf store, loaded only for writing, since conf costs more start-up time than a whole command.
@@ -17,7 +17,6 @@ export class ConfStore extends Conf<Config> {
       cwd: path.dirname(file),
       configName: path.basename(file, '.json'),
       projectSuffix: '',
-      configFileMode: 0o600,
       clearInvalidConfig: false,
       accessPropertiesByDotNotation: false,
       serialize: configText,

@@ -1,5 +1,7 @@
 import { createScanner, type Node, type ParseError, parseTree } from 'jsonc-parser';
 
+// This reader knows lines and columns, which JSON.parse does not, and quotes nothing: the config file contains keys.
+
 /** A JSON value with its position in the text, so that a fault can be reported by line and column. */
 export type JsonNode =
   | { readonly kind: 'object'; readonly at: number; readonly members: ReadonlyMap<string, JsonMember> }

@@ -1,13 +1,26 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { SvcError } from '../../base/errors.ts';
 import { type ChildEnd, childEnd, forEachLine, startCommand } from '../../base/security/child-environment.ts';
 import type { Environment } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';
-import { commandName, type KeyCommandHost, UNNAMED } from './keys.ts';
+import { commandName, UNNAMED } from './command-name.ts';
 
 const LIMIT_MS = 60_000;
 const HOLD_MS = 700;
 // Far longer than any key, so that the output of a wrong command is not read to its end.
 const LONGEST_OUTPUT = 65_536;
+
+/** The environment for running a key command, provided by the command that needs the key. */
+export interface KeyCommandHost {
+  /** Ends the command when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+  /** Gets each line that the command writes on stderr, within a second. */
+  readonly onLine?: ((line: string) => void) | undefined;
+  /** Receives a possible key as soon as it is printed, so that later lines can be redacted. */
+  readonly onSecret?: ((text: string) => void) | undefined;
+  /** Time limit in milliseconds; a minute by default, since a person may have to unlock something. */
+  readonly limitMs?: number | undefined;
+}
 
 /**
  * Runs a shell command of the operator and returns the first line of its output. The command gets no other key in its
@@ -32,6 +45,7 @@ export async function keyFromCommand(
     host.onSecret?.(firstLine(printed));
   };
   child.stdout.setEncoding('utf8').on('data', onText);
+  closeOnceSufficient(child, () => printed);
   const late = held(host.onLine ?? (() => undefined));
   forEachLine(child.stderr, late.onLine);
   const problem = problemOf(await childEnd(child, { limitMs: host.limitMs ?? LIMIT_MS, signal }));
@@ -41,6 +55,26 @@ export async function keyFromCommand(
   if (firstLine(printed) === '')
     throw failed('printed nothing', 'It should print the key as the first line of its output.');
   return firstLine(printed);
+}
+
+/**
+ * Closes the output of a command that has ended, once its line came or the command failed. What the command started may
+ * keep the output open, as the agent of a password store does.
+ */
+function closeOnceSufficient(child: ChildProcessWithoutNullStreams, printed: () => string): void {
+  const close = (): void => {
+    child.stdout.destroy();
+    child.stderr.destroy();
+  };
+  child.once('exit', (code) => {
+    if (code !== 0) return close();
+    const closeAfterLine = (): void => void (printed().includes('\n') && close());
+    closeAfterLine();
+    child.stdout.on('data', closeAfterLine);
+    // A line may lack its end.
+    const timer = setTimeout(() => printed() !== '' && close(), HOLD_MS);
+    child.once('close', () => clearTimeout(timer));
+  });
 }
 
 // A script with tracing writes the key to stderr before stdout, so its lines wait until the key is known and hidden.

@@ -1,10 +1,11 @@
 import path from 'node:path';
 import { readProblem, SvcError } from '../../base/errors.ts';
 import { readFileOrPipe, type Waiting } from '../../base/files/read.ts';
-import { isShowable } from '../../base/security/typed-word.ts';
 import type { System } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';
-import type { Profile, StoredKey } from './config-file.ts';
+import { commandName } from './command-name.ts';
+import type { Profile, StoredKey } from './config-format.ts';
+import type { KeyCommandHost } from './key-command.ts';
 import type { Settings } from './settings.ts';
 import { baseUrlText, DEFAULT_ORIGIN, fromProfile, type Origin, parseBaseUrl, type Setting } from './values.ts';
 
@@ -21,18 +22,6 @@ export const KEY_VARIABLES: Readonly<Record<KeyType, readonly string[]>> = {
   management: ['SVC_MANAGEMENT_API_KEY', 'SVC_API_KEY'],
   private: ['SVC_PRIVATE_API_KEY', 'SVC_API_KEY'],
 };
-
-/** The environment for running a key command, provided by the command that needs the key. */
-export interface KeyCommandHost {
-  /** Ends the command when it aborts. */
-  readonly signal?: AbortSignal | undefined;
-  /** Gets each line that the command writes on stderr, within a second. */
-  readonly onLine?: ((line: string) => void) | undefined;
-  /** Receives a possible key as soon as it is printed, so that later lines can be redacted. */
-  readonly onSecret?: ((text: string) => void) | undefined;
-  /** Time limit in milliseconds; a minute by default, since a person may have to unlock something. */
-  readonly limitMs?: number | undefined;
-}
 
 type KeyHost = Pick<System, 'env' | 'cwd' | 'clock'>;
 
@@ -221,15 +210,4 @@ function problemOf(key: string): string | undefined {
   if (key.length > LONGEST) return `is longer than ${LONGEST} characters`;
   if (/\s/.test(key)) return 'contains a space or line break';
   return /^[!-~]+$/.test(key) ? undefined : 'contains a character that no key contains';
-}
-
-/** The name shown for a key command that may be a key pasted by mistake. */
-export const UNNAMED = 'a command';
-
-/** Returns the name shown for a key command, such as `command pass`. Its other words may contain secrets. */
-export function commandName(command: string): string {
-  const [word = ''] = command.trim().split(/\s+/);
-  const isPath = /^[\w./\\:~-]{1,80}$/.test(word);
-  const names = word.split(/[/\\:~]+/).filter((name) => name !== '');
-  return isPath && names.every((name) => isShowable(name)) ? `command ${word}` : UNNAMED;
 }

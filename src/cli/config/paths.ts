@@ -1,5 +1,6 @@
 import nodePath from 'node:path';
 import { SvcError } from '../../base/errors.ts';
+import { isShowable } from '../../base/security/typed-word.ts';
 import type { System } from '../../base/system.ts';
 
 export const CONFIG_FILE_NAME = 'config.json';
@@ -13,13 +14,14 @@ export type DirectoryKind = 'config' | 'state' | 'cache';
 /** The names that svc uses in each directory. Others belong to the operator, who may have chosen a shared directory. */
 export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
   config: /^\.?config\.json(?:\..*)?$/,
-  state: /^(?:archives|pacing|runs|sandbox|spool|tails)$/,
+  state: /^(?:archives|ledger|pacing|runs|sandbox|spool|tails)$/,
   cache: /^\.?(?:applications|entity-types|permissions|tenants)\.json(?:\..*)?$/,
 };
 
 /** The names that svc uses in each directory below the state directory; others belong to the operator. */
 export const KEPT_BELOW: Readonly<Record<string, RegExp>> = {
   archives: /^[0-9a-f]{16}(?:\..*)?$/,
+  ledger: /^(?:[\w-]{1,80}|\.lock.*)$/,
   pacing: /^(?:secret|[^.].*\.(?:json|log))(?:\..*)?$/,
   runs: /^(?:run-.*|elsewhere|damaged|begin\.lock.*)$/,
   sandbox: /^(?:journal\.jsonl|ledger\.jsonl|files|objects)/,
@@ -51,10 +53,14 @@ const WINDOWS = {
   cache: ['LOCALAPPDATA', 'AppData/Local', 'svc/Cache'],
 } as const;
 
-/** Returns the directory of this kind: from its variable, or by the system's convention. Undefined without a home. */
+/**
+ * Returns the directory of this kind: from its variable, or by the system's convention. Undefined without a home.
+ * @throws SvcError `config` for a relative SVC_STATE_DIR
+ */
 export function directoryOf({ platform, env, home, cwd }: PathsHost, kind: DirectoryKind): string | undefined {
   const path = platform === 'win32' ? nodePath.win32 : nodePath.posix;
   const chosen = env[VARIABLES[kind]];
+  if (chosen && kind === 'state' && !path.isAbsolute(chosen)) throw relativeStateError(chosen);
   if (chosen) return path.resolve(cwd, chosen);
   const below = (part: string): string | undefined => (home ? path.join(home, part) : undefined);
   if (platform === 'win32') {
@@ -69,4 +75,12 @@ export function directoryOf({ platform, env, home, cwd }: PathsHost, kind: Direc
   const isXdg = platform !== 'darwin' && xdg !== undefined && path.isAbsolute(xdg);
   const base = isXdg ? xdg : below(platform === 'darwin' ? MAC[kind] : folder);
   return base === undefined ? undefined : path.join(base, 'svc');
+}
+
+/** The runs below a relative path would be unknown after a change of directory, and their rows paid for twice. */
+function relativeStateError(chosen: string): SvcError {
+  const example = isShowable(chosen) ? chosen : '.svc';
+  return new SvcError('config', 'SVC_STATE_DIR is a relative path, which is another directory after each cd', {
+    hint: `Runs recorded there would be unknown elsewhere, and paid for again. Set an absolute path, such as SVC_STATE_DIR="$PWD/${example}".`,
+  });
 }

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { DAY_MS } from '../../schema/durations.ts';
 import { isObject, objectOrUndefined } from '../../schema/json-value.ts';
 import { readCache, writeCache } from './cache.ts';
 import type { PathsHost } from './paths.ts';
@@ -17,7 +18,6 @@ export interface KeyAtService {
 
 const FILE = 'permissions.json';
 const MOST_KEYS = 50;
-const DAY_MS = 86_400_000;
 
 /** Returns what responses to earlier commands have shown of the permissions of a key, by permission. */
 export function seenPermissions(system: PathsHost, owner: KeyAtService): Record<string, SeenPermission> {

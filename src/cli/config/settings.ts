@@ -2,7 +2,8 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { typedWord } from '../../base/security/typed-word.ts';
 import { DEFAULT_MAX_WAIT_MS } from '../../base/system.ts';
 import { isLoopback } from '../../schema/address.ts';
-import { type Config, type Profile, readConfig, storedProfile } from './config-file.ts';
+import { readConfig } from './config-file.ts';
+import { type Config, type Profile, storedProfile } from './config-format.ts';
 import type { PathsHost } from './paths.ts';
 import {
   type Certificates,
@@ -10,6 +11,7 @@ import {
   checkProfileName,
   DEFAULT_ORIGIN,
   DEFAULT_PROFILE,
+  ledgerLocation,
   type Origin,
   OUTPUT_FORMATS,
   type OutputFormat,
@@ -52,6 +54,8 @@ export interface Settings {
   readonly time: Setting<TimeStyle | undefined>;
   /** The certificate authorities that count; an undefined value means Node's own. */
   readonly certificates: Setting<Certificates | undefined>;
+  /** The location of the ledger that machines share; an undefined value means that each state directory is alone. */
+  readonly ledger: Setting<string | undefined>;
   /** Time limit of the command in milliseconds; an undefined value means none. */
   readonly timeoutMs: Setting<number | undefined>;
   /** Longest single pause that a rate limit may ask for, in milliseconds. */
@@ -88,6 +92,7 @@ export async function resolveSettings(system: PathsHost, flags: SettingFlags, ne
     output: read(output, choice(OUTPUT_FORMATS)) ?? NONE,
     time: read(time, choice(TIME_STYLES)) ?? NONE,
     certificates: read({ variable: 'SVC_CERTIFICATES', stored: stored?.certificates }, choice(CERTIFICATES)) ?? NONE,
+    ledger: read({ variable: 'SVC_LEDGER', stored: stored?.ledger }, ledgerLocation) ?? NONE,
     timeoutMs: typed('--timeout', flags.timeout) ?? read({ variable: 'SVC_TIMEOUT' }, duration) ?? NONE,
     maxWaitMs: typed('--max-wait', flags.maxWait) ?? DEFAULT_MAX_WAIT,
     configFile,

@@ -1,6 +1,8 @@
+import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
 import { displayHost, isSafeAddress, readAddress } from '../../schema/address.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../schema/durations.ts';
 
 /** Output formats, the one for people first. */
 export const OUTPUT_FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;
@@ -27,9 +29,9 @@ export type ChosenStep = readonly [code: string, step: ResultStep];
 
 /** Describes what is wrong with the name of a result code; undefined if nothing is. Unknown codes are accepted. */
 export function resultCodeProblem(code: string): string | undefined {
-  return /^[A-Za-z0-9_]{1,64}$/.test(code)
+  return /^[A-Za-z0-9][A-Za-z0-9_]{0,63}$/.test(code)
     ? undefined
-    : 'is no result code: letters, digits and underscores, 64 at most';
+    : 'is no result code: letters, digits and underscores, 64 at most, beginning with a letter or digit';
 }
 
 /** Reads `<code>=<step>`; undefined for anything else. */
@@ -42,9 +44,9 @@ export function parseChosenStep(text: string): ChosenStep | undefined {
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
-  d: 86_400_000,
-  h: 3_600_000,
-  m: 60_000,
+  d: DAY_MS,
+  h: HOUR_MS,
+  m: MINUTE_MS,
   s: 1000,
   ms: 1,
 };
@@ -56,6 +58,21 @@ export function parseDuration(text: string): number | undefined {
   const sizes = Object.values(UNITS_MS);
   const ms = parts.slice(1).reduce((sum, part, at) => sum + Number(part ?? 0) * (sizes[at] ?? 0), 0);
   return Number.isSafeInteger(ms) ? ms : undefined;
+}
+
+/**
+ * Reads the location of a ledger: an absolute directory, or `s3://bucket/prefix`. A relative directory would be another one
+ * after each change of directory.
+ * @throws SvcError `usage` for a flag, else `config`
+ */
+export function ledgerLocation(text: string, { kind, name }: Origin): string {
+  const location = text.trim();
+  if (/^s3:\/\/[^/]/i.test(location) || path.isAbsolute(location)) return location;
+  throw new SvcError(
+    kind === 'flag' ? 'usage' : 'config',
+    `the ledger from ${name} is neither a bucket nor an absolute path`,
+    { hint: 'Name s3://bucket/prefix, or a directory that all machines see, by its absolute path.' },
+  );
 }
 
 /** The profile that always exists: the embedded sandbox. It is built in and never stored. */

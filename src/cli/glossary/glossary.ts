@@ -15,7 +15,7 @@ export interface Meaning {
   readonly sandbox?: string | undefined;
 }
 
-/** Meanings as a file of this folder contains them: by kind, then by name. */
+/** Meanings as the glossary of a feature contains them: by kind, then by name. */
 export type MeaningTable = Readonly<Record<string, Readonly<Record<string, Omit<Meaning, 'kind' | 'name'>>>>>;
 
 /** Returns the meanings of a file, in its order. */
@@ -23,6 +23,11 @@ export function meaningsIn(table: MeaningTable): Meaning[] {
   return Object.entries(table).flatMap(([kind, values]) =>
     Object.entries(values).map(([name, value]) => Object.assign({ kind, name }, value)),
   );
+}
+
+/** Returns the words of a kind in a table, each with its meaning as a clause. */
+export function wordsIn(table: MeaningTable, kind: string): [name: string, meaning: string][] {
+  return Object.entries(table[kind] ?? {}).map(([name, { means }]) => [name, asClause(means)]);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { SvcError } from '../../base/errors.ts';
 import { jsonLine } from './formats.ts';
-import { cleanText } from './text.ts';
+import { cleanText, hasRunnerCommand } from './text.ts';
 import { chooseFields, leafPaths, projection, type Renderer, type RenderOptions, valueAt } from './view.ts';
 
 /**
@@ -11,11 +11,14 @@ import { chooseFields, leafPaths, projection, type Renderer, type RenderOptions,
  * but a spreadsheet.
  */
 export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
-  const { view, width, excelSafe = false } = options;
+  const { view, width, excelSafe = false, runnerReads = false } = options;
   const paths = chooseFields(view, options.fields) ?? view.fields.filter((field) => !/(?:^|\.)\*$/.test(field));
   const project = projection(view, undefined, options.showUrls ?? false);
   // Only a terminal has a width. There a cell is made safe; elsewhere its bytes stay as the service sent them.
-  const cell = (text: string): string => (width === undefined ? text : cleanText(text, 'keep'));
+  const cell = (text: string): string => {
+    if (runnerReads && hasRunnerCommand(text)) return cleanText(text);
+    return width === undefined ? text : cleanText(text, 'keep');
+  };
   const header = (columns: readonly string[]): string => csvRow(columns.map(cell));
   const cells = (value: T, columns: readonly string[]): (string | number)[] => {
     const shown = project(value);
@@ -123,7 +126,8 @@ const SAFE_START = /^(?:\w|$)/;
 function stringified(rows: readonly (readonly Cell[])[], escapeFormulas: boolean): string {
   return stringify([...rows], {
     record_delimiter: '\n',
-    quoted_match: /^\s|\s$|\r/,
+    // A quote in front keeps GitHub's runner from taking a line for a command.
+    quoted_match: /^\s|\s$|\r|^::|^##\[/,
     quoted_empty: rows[0]?.length === 1,
     escape_formulas: escapeFormulas,
   });

@@ -1,4 +1,4 @@
-/** jq as two texts, made by embed-jq.config.ts. */
+/** jq as two texts, made by build/embed-jq.ts. */
 declare module '#jq' {
   /** The text of a worker thread that replies with jq's output. */
   export const program: string;
@@ -6,7 +6,7 @@ declare module '#jq' {
   export const wasm: string;
 }
 
-/** Data beside the code, embedded as text by embed-text.config.ts. */
+/** Data beside the code, embedded as text by build/embed-text.ts. */
 declare module '*.csv' {
   export const text: string;
 }

@@ -106,15 +106,13 @@ function exhaustedCodeOf(error: unknown): string | undefined {
 
 /** Returns the error for a lack of file descriptors; the hint of the original error would mislead. */
 function tooManyFilesError(error: unknown, code: string): SvcError {
-  const failed = error instanceof SvcError ? error : undefined;
-  const subject = failed === undefined ? 'a file or connection could not be opened' : failed.message;
-  const reason = `too many files are open (${code})`;
-  return new SvcError(failed?.code ?? 'local', subject.includes(code) ? subject : `${subject}: ${reason}`, {
+  const failed = error instanceof SvcError ? error : new SvcError('local', 'a file or connection could not be opened');
+  const { message } = failed;
+  return failed.with({
+    message: message.includes(code) ? message : `${message}: too many files are open (${code})`,
     hint: 'Raise the limit of open files, such as with "ulimit -n 1024", and run the command again.',
-    status: failed?.status,
-    requestId: failed?.requestId,
-    retryable: failed?.retryable,
-    facts: failed?.facts,
+    next: undefined,
+    alternatives: [],
   });
 }
 

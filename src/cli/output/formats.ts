@@ -17,8 +17,7 @@ export function rowText<T>({ view, fields, showUrls = false }: RenderOptions<T>)
   return (row) => {
     const source = sourceOf(row);
     if (row instanceof JsonToken) return row.text;
-    if (source === undefined) return JSON.stringify(project(row)) ?? 'null';
-    return isWhole ? source.text : exactText(project(row));
+    return isWhole && source !== undefined ? source.text : exactText(project(row));
   };
 }
 

@@ -162,8 +162,8 @@ function cellText(value: unknown, kind: ColumnType, time: TimeStyle, now: number
 function formatted(value: unknown, kind: ColumnType, time: TimeStyle, now: number): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return kind === 'time' ? formatTime(value, time, now) : value;
+  if ((typeof value === 'number' || value instanceof JsonToken) && kind === 'number') return formatNumber(value);
   if (value instanceof JsonToken) return value.text;
-  if (typeof value === 'number' && kind === 'number') return formatNumber(value);
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ');
   return isObject(value) && Object.keys(value).length === 0 ? '' : jsonLine(value);
 }

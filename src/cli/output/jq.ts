@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { brotliDecompressSync } from 'node:zlib';
 import { SvcError } from '../../base/errors.ts';
-import { nearest } from '../../base/security/typed-word.ts';
+import { nearest, questionOf } from '../../base/security/typed-word.ts';
+import { ownMember } from '../../schema/own-member.ts';
 
 /** The outcome of an expression for some entries. */
 export interface Outcome {
@@ -174,7 +175,7 @@ function explained(line: string, builtins: readonly string[]): { problem: string
   if (/^\$[\w:*-]+ is not defined/.test(line)) return { problem: 'it uses a variable that it does not define' };
   const [, unexpected] = /^syntax error, unexpected ('.'|end of file|\w+)/.exec(line) ?? [];
   if (unexpected === undefined) return { problem: 'jq cannot make sense of it' };
-  return { problem: `syntax error at ${WORDS[unexpected] ?? unexpected}` };
+  return { problem: `syntax error at ${ownMember(WORDS, unexpected) ?? unexpected}` };
 }
 
 function unknownFunction(name: string, arity: number, builtins: readonly string[]): { problem: string; hint?: string } {
@@ -188,7 +189,7 @@ function unknownFunction(name: string, arity: number, builtins: readonly string[
   const problem = 'it calls a function that jq does not have';
   return meant === undefined
     ? { problem, hint: `A field begins with a dot: '.id'. A text is in double quotes.` }
-    : { problem, hint: `Did you mean '${meant}'?` };
+    : { problem, hint: questionOf(meant) };
 }
 
 // Tokens of jq's grammar, which are safe to repeat.

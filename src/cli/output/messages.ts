@@ -1,9 +1,13 @@
+import { jsonLine } from './formats.ts';
 import type { Output } from './output.ts';
 import { cleanText, wrapWords } from './text.ts';
 import { MARKS, paint, type Palette, plainPalette, type Tone } from './view.ts';
 
 /** The verbosity of stderr. */
 export type NoticeLevel = 'quiet' | 'normal' | 'debug';
+
+/** The form of stderr: lines for people, or JSON objects for a collector of logs, each with the time of `clock`. */
+export type NoticeForm = 'text' | { readonly clock: { now(): number } };
 
 const RANK = { quiet: 0, normal: 1, debug: 2 } as const;
 
@@ -16,12 +20,20 @@ export class Messages {
   readonly #unicode: boolean;
   #last: Promise<void> = Promise.resolve();
   readonly #subject: string;
+  readonly #form: NoticeForm;
   #isApart = true;
 
   /** `unicode`: whether a terminal can show ✓ and ✗. */
-  constructor(out: Output, level: NoticeLevel, palette: Palette = plainPalette, unicode = false, subject = '') {
+  constructor(
+    out: Output,
+    level: NoticeLevel,
+    palette: Palette = plainPalette,
+    unicode = false,
+    { subject = '', form = 'text' }: { readonly subject?: string; readonly form?: NoticeForm } = {},
+  ) {
     this.#out = out;
     this.#subject = subject;
+    this.#form = form;
     this.#unicode = unicode;
     this.level = level;
     this.#palette = palette;
@@ -30,7 +42,10 @@ export class Messages {
 
   /** Returns messages whose texts begin with this subject. */
   of(subject: string): Messages {
-    return new Messages(this.#out, this.level, this.#palette, this.#unicode, `${subject}: `);
+    return new Messages(this.#out, this.level, this.#palette, this.#unicode, {
+      subject: `${subject}: `,
+      form: this.#form,
+    });
   }
 
   /** Separates the next notice from data on a terminal by an empty line. */
@@ -40,7 +55,7 @@ export class Messages {
 
   /** Reports what happened or happens next. Silent with `--quiet`. */
   note(text: string): void {
-    if (this.shows('normal')) this.#print(text, { tone: 'quiet' });
+    if (this.shows('normal')) this.#print(text, { level: 'info', tone: 'quiet' });
   }
 
   /** Reports a success, on a terminal with ✓. Silent with `--quiet`. */
@@ -55,17 +70,24 @@ export class Messages {
 
   /** Writes a command to copy on a separate line, which is never wrapped. */
   command(text: string, level: NoticeLevel = 'normal'): void {
-    if (this.shows(level)) this.#send(`  ${cleanText(text)}\n`);
+    if (!this.shows(level)) return;
+    if (this.#form === 'text') this.#send(`  ${cleanText(text)}\n`);
+    else this.#record(this.#form, { level: 'info', command: text });
   }
 
   /** Warns of something to check. Shown with `--quiet` too. */
   warn(text: string): void {
-    this.#print(text, { mark: 'warning: ', markTone: 'warn' });
+    this.#print(text, { level: 'warning', mark: 'warning: ', markTone: 'warn' });
   }
 
   /** Writes details for debugging, with `--debug`. */
   debug(text: string): void {
-    if (this.shows('debug')) this.#print(text, { tone: 'quiet' });
+    if (this.shows('debug')) this.#print(text, { level: 'debug', tone: 'quiet' });
+  }
+
+  /** Writes an object as a line of JSON, for a collector of logs. */
+  log(entry: Readonly<Record<string, unknown>>): void {
+    this.#send(`${jsonLine(entry)}\n`);
   }
 
   /** Writes a finished error report, already safe and with its newline, at every level. */
@@ -84,15 +106,24 @@ export class Messages {
   }
 
   #result(text: string, tone: 'good' | 'bad'): void {
-    if (this.shows('normal')) this.#print(text, this.#marks ? { mark: MARKS[tone], markTone: tone } : {});
+    const level = tone === 'good' ? 'info' : 'error';
+    if (this.shows('normal')) this.#print(text, this.#marks ? { level, mark: MARKS[tone], markTone: tone } : { level });
   }
 
   // A notice is one line, so that foreign text, such as an event's id, cannot imitate another notice.
-  #print(text: string, { mark = '', markTone, tone }: { mark?: string; markTone?: Tone; tone?: Tone }): void {
+  #print(
+    text: string,
+    { level, mark = '', markTone, tone }: { level: string; mark?: string; markTone?: Tone; tone?: Tone },
+  ): void {
+    if (this.#form !== 'text') return this.#record(this.#form, { level, message: this.#subject + text });
     const clean = this.#fitted(cleanText(this.#subject + text), mark.length);
     const gap = this.#isApart || !this.#out.isTerminal ? '' : '\n';
     this.#isApart = true;
     this.#send(`${gap}${paint(mark, markTone, this.#palette)}${paint(clean, tone, this.#palette)}\n`);
+  }
+
+  #record({ clock }: Exclude<NoticeForm, 'text'>, members: Readonly<Record<string, unknown>>): void {
+    this.log({ time: new Date(clock.now()).toISOString(), ...members });
   }
 
   // A terminal would break a line within a word, so svc wraps it; a pipe gets one line.

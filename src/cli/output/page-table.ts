@@ -6,10 +6,37 @@ export interface PageColumn {
   readonly isNumber?: boolean;
 }
 
-// The ARIA roles repeat the tags, because some browsers lose the table's semantics when narrow screens lay out rows as blocks.
-/** Returns a table for a page, which narrow screens show as blocks. Cells are text, and the first one names its row. */
+/** Returns a section with a table that its heading names, and what follows the table. */
+export function tableSection(
+  heading: string,
+  columns: readonly PageColumn[],
+  rows: readonly (readonly string[])[],
+  { before = '', after = '' }: { readonly before?: string; readonly after?: string } = {},
+): string {
+  const id = heading.toLowerCase().replaceAll(/[^a-z]+/g, '-');
+  return `<section class="long"><h2 id="${id}">${escapeHtml(heading)}</h2>
+${before}${tableOf({ id }, columns, rows)}${after}</section>
+`;
+}
+
+/** Returns a table for a page with a caption of its own. */
 export function pageTable(
   caption: string,
+  columns: readonly PageColumn[],
+  rows: readonly (readonly string[])[],
+): string {
+  return tableOf({ caption }, columns, rows);
+}
+
+/** Returns a time, RFC 3339 and UTC, for a column whose title names the zone. */
+export function timeCell(iso: string): string {
+  return iso.slice(0, 19).replace('T', ' ');
+}
+
+// The ARIA roles repeat the tags, because some browsers lose the table's semantics when narrow screens lay out rows as blocks.
+/** Returns a table, which narrow screens show as blocks. Cells are text, and the first one names its row. */
+function tableOf(
+  name: { readonly caption: string } | { readonly id: string },
   columns: readonly PageColumn[],
   rows: readonly (readonly string[])[],
 ): string {
@@ -25,7 +52,9 @@ export function pageTable(
     );
     return `<tr role="row">${tags.join('')}</tr>`;
   });
-  return `<table class="stack" role="table"><caption>${escapeHtml(caption)}</caption>
+  const [label, caption] =
+    'id' in name ? [` aria-labelledby="${name.id}"`, ''] : ['', `<caption>${escapeHtml(name.caption)}</caption>`];
+  return `<table class="stack" role="table"${label}>${caption}
 <thead role="rowgroup"><tr role="row">${heads.join('')}</tr></thead>
 <tbody role="rowgroup">${lines.join('\n')}</tbody></table>
 `;

@@ -1,3 +1,4 @@
+import { ownMember } from '../../schema/own-member.ts';
 import { cleanText } from './text.ts';
 import { text as STYLE } from './page.css';
 
@@ -22,6 +23,11 @@ ${body}</main>
 `;
 }
 
+/** A section of a page under its heading. */
+export function pageSection(heading: string, content: string): string {
+  return `<section class="long"><h2>${escapeHtml(heading)}</h2>\n${content}</section>\n`;
+}
+
 /** A time in epoch milliseconds as `2026-01-31 09:00 UTC`. */
 export function timeTag(at: number): string {
   const iso = new Date(at).toISOString();
@@ -38,5 +44,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Text for any place in a page, attributes in quotes too; characters that hide or turn text are made visible. */
 export function escapeHtml(text: string): string {
-  return cleanText(text).replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
+  return cleanText(text).replaceAll(/[&<>"']/g, (sign) => ownMember(ENTITIES, sign) ?? '');
 }

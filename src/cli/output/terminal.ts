@@ -11,6 +11,8 @@ import { type Palette, plainPalette } from './view.ts';
 /** The global options that matter here. */
 export interface TerminalSettings {
   readonly level: NoticeLevel;
+  /** Whether stderr gets JSON objects for a collector of logs (`SVC_DEBUG=json`). */
+  readonly jsonLog?: boolean;
   readonly color: ColorMode;
   readonly noInput: boolean;
   readonly yes: boolean;
@@ -55,7 +57,8 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   const after = (): Promise<void> | undefined => pager?.showing;
   const bare = new Output(stderr, { name: 'standard error', redact, after });
   const unicode = !plain && showsUnicode(env, platform);
-  const live = isTerminalStream(stderr) && !plain ? new LiveLine(stderr, redact, unicode) : undefined;
+  const live =
+    isTerminalStream(stderr) && !plain && !settings.jsonLog ? new LiveLine(stderr, redact, unicode) : undefined;
   const err = new Output(stderr, { name: 'standard error', redact, after, around: live });
   // Only when both show on the same screen does data on stdout disturb the live line.
   const around = stdout.isTTY === true ? live : undefined;
@@ -67,7 +70,7 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   });
   const paint = plain && color === 'auto' ? 'never' : color;
   const noticePalette = await createPalette(paint, env, err);
-  const notices = new Messages(err, level, noticePalette, unicode);
+  const notices = new Messages(err, level, noticePalette, unicode, { form: settings.jsonLog ? { clock } : 'text' });
   const progress = new Progress({ notices, clock, live, signal });
   const close = async (): Promise<void> => {
     progress.end();

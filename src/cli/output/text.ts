@@ -37,6 +37,16 @@ export function isUnsafe(text: string): boolean {
   return !PLAIN.test(text) && text.search(unsafe()) !== -1;
 }
 
+/**
+ * Returns whether GitHub's runner takes a line of `text` for a command. The lines come from others, who must not command
+ * it.
+ */
+export function hasRunnerCommand(text: string): boolean {
+  return RUNNER_COMMAND.test(text);
+}
+
+const RUNNER_COMMAND = /^\s*(?:::|##\[)/m;
+
 /** Printed JSON with every dangerous character as its `\u` escape: the same data, and nothing a terminal obeys. */
 export function escapeInJson(json: string): string {
   return PLAIN_LINES.test(json) ? json : json.replaceAll(unsafeInLayout(), jsonEscape);

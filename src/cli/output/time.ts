@@ -1,11 +1,13 @@
+import { JsonToken } from '../../base/json/exact.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../schema/durations.ts';
 import type { TimeStyle } from '../config/values.ts';
 
 const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
 const UNITS = [
-  { name: 'd', ms: 86_400_000 },
-  { name: 'h', ms: 3_600_000 },
-  { name: 'm', ms: 60_000 },
+  { name: 'd', ms: DAY_MS },
+  { name: 'h', ms: HOUR_MS },
+  { name: 'm', ms: MINUTE_MS },
   { name: 's', ms: 1000 },
 ] as const;
 
@@ -16,10 +18,27 @@ export function isoTime(at: number | undefined): string | undefined {
   return at === undefined ? undefined : new Date(at).toISOString();
 }
 
-/** A time in epoch milliseconds for a message: `2026-11-21 11:44:56Z`. */
-export function utcTime(at: number): string {
+/** A time, in epoch milliseconds or RFC 3339, for a message: `2026-11-21 11:44:56Z`. */
+export function utcTime(at: number | string): string {
   return `${seconds(new Date(at))}Z`;
 }
+
+/** A time in epoch milliseconds in UTC and, where this machine's time differs, in that too: `2026-11-23 03:00Z (04:00 here)`. */
+export function timeAndHere(at: number): string {
+  const there = shortened(at);
+  const minutes = -new Date(at).getTimezoneOffset();
+  if (minutes === 0) return `${there}Z`;
+  const here = shortened(at + minutes * MINUTE_MS);
+  const isSameDay = here.slice(0, DATE_LENGTH) === there.slice(0, DATE_LENGTH);
+  return `${there}Z (${isSameDay ? here.slice(DATE_LENGTH + 1) : here} here)`;
+}
+
+/** Returns a time in UTC, without its seconds if there are none. */
+function shortened(at: number): string {
+  return seconds(new Date(at)).replace(/:00$/, '');
+}
+
+const DATE_LENGTH = '2026-11-23'.length;
 
 /**
  * An ISO 8601 time to the second: `2026-11-21 11:44:56Z`, with the machine's own offset, or as `3m ago`.
@@ -85,7 +104,7 @@ function local(at: number): string {
   const sign = minutes < 0 ? '-' : '+';
   const size = Math.abs(minutes);
   const offset = `${sign}${two(Math.floor(size / 60))}:${two(size % 60)}`;
-  return `${seconds(new Date(at + minutes * 60_000))}${offset}`;
+  return `${seconds(new Date(at + minutes * MINUTE_MS))}${offset}`;
 }
 
 function seconds(date: Date): string {
@@ -99,11 +118,15 @@ function two(number: number): string {
 const BYTE_UNITS = ['kB', 'MB', 'GB', 'TB'] as const;
 
 /** A number with thousands separators: `1,234,567.5`. */
-export function formatNumber(value: number): string {
+export function formatNumber(value: number | JsonToken): string {
+  if (value instanceof JsonToken) return /^-?\d+$/.test(value.text) ? grouped(value.text) : value.text;
   if (!Number.isFinite(value) || Math.abs(value) >= 1e21) return String(value);
   const [whole = '', fraction] = String(value).split('.');
-  const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
-  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+  return fraction === undefined ? grouped(whole) : `${grouped(whole)}.${fraction}`;
+}
+
+function grouped(digits: string): string {
+  return digits.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /** A number and what it counts: `1 entry`, `1,200 entries`. The noun is given in the singular. */

@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { exactValue, JsonToken } from '../../base/json/exact.ts';
-import { nearest, typedWord } from '../../base/security/typed-word.ts';
+import { didYouMean, sentences, typedWord } from '../../base/security/typed-word.ts';
 import { isObject as isPlainObject } from '../../schema/json-value.ts';
 import type { TimeStyle } from '../config/values.ts';
 
@@ -58,6 +58,8 @@ export interface View<T = unknown> {
   readonly fields: readonly string[];
   /** The columns of a table for which no fields were chosen. */
   readonly columns: readonly Column<T>[];
+  /** What a table writes across all columns in place of a row; undefined for a row like the others. */
+  readonly aside?: ((row: T) => string | undefined) | undefined;
   /** Paths whose values are shown as `(hidden)`, in every format, unless `showUrls` is set. */
   readonly secret?: readonly string[] | undefined;
 }
@@ -115,6 +117,8 @@ export interface RenderOptions<T> {
   readonly showUrls?: boolean | undefined;
   /** Whether CSV is for a spreadsheet, which would run some texts as formulas. Default false. */
   readonly excelSafe?: boolean | undefined;
+  /** Whether the runner of a CI job reads the output and runs the commands in it. Default false. */
+  readonly runnerReads?: boolean | undefined;
   /** Gets the paths for which a list has no column, once and at its end, where it left any out. */
   readonly onLeftOut?: ((paths: readonly string[]) => void) | undefined;
   /** Removes secrets from a table's cells. What is cut or wrapped cannot be recognized any more when it is written. */
@@ -172,10 +176,9 @@ function isKnown<T>({ fields }: View<T>, path: string): boolean {
 }
 
 function unknownField<T>(view: View<T>, path: string): SvcError {
-  const meant = nearest(path, view.fields);
   const known = `Choose from: ${view.fields.join(', ')}. Write + before one that is new: +name.`;
   return new SvcError('usage', `unknown field ${typedWord(path, view.fields)} of this ${view.name}`, {
-    hint: meant === undefined ? known : `Did you mean "${meant}"? ${known}`,
+    hint: sentences(didYouMean(path, view.fields), known),
     facts: { known_fields: view.fields },
   });
 }

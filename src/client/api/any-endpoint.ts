@@ -2,7 +2,8 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { exactItem } from '../../base/json/exact.ts';
 import { listSource } from '../../base/json/source.ts';
 import { decodedUri } from '../../schema/address.ts';
-import { objectOrUndefined } from '../../schema/json-value.ts';
+import { isObject, objectOrUndefined } from '../../schema/json-value.ts';
+import { ownMember } from '../../schema/own-member.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { Endpoints } from '../http/core.ts';
 import type { ApiRequest, Query } from '../http/request.ts';
@@ -107,7 +108,7 @@ const KEY_TYPE_PATTERNS: Readonly<Record<string, KeyType>> = {
 /** Returns the type of key for the endpoints under this path, if known. */
 export function keyTypeOf(path: string): KeyType | undefined {
   const first = pathSegments(path)[1] ?? '';
-  return Object.hasOwn(KEY_TYPE_PATTERNS, first) ? KEY_TYPE_PATTERNS[first] : undefined;
+  return ownMember(KEY_TYPE_PATTERNS, first);
 }
 
 /** Whether two paths name the same endpoint, regardless of encoding. */
@@ -144,17 +145,47 @@ export interface ReadPermission {
   readonly kind: KeyType;
   readonly path: string;
   readonly query?: Query | undefined;
+  /** Tells whether the body of a success is the documented one. Any other success proves nothing. */
+  readonly isDocumented: (body: unknown) => boolean;
+  /** Whether the object of the request does not exist, so that the service's own 404 follows its check of the key. */
+  readonly isOfNoObject?: true;
 }
 
 /** Every permission that can be tried without side effects, in the order in which they are shown. */
 export const READ_PERMISSIONS: readonly ReadPermission[] = [
-  { name: 'log:read', kind: 'management', path: '/logs/entity-types' },
-  { name: 'tenant:read', kind: 'management', path: '/tenants/self' },
-  { name: 'report:read', kind: 'management', path: '/tenants/self/reports/usage' },
-  // No session has this id: a key that may read sessions gets a 404.
-  { name: '3ds:session:read', kind: 'private', path: '/3ds/sessions/00000000-0000-4000-8000-000000000000' },
-  { name: 'account-updater:job:read', kind: 'private', path: '/account-updater/jobs', query: { size: 1 } },
+  {
+    name: 'log:read',
+    kind: 'management',
+    path: '/logs/entity-types',
+    isDocumented: (body) => Array.isArray(body) && body.some((type) => hasText(type, 'value')),
+  },
+  { name: 'tenant:read', kind: 'management', path: '/tenants/self', isDocumented: (body) => hasText(body, 'id') },
+  {
+    name: 'report:read',
+    kind: 'management',
+    path: '/tenants/self/reports/usage',
+    isDocumented: (body) => isObject(objectOrUndefined(body)?.['token_report']),
+  },
+  {
+    name: '3ds:session:read',
+    kind: 'private',
+    // No session has this id: a key that may read sessions gets a 404.
+    path: '/3ds/sessions/00000000-0000-4000-8000-000000000000',
+    isDocumented: (body) => hasText(body, 'id'),
+    isOfNoObject: true,
+  },
+  {
+    name: 'account-updater:job:read',
+    kind: 'private',
+    path: '/account-updater/jobs',
+    query: { size: 1 },
+    isDocumented: (body) => Array.isArray(objectOrUndefined(body)?.['data']),
+  },
 ];
+
+function hasText(value: unknown, name: string): boolean {
+  return typeof objectOrUndefined(value)?.[name] === 'string';
+}
 
 /** Every permission that only a change could prove, in the order in which they are shown. */
 export const WRITE_PERMISSIONS: readonly Pick<ReadPermission, 'name' | 'kind'>[] = [
@@ -166,37 +197,64 @@ export const WRITE_PERMISSIONS: readonly Pick<ReadPermission, 'name' | 'kind'>[]
   { name: 'account-updater:job:create', kind: 'private' },
 ];
 
-/** The status of a permission: `allowed`, `forbidden` (403), `refused` for an invalid key (401), or `unclear`. */
+/**
+ * The status of a permission: `allowed` after the documented response, `forbidden` (403 of the service), `refused` for an
+ * invalid key (401), or `unclear`.
+ */
 export type PermissionStatus = 'allowed' | 'forbidden' | 'refused' | 'unclear';
 
 export interface Tried {
   readonly permission: ReadPermission;
   readonly status: PermissionStatus;
-  /** The body of a successful response with JSON. */
+  /** The body of the documented response. */
   readonly answer?: unknown;
   /** The error instead of a response. */
   readonly error?: SvcError | undefined;
 }
 
-/** Tries one permission with the client's key, at most twice. Throws only errors that are no `SvcError`. */
-export async function tryPermission(
+/** Tries permissions of one type of key, each at most twice. Throws only errors that are no `SvcError`. */
+export async function tryPermissions(
   { any }: { readonly any: AnyEndpoint },
-  permission: ReadPermission,
-): Promise<Tried> {
+  permissions: readonly ReadPermission[],
+): Promise<Tried[]> {
+  const attempts = await Promise.all(permissions.map((permission) => attempt(any, permission)));
+  // A server that is not the service has no object either, so another response must be the service's.
+  const isService = attempts.some(({ status }) => status === 'allowed' || status === 'forbidden');
+  return attempts.map(({ permission, status, answer, error }) => {
+    if (status !== 'no object') return { permission, status, answer, error };
+    return isService ? { permission, status: 'allowed' } : { permission, status: 'unclear', error };
+  });
+}
+
+type Attempt = Omit<Tried, 'status'> & { readonly status: PermissionStatus | 'no object' };
+
+async function attempt(any: AnyEndpoint, permission: ReadPermission): Promise<Attempt> {
   const { name, kind, path, query } = permission;
   try {
     const request = { method: 'GET', path, query, key: kind, permission: name, attempts: 2 } as const;
-    const { body } = await any.send(request);
-    return { permission, status: 'allowed', answer: body?.json };
+    const { status, body } = await any.send(request);
+    if (permission.isDocumented(body?.json)) return { permission, status: 'allowed', answer: body?.json };
+    return { permission, status: 'unclear', error: undocumented(path, status, body) };
   } catch (error) {
     if (!isSvcError(error)) throw error;
-    return { permission, status: permissionStatus(error), error };
+    return { permission, status: permissionStatus(error, permission), error };
   }
 }
 
-function permissionStatus({ code, status }: SvcError): PermissionStatus {
+function permissionStatus({ code, facts }: SvcError, { isOfNoObject }: ReadPermission): Attempt['status'] {
   if (code === 'unauthorized') return 'refused';
+  // The error page of a gateway proves nothing about the key.
+  if (facts?.['not_from_service'] === true) return 'unclear';
   if (code === 'forbidden') return 'forbidden';
-  // Permission is checked before the object is looked up; a malformed body does not matter here.
-  return code === 'not_found' || (status !== undefined && status < 300) ? 'allowed' : 'unclear';
+  // Permission is checked before the object is looked up.
+  return code === 'not_found' && isOfNoObject === true ? 'no object' : 'unclear';
+}
+
+function undocumented(path: string, status: number, body: JsonBody | undefined): SvcError {
+  const what = body === undefined ? 'has no body' : 'is not the documented one';
+  return new SvcError('bad_response', `the response to GET ${path} ${what} (${status})`, {
+    status,
+    hint: 'Something other than the service may respond there: is the base URL right? Check it step by step:',
+    next: ['doctor'],
+  });
 }

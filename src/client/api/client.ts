@@ -1,4 +1,4 @@
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Clock, type Environment, systemClock } from '../../base/system.ts';
 import { VERSION } from '../../base/version.ts';
 import { isSafeAddress, readAddress } from '../../schema/address.ts';
@@ -7,7 +7,7 @@ import { type ApiKey, HttpCore, type ShownPermission } from '../http/core.ts';
 import type { Trace } from '../http/exchange.ts';
 import { KNOWN_RATES, Pacer, type RateLedger } from '../http/pacer.ts';
 import type { ApiRequest } from '../http/request.ts';
-import type { TimeLimits } from '../http/retry.ts';
+import { BEST_EFFORT_MS, type TimeLimits } from '../http/retry.ts';
 import { createTransport, type Transport } from '../http/transport.ts';
 import { AnyEndpoint } from './any-endpoint.ts';
 import { Logs } from './logs.ts';
@@ -42,6 +42,10 @@ export interface ClientOptions {
   readonly trace?: Trace | undefined;
   /** Called with what a response shows about a permission of the key. */
   readonly onPermission?: ((shown: ShownPermission) => void) | undefined;
+  /** Called with the members of a response that have another type than documented, and whose values count as missing. */
+  readonly onOtherTypes?: ((members: readonly string[]) => void) | undefined;
+  /** Called for a successful response with bytes that are not UTF-8. */
+  readonly onNotUtf8?: (() => void) | undefined;
   /** Receives secrets from the queries of pre-signed addresses, for redaction. */
   readonly onSecret?: ((value: string) => void) | undefined;
 }
@@ -65,6 +69,7 @@ export class Client {
   /** Endpoints that no resource describes. */
   readonly any: AnyEndpoint;
   readonly #core: HttpCore;
+  readonly #trace: Trace | undefined;
   readonly #closing = new AbortController();
 
   constructor(options: ClientOptions) {
@@ -74,6 +79,7 @@ export class Client {
     this.maxWaitMs = options.maxWaitMs;
     this.baseUrl = safeBase(options.baseUrl);
     this.addSecret = options.onSecret ?? ((): void => undefined);
+    this.#trace = options.trace;
     this.transport = createTransport(options.environment, options);
     this.#core = new HttpCore({
       baseUrl: this.baseUrl,
@@ -87,6 +93,8 @@ export class Client {
       signal: AbortSignal.any([this.signal, this.#closing.signal]),
       trace: options.trace,
       onPermission: options.onPermission,
+      onOtherTypes: options.onOtherTypes,
+      onNotUtf8: options.onNotUtf8,
     });
     this.logs = new Logs(this.#core);
     this.tenant = new Tenant(this.#core);
@@ -101,6 +109,31 @@ export class Client {
    */
   send<T>(request: ApiRequest<T>): Promise<T> {
     return this.#core.call(request);
+  }
+
+  /**
+   * Makes reads that only add to what a command prints, such as names. They neither fail nor delay the command: each is sent
+   * once, all together take at most 2 s, and only the trace reports a failure. Reads on which money, a deletion or the use
+   * of a key depends are not made this way.
+   * @returns what `read` returns, or its error
+   */
+  async bestEffort<T>(read: (endpoints: BestEffortEndpoints) => Promise<T>): Promise<T | SvcError> {
+    const over = new AbortController();
+    const core = this.#core.bestEffort(over.signal);
+    const ended = new Promise<never>((_, reject) => {
+      over.signal.addEventListener('abort', () => reject(over.signal.reason as Error));
+    });
+    const timer = setTimeout(() => over.abort(tooSlow()), BEST_EFFORT_MS);
+    try {
+      return await Promise.race([read({ logs: new Logs(core), any: new AnyEndpoint(core) }), ended]);
+    } catch (error) {
+      this.signal.throwIfAborted();
+      if (!isSvcError(error)) throw error;
+      this.#trace?.({ kind: 'done without', reason: error.message });
+      return error;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Returns the service's time in milliseconds since the epoch, learned from its responses. */
@@ -118,6 +151,13 @@ export class Client {
     this.#closing.abort(new SvcError('local', 'the client was closed'));
     return this.transport.close();
   }
+}
+
+/** The endpoints that best-effort reads use. */
+type BestEffortEndpoints = Pick<Client, 'logs' | 'any'>;
+
+function tooSlow(): SvcError {
+  return new SvcError('timeout', `no response within ${BEST_EFFORT_MS / 1_000} s`);
 }
 
 function safeBase(base: string | URL): URL {

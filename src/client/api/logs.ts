@@ -1,6 +1,15 @@
+import { isUtf8 } from 'node:buffer';
 import { SvcError } from '../../base/errors.ts';
 import { isPlain, readExact } from '../../base/json/exact.ts';
-import { type JsonSource, keepSource, listSource, MAX_DEPTH, sourceFrom, sourceOf } from '../../base/json/source.ts';
+import {
+  type JsonSource,
+  keepSource,
+  listSource,
+  listSourceOfBytes,
+  MAX_DEPTH,
+  sourceFrom,
+  sourceOf,
+} from '../../base/json/source.ts';
 import { isObject } from '../../schema/json-value.ts';
 import { LOG_FIELDS } from '../../schema/log-fields.ts';
 import type { EntityType, Log } from '../../schema/log.ts';
@@ -58,8 +67,8 @@ export function listLogsRequest(filter: LogFilter): ListRequest<unknown> {
   };
 }
 
-function logsFrom(items: readonly unknown[], text: string): Log[] {
-  const list = listSource(text);
+function logsFrom(items: readonly unknown[], text: string, bytes: Buffer | undefined): Log[] {
+  const list = bytes === undefined ? listSource(text) : listSourceOfBytes(bytes);
   if (list === undefined || list.depth > MAX_DEPTH)
     throw new SvcError('bad_response', `the page of logs is nested more than ${MAX_DEPTH} levels deep`);
   return list.items.map((source, at) => logFrom(items[at], source));
@@ -80,11 +89,23 @@ function logFrom(item: unknown, source: JsonSource): Log {
   return hasTexts(item) ? keepSource(log, source) : odd(log, source, 'other types');
 }
 
+/** Parses an entry from the bytes of a line, which may not all be UTF-8. @throws SyntaxError */
+export function logFromBytes(bytes: Buffer): Log {
+  if (isUtf8(bytes)) return logFromLine(bytes.toString('utf8'));
+  const line = bytes.toString('utf8');
+  return logFrom(JSON.parse(line), { ...sourceFrom(line), bytes });
+}
+
 /** Parses an entry from a line of JSON without whitespace. @throws SyntaxError */
 export function logFromLine(line: string): Log {
   const item: unknown = JSON.parse(line);
   const isShallow = isObject(item) && Object.values(item).every(isFlat);
   return logFrom(item, isShallow ? { text: line, depth: 1 } : sourceFrom(line));
+}
+
+/** Returns the bytes of an entry, if some of them are not UTF-8 and its text therefore lost them. */
+export function damagedBytes(log: Log): Buffer | undefined {
+  return sourceOf(log)?.bytes;
 }
 
 /** Returns the text of an entry as the service sent it. */
@@ -95,6 +116,7 @@ export function logText(log: Log): string {
 /** Whether the members of an entry lose something of its text. */
 export function isLossy(log: Log): boolean {
   const source = sourceOf(log);
+  if (source?.bytes !== undefined) return true;
   if (source === undefined || isPlain(log, source)) return false;
   return malformationOf(log) !== undefined || readExact(source.text).isLossy;
 }
@@ -102,7 +124,7 @@ export function isLossy(log: Log): boolean {
 /** Whether every JSON reader accepts the text of an entry as an object. */
 export function isReadable(log: Log): boolean {
   const malformation = malformationOf(log);
-  if (malformation === 'too deep' || malformation === 'not an object') return false;
+  if (damagedBytes(log) !== undefined || malformation === 'too deep' || malformation === 'not an object') return false;
   const source = sourceOf(log);
   const text = logText(log);
   // Lone surrogates are the only part of such a text that some readers reject.

@@ -36,6 +36,16 @@ export class Pages<T> implements AsyncIterable<T> {
     for await (const page of this.pages()) yield* page.items;
   }
 
+  /** Reads the first `count` items, or more if a page has more. One page is usually enough, but pages may be short or empty. */
+  async first(count: number): Promise<readonly T[]> {
+    const items: T[] = [];
+    for await (const page of this.pages()) {
+      items.push(...page.items);
+      if (items.length >= count) break;
+    }
+    return items;
+  }
+
   /** The pages themselves. An empty page with a next cursor is not the end. */
   async *pages(): AsyncGenerator<Page<T>> {
     const seen = new Set<string | undefined>();
@@ -54,21 +64,27 @@ export class Pages<T> implements AsyncIterable<T> {
       if (page.next === undefined) return;
       empty = page.items.length === 0 ? empty + 1 : 0;
       if (empty >= MAX_EMPTY)
-        throw endless(`the service sent ${MAX_EMPTY} empty pages in a row, each with a cursor for another`);
+        throw endless('the service sent 1,000 empty pages in a row, each with a cursor for another', MAX_EMPTY);
       cursor = page.next;
     }
   }
 }
 
-function endless(problem: string): SvcError {
+function endless(problem: string, emptyPages?: number): SvcError {
   return new SvcError('truncated', `${problem}; the list may have no end`, {
+    ...(emptyPages !== undefined && { facts: { empty_pages: emptyPages } }),
     hint: 'Try again with a narrower filter. If it happens again, report it to the service.',
   });
 }
 
+/** Whether a list was given up after too many empty pages in a row. Reading it again would take as long. */
+export function isEndless(error: unknown): error is SvcError {
+  return isSvcError(error, 'truncated') && error.facts?.['empty_pages'] !== undefined;
+}
+
 /** Whether a list ended because its cursor expired. The first page has no cursor, so its refusal has another reason. */
-export function isExpiredCursor(error: unknown, pages: number): boolean {
-  if (pages === 0) return false;
+export function isExpiredCursor(error: unknown, pages: number): error is SvcError {
+  if (pages === 0 || isEndless(error)) return false;
   if (isSvcError(error, 'truncated')) return true;
   return isSvcError(error) && [400, 404, 410, 422].includes(error.status ?? 0);
 }
@@ -88,17 +104,17 @@ export type ListRequest<T> = Omit<ApiRequest<unknown>, 'method' | 'shape'> & {
   readonly shape: () => Promise<Shape<CursorPage<T>>>;
 };
 
-/** Lists pages by cursor; `read` makes the items from the parsed data and the text of a page. */
+/** Lists pages by cursor; `read` makes the items from the parsed data and the text of a page, and its bytes if not all are UTF-8. */
 export function cursorPages<T, Item>(
   core: HttpCore,
   options: PageOptions,
   request: ListRequest<T>,
-  read: (items: readonly T[], text: string) => readonly Item[],
+  read: (items: readonly T[], text: string, bytes: Buffer | undefined) => readonly Item[],
 ): Pages<Item> {
   return new Pages(async (cursor) => {
-    const { value: page, text } = await core.callWithText(pageRequest(request, { ...options, start: cursor }));
+    const { value: page, text, bytes } = await core.callWithText(pageRequest(request, { ...options, start: cursor }));
     // At the end `next` may be null, empty or absent.
-    return { items: read(page.data, text), next: page.pagination?.next || undefined };
+    return { items: read(page.data, text, bytes), next: page.pagination?.next || undefined };
   }, options);
 }
 

@@ -1,4 +1,5 @@
-import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { keepSource, listSource } from '../../base/json/source.ts';
+import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import type { Tenant as TenantRecord, TenantBody, UsageReport } from '../../schema/tenant.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import type {
@@ -16,6 +17,9 @@ const JOB = {
   key: 'private',
   shape: async () => (await import('../../schema/account-updater.ts')).accountUpdaterJobSchema,
 } as const;
+/** A command that shows what became of a request without a clear response; the error names it as `next`. */
+type NextCommand = readonly string[] | undefined;
+
 const TENANT = {
   path: path`/tenants/self`,
   key: 'management',
@@ -28,8 +32,8 @@ export class AccountUpdater extends Endpoints {
    * `POST /account-updater/jobs`, permission account-updater:job:create. The new job waits one hour for its file.
    * @throws SvcError `outcome_unknown` when no clear response came: the job may exist
    */
-  create(): Promise<AccountUpdaterJob> {
-    return this.core.call(createJobRequest());
+  create(next?: NextCommand): Promise<AccountUpdaterJob> {
+    return this.core.call(createJobRequest(next));
   }
 
   /** `GET /account-updater/jobs/{id}`, permission account-updater:job:read. An expired job is `not_found`. */
@@ -38,12 +42,21 @@ export class AccountUpdater extends Endpoints {
   }
 
   /** `GET /account-updater/jobs`, permission account-updater:job:read; newest first. */
-  list(options: PageOptions = {}): Pages<AccountUpdaterJob> {
-    return cursorPages(this.core, options, listJobsRequest(), (jobs) => jobs);
+  list(options: PageOptions = {}): Pages<ListedJob> {
+    return cursorPages(this.core, options, listJobsRequest(), withSources);
   }
 }
 
-export function createJobRequest(): ApiRequest<AccountUpdaterJob> {
+/** Keeps the text of each item of a page, for what is shown. */
+function withSources<T extends object>(items: readonly T[], text: string): readonly T[] {
+  const sources = listSource(text)?.items ?? [];
+  return items.map((item, at) => {
+    const source = sources[at];
+    return source === undefined ? item : keepSource(item, source);
+  });
+}
+
+export function createJobRequest(next?: NextCommand): ApiRequest<AccountUpdaterJob> {
   return {
     ...JOB,
     method: 'POST',
@@ -52,7 +65,7 @@ export function createJobRequest(): ApiRequest<AccountUpdaterJob> {
     subject: 'creating a job',
     whenUnclear: {
       hint: 'Check whether a new pending job was created; one that gets no file is removed after an hour and costs nothing.',
-      next: ['au', 'jobs'],
+      next,
     },
   };
 }
@@ -67,13 +80,13 @@ export function readJobRequest(id: string): ApiRequest<AccountUpdaterJob> {
   };
 }
 
-export function listJobsRequest(): ListRequest<AccountUpdaterJob> {
+export function listJobsRequest(): ListRequest<ListedJob> {
   return {
     path: path`/account-updater/jobs`,
     key: 'private',
     permission: 'account-updater:job:read',
     subject: 'jobs',
-    shape: async () => (await import('../../schema/account-updater.ts')).accountUpdaterJobPageSchema,
+    shape: async () => (await import('../../schema/account-updater.ts')).listedJobPageSchema,
   };
 }
 
@@ -89,16 +102,16 @@ export class Tenant extends Endpoints {
    * may be lost.
    * @throws SvcError `outcome_unknown` when no clear response came: the update may have taken effect
    */
-  update(body: TenantBody): Promise<TenantRecord> {
-    return this.core.call(updateTenantRequest(body));
+  update(body: TenantBody, next?: NextCommand): Promise<TenantRecord> {
+    return this.core.call(updateTenantRequest(body, next));
   }
 
   /**
    * `DELETE /tenants/self`, permission tenant:delete. Sent once and never again, whatever comes back.
    * @throws SvcError `outcome_unknown` when no clear response came: the tenant may be gone
    */
-  delete(): Promise<void> {
-    return this.core.call(deleteTenantRequest());
+  delete(next?: NextCommand): Promise<void> {
+    return this.core.call(deleteTenantRequest(next));
   }
 
   /** `GET /tenants/self/reports/usage`, permission report:read. */
@@ -111,18 +124,18 @@ export function readTenantRequest(): ApiRequest<TenantRecord> {
   return { ...TENANT, method: 'GET', permission: 'tenant:read', subject: 'the tenant' };
 }
 
-export function updateTenantRequest(body: TenantBody): ApiRequest<TenantRecord> {
+export function updateTenantRequest(body: TenantBody, next?: NextCommand): ApiRequest<TenantRecord> {
   return {
     ...TENANT,
     method: 'PUT',
     body,
     permission: 'tenant:update',
     subject: 'updating the tenant',
-    whenUnclear: { hint: 'Check the tenant before you update it again.', next: ['tenant', 'show'] },
+    whenUnclear: { hint: 'Check the tenant before you update it again.', next },
   };
 }
 
-export function deleteTenantRequest(): ApiRequest<void> {
+export function deleteTenantRequest(next?: NextCommand): ApiRequest<void> {
   return {
     method: 'DELETE',
     path: path`/tenants/self`,
@@ -130,7 +143,7 @@ export function deleteTenantRequest(): ApiRequest<void> {
     key: 'management',
     permission: 'tenant:delete',
     subject: 'deleting the tenant',
-    whenUnclear: { hint: 'Check whether the tenant still exists.', next: ['tenant', 'show'] },
+    whenUnclear: { hint: 'Check whether the tenant still exists.', next },
   };
 }
 
@@ -164,8 +177,8 @@ export class ThreeDs extends Endpoints {
    * `POST /3ds/sessions/{id}/authenticate`, permission 3ds:session:authenticate.
    * @throws SvcError `outcome_unknown` when no clear response came: the cardholder may have been authenticated
    */
-  authenticate(id: string, request: AuthenticateRequest): Promise<AuthenticationResult> {
-    return this.core.call(authenticateRequest(id, request));
+  authenticate(id: string, request: AuthenticateRequest, next?: NextCommand): Promise<AuthenticationResult> {
+    return this.core.call(authenticateRequest(id, request, next));
   }
 
   /** `GET /3ds/sessions/{id}/challenge-result`, permission 3ds:session:authenticate. */
@@ -198,7 +211,11 @@ export function readSessionRequest(id: string): ApiRequest<ThreeDsSession> {
   };
 }
 
-export function authenticateRequest(id: string, request: AuthenticateRequest): ApiRequest<AuthenticationResult> {
+export function authenticateRequest(
+  id: string,
+  request: AuthenticateRequest,
+  next?: NextCommand,
+): ApiRequest<AuthenticationResult> {
   return {
     method: 'POST',
     path: path`/3ds/sessions/${id}/authenticate`,
@@ -206,7 +223,7 @@ export function authenticateRequest(id: string, request: AuthenticateRequest): A
     key: 'private',
     permission: '3ds:session:authenticate',
     subject: `authenticating 3DS session ${id}`,
-    whenUnclear: { hint: 'Check the outcome before you send it again.', next: ['3ds', 'show', id] },
+    whenUnclear: { hint: 'Check the outcome before you send it again.', next },
     shape: async () => (await import('../../schema/three-ds/session.ts')).authenticationResultSchema,
   };
 }

@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { setMaxListeners } from 'node:events';
 import { isSvcError } from '../../base/errors.ts';
+import { exactText } from '../../base/json/exact.ts';
 import type { Clock } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { exchange, type ExchangeRequest, type Trace, traced } from './exchange.ts';
@@ -15,6 +17,7 @@ import type { PacedRequest, Pacer } from './pacer.ts';
 import { type ApiRequest, buildUrl, repeatableOf, ServiceClock } from './request.ts';
 import {
   type AnyResponse,
+  type OnOtherTypes,
   readAnyResponse,
   readProblem,
   type ReadResponse,
@@ -54,6 +57,12 @@ export interface CoreOptions {
   readonly trace?: Trace | undefined;
   /** Called with what a response shows about a permission of the key. */
   readonly onPermission?: ((shown: ShownPermission) => void) | undefined;
+  /** Whether each request is sent once, and its refusal delays no other request. */
+  readonly isBestEffort?: boolean | undefined;
+  /** Called with the members of a response that have another type than documented and are shown as they came. */
+  readonly onOtherTypes?: OnOtherTypes | undefined;
+  /** Called for a successful response with bytes that are not UTF-8. */
+  readonly onNotUtf8?: (() => void) | undefined;
 }
 
 /** A permission that a response shows to be there, or to be missing. */
@@ -66,6 +75,7 @@ export interface ShownPermission {
 const KEY_HEADER = 'svc-api-key';
 const MAX_BODY = 64 * 1024 * 1024;
 const MAX_ERROR_BODY = 64 * 1024;
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /** The only way to the service's endpoints. It adds key, time limits, retries, pacing and errors in plain words. */
 export class HttpCore {
@@ -73,11 +83,25 @@ export class HttpCore {
   readonly #options: CoreOptions;
   readonly #quota = new RetryQuota();
 
-  constructor(options: CoreOptions) {
+  constructor(options: CoreOptions, serviceClock = new ServiceClock(options.clock)) {
     this.#options = options;
     // Many requests may listen to this signal; without this, Node warns of a leak.
     if (options.signal) setMaxListeners(0, options.signal);
-    this.serviceClock = new ServiceClock(options.clock);
+    this.serviceClock = serviceClock;
+  }
+
+  /**
+   * Returns a core for reads that the caller can do without: each is sent once, until `over` aborts, a refusal delays no
+   * other request, and no pause is reported.
+   */
+  bestEffort(over: AbortSignal): HttpCore {
+    const { signal = over, trace } = this.#options;
+    const withoutPauses: Trace = (event) => (event.kind === 'wait' ? undefined : trace?.(event));
+    const signals = AbortSignal.any([signal, over]);
+    return new HttpCore(
+      { ...this.#options, signal: signals, trace: withoutPauses, isBestEffort: true },
+      this.serviceClock,
+    );
   }
 
   /**
@@ -88,8 +112,8 @@ export class HttpCore {
     return (await this.callWithText(request)).value;
   }
 
-  /** Like `call`, but also returns the text of the response. */
-  async callWithText<T>(request: ApiRequest<T>): Promise<{ value: T; text: string }> {
+  /** Like `call`, but also returns the text of the response, and its bytes if some of them are not UTF-8. */
+  async callWithText<T>(request: ApiRequest<T>): Promise<{ value: T; text: string; bytes: Buffer | undefined }> {
     const succeeding = this.#succeed(request);
     // The shape loads while the request is under way.
     const loading = new Promise(setImmediate).then(() =>
@@ -97,8 +121,11 @@ export class HttpCore {
     );
     // A failed request never uses the shape, so its failure must not be unhandled.
     loading.catch(() => undefined);
-    const { facts, response } = await succeeding;
-    return { value: readResponse(facts, await loading, response), text: response.text };
+    const { facts, response, key } = await succeeding;
+    const value = readResponse(facts, await loading, response, this.#options.onOtherTypes);
+    // A response of another shape may be from another server, which knows nothing of the key.
+    this.#reportPermission(request, key, 'allowed');
+    return { value, text: response.text, bytes: response.bytes };
   }
 
   /**
@@ -110,7 +137,7 @@ export class HttpCore {
     return readAnyResponse(facts, response);
   }
 
-  async #succeed(request: ApiRequest<unknown>): Promise<{ facts: CallFacts; response: ReadResponse }> {
+  async #succeed(request: ApiRequest<unknown>): Promise<{ facts: CallFacts; response: ReadResponse; key: string }> {
     const { trace, baseUrl } = this.#options;
     const key = await this.#options.key(request.key);
     const url = buildUrl(baseUrl, request.path, request.query);
@@ -118,7 +145,7 @@ export class HttpCore {
     const outgoing = this.#outgoing(facts, key.value);
     const response = await withRetry((index) => this.#attempt(facts, outgoing, index), {
       ...this.#options,
-      attempts: request.attempts,
+      attempts: this.#options.isBestEffort === true ? 1 : request.attempts,
       quota: this.#quota,
       onWait: (ms, { error }) => {
         const isLimit = isSvcError(error) && error.status === 429;
@@ -127,7 +154,7 @@ export class HttpCore {
       },
     });
     this.#quota.refill();
-    return { facts, response };
+    return { facts, response, key: key.value };
   }
 
   async #attempt(
@@ -141,23 +168,21 @@ export class HttpCore {
       if (mayRetry(outcome, repeatableOf(facts.request))) return { error };
       throw error;
     }
-    this.#reportPermission(facts, outcome, outgoing);
     if (outcome.status < 300) return { value: outcome };
     const error = failedError(facts, outcome);
+    // Another status, such as 404, may come before the permission is checked, and a gateway's 403 says nothing about it.
+    if (isSvcError(error, 'forbidden') && error.facts?.['not_from_service'] !== true)
+      this.#reportPermission(facts.request, outgoing.headers?.[KEY_HEADER], 'forbidden');
     const askedMs = this.#askedPause(facts, outcome);
     // Other requests with this key would be refused too, even if this one is given up.
-    if (outcome.status === 429) this.#options.pacer.hold(pacedBy(facts.request, outgoing), askedMs ?? 0);
+    if (outcome.status === 429 && this.#options.isBestEffort !== true)
+      this.#options.pacer.hold(pacedBy(facts.request, outgoing), askedMs ?? 0);
     if (mayRetry(outcome, repeatableOf(facts.request))) return { error, askedMs };
     throw error;
   }
 
-  // Another status, such as 404, may come before the permission is checked, and a gateway's 403 says nothing about it.
-  #reportPermission({ request }: CallFacts, { status, header }: ReadResponse, { headers }: ExchangeRequest): void {
-    const { permission } = request;
-    const key = headers?.[KEY_HEADER];
-    const isRefused = status === 403 && /\bjson\b/i.test(header('content-type') ?? '');
-    if (permission === undefined || key === undefined || (status >= 300 && !isRefused)) return;
-    this.#options.onPermission?.({ permission, key, status: isRefused ? 'forbidden' : 'allowed' });
+  #reportPermission({ permission }: ApiRequest<unknown>, key = '', status: ShownPermission['status']): void {
+    if (permission !== undefined) this.#options.onPermission?.({ permission, key, status });
   }
 
   #askedPause({ request }: CallFacts, response: ReadResponse): number | undefined {
@@ -193,7 +218,7 @@ export class HttpCore {
 
   #outgoing({ request, url }: CallFacts, key: string): ExchangeRequest {
     const { userAgent, limits = API_LIMITS, signal } = this.#options;
-    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const body = request.body === undefined ? undefined : exactText(request.body);
     const headers = {
       accept: 'application/json',
       'user-agent': userAgent,
@@ -212,8 +237,11 @@ export class HttpCore {
     const isError = status >= 300;
     const { bytes, complete } = await (isError ? response.readPartial(MAX_ERROR_BODY) : response.read(MAX_BODY));
     const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+    const isDamaged = !isError && !isUtf8(bytes);
+    if (isDamaged) this.#options.onNotUtf8?.();
     return {
       status,
+      bytes: isDamaged ? bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0) : undefined,
       text: isError ? hide(text) : text,
       complete,
       // A server on the way may echo the request, including the key.

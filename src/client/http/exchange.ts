@@ -210,7 +210,9 @@ export type TraceEvent =
       readonly ms: number;
       /** The address that no response came from, and why. */
       readonly noResponse?: string | undefined;
-    };
+    }
+  /** A read failed that the command can do without. */
+  | { readonly kind: 'done without'; readonly reason: string };
 
 /** Receives trace events. */
 export type Trace = (event: TraceEvent) => void;

@@ -1,5 +1,6 @@
 import { type ErrorCode, type ErrorDetails, SvcError } from '../../base/errors.ts';
 import { displayHost } from '../../schema/address.ts';
+import { ownMember } from '../../schema/own-member.ts';
 import { type ApiRequest, repeatableOf } from './request.ts';
 
 /** The stage at which an exchange failed. */
@@ -44,7 +45,7 @@ export function toTransportFailure(error: unknown, stage: Stage): TransportFailu
   const code = systemCodeOf(error);
   const kind = isMalformed(error) ? 'malformed' : failureTypeOf(code);
   const words = kind === 'reset' && stage === 'connect' ? 'it closed the connection at once' : WORDS[kind];
-  return new TransportFailure(kind, stage, WORDS_BY_CODE[code ?? ''] ?? words, code);
+  return new TransportFailure(kind, stage, ownMember(WORDS_BY_CODE, code ?? '') ?? words, code);
 }
 
 function systemCodeOf(error: unknown): string | undefined {
@@ -96,7 +97,7 @@ const FAILURE_TYPES: Readonly<Record<string, FailureType>> = {
 
 function failureTypeOf(code: string | undefined): FailureType {
   if (code === undefined) return 'unreachable';
-  const known = FAILURE_TYPES[code];
+  const known = ownMember(FAILURE_TYPES, code);
   if (known) return known;
   return /CERT|TLS|SSL/.test(code) ? 'tls' : 'unreachable';
 }
@@ -147,7 +148,8 @@ export function refusalError(facts: CallFacts, status: number, problem: Problem)
   const { code, words, ...advice } = refusalOf(facts, status, problem);
   const known = {
     ...(Object.keys(fields).length > 0 && { fields }),
-    ...(code === 'not_found' && !problem.isProblem && { not_from_service: true }),
+    ...((code === 'not_found' || code === 'forbidden') && !problem.isProblem && { not_from_service: true }),
+    ...(code === 'forbidden' && problem.isProblem && forbiddenFacts(facts.request, summary)),
   };
   return new SvcError(code, `${words}${said}`, {
     status,
@@ -192,7 +194,7 @@ export function abortedError(facts: CallFacts, reason: unknown): unknown {
   const unclear = unclearError(facts, reason.message);
   if (reason.code === 'timeout') return unclear;
   const { hint, next } = unclear;
-  return new SvcError(reason.code, `${reason.message}; ${unclear.message}`, { hint, next });
+  return reason.with({ message: `${reason.message}; ${unclear.message}`, hint, next, retryable: false });
 }
 
 type Received = Pick<ErrorDetails, 'status' | 'requestId'>;
@@ -220,7 +222,7 @@ type Advice = Pick<ErrorDetails, 'hint' | 'next'>;
 function refusalOf(
   { request, url, keyOrigin }: CallFacts,
   status: number,
-  { isProblem }: Problem,
+  { isProblem, summary }: Problem,
 ): Advice & { readonly code: ErrorCode; readonly words: string } {
   const { key, permission } = request;
   const needs = permission === undefined ? '' : ` (needs ${permission})`;
@@ -237,33 +239,54 @@ function refusalOf(
     return {
       code: 'forbidden',
       words: `the ${key} key from ${keyOrigin} is not allowed to do this (403)${needs}`,
-      // A key of the other type gets this response too, and must not be given more rights than it should have.
-      hint: `If it is a ${key} key, it lacks the permission ${permission ?? 'for this endpoint'}${orFeature(request.path)}. Check its type before you change its permissions:`,
-      next: ['whoami'],
+      ...(isProblem ? forbiddenAdvice(request, summary) : { hint: NOT_FROM_SERVICE }),
     };
   if (status === 404 && WITHOUT_ID.test(request.path))
     return {
       code: 'not_found',
       words: `not found (404): ${subject}`,
-      hint: `Check the base URL, which begins with ${url.origin}, step by step:`,
+      hint: `${displayHost(url)}${url.pathname.slice(0, -request.path.length)} has no such path: is the base URL right? Check it step by step:`,
       next: ['doctor'],
     };
   if (status === 404)
     return {
       code: 'not_found',
       words: `not found (404): ${subject}`,
-      hint: isProblem
-        ? 'Check the id, and that the key belongs to the tenant that owns it.'
-        : 'This error is not from the service itself: check the base URL, and any proxy or gateway.',
+      hint: isProblem ? 'Check the id, and that the key belongs to the tenant that owns it.' : NOT_FROM_SERVICE,
     };
   const { code, words, hint } = usualAdvice(status);
   return { code, words: `${words} (${status}): ${subject}`, hint };
 }
 
-/** Names the other cause of a 403: an enterprise feature, to which the service enables access for a tenant. */
-function orFeature(path: string): string {
-  const feature = FEATURES.find(([prefix]) => path.startsWith(prefix))?.[1];
-  return feature === undefined ? '' : `, or ${feature}, an enterprise feature, is not enabled for the tenant`;
+const NOT_FROM_SERVICE = 'This error is not from the service itself: check the base URL, and any proxy or gateway.';
+
+/** Advises on a 403, which has two causes: the key, or an enterprise feature that is not enabled for the tenant. */
+function forbiddenAdvice({ key, permission, path }: ApiRequest<unknown>, summary: string | undefined): Advice {
+  const feature = featureOf(path);
+  if (isAboutFeature(summary))
+    return {
+      hint: `${feature ?? 'This feature'} is not enabled for the tenant, and no permission of a key changes that: ask the service's support to enable it.`,
+    };
+  const orFeature =
+    feature === undefined ? '' : `, or ${feature}, an enterprise feature, is not enabled for the tenant`;
+  return {
+    // A key of the other type gets this response too, and must not be given more rights than it should have.
+    hint: `If it is a ${key} key, it lacks the permission ${permission ?? 'for this endpoint'}${orFeature}. Check its type before you change its permissions:`,
+    next: ['whoami'],
+  };
+}
+
+/** Returns the service's own words about a 403, and the feature that they say is not enabled. */
+function forbiddenFacts({ path }: ApiRequest<unknown>, summary: string | undefined) {
+  return { detail: summary, ...(isAboutFeature(summary) && { disabled_feature: featureOf(path) ?? 'this feature' }) };
+}
+
+function isAboutFeature(summary = ''): boolean {
+  return /\benterprise feature\b/i.test(summary);
+}
+
+function featureOf(path: string): string | undefined {
+  return FEATURES.find(([prefix]) => path.startsWith(prefix))?.[1];
 }
 
 const FEATURES: readonly (readonly [prefix: string, name: string])[] = [

@@ -1,5 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../base/system.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 
 /** At most `count` requests of a kind in any `windowMs`; breaking it blocks the key for `blockMs`. */
@@ -66,7 +67,7 @@ const LONGEST_WINDOW_MS = Math.max(...KNOWN_RATES.map(({ windowMs }) => windowMs
 /** How long a request of another process counts without a response: that process may have died. */
 const LONGEST_UNANSWERED_MS = 30_000;
 /** The longest hold that is believed: a longer one is a mistake of the service or a damaged file. */
-const LONGEST_HOLD_MS = 86_400_000;
+const LONGEST_HOLD_MS = DAY_MS;
 /** How long an entry counts after it was added, unless it is a hold. */
 export const ENTRY_LIFE_MS = LONGEST_WINDOW_MS + LONGEST_UNANSWERED_MS;
 /** How often a waiting process rereads a shared ledger: others may send more, or less, than expected. */

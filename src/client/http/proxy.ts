@@ -4,6 +4,7 @@ import { isIP, type Socket } from 'node:net';
 import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
 import { decodedUri, isLoopback, readAddress } from '../../schema/address.ts';
+import { ownMember } from '../../schema/own-member.ts';
 import { authorityOptions } from './authorities.ts';
 import { type FailureType, toTransportFailure, TransportFailure } from './failure.ts';
 
@@ -44,7 +45,7 @@ function read(environment: Environment, name: string): { variable: string; value
 /** Whether `no_proxy` names the host: `*`, a name with everything below it, or either with a port. */
 function isExempt(target: URL, list: string): boolean {
   const host = target.hostname.toLowerCase();
-  const port = target.port || DEFAULT_PORTS[target.protocol];
+  const port = target.port || ownMember(DEFAULT_PORTS, target.protocol);
   return list
     .toLowerCase()
     .split(/[\s,]+/)

@@ -1,7 +1,8 @@
 import type { SvcError } from '../../base/errors.ts';
-import { MAX_DEPTH, sourceFrom } from '../../base/json/source.ts';
+import { keepSource, listSource, MAX_DEPTH, sourceFrom } from '../../base/json/source.ts';
 import { maskCardNumbers } from '../../base/security/card-number.ts';
 import { objectOrUndefined } from '../../schema/json-value.ts';
+import { otherTypes } from '../../schema/other-types.ts';
 import { type CallFacts, type Problem, unreadableError } from './failure.ts';
 import type { Shape } from './request.ts';
 
@@ -9,6 +10,8 @@ import type { Shape } from './request.ts';
 export interface ReadResponse {
   readonly status: number;
   readonly text: string;
+  /** The body, if some of its bytes are not UTF-8; the text has U+FFFD in their place. */
+  readonly bytes?: Buffer | undefined;
   /** False when the body was longer than the limit. */
   readonly complete: boolean;
   readonly header: (name: string) => string | undefined;
@@ -16,15 +19,45 @@ export interface ReadResponse {
   readonly headers: () => [name: string, value: string][];
 }
 
-/** Reads a successful response in its shape, or throws an error that says what is malformed. */
-export function readResponse<T>(facts: CallFacts, shape: Shape<T> | undefined, response: ReadResponse): T {
-  // A caller without a shape expects nothing, so T is undefined.
-  if (!shape) return undefined as T;
+/** Called with the members of a response that have another type than documented, and that no decision reads. */
+export type OnOtherTypes = (members: readonly string[]) => void;
+
+/**
+ * Reads a successful response in its shape, and keeps its text for what is shown. Throws an error that says what is
+ * malformed.
+ */
+export function readResponse<T>(
+  facts: CallFacts,
+  shape: Shape<T> | undefined,
+  response: ReadResponse,
+  onOtherTypes?: OnOtherTypes,
+): T {
+  if (!shape) {
+    // No body is expected, so T is undefined. The page of another server is refused.
+    readAnyResponse(facts, response);
+    return undefined as T;
+  }
   const value = parseJson(response);
-  if (value && facts.request.itemsOfAnyDepth !== true) checkDepth(facts, response);
+  const isReadByItem = facts.request.itemsOfAnyDepth === true;
+  if (value && !isReadByItem) checkDepth(facts, response);
   const result = value === undefined ? undefined : checked(shape, value.json);
-  if (result?.success) return result.data;
-  throw unreadable(facts, response, result ? describeIssue(result.error.issues) : describeBody(response));
+  if (!result?.success)
+    throw unreadable(facts, response, result ? describeIssue(result.error.issues) : describeBody(response));
+  const { data } = result;
+  const members = otherTypes(data, value?.json);
+  if (members.length > 0) onOtherTypes?.(members.map(plainLine));
+  if (!isReadByItem) keepSources(data, response.text);
+  return data;
+}
+
+/** Keeps the text of an object, or of each object in a list, since a number or a member may be lost in the value. */
+function keepSources(data: unknown, text: string): void {
+  if (typeof data !== 'object' || data === null) return;
+  if (!Array.isArray(data)) return void keepSource(data, sourceFrom(text));
+  for (const [at, source] of (listSource(text)?.items ?? []).entries()) {
+    const item: unknown = data[at];
+    if (typeof item === 'object' && item !== null) keepSource(item, source);
+  }
 }
 
 /** Checks a value against a shape. A hundred thousand issues overflow the stack, on which zod collects them. */

@@ -74,7 +74,10 @@ async function pause(ms: number, waitingFor: Error, { clock, signal, giveUp }: R
   } catch (error) {
     if (giveUp?.aborted === true && signal?.aborted !== true) throw waitingFor;
     if (!isSvcError(error, 'timeout')) throw error;
-    throw new SvcError('timeout', `${error.message}; ${waitingFor.message}`, { hint: error.hint, next: error.next });
+    throw error.with({
+      message: `${error.message}; ${waitingFor.message}`,
+      ...(waitingFor instanceof SvcError && { status: waitingFor.status, requestId: waitingFor.requestId }),
+    });
   }
 }
 
@@ -85,8 +88,10 @@ function tooLongError(error: Error, askedMs: number, maxWaitMs: number): SvcErro
   const seconds = Math.ceil(askedMs / 1000);
   const isNamed = seconds <= LONGEST_NAMED_S;
   const words = isNamed ? `${seconds} s` : 'more than a day';
-  return new SvcError('rate_limited', `${error.message}; it asks to wait ${words}, longer than ${maxWaitMs / 1000} s`, {
-    ...(error instanceof SvcError && { status: error.status, requestId: error.requestId }),
+  const refusal = error instanceof SvcError ? error : new SvcError('rate_limited', error.message, { cause: error });
+  return refusal.with({
+    code: 'rate_limited',
+    message: `${error.message}; it asks to wait ${words}, longer than ${maxWaitMs / 1000} s`,
     hint: isNamed
       ? `Run the command again in ${seconds} s.`
       : "Run the command again later, and contact the service's support if it still asks for this.",
@@ -170,6 +175,9 @@ export interface TimeLimits {
 
 /** Limits for the service's own endpoints. */
 export const API_LIMITS: TimeLimits = { connect: 10_000, headers: 30_000, idle: 30_000, body: 60_000 };
+
+/** The longest time, in milliseconds, that a command waits for reads that it can do without (R86). */
+export const BEST_EFFORT_MS = 2_000;
 
 /** Limits for files: no limit on the whole body while bytes keep arriving. */
 export const FILE_LIMITS: TimeLimits = { connect: 10_000, headers: 60_000, idle: 30_000, body: Infinity };

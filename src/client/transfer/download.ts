@@ -28,6 +28,8 @@ export interface DownloadOptions extends FetchOptions {
   readonly overwrite: boolean;
   /** Checks a complete file for flaws that the response does not show. */
   readonly inspect?: ((file: string, proof: Proof) => Promise<readonly Flaw[]>) | undefined;
+  /** Called for a file that is proven or accepted, before it gets its name. */
+  readonly onAccepted?: ((file: string) => Promise<void>) | undefined;
   /** Called for an unproven file before it is downloaded again. */
   readonly onUnproven?: ((flaws: readonly Flaw[], nextMs: number) => void) | undefined;
   /** Whether to accept bytes that were the same each time although they break one rule. */
@@ -66,6 +68,7 @@ async function fetchFile(target: string, options: DownloadOptions): Promise<Rece
   const part = PartFile.open(target);
   try {
     const received = await fetchProven(part, target, options);
+    await options.onAccepted?.(part.path);
     moveIntoPlace(part.path, target, options.overwrite);
     part.forget();
     return received;
@@ -117,14 +120,10 @@ function keep(part: PartFile, target: string, { bytes, sha256 }: Received): Unpr
 function withKept(error: unknown, { length, path }: PartFile): unknown {
   if (!(error instanceof SvcError) || error instanceof AddressExpired || error instanceof UnprovenDownload)
     return error;
-  const { code, message, hint, status, requestId, retryable, cause } = error;
-  return new SvcError(code, message, {
+  const { hint } = error;
+  return error.with({
     hint: `${hint === undefined ? '' : `${hint} `}The next run resumes after ${length} bytes, kept in ${path}.`,
-    status,
-    requestId,
-    retryable,
-    facts: { ...error.facts, kept: length },
-    cause,
+    facts: { kept: length },
   });
 }
 

@@ -7,6 +7,7 @@ import { SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
 import type { Target } from '../../base/files/target.ts';
 import type { Clock } from '../../base/system.ts';
+import { ownMember } from '../../schema/own-member.ts';
 
 /** A file to upload, or a part of one. It can be reopened, so that each attempt sends a fresh stream (R35). */
 export interface UploadSource {
@@ -133,7 +134,7 @@ const READ_PROBLEMS: Readonly<Record<string, string>> = { ENOENT: 'does not exis
 
 function unreadable(path: string, error: unknown): SvcError {
   const code = systemCodeOf(error) ?? 'unknown';
-  return new SvcError('local', `${path} ${READ_PROBLEMS[code] ?? 'could not be read'} (${code})`, {
+  return new SvcError('local', `${path} ${ownMember(READ_PROBLEMS, code) ?? 'could not be read'} (${code})`, {
     hint: 'Check the path and that you may read it.',
     cause: error,
   });

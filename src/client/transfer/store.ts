@@ -1,6 +1,7 @@
 import { type ErrorCode, SvcError } from '../../base/errors.ts';
 import { decodedUri, displayHost, isLoopback, isSafeAddress, readAddress } from '../../schema/address.ts';
 import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
+import { ownMember } from '../../schema/own-member.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 import type { TransportFailure } from '../http/failure.ts';
 
@@ -202,7 +203,7 @@ export function elementText(xml: string, name: string): string | undefined {
 }
 
 function decodedEntity(whole: string, decimal?: string, hex?: string, name?: string): string {
-  if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
+  if (name !== undefined) return ownMember(ENTITIES, name.toLowerCase()) ?? whole;
   const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
   return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
 }

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { REQUEST_COLUMNS, RESULT_COLUMNS, type ResultCode } from '../../schema/account-updater-files.ts';
 import type { EventOf } from '../state/events.ts';
 import type { Card } from '../vault/cards.ts';
-import { type CardUpdate, yieldsToken } from '../vault/test-cards.ts';
+import { type CardUpdate, yieldsToken } from '../seed/test-cards.ts';
 
 /** The vault in which the tokens of a request file are looked up. */
 export interface Vault {

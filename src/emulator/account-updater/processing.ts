@@ -7,6 +7,7 @@ import type { SandboxState } from '../state/state.ts';
 import { isDue, type Job } from '../state/world.ts';
 import { requestObject, resultObject, type StoreFiles } from '../store/files.ts';
 import { type Card, findCard } from '../vault/cards.ts';
+import { inventedCard, inventedToken } from '../vault/invented-card.ts';
 import { processRequestFile, type Vault } from './process-file.ts';
 
 /**
@@ -67,11 +68,13 @@ export class Processing {
   }
 }
 
-function vaultAt({ world }: SandboxState, job: Job, { at, merchants = [] }: EventOf<'upload'>): Vault {
+function vaultAt({ world }: SandboxState, job: Job, upload: EventOf<'upload'>): Vault {
+  const { at, merchants = [], acceptTokens = false } = upload;
   const { seed, tenantType } = world.start;
-  const find = (token: string): Card | undefined => findCard(world, token, at);
+  const find = (token: string): Card | undefined =>
+    findCard(world, token, at) ?? (acceptTokens ? inventedCard(seed, token, at) : undefined);
   const renew = (token: string, row: number): string =>
-    derivedToken(seed, job.number, row, find(token)?.updaterCard ?? 0);
+    acceptTokens ? inventedToken(seed, token) : derivedToken(seed, job.number, row, find(token)?.updaterCard ?? 0);
   // A production tenant without its own merchant ids has a configuration that needs none.
   const production = merchants.length === 0 ? [''] : merchants;
   const known = new Set(tenantType === 'production' ? production : ['', SANDBOX_MERCHANT_ID]);

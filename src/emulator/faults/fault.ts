@@ -1,3 +1,4 @@
+import { ownMember } from '../../schema/own-member.ts';
 import { memoized, mix } from '../seed/random.ts';
 
 /** The effect of a fault on an exchange. Effects combine, except `malformed` and a hang before the head. */
@@ -98,7 +99,9 @@ export function matchesCall(pattern: CallPattern, method: string, target: string
 }
 
 const expressionOf = memoized((path: string) => {
-  const parts = path.split(/(\*\*|\*)/).map((part) => WILD[part] ?? part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  const parts = path
+    .split(/(\*\*|\*)/)
+    .map((part) => ownMember(WILD, part) ?? part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('')}$`, 's');
 });
 
@@ -150,7 +153,7 @@ const UNKNOWN_EFFECT =
 
 function readEffect(name: string, value: string | undefined): Effect | undefined {
   if (/^[2-5]\d\d$/.test(name) && value === undefined) return { status: Number(name) };
-  return Object.hasOwn(EFFECTS, name) ? EFFECTS[name]?.(value) : undefined;
+  return ownMember(EFFECTS, name)?.(value);
 }
 
 const EFFECTS: Readonly<Record<string, (value: string | undefined) => Effect>> = {
@@ -172,7 +175,7 @@ const EFFECTS: Readonly<Record<string, (value: string | undefined) => Effect>> =
 function milliseconds(text = ''): number {
   const [, number, unit] = /^(\d{1,6})(ms|s|m)$/.exec(text) ?? [];
   if (number === undefined || unit === undefined) throw new FaultSyntaxError('expected a duration such as 20ms or 2s');
-  return Number(number) * (UNIT_MS[unit] ?? 1);
+  return Number(number) * (ownMember(UNIT_MS, unit) ?? 1);
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };

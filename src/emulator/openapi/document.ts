@@ -36,11 +36,14 @@ export function openApiDocument(): Json {
 }
 
 function allPaths(): Json {
-  const paths: Record<string, Record<string, Json>> = {};
-  for (const route of API_ROUTES) (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = operation(route);
-  for (const route of STORE_ADDRESSES)
-    (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = storeOperation(route);
-  return paths;
+  const paths = new Map<string, Record<string, Json>>();
+  const add = (path: string, method: string, described: Json): void => {
+    const template = templateOf(path);
+    paths.set(template, { ...paths.get(template), [method.toLowerCase()]: described });
+  };
+  for (const route of API_ROUTES) add(route.path, route.method, operation(route));
+  for (const route of STORE_ADDRESSES) add(route.path, route.method, storeOperation(route));
+  return Object.fromEntries(paths);
 }
 
 function operation(route: ApiRoute): Json {

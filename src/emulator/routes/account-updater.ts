@@ -4,7 +4,8 @@ import {
   accountUpdaterJobPageSchema,
   accountUpdaterJobSchema,
 } from '../../schema/account-updater.ts';
-import { CURSOR_QUERY, cursorPage, pageSize, readCursor, writeCursor } from '../paging.ts';
+import { MINUTE_MS } from '../../schema/durations.ts';
+import { CURSOR_QUERY, cursorList, cursorPage, pageSize, readCursor, writeCursor } from '../paging.ts';
 import { notFound } from '../problem.ts';
 import { applicationId, tenantId } from '../seed/logs.ts';
 import type { ApiRoute, Call, Service } from '../service.ts';
@@ -13,7 +14,7 @@ import { requestObject, resultObject, signedAddress } from '../store/files.ts';
 
 const ENTITY_TYPE = 'account_updater_job';
 
-const DOWNLOAD_LIFE_MS = 15 * 60 * 1000;
+const DOWNLOAD_LIFE_MS = 15 * MINUTE_MS;
 
 /** Endpoints of the Account Updater. Its files are transferred at the store. */
 export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
@@ -68,12 +69,13 @@ async function readJob({ service, params, now }: Call): Promise<AccountUpdaterJo
 
 async function listJobs({ service, query, now }: Call): Promise<unknown> {
   const size = pageSize(query);
-  const [below = Infinity] = readCursor(query, 'jobs') ?? [];
+  const list = cursorList('jobs', query, service.cursors);
+  const [below = Infinity] = readCursor(query, list) ?? [];
   const jobs = service.state.world.jobs.all.filter((job) => job.number < below && jobStatus(job, now) !== 'removed');
   const page = jobs.toReversed().slice(0, size);
   await service.processing.settle(page, now);
   const last = page.at(-1);
-  const next = last !== undefined && jobs.length > size ? writeCursor('jobs', [last.number]) : undefined;
+  const next = last !== undefined && jobs.length > size ? writeCursor(list, [last.number]) : undefined;
   return cursorPage(
     page.map((job) => jobView(service, job, now)),
     size,

@@ -5,19 +5,21 @@ import { FaultSyntaxError } from '../faults/fault.ts';
 import { findKey } from '../keys.ts';
 import { invalid, jsonResponse, problem } from '../problem.ts';
 import type { SandboxEnv, Service } from '../service.ts';
-import { listOutcomes } from '../state/state.ts';
 import { splitOutcomes } from '../three-ds/forced-outcome.ts';
+import { listOutcomes } from '../three-ds/set-outcomes.ts';
 
 /**
  * Routes that the service does not have: tests of any language set the outcomes of authentications here, without a key,
  * and a key can be asked for its permissions.
  */
-export function controlRoutes({ state, tenant }: Service): Hono<SandboxEnv> {
+export function controlRoutes({ state, tenant, without }: Service): Hono<SandboxEnv> {
   const control = new Hono<SandboxEnv>();
   control.get('/sandbox/key', (c) => {
     const key = findKey(c.req.header('svc-api-key'), tenant);
     if (key === undefined || key.expired || state.world.deleted) throw problem(401, 'The API key is not known.');
-    return jsonResponse(200, { kind: key.kind, permissions: key.permissions });
+    const ofFeatures = [...without].map((feature) => `${feature}:`);
+    const permissions = key.permissions.filter((name) => !ofFeatures.some((prefix) => name.startsWith(prefix)));
+    return jsonResponse(200, { kind: key.kind, permissions });
   });
   const list = (): Response => jsonResponse(200, { data: listOutcomes(state.world) });
   control.get('/sandbox/outcomes', list);

@@ -1,5 +1,15 @@
+import { DAY_MS } from '../../schema/durations.ts';
 import { type EntityType, entityTypeListSchema, type Log, type LogPage, logPageSchema } from '../../schema/log.ts';
-import { CURSOR_QUERY, cursorPage, pageNumber, pageSize, queryParameter, readCursor, writeCursor } from '../paging.ts';
+import {
+  CURSOR_QUERY,
+  cursorList,
+  cursorPage,
+  pageNumber,
+  pageSize,
+  queryParameter,
+  readCursor,
+  writeCursor,
+} from '../paging.ts';
 import { invalid } from '../problem.ts';
 import { applicationId, ENTITY_KINDS, isoSeconds, seededLogs, tenantId } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../service.ts';
@@ -19,7 +29,7 @@ const LOG_QUERY = [
 ];
 
 /** The retention of logs: the service's usual quota. */
-const LOG_RETENTION_MS = 24 * 3_600_000;
+const LOG_RETENTION_MS = DAY_MS;
 
 const ISO_DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
@@ -52,7 +62,7 @@ function readPage(call: Call): unknown {
   const skipped = (page - 1) * size;
   const isOldestFirst = service.order === 'asc';
   // A cursor of one order means nothing in the other.
-  const list = isOldestFirst ? 'logs-asc' : 'logs';
+  const list = cursorList(isOldestFirst ? 'logs-asc' : 'logs', query, service.cursors);
   const begin = readPosition(query, list) ?? (isOldestFirst ? BEGINNING : pageOne(call, page));
   const listed = isOldestFirst ? logsOldestFirst : logsNewestFirst;
   const data: LogPage['data'] = [];

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../schema/durations.ts';
 import {
   type Tenant,
   tenantSchema,
@@ -21,7 +22,7 @@ const FIRST_SETTINGS = {
   token_deduplication_behavior: 'read_existing',
 };
 
-const YEAR_MS = 365 * 24 * 3_600_000;
+const YEAR_MS = 365 * DAY_MS;
 
 // More than two pages of the default size, so that clients must page.
 const APPLICATION_COUNT = 45;
@@ -118,7 +119,7 @@ const TOKEN_TYPES = ['bank', 'card', 'token'] as const;
 /** Monthly active tokens that the sandbox's plan includes. */
 const INCLUDED = 1000;
 
-const MONTH_MS = 30 * 24 * 3_600_000;
+const MONTH_MS = 30 * DAY_MS;
 
 /**
  * Counts the sandbox's tokens: generated, created, and made by completed jobs. A token is active if it was logged,
@@ -196,6 +197,6 @@ function application({ seed, at }: EventOf<'start'>, number: number): Applicatio
     type: key?.kind ?? (number % 3 === 0 ? 'management' : 'private'),
     permissions: [...(key?.permissions ?? [])],
     created_by: ownerId(seed),
-    created_at: new Date(at - (APPLICATION_COUNT - number + 1) * 86_400_000).toISOString(),
+    created_at: new Date(at - (APPLICATION_COUNT - number + 1) * DAY_MS).toISOString(),
   };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ownMember } from '../../schema/own-member.ts';
 import { authenticateSchema } from '../../schema/three-ds/authenticate.ts';
 import {
   authenticationResultSchema,
@@ -15,7 +16,7 @@ import { findSession, type Session, type World } from '../state/world.ts';
 import { authenticate, postedDevice } from '../three-ds/authenticate.ts';
 import { challengeResultView, createdView, resultView, sessionView } from '../three-ds/view.ts';
 import { type Card, findCard, findIntentCard } from '../vault/cards.ts';
-import { NETWORKS } from '../vault/test-cards.ts';
+import { NETWORKS } from '../seed/test-cards.ts';
 
 const ENTITY_TYPE = 'threeds_session';
 
@@ -96,7 +97,8 @@ async function createSession({ service, key, now, json, created }: Call) {
   const { sessionType, named, token } = readBody(body);
   const posted = postedDevice(body);
   const card = cardOf(service.state.world, named, token, now);
-  if (NETWORKS[card.network] === undefined) throw problem(422, "The card's network takes no part in 3-D Secure.");
+  if (ownMember(NETWORKS, card.network) === undefined)
+    throw problem(422, "The card's network takes no part in 3-D Secure.");
   const nonce = randomUUID();
   const { network, lastFour, scenario } = card;
   const { sessions } = service.state.record({
@@ -121,17 +123,17 @@ type Named = EventOf<'3ds-session'>['named'];
 
 function readBody(body: unknown): { sessionType: SessionType; named: Named; token: string } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalid('body', 'Must be an object.');
-  const errors: Record<string, string[]> = {};
+  const broken: [path: string, message: string][] = [];
   const { type } = createSessionSchema.shape;
   const parsed = type.safeParse(Reflect.get(body, 'type'));
-  if (!parsed.success) errors['type'] = [`Must be one of ${type.options.join(', ')}.`];
+  if (!parsed.success) broken.push(['type', `Must be one of ${type.options.join(', ')}.`]);
   const given = NAMES.filter((name) => (Reflect.get(body, name) ?? undefined) !== undefined);
   const [named = 'token_id'] = given;
   const token: unknown = Reflect.get(body, named);
-  if (given.length === 0) errors['token_id'] = ['One of token_id and token_intent_id is required.'];
-  else if (given.length > 1) errors[named] = ['Only one of token_id, token_intent_id and pan is allowed.'];
-  else if (typeof token !== 'string') errors[named] = ['Must be a string.'];
-  if (!parsed.success || typeof token !== 'string' || Object.keys(errors).length > 0) throw invalidFields(errors);
+  if (given.length === 0) broken.push(['token_id', 'One of token_id and token_intent_id is required.']);
+  else if (given.length > 1) broken.push([named, 'Only one of token_id, token_intent_id and pan is allowed.']);
+  else if (typeof token !== 'string') broken.push([named, 'Must be a string.']);
+  if (!parsed.success || typeof token !== 'string' || broken.length > 0) throw invalidFields(broken);
   return { sessionType: parsed.data, named, token };
 }
 

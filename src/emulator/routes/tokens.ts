@@ -52,11 +52,11 @@ function readCard(body: unknown): CardFacts {
   const number = memberOf(data, 'number');
   const month = readDigits(memberOf(data, 'expiration_month'), /^(0?[1-9]|1[0-2])$/);
   const year = readDigits(memberOf(data, 'expiration_year'), /^20\d\d$/);
-  const errors: Record<string, string[]> = {};
-  if (!isCardNumber(number)) errors['data.number'] = ['Must be the digits of a card number.'];
-  if (month === null) errors['data.expiration_month'] = ['Must be a month from 1 to 12.'];
-  if (year === null) errors['data.expiration_year'] = ['Must be a year of 4 digits.'];
-  if (!isCardNumber(number) || month === null || year === null) throw invalidFields(errors);
+  const broken: [path: string, message: string][] = [];
+  if (!isCardNumber(number)) broken.push(['data.number', 'Must be the digits of a card number.']);
+  if (month === null) broken.push(['data.expiration_month', 'Must be a month from 1 to 12.']);
+  if (year === null) broken.push(['data.expiration_year', 'Must be a year of 4 digits.']);
+  if (!isCardNumber(number) || month === null || year === null) throw invalidFields(broken);
   return {
     firstSix: number.slice(0, 6),
     lastFour: number.slice(-4),

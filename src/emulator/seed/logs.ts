@@ -1,5 +1,6 @@
+import { HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
-import { TEST_CARDS } from '../vault/test-cards.ts';
+import { MONTH_CARDS, TEST_CARDS } from './test-cards.ts';
 import { hex, memoized, mix, NAMESPACE, uuidFromHex, uuidOf } from './random.ts';
 
 /**
@@ -55,7 +56,7 @@ function kind(value: string, displayName: string, count: number, weight: number,
   return { value, displayName, count, weight, id };
 }
 
-/** The default seed. The shipped example file is made from it. */
+/** The default seed. The shipped example file has its tokens. */
 export const DEFAULT_SEED = 1;
 
 /** Returns the seed of a tenant's data, by the seed of the first tenant. */
@@ -66,6 +67,11 @@ export function seedOf(seed: number, tenant: number): number {
 /** Returns the token of a test card in a sandbox with this seed. `index` is the card's position in `TEST_CARDS`. */
 export function cardToken(seed: number, index: number): string {
   return uuidOf(seed, NAMESPACE.card, index);
+}
+
+/** Returns the token of a card of the ordinary month in a sandbox with this seed. `row` is its row in `MONTH_CARDS`. */
+export function monthToken(seed: number, row: number): string {
+  return uuidOf(seed, NAMESPACE.monthCard, row);
 }
 
 /** The origin of a token: a test card of the vault, or a row of a job's result. */
@@ -106,10 +112,16 @@ function readDerived(seed: number, token: string): CardOrigin | undefined {
   return derivedToken(seed, job, row, index) === token ? { kind: 'derived', index, job, row } : undefined;
 }
 
-const seededTokens = memoized((seed: number) => new Map(TEST_CARDS.map((_, index) => [cardToken(seed, index), index])));
+const seededTokens = memoized(
+  (seed: number) =>
+    new Map([
+      ...TEST_CARDS.map((_, index) => [cardToken(seed, index), index] as const),
+      ...MONTH_CARDS.map((index, row) => [monthToken(seed, row), index] as const),
+    ]),
+);
 
 // A little less than the retention of a day, so that the oldest logs do not vanish at once.
-const SPREAD_MS = 23.5 * 3_600_000;
+const SPREAD_MS = 23.5 * HOUR_MS;
 
 /** Returns the generated logs of the day before `start`. Each is computed from its number alone; 0 is the oldest. */
 export function seededLogs(seed: number, start: number, count: number) {

@@ -63,6 +63,8 @@ export const NAMESPACE = {
   newToken: 23,
   session: 24,
   transaction: 25,
+  monthCard: 26,
+  inventedCard: 27,
 } as const;
 
 function scramble(value: number): number {

@@ -12,7 +12,7 @@ import type {
   WhitelistSource,
   WhitelistStatus,
 } from '../../schema/three-ds/values.ts';
-import type { ScenarioName } from '../vault/test-cards.ts';
+import type { ScenarioName } from '../seed/test-cards.ts';
 
 /** The events of the journal, by type, one per line. The state is a function of these events and the time. */
 interface Events {
@@ -41,6 +41,8 @@ interface Events {
     readonly processing: number;
     /** The merchant ids that the tenant was given when it was onboarded. */
     readonly merchants?: readonly string[];
+    /** Whether every token in the form of a UUID stands for a card. */
+    readonly acceptTokens?: boolean;
   };
   /** A request file was processed. */
   result: {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SandboxOptions } from '../options.ts';
 import { DEFAULT_SEED } from '../seed/logs.ts';
-import { authenticationsOf } from '../three-ds/forced-outcome.ts';
 import type { JournalEvent } from './events.ts';
 import { Journal, prepareDirectory, type StatePaths, statePaths } from './journal.ts';
 import { apply, newWorld, type World } from './world.ts';
@@ -78,28 +77,6 @@ export class SandboxState {
         `the sandbox in ${this.#paths.directory} was created with seed ${start.seed}, ${start.logs} logs and a ${type} tenant; reset it first`,
       );
   }
-}
-
-/**
- * Sets outcomes of 3-D Secure authentications for every sandbox on a state directory, clears them first if requested, and
- * returns those that are set now, each with the number of authentications that it matched.
- */
-export function setOutcomes(directory: string, realNow: () => number, texts: readonly string[], clear = false) {
-  const paths = statePaths(directory);
-  prepareDirectory(paths);
-  const state = new SandboxState(paths, {}, realNow);
-  try {
-    if (clear) state.record({ type: 'outcomes-cleared', at: state.now() });
-    if (texts.length > 0) state.record({ type: 'outcomes', at: state.now(), texts });
-    return listOutcomes(state.world);
-  } finally {
-    state.close();
-  }
-}
-
-/** Lists the outcomes that were set while the sandbox existed, in the order in which they are tried. */
-export function listOutcomes(world: World) {
-  return world.outcomes.map((set) => ({ outcome: set.text, matched: authenticationsOf(world, set) }));
 }
 
 /** A move of a sandbox's clock: by some milliseconds, to a time, or back to the machine's. */

@@ -1,5 +1,6 @@
 import type { JobStatus } from '../../schema/account-updater.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
+import { HOUR_MS } from '../../schema/durations.ts';
 import { NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { CreationEvent, EventOf, JournalEvent } from './events.ts';
 
@@ -226,7 +227,7 @@ export function uploadDeadline({ created }: Job): number {
 }
 
 // The interface says that a session expires, but not when.
-const SESSION_LIFE_MS = 3_600_000;
+const SESSION_LIFE_MS = HOUR_MS;
 
 /** Returns when a session expires: not before the time limit of its decoupled challenge. */
 export function sessionExpiry({ created, authentication }: Session): number {

@@ -1,12 +1,13 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { HOUR_MS } from '../../schema/durations.ts';
 import { StoreRefusal } from './responses.ts';
 
 const DRAFT_ENDING = '.draft';
 
 // Long enough that no upload of a live process is removed.
-const STALE_MS = 2 * 3_600_000;
+const STALE_MS = 2 * HOUR_MS;
 
 export type StoreFiles = ReturnType<typeof storeFiles>;
 

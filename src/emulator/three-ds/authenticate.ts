@@ -7,7 +7,7 @@ import { invalid, invalidFields, problem } from '../problem.ts';
 import type { Call } from '../service.ts';
 import type { EventOf, PostedDevice } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
-import { scenarioOf } from '../vault/test-cards.ts';
+import { scenarioOf } from '../seed/test-cards.ts';
 import { forcedOutcome } from './forced-outcome.ts';
 import { decidesOutcome } from './outcome.ts';
 
@@ -99,7 +99,7 @@ export function checkAuthenticate(body: unknown, sessionType: SessionType): Auth
     ...(parsed.success ? [] : brokenFields(parsed.error.issues, body)),
     ...brokenConditions(body, sessionType),
   ];
-  if (broken.length > 0 || !parsed.success) throw invalidFields(grouped(broken));
+  if (broken.length > 0 || !parsed.success) throw invalidFields(broken);
   return parsed.data;
 }
 
@@ -134,12 +134,6 @@ const KINDS: Readonly<Partial<Record<FieldType, string>>> = {
   free: 'an object',
   list: 'an array',
 };
-
-function grouped(broken: readonly Broken[]): Record<string, string[]> {
-  const errors: Record<string, string[]> = {};
-  for (const [path, message] of broken) (errors[path] ??= []).push(message);
-  return errors;
-}
 
 /** A member that breaks a rule between fields, and the message for it. */
 export type Broken = readonly [path: string, message: string];

@@ -1,10 +1,11 @@
+import { ownMember } from '../../schema/own-member.ts';
 import { OUTCOME_WORDS } from '../../schema/three-ds/outcome-words.ts';
 import type { AuthenticationStatus } from '../../schema/three-ds/values.ts';
 import { FaultSyntaxError, isOccasion, type Occasion, readOccasion } from '../faults/fault.ts';
 import { memoized, mix } from '../seed/random.ts';
 import type { ForcedOutcome } from '../state/events.ts';
 import type { Session, SetOutcome, World } from '../state/world.ts';
-import { THREE_DS_CARDS } from '../vault/test-cards.ts';
+import { THREE_DS_CARDS } from '../seed/test-cards.ts';
 
 /** An outcome, and the authentications to which it applies. */
 interface OutcomeRule {
@@ -65,7 +66,7 @@ function readEffects(text: string): ForcedOutcome {
   const effects = text.split(',').map((word): readonly [string, string] => {
     const [, name = '', value = ''] = /^\s*(\w+)=(\S+)\s*$/.exec(word) ?? [];
     if (name === 'eci' && /^\d\d$/.test(value)) return [name, value];
-    const values = Object.hasOwn(OUTCOME_WORDS, name) ? OUTCOME_WORDS[name] : undefined;
+    const values = ownMember(OUTCOME_WORDS, name);
     if (values?.includes(value)) return [name, value];
     throw new FaultSyntaxError(
       values === undefined

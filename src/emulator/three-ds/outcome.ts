@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../schema/durations.ts';
 import {
   type AuthenticationStatus,
   type CancelReason,
@@ -7,10 +8,10 @@ import {
 } from '../../schema/three-ds/values.ts';
 import type { EventOf, FinalStatus, ForcedOutcome } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
-import { type Scenario, scenarioOf } from '../vault/test-cards.ts';
+import { type Scenario, scenarioOf } from '../seed/test-cards.ts';
 
 // The time limit for a challenge, in milliseconds from the authentication.
-const CHALLENGE_LIFE_MS = 10 * 60_000;
+const CHALLENGE_LIFE_MS = 10 * MINUTE_MS;
 
 // The duration of a challenge that ends without the cardholder's reply, in milliseconds.
 const UNATTENDED_MS = 5000;

@@ -1,3 +1,4 @@
+import { ownMember } from '../../schema/own-member.ts';
 import type {
   Authentication,
   AuthenticationResult,
@@ -15,7 +16,7 @@ import { hex, mix, NAMESPACE, uuidOf } from '../seed/random.ts';
 import type { Service } from '../service.ts';
 import type { EventOf } from '../state/events.ts';
 import { type Session, sessionExpiry } from '../state/world.ts';
-import { eciOf, NETWORKS, scenarioOf } from '../vault/test-cards.ts';
+import { eciOf, NETWORKS, scenarioOf } from '../seed/test-cards.ts';
 import { outcomeOf } from './outcome.ts';
 import { notificationAddress, pageAddress } from './pages/page.ts';
 
@@ -29,7 +30,7 @@ export function createdView(service: Service, session: Session): CreatedSession 
       method_url: pageAddress(service, 'method', session),
       method_notification_url: notificationAddress(service, session),
     }),
-    directory_server_id: NETWORKS[created.network]?.directoryServer,
+    directory_server_id: ownMember(NETWORKS, created.network)?.directoryServer,
     recommended_version: PROTOCOL_VERSION,
   };
 }
@@ -113,7 +114,7 @@ export interface Authenticated {
 export function resultView(authenticated: Authenticated): AuthenticationResult {
   const { session, authentication, now } = authenticated;
   const outcome = outcomeOf(session, authentication, now);
-  const network = NETWORKS[session.created.network];
+  const network = ownMember(NETWORKS, session.created.network);
   return present({
     threeds_version: PROTOCOL_VERSION,
     acs_transaction_id: transactionId(authenticated, 1),

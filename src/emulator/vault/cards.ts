@@ -11,7 +11,7 @@ import {
   type TestCard,
   THREE_DS_CARDS,
   yieldsToken,
-} from './test-cards.ts';
+} from '../seed/test-cards.ts';
 
 /**
  * Returns the card tokens of a sandbox with this seed, one for each test card, with what an Account Updater job reports.

@@ -1,16 +1,17 @@
 import { once } from 'node:events';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { conflicting, flag, type Input, repeated, value } from '../../cli/app/parameter.ts';
+import { conflicting, extending, flag, type Input, repeated, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
-import { resolvePath } from '../../cli/app/typed-path.ts';
-import { hostName, integer, type Moment, moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
+import { type Moment, momentAhead } from '../../cli/app/moment.ts';
+import { hostName, integer, positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { parseTime } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { ReceiverOptions } from '../../client/webhooks/receiver.ts';
 import { isLoopback, isLoopbackHost } from '../../schema/address.ts';
 import type { Listener, ListenOptions } from '../listener.ts';
-import { parseTarget, reportEvent, reportUnprocessed } from '../report.ts';
+import { parseTarget, Refusals, reportEvent, reportUnprocessed } from '../report.ts';
 import type { AcceptedEvent, Unprocessed } from '../sinks.ts';
 
 type EventRow = ReturnType<typeof eventRow>;
@@ -57,9 +58,9 @@ const parameters = {
     text,
   ),
   execLimit: value('--exec-limit <duration>', 'time limit of that command (default 5m)', positiveDuration),
-  journal: value('--journal <file>', 'append each event to this file before it is acknowledged', text),
+  journal: extending(value('--journal <file>', 'append each event to this file before it is acknowledged', text)),
   for: conflicting(['until'], value('--for <duration>', 'end after this time', positiveDuration)),
-  until: value('--until <time>', 'end at this time', moment),
+  until: value('--until <time>', 'end at this time', momentAhead),
   max: value('--max <n>', 'end after this many events', integer(1)),
 } as const;
 
@@ -90,12 +91,14 @@ export const listen = defineCommand({
     const limitMs = input.for ?? timeUntil(context, input.until);
     const print = await listPrinter(context, eventView);
     const { Listener: ListenerClass } = await import('../listener.ts');
-    const listener = await ListenerClass.open({ ...optionsOf(context, input), ...address });
+    const refusals = new Refusals(context.notices);
+    const listener = await ListenerClass.open({ ...optionsOf(context, input, refusals), ...address });
     try {
       reportStart(context, listener, input);
       await printUntilEnd(context, listener, limitMs, () => print(rows(listener)));
     } finally {
       for (const unprocessed of await finish(context, listener)) reportUnprocessed(context, unprocessed, input.journal);
+      refusals.end();
     }
     return exitCode(context);
   },
@@ -118,7 +121,7 @@ function timeUntil({ clock }: Context, until: Moment | undefined): number | unde
   });
 }
 
-function optionsOf(context: Context, input: ListenInput): ListenOptions {
+function optionsOf(context: Context, input: ListenInput, refusals: Refusals): ListenOptions {
   const { system, clock, out } = context;
   const { exec, execLimit: limitMs = 300_000, journal, max, forwardTo } = input;
   const { env: environment, platform, cwd } = system;
@@ -131,7 +134,7 @@ function optionsOf(context: Context, input: ListenInput): ListenOptions {
     journal: journal === undefined ? undefined : resolvePath(context, journal),
     command: exec === undefined ? undefined : { line: exec, environment, platform, cwd, limitMs },
     redact: (line) => out.redact(line),
-    onEvent: reportEvent(context),
+    onEvent: reportEvent(context, refusals),
   };
 }
 

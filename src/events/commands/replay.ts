@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter } from '../../cli/app/command.ts';
-import { argument, type Input, repeated, suggesting, value } from '../../cli/app/parameter.ts';
+import { argument, type Input, reading, repeated, suggesting, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
-import { resolvePath } from '../../cli/app/typed-path.ts';
-import { moment, text } from '../../cli/app/value-parsers.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
+import { moment } from '../../cli/app/moment.ts';
+import { text } from '../../cli/app/value-parsers.ts';
 import { isUnsafe } from '../../cli/output/text.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
@@ -25,7 +26,7 @@ const replayView: View<ReturnType<typeof rowOf>> = {
 };
 
 const parameters = {
-  journal: argument('<journal>', "a file that 'svc events listen --journal' wrote", text),
+  journal: reading(argument('<journal>', "a file that 'svc events listen --journal' wrote", text), ['.jsonl']),
   forwardTo: value('--forward-to <url>', 'send the events there; https, or loopback', parseTarget),
   id: repeated('--id <id>', 'only the event with this id', text),
   type: suggesting({ wordsOf: 'event' }, repeated('--type <type>', 'only events of this type', text)),
@@ -182,7 +183,8 @@ function failedError(input: ReplayInput, target: URL, tally: Tally): SvcError {
 function withResumeHint(error: unknown, input: ReplayInput, target: URL, { last, sent }: Tally): unknown {
   if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) return error;
   const selection = { types: input.type, ids: input.id, since: last?.received_at };
-  return new SvcError(error.code, `${error.message}; sent until then: ${countText(sent, 'event')}`, {
+  return error.with({
+    message: `${error.message}; sent until then: ${countText(sent, 'event')}`,
     hint: 'To resume; the last event is sent once more.',
     next: replayCommand(input.journal, displayTarget(target), selection),
   });

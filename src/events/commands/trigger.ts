@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
-import { nearest } from '../../base/security/typed-word.ts';
 import {
   type Context,
   defineCommand,
@@ -9,7 +8,7 @@ import {
   Preview,
   type Result,
 } from '../../cli/app/command.ts';
-import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../cli/app/json-body.ts';
+import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../cli/app/assignment.ts';
 import {
   assignmentsOf,
   type Input,
@@ -23,6 +22,7 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { isObject } from '../../schema/json-value.ts';
+import { notAccepted, unknownType } from '../event-errors.ts';
 import type { ForwardResult } from '../forward.ts';
 import { displayTarget, parseTarget } from '../report.ts';
 import type * as triggerTypes from '../trigger-types.ts';
@@ -58,10 +58,11 @@ const parameters = {
 
 /** Returns the members of the event of a job, and the statuses that it can have, for completion. */
 async function pathsAndStatuses(): Promise<Suggestion[]> {
-  const { wordsOf } = await import('../../cli/glossary/every-meaning.ts');
+  const { wordsIn } = await import('../../cli/glossary/glossary.ts');
+  const { default: words } = await import('../../cli/glossary/service.json', { with: { type: 'json' } });
   return [
     ...assignmentsOf('data.job.id', 'the job that the event is about', []),
-    ...assignmentsOf('data.job.status', 'the status of the job', wordsOf('job status')),
+    ...assignmentsOf('data.job.status', 'the status of the job', wordsIn(words, 'job status')),
   ];
 }
 
@@ -107,7 +108,7 @@ function typeOf({ type, anyType }: Pick<TriggerInput, 'type' | 'anyType'>, types
       hint: `Name one of ${types.TRIGGER_TYPES.join(', ')}, or any other with --type.`,
     });
   if (anyType === undefined ? types.hasSample(given) : types.isEventType(given)) return given;
-  throw unknownType(given, types);
+  throw unknownType(given, types.isEventType(given), types.TRIGGER_TYPES);
 }
 
 /** A made-up delivery, as the service would send it at this time (milliseconds since the epoch). */
@@ -154,29 +155,4 @@ async function send(context: Context, { url, headers, body }: Delivery): Promise
 function inDelivery({ path, value: to }: Assignment): Assignment {
   const [first = ''] = path;
   return { path: first === 'event' || first === 'delivered_at' ? path : ['event', ...path], value: to };
-}
-
-// The name of a type is no secret, but a word that has not even its form may be one.
-function unknownType(type: string, { TRIGGER_TYPES, isEventType }: Types): SvcError {
-  if (!isEventType(type))
-    throw new SvcError('usage', 'this is no event type: a type is words joined by dots, such as tenant.updated');
-  const meant = nearest(type, TRIGGER_TYPES);
-  return new SvcError('usage', `there is no sample event of type "${type}"`, {
-    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}Choose from ${TRIGGER_TYPES.join(', ')}; any other type can be sent with --type.`,
-  });
-}
-
-function failureCode(status: number | undefined): 'network' | 'rejected' | 'server' {
-  if (status === undefined) return 'network';
-  return status < 500 ? 'rejected' : 'server';
-}
-
-function notAccepted(target: URL, { status, reason }: ForwardResult): SvcError {
-  return new SvcError(failureCode(status), `${displayTarget(target)} did not accept the event: ${reason}`, {
-    status,
-    ...(status === undefined && {
-      hint: 'Name another target with --forward-to, or start a listener.',
-      next: ['events', 'listen'],
-    }),
-  });
 }

@@ -2,22 +2,23 @@ import { SvcError } from '../../base/errors.ts';
 import { exactItem, replaceMembers } from '../../base/json/exact.ts';
 import { sourceFrom, sourceOf } from '../../base/json/source.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
-import { typedWord } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand, dryRunParameter, Preview } from '../../cli/app/command.ts';
-import { assigned, jsonAssignment, readJsonBody, textAssignment } from '../../cli/app/json-body.ts';
+import { assigned, jsonAssignment, textAssignment } from '../../cli/app/assignment.ts';
+import { readJsonBody } from '../../cli/app/files/data-file.ts';
 import {
   argument,
   choice,
   flag,
   type Input,
   optionalArgument,
+  reading,
   repeated,
   suggesting,
   type Suggestion,
   value,
 } from '../../cli/app/parameter.ts';
 import { batches, formatOf, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
-import { didYouMean, nameValue, text } from '../../cli/app/value-parsers.ts';
+import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { DEFAULT_ORIGIN } from '../../cli/config/values.ts';
 import { jsonLine } from '../../cli/output/formats.ts';
 import { type Column, columnFor, isObject, leafPaths, type View } from '../../cli/output/view.ts';
@@ -31,6 +32,7 @@ import {
   readEndpointPath,
 } from '../../client/api/any-endpoint.ts';
 import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
+import { cardNumberTyped, inexactNumber, tenantDeletion, unknownMethod, whichKey } from '../api-errors.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -57,7 +59,10 @@ const parameters = {
     { assignments: queryParameters },
     repeated('--query <name=value>', 'a parameter of the query', nameValue),
   ),
-  file: value('--file <json|->', 'the body, from a JSON file or - for standard input; // comments are left out', text),
+  file: reading(
+    value('--file <json|->', 'the body, from a JSON file or - for standard input; // comments are left out', text),
+    ['.json'],
+  ),
   set: repeated('--set <a.b=text>', 'put a text into the body', textAssignment),
   setJson: repeated('--set-json <a.b=json>', 'put any JSON into the body', jsonAssignment),
   dryRun: dryRunParameter,
@@ -67,7 +72,7 @@ const parameters = {
 
 /** Returns the paths of the interface for a typed method, each as far as its first id, for completion. */
 async function knownPaths([method = '']: readonly string[]): Promise<Suggestion[]> {
-  const { wordsOf } = await import('../../cli/glossary/every-meaning.ts');
+  const { wordsOf } = await import('../every-meaning.ts');
   const endpoints = wordsOf('endpoint').filter(([name]) => name.startsWith(`${method.toUpperCase()} /`));
   const paths = endpoints.map(([name, meaning]): Suggestion => [
     name.replace(/^\S+ /, '').replace(/\{.*/, ''),
@@ -77,7 +82,7 @@ async function knownPaths([method = '']: readonly string[]): Promise<Suggestion[
 }
 
 async function queryParameters(): Promise<Suggestion[]> {
-  const { wordsOf } = await import('../../cli/glossary/every-meaning.ts');
+  const { wordsOf } = await import('../every-meaning.ts');
   return wordsOf('query parameter').map(([name, meaning]) => [`${name}=`, meaning]);
 }
 
@@ -134,8 +139,9 @@ function reportHead({ notices }: Context, { status, headers }: AnyResponse): voi
 async function printResponse(context: Context, body: JsonBody): Promise<void> {
   const items = Array.isArray(body.json) || isTabular(context) ? itemsIn(body) : undefined;
   if (items !== undefined) {
-    await printItems(context, oneBatch(items));
-    if (hasMore(body)) context.notices.note('more results: use --paginate for every page');
+    const isMore = hasMore(body);
+    await printItems(context, oneBatch(items), isMore ? 'this page is empty' : undefined);
+    if (isMore) context.notices.note('more results: use --paginate for every page');
     return;
   }
   const shown = context.globals.showUrls ? exactItem(body.json, sourceFrom(body.text)) : withoutAddresses(body.text);
@@ -147,11 +153,15 @@ async function printResponse(context: Context, body: JsonBody): Promise<void> {
 }
 
 /** Writes items as they arrive. The first page with items decides the columns of a table. */
-async function printItems(context: Context, batches: AsyncIterable<readonly unknown[]>): Promise<void> {
+async function printItems(
+  context: Context,
+  batches: AsyncIterable<readonly unknown[]>,
+  nothing = 'the list is empty',
+): Promise<void> {
   const shown = shownBatches(context, batches);
   const first = await shown.next();
   const sample = first.done === true ? [] : first.value;
-  if (sample.length === 0) context.notices.note('the list is empty');
+  if (sample.length === 0) context.notices.note(nothing);
   // Without items the columns are unknown, so there is no header.
   if (sample.length === 0 && isTabular(context)) return;
   const print = await listPrinter(context, responseView(sample));
@@ -209,11 +219,7 @@ async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest>
   refuseCardNumbers(input);
   if (method === 'DELETE' && isSamePath(path, '/tenants/self')) throw tenantDeletion();
   const key = input.key ?? keyTypeOf(path);
-  if (key === undefined) {
-    throw new SvcError('usage', `cannot tell which key ${path} needs`, {
-      hint: 'Give --key management or --key private.',
-    });
-  }
+  if (key === undefined) throw whichKey(path);
   checkOptions(method, input);
   return {
     method,
@@ -229,11 +235,7 @@ async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest>
 function endpointIn({ method: typed, path }: ApiInput) {
   if (path === undefined && typed.includes('/')) return { method: 'GET', typedPath: typed } as const;
   const method = METHODS.find((known) => known === typed.toUpperCase());
-  if (method === undefined)
-    throw new SvcError('usage', `<method> must be one of ${METHODS.join(', ')}, not ${typedWord(typed, METHODS)}`, {
-      hint: didYouMean(typed.toUpperCase(), METHODS),
-      next: ['api', 'GET', '<path>'],
-    });
+  if (method === undefined) throw unknownMethod(typed, METHODS);
   if (path !== undefined) return { method, typedPath: path };
   throw new SvcError('usage', 'the path is missing, such as /logs', { next: ['api', method, '<path>'] });
 }
@@ -243,7 +245,7 @@ function inPath<T>(read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    throw new SvcError(error.code, `the path ${error.message}`, { next: ['api', 'GET', '<path>'] });
+    throw error.with({ message: `the path ${error.message}`, next: ['api', 'GET', '<path>'] });
   }
 }
 
@@ -255,17 +257,7 @@ function refuseCardNumbers({ method, path = '', query, set, setJson }: ApiInput)
     ...query.map((one) => one.value),
     ...[...set, ...setJson].map((one) => JSON.stringify(one)),
   ];
-  if (!typed.some((one) => containsCardNumber(one))) return;
-  throw new SvcError('refused_input', 'the command line contains what looks like a card number; nothing was sent', {
-    hint: 'Command lines are visible to others: put it into the body with --file, from a file or a pipe.',
-  });
-}
-
-function tenantDeletion(): SvcError {
-  return new SvcError('usage', 'deleting the tenant has its own command; nothing was sent', {
-    hint: 'It asks for the name of the tenant first:',
-    next: ['tenant', 'delete'],
-  });
+  if (typed.some((one) => containsCardNumber(one))) throw cardNumberTyped();
 }
 
 function checkOptions(method: string, { paginate, file, set, setJson }: ApiInput): void {
@@ -288,8 +280,6 @@ function refuseInexact(value: unknown): void {
     for (const inner of Object.values(value)) refuseInexact(inner);
   }
   if (typeof value !== 'number') return;
-  if (Number.isFinite(value) && (Number.isSafeInteger(value) || !Number.isInteger(value))) return;
-  throw new SvcError('refused_input', 'the body contains a number that is too large to be sent exactly', {
-    hint: 'Write it as a string, in quotes.',
-  });
+  const isExact = Number.isFinite(value) && (Number.isSafeInteger(value) || !Number.isInteger(value));
+  if (!isExact) throw inexactNumber();
 }

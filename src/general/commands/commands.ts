@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import { nearest, typedWord } from '../../base/security/typed-word.ts';
+import { nearest, questionOf, typedWord } from '../../base/security/typed-word.ts';
 import {
   type Command,
   type CommandInTree,
@@ -87,7 +87,7 @@ async function chosenCommands(
   const names = all.flatMap(({ words }) => [words, words.replace(/ .*/, '')]);
   const meant = nearest(prefix, names);
   throw new SvcError('usage', `no command begins with ${typedWord(prefix, names)}`, {
-    hint: meant === undefined ? 'All commands are listed without a word.' : `Did you mean '${meant}'?`,
+    hint: meant === undefined ? 'All commands are listed without a word.' : questionOf(meant),
     next: ['commands', ...(meant === undefined ? [] : meant.split(' '))],
   });
 }

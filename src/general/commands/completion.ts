@@ -4,6 +4,7 @@ import { type CommandSpec, defineCommand, entry, type GroupSpec } from '../../cl
 import { choice, flag } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import type { View } from '../../cli/output/view.ts';
+import { ownMember } from '../../schema/own-member.ts';
 import { installTargetFor, put, type InstallStatus } from '../completion/installed.ts';
 import type { Shell } from '../completion/shell.ts';
 import { SHELL_NAMES, type ShellName, shellNamed, SHELLS } from '../completion/shells.ts';
@@ -81,8 +82,9 @@ export const completion: GroupSpec = {
 function printCommand({ name, script }: Shell): CommandSpec {
   return defineCommand({
     description: 'Prints the script and changes nothing. There is no need to regenerate it after upgrades.',
-    examples: [[EXAMPLES[name] ?? `svc completion ${name}`, 'in this shell only']],
+    examples: [[ownMember(EXAMPLES, name) ?? `svc completion ${name}`, 'in this shell only']],
     anySettings: true,
+    onlyPrints: true,
     parameters: {},
     async run(context) {
       await context.out.write(script());

@@ -1,6 +1,7 @@
 import { once as untilEvent } from 'node:events';
+import { isSvcError, type SvcError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
-import { inspectKey } from '../../cli/app/check-key.ts';
+import { detailOf, inspectKey, type KeyReport } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { nextCommand } from '../../cli/app/hint.ts';
 import type { Input } from '../../cli/app/parameter.ts';
@@ -12,6 +13,8 @@ import { simpleColumns, type Tone, type View } from '../../cli/output/view.ts';
 import { READ_PERMISSIONS, type Tried } from '../../client/api/any-endpoint.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { agedText, checkKeyAgeOptions, KEY_AGE_PARAMETERS, keyAge, REPLACE, UNKNOWN_HINT } from '../key-age.ts';
+import { ALL_STEPS_MS } from '../doctor/connection.ts';
+import { type Verdict, verdictOf } from '../doctor/verdict.ts';
 import { exitCodeOf, failed, failedBy, type Finding, ok, type Result, skipped, warning } from '../doctor/finding.ts';
 
 type FindingRow = Omit<Finding, 'next'> & { readonly next: string | null };
@@ -27,7 +30,7 @@ const findingView: View<FindingRow> = {
 
 export const doctor = defineCommand({
   description:
-    'Checks Node, the config file, directories, proxy, certificates, DNS, connection, TLS, the service and its clock, both keys and each read permission. Changes nothing. Works without keys, with a damaged config and without a network. The exit code is 0, or the highest of the failed checks; warnings do not count.',
+    'Checks Node, the config file, directories, the ledger, proxy, certificates, DNS, connection, TLS, the service and its clock, both keys and each read permission. Begins with whose move it is. Changes nothing. Works without keys, with a damaged config and without a network. The exit code is 0, or the highest of the failed checks; warnings do not count.',
   examples: [
     ['svc doctor', 'before anything else, or when something does not work'],
     ['svc doctor --profile prod -o json', 'for a support case: contains no secret'],
@@ -45,13 +48,30 @@ export const doctor = defineCommand({
       () => context.progress.end(),
     );
     const rows = findings.map((finding) => rowOf(finding, context));
-    if (isDrawn(context)) await context.out.write(drawFindings(rows, context));
-    else await print(oneBatch(rows));
+    const verdict = verdictOf(findings, placeOf(context));
+    if (isDrawn(context)) await context.out.write(drawVerdict(verdict, context) + drawFindings(rows, context));
+    else {
+      context.notices.note(verdict.text);
+      await print(oneBatch(rows));
+    }
     const [counts, isGood] = summary(findings);
     context.notices[isGood ? 'success' : 'failure'](counts);
     return exitCodeOf(findings);
   },
 });
+
+/** Returns the host and the port that requests go to. */
+function placeOf({ settings: { baseUrl } }: Context): string | undefined {
+  if (baseUrl === undefined) return undefined;
+  const { hostname, port, protocol } = baseUrl.value;
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+}
+
+/** Draws the verdict above the findings: the only line that is read when there is little time. */
+function drawVerdict({ text, isGood }: Verdict, { palette, out, plain }: Context): string {
+  const lines = plain ? [cleanText(text)] : wrapWords(cleanText(text), out.isTerminal ? out.width : 80);
+  return `${lines.map((line) => (isGood ? palette.strong(line) : palette.bad(line))).join('\n')}\n\n`;
+}
 
 function rowOf({ next, code, ...finding }: Finding, { globals, settings, system }: Context): FindingRow {
   // The name of a missing profile may be a key in the wrong place (R05).
@@ -71,21 +91,24 @@ async function runChecks(context: Context, ageInput: KeyAgeInput): Promise<Findi
   const { system, settings, globals } = context;
   const { checkAuthorities, checkConfig, checkDirectories, checkKeyFiles, checkNode, checkSettings } =
     await import('../doctor/machine.ts');
-  const [inEffect, network, keys] = await Promise.all([
+  const [inEffect, network, keys, ledger] = await Promise.all([
     checkSettings(system, globals),
     checkPath(context),
     checkKeys(context),
+    checkSharedLedger(context),
   ]);
   const config = checkConfig(system, settings.notices);
+  const { findings: ofKeys, stranger } = keys;
   return [
     checkNode(system),
     config,
     ...(config.result === 'failed' ? [skipped('settings', 'not known until the config is fixed')] : inEffect),
     ...checkKeyFiles(system),
     ...checkDirectories(system),
+    ...ledger,
     checkAuthorities(system),
-    ...network,
-    ...keys.map((finding) => unlessImplied(finding, config, network)),
+    ...withStranger(network, stranger),
+    ...ofKeys.map((finding) => unlessImplied(finding, config, network)),
     ...KEY_TYPES.flatMap((type) => ageFinding(context, type, ageInput) ?? []),
   ];
 }
@@ -98,6 +121,12 @@ function unlessImplied(finding: Finding, config: Finding, network: readonly Find
   if ((code === 'network' || code === 'timeout') && network.some(({ result }) => result === 'failed'))
     return skipped(check, 'not checked: the service could not be reached');
   return finding;
+}
+
+async function checkSharedLedger(context: Context): Promise<Finding[]> {
+  if (context.settings.ledger.value === undefined) return [];
+  const { checkLedger } = await import('../doctor/ledger.ts');
+  return checkLedger(context);
 }
 
 async function checkPath({ system, settings, clock, signal }: Context): Promise<Finding[]> {
@@ -118,33 +147,75 @@ function summary(findings: readonly Finding[]): readonly [counts: string, isGood
   return [`${failures} failed, ${countText(warnings, 'warning')}`, failures === 0];
 }
 
-async function checkKeys(context: Context): Promise<Finding[]> {
-  const has = KEY_TYPES.filter((kind) => keyOrigin(context.system, context.settings, kind) !== undefined);
-  const found = await Promise.all(KEY_TYPES.map((kind) => checkKind(context, kind, has.length > 0)));
-  return [...found.map(([key]) => key), ...found.flatMap(([, permissions]) => permissions)];
+/** The findings about both keys, and the finding about a server that responds to every read as no service does. */
+interface KeyFindings {
+  readonly findings: readonly Finding[];
+  readonly stranger: Finding | undefined;
 }
 
-async function checkKind(
+async function checkKeys(context: Context): Promise<KeyFindings> {
+  const { system, settings } = context;
+  const has = KEY_TYPES.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
+  const reports = await Promise.all(has.map((kind) => inspectKey(context, kind, ALL_STEPS_MS / 1000)));
+  const stranger = strangerFinding(reports);
+  const why = stranger === undefined ? undefined : 'the responses are not those of the service';
+  const found = KEY_TYPES.map((kind): readonly [key: Finding, permissions: readonly Finding[]] => {
+    const report = reports.find((one) => one.kind === kind);
+    if (report === undefined) return [missing(`${kind} key`, kind, has.length > 0), untried(kind, 'there is no key')];
+    if (why !== undefined) return [skipped(`${kind} key`, `not checked: ${why}`), untried(kind, why)];
+    return checkKind(context, report);
+  });
+  return { findings: [...found.map(([key]) => key), ...found.flatMap(([, permissions]) => permissions)], stranger };
+}
+
+/** Returns the finding about a server that sent a response to every read, and none of them as documented. */
+function strangerFinding(reports: readonly KeyReport[]): Finding | undefined {
+  const [first] = reports;
+  if (first?.failure === undefined || !reports.every(isStrange)) return undefined;
+  const { message, code } = first.failure;
+  return failed('service', `responds, but not as documented: ${message}`, CHECK_BASE_URL, code);
+}
+
+function isStrange({ check }: KeyReport): boolean {
+  return check?.tried.every(({ status, error }) => status === 'unclear' && isSvcError(error, ...STRANGE)) ?? false;
+}
+
+const STRANGE = ['not_found', 'bad_response', 'forbidden'] as const;
+const CHECK_BASE_URL = 'Is the base URL right? It should be the address of the API itself.';
+
+/** Returns the finding about a check without a result. The hint of an undocumented response is to run this command. */
+function unclearFinding(check: string, error: SvcError): Finding {
+  if (!isSvcError(error, ...STRANGE)) return failedBy(check, error);
+  return failed(check, error.message, CHECK_BASE_URL, error.code);
+}
+
+/** Replaces the finding about the service by the one about a server that is none, unless it is a failure already. */
+function withStranger(network: readonly Finding[], stranger: Finding | undefined): readonly Finding[] {
+  const known = network.find(({ check }) => check === 'service');
+  if (stranger === undefined || known?.result === 'failed') return network;
+  return known ? network.map((finding) => (finding === known ? stranger : finding)) : [...network, stranger];
+}
+
+function checkKind(
   context: Context,
-  kind: KeyType,
-  hasOther: boolean,
-): Promise<readonly [key: Finding, permissions: readonly Finding[]]> {
+  { kind, check: tried, failure }: KeyReport,
+): readonly [key: Finding, permissions: readonly Finding[]] {
   const { system, settings } = context;
   const check = `${kind} key`;
-  const origin = keyOrigin(system, settings, kind);
-  if (origin === undefined) return [missing(check, kind, hasOther), untried(kind, 'there is no key')];
-  const { check: tried, failure } = await inspectKey(context, kind);
   if (failure && (tried === undefined || tried.verdict !== 'unclear')) {
     const why = tried === undefined ? 'the key could not be checked' : 'the key is not valid';
     return [failedBy(check, failure), untried(kind, why)];
   }
   const answers = tried?.tried.map(permissionFinding) ?? [];
-  if (failure) return [failedBy(check, failure), answers];
+  if (failure) return [unclearFinding(check, failure), answers];
   const age = keyAge(context, kind);
   const stored = age?.ageMs === undefined ? '' : `, ${agedText(age)}`;
-  const from = settings.sandbox ? 'built in' : origin.name + stored;
+  const from = settings.sandbox ? 'built in' : `${keyOrigin(system, settings, kind)?.name}${stored}`;
   if (tried?.verdict === 'powerless') {
-    const fix = 'Give the key the permissions that you need.';
+    const isAboutFeatures = tried.tried.every(({ error }) => disabledFeatureOf(error) !== undefined);
+    const fix = isAboutFeatures
+      ? "Ask the service's support to enable the features that you need."
+      : 'Give the key the permissions that you need.';
     return [warning(check, `valid (${from}), but has no read permission`, fix), answers];
   }
   const tenant = tried?.tenant;
@@ -177,9 +248,19 @@ function missing(check: string, kind: KeyType, hasOther: boolean): Finding {
 
 function permissionFinding({ permission: { name, kind }, status, error }: Tried): Finding {
   if (status === 'allowed') return ok(name, 'allowed');
-  if (status === 'unclear' && error) return failedBy(name, error);
-  const fix = `If you need it, give the ${kind} key the permission ${name}.`;
-  return warning(name, `not allowed (${error?.status ?? 403})`, fix);
+  if (status === 'unclear' && error) return unclearFinding(name, error);
+  const feature = disabledFeatureOf(error);
+  const detail = detailOf(error);
+  const fix =
+    feature !== undefined
+      ? `If you need it, ask the service's support to enable ${feature} for the tenant.`
+      : `If you need it, give the ${kind} key the permission ${name}.`;
+  return warning(name, `not allowed (${error?.status ?? 403})${detail === undefined ? '' : `: ${detail}`}`, fix);
+}
+
+function disabledFeatureOf(error: SvcError | undefined): string | undefined {
+  const feature = error?.facts?.['disabled_feature'];
+  return typeof feature === 'string' ? feature : undefined;
 }
 
 function untried(kind: KeyType, why: string): Finding[] {

@@ -1,10 +1,9 @@
 import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
-import { meaningsOf, meaningView, showMeanings } from '../../cli/app/explanation.ts';
-import { flag, optionalArgument, suggesting, value } from '../../cli/app/parameter.ts';
-import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
+import { optionalArgument, suggesting } from '../../cli/app/parameter.ts';
+import { meaningsOf, meaningView, showMeanings } from '../show-meanings.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import type { Meaning } from '../../cli/glossary/glossary.ts';
+import { explain as meaningOf, type Meaning } from '../../cli/glossary/glossary.ts';
 
 export const explain = defineCommand({
   description:
@@ -14,7 +13,6 @@ export const explain = defineCommand({
     ['svc explain update_existing', 'the value of a tenant setting'],
     ['svc explain 10', 'an exit code, and whatever else has this code'],
     ["svc explain 'exit codes'", 'all of one kind'],
-    ['svc explain --html words.html', 'everything as one page'],
   ],
   anySettings: true,
   paged: true,
@@ -22,35 +20,35 @@ export const explain = defineCommand({
   parameters: {
     word: suggesting(
       async () => {
-        const { EVERY_MEANING } = await import('../../cli/glossary/every-meaning.ts');
+        const { EVERY_MEANING } = await import('../every-meaning.ts');
         return EVERY_MEANING.map(({ name, kind }) => [name, kind]);
       },
       optionalArgument('[word]', 'a value, code, field or limit, or a kind of them', text),
     ),
-    html: value('--html <file>', 'also write the explanations as one page', text),
-    force: flag('--force', 'replace a file that exists'),
   },
-  async run(context, { word, html, force }) {
-    if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
-    const page = html === undefined ? undefined : resolvePath(context, html);
-    if (page !== undefined) await requireFile(page, force);
+  async run(context, { word }) {
     const meanings = await everythingExplained();
+    if (word !== undefined && ID.test(word) && isUnknown(word, meanings))
+      throw new SvcError('usage', 'this is an id, or its beginning: only the logs say what happened to an entity', {
+        hint: 'To see what the service, or an archive, has about it:',
+        next: ['logs', 'history', word],
+      });
     const found = word === undefined ? meanings : meaningsOf(word, meanings, ['explain']);
-    if (page === undefined) return showMeanings(context, found, word);
-    const [{ glossaryPage }, { writeWhole }] = await Promise.all([
-      import('../glossary-page.ts'),
-      import('../../base/files/draft.ts'),
-    ]);
-    await writeWhole(page, force, (draft) => draft.write(glossaryPage(found)));
-    if (word === undefined) context.notices.success(`${found.length} explanations are in ${page}`);
-    else await showMeanings(context, found, word);
+    await showMeanings(context, found, word);
   },
 });
+
+/** A UUID, or its beginning as tables show it. */
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,27})?$/i;
+
+function isUnknown(word: string, meanings: readonly Meaning[]): boolean {
+  return meaningOf(word, meanings).length === 0;
+}
 
 /** Returns the meanings of the glossary, and of the request fields that the schema of an authentication describes. */
 async function everythingExplained(): Promise<readonly Meaning[]> {
   const [{ EVERY_MEANING }, { BODY, fieldsBelow }] = await Promise.all([
-    import('../../cli/glossary/every-meaning.ts'),
+    import('../every-meaning.ts'),
     import('../../schema/three-ds/fields.ts'),
   ]);
   const fields = fieldsBelow(BODY).map(({ path, description }): Meaning => {

@@ -1,10 +1,10 @@
-import { SvcError } from '../../base/errors.ts';
 import { isAboutKey } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { conflicting, flag } from '../../cli/app/parameter.ts';
 import { rememberTenant } from '../../cli/config/cache.ts';
-import { type StoredKey, updateConfig } from '../../cli/config/config-file.ts';
+import { updateConfig } from '../../cli/config/config-file.ts';
+import type { StoredKey } from '../../cli/config/config-format.ts';
 import { withKeyChanges } from '../../cli/config/key-history.ts';
 import { KEY_TYPES } from '../../cli/config/keys.ts';
 import { baseUrlText, parseBaseUrl } from '../../cli/config/values.ts';
@@ -19,6 +19,7 @@ import {
   type LoginTarget,
 } from '../login-keys.ts';
 import { installedSecretManagers } from '../secret-managers.ts';
+import { keyOfAnotherService, noKeyGiven, noKeyToReplace, sandboxNeedsNoKeys } from '../login-errors.ts';
 
 const parameters = {
   ...KEY_PARAMETERS,
@@ -46,14 +47,10 @@ export const login = defineCommand({
     ['svc login --rotate --profile prod', 'replace the keys of a profile, each once the new one is verified'],
   ],
   newProfile: true,
-  exitCodes: [[4, 'a key was refused; the stored one stays'], 8],
+  exitCodes: [[4, 'a key was refused; the stored one stays'], 5, 8],
   parameters,
   async run(context, input) {
-    if (context.settings.sandbox) {
-      throw new SvcError('usage', 'the sandbox needs no keys', {
-        hint: 'Choose another profile with --profile, or just use --sandbox.',
-      });
-    }
+    if (context.settings.sandbox) throw sandboxNeedsNoKeys();
     const given = await givenKeys(context, input);
     const baseUrl = input.rotate ? context.settings.requireBaseUrl() : await askBaseUrl(context);
     const replaced = input.rotate ? keysToReplace(context, given, baseUrlText(baseUrl)) : undefined;
@@ -61,10 +58,7 @@ export const login = defineCommand({
     // Keys from options are stored only if all are accepted.
     for (const key of given) await checkedKey(context, key, place);
     const keys = given.length > 0 ? given : await askAll(context, place);
-    if (keys.length === 0)
-      throw new SvcError('usage', 'no key was given, so nothing was stored', {
-        hint: 'Give at least one key, or use --sandbox, which needs none.',
-      });
+    if (keys.length === 0) throw noKeyGiven();
     if (input.dryRun) return context.notices.note('dry run: nothing was stored');
     await store(context, baseUrl, keys, input.rotate ? 'rotated' : 'stored');
     reportStored(context, baseUrl, keys);
@@ -78,16 +72,9 @@ function keysToReplace({ settings }: Context, given: readonly GivenKey[], baseUr
   const stored = settings.stored?.keys ?? {};
   const wanted = given.length > 0 ? given.map(({ kind }) => kind) : KEY_TYPES.filter((kind) => stored[kind]);
   const missing = wanted.find((kind) => stored[kind] === undefined);
-  if (wanted.length === 0 || missing !== undefined)
-    throw new SvcError('usage', `profile ${profile} has no ${missing ?? 'stored'} key to replace`, {
-      hint: 'Store one:',
-      next: ['login'],
-    });
+  if (wanted.length === 0 || missing !== undefined) throw noKeyToReplace(profile, missing);
   const elsewhere = wanted.find((kind) => stored[kind]?.base_url !== baseUrl);
-  if (elsewhere !== undefined)
-    throw new SvcError('usage', `the ${elsewhere} key of profile ${profile} is not for ${baseUrl}`, {
-      hint: `--rotate keeps the base URL: ${stored[elsewhere]?.base_url}.`,
-    });
+  if (elsewhere !== undefined) throw keyOfAnotherService(profile, elsewhere, baseUrl, stored[elsewhere]?.base_url);
   return stored;
 }
 

@@ -1,7 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
 import { flag } from '../../cli/app/parameter.ts';
-import { type Profile, readConfig, storedProfile, updateConfig } from '../../cli/config/config-file.ts';
+import { readConfig, updateConfig } from '../../cli/config/config-file.ts';
+import { type Profile, storedProfile } from '../../cli/config/config-format.ts';
 import { withKeyChanges } from '../../cli/config/key-history.ts';
 import { KEY_TYPES } from '../../cli/config/keys.ts';
 import { isoTime } from '../../cli/output/time.ts';

@@ -11,6 +11,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { directoryOf, KEPT_BELOW, KEPT_NAMES } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
+import { ownMember } from '../../schema/own-member.ts';
 import { installedCompletions } from '../completion/installed.ts';
 
 /** A file, or a directory with its content. */
@@ -73,7 +74,7 @@ function keptFiles({ system }: Context): Kept[] {
 function keptBelow(directory: string): string[] {
   if (!fs.lstatSync(directory).isDirectory()) return [directory];
   const names = entriesIn(directory).map(({ name }) => name);
-  const ours = names.filter((name) => KEPT_BELOW[path.basename(directory)]?.test(name));
+  const ours = names.filter((name) => ownMember(KEPT_BELOW, path.basename(directory))?.test(name));
   return ours.length === names.length ? [directory] : ours.map((name) => path.join(directory, name));
 }
 

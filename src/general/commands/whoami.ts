@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import { inspectKey, isAboutKey, type KeyReport } from '../../cli/app/check-key.ts';
+import { detailOf, inspectKey, isAboutKey, type KeyReport } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { conflicting, flag } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
@@ -11,7 +11,7 @@ import { baseUrlText } from '../../cli/config/values.ts';
 import { cleanText, hangingIndent } from '../../cli/output/text.ts';
 import { formatDuration, parseTime } from '../../cli/output/time.ts';
 import { fieldPaths, MARKS, simpleColumns, type View } from '../../cli/output/view.ts';
-import { READ_PERMISSIONS, WRITE_PERMISSIONS } from '../../client/api/any-endpoint.ts';
+import { READ_PERMISSIONS, type Tried, WRITE_PERMISSIONS } from '../../client/api/any-endpoint.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { writePermissions } from '../write-permissions.ts';
 import { checkKeyAgeOptions, checkKeyAges, KEY_AGE_PARAMETERS } from '../key-age.ts';
@@ -25,8 +25,9 @@ const whoamiView: View<Identity> = {
     permissions.tenant:read permissions.report:read permissions.3ds:session:read
     permissions.account-updater:job:read permissions.tenant:update permissions.tenant:delete
     permissions.3ds:session:create permissions.3ds:session:authenticate permissions.token:create
-    permissions.account-updater:job:create origins.profile origins.base_url origins.output origins.time
-    origins.timeout origins.max_wait
+    permissions.account-updater:job:create refusals.log:read refusals.tenant:read refusals.report:read
+    refusals.3ds:session:read refusals.account-updater:job:read origins.profile origins.base_url origins.output origins.time
+    origins.ledger origins.timeout origins.max_wait
   `),
   columns: [
     { path: 'profile', kind: 'text' },
@@ -61,6 +62,7 @@ export const whoami = defineCommand({
   exitCodes: [
     [3, 'there is no key'],
     [4, 'the service refuses the keys'],
+    5,
     7,
     8,
     [10, 'a key is older than --max-key-age'],
@@ -122,14 +124,18 @@ function rowOf(context: Context, keys: readonly KeyReport[], writes: Readonly<Re
     management_key: keyRow('management'),
     private_key: keyRow('private'),
     permissions: {
-      ...Object.fromEntries(READ_PERMISSIONS.map(({ name }) => [name, keyStatus(name, keys)])),
+      ...Object.fromEntries(READ_PERMISSIONS.map(({ name }) => [name, triedOf(name, keys)?.status ?? null])),
       ...writes,
     },
+    refusals: Object.fromEntries(
+      READ_PERMISSIONS.map(({ name }) => [name, detailOf(triedOf(name, keys)?.error) ?? null]),
+    ),
     origins: {
       profile: profile.origin.name,
       base_url: baseUrl?.origin.name ?? (settings.sandbox ? 'the embedded sandbox' : 'default'),
       output: output.origin.name,
       time: time.origin.name,
+      ledger: settings.ledger.origin.name,
       timeout: timeoutMs.origin.name,
       max_wait: maxWaitMs.origin.name,
     },
@@ -149,9 +155,8 @@ function keyRowOf({ system, settings }: Context, kind: KeyType, keys: readonly K
   return { state: origin === undefined ? 'missing' : state, from, stored_at, problem };
 }
 
-function keyStatus(name: string, keys: readonly KeyReport[]): string | null {
-  const tried = keys.flatMap(({ check }) => check?.tried ?? []);
-  return tried.find(({ permission }) => permission.name === name)?.status ?? null;
+function triedOf(name: string, keys: readonly KeyReport[]): Tried | undefined {
+  return keys.flatMap(({ check }) => check?.tried ?? []).find(({ permission }) => permission.name === name);
 }
 
 // A refusal by the service outweighs a key that could not be checked, which outweighs a missing key.
@@ -193,17 +198,23 @@ function drawIdentity(identity: Identity, context: Context): string {
   return `${lines.join('\n')}\n`;
 }
 
-function keyLines({ permissions, ...row }: Identity, kind: KeyType, context: Context): [label: string, text: string][] {
+function keyLines(
+  { permissions, refusals, ...row }: Identity,
+  kind: KeyType,
+  context: Context,
+): [label: string, text: string][] {
   const { state, from, problem } = row[`${kind}_key`];
   const named = [...READ_PERMISSIONS, ...WRITE_PERMISSIONS]
     .filter((permission) => permission.kind === kind)
     .map(({ name }) => name);
   const having = (...statuses: string[]): string =>
     named.filter((name) => statuses.includes(permissions[name] ?? '')).join(', ');
+  const details = new Set(named.flatMap((name) => refusals[name] ?? []));
   const isValid = state === 'accepted' || state === 'powerless';
   const rights: [string, string][] = [
     ['  may', having('allowed')],
     ['  may not', state === 'accepted' ? having('forbidden', 'refused') : ''],
+    ['  because', isValid ? cleanText([...details].join('; ')) : ''],
     ['  seen to', having('seen allowed')],
     ['  seen not to', having('seen forbidden')],
     ['  not known', isValid ? named.filter((name) => permissions[name] === null).join(', ') : ''],

@@ -60,6 +60,7 @@ function commandsAt(at: ParseState): Suggestion[] {
 // Options that were already given are left out, unless they can be repeated.
 function options(at: ParseState, current: string): Suggestion[] {
   return at.options
+    .filter(({ hidden }) => hidden !== true)
     .filter((option) => option.kind === 'repeated' || !at.given.has(option))
     .flatMap((option) =>
       optionWords(option)
@@ -150,8 +151,7 @@ type Listed = Exclude<Suggest, { readonly assignments: unknown }>;
 /** Returns the values to offer; none if they cannot be read, since TAB must print no errors. */
 async function suggestionsOf(suggest: Listed, sources: Sources): Promise<readonly Suggestion[]> {
   if (typeof suggest === 'function') return suggest(sources.typed);
-  if (typeof suggest === 'object')
-    return (await import('../../cli/glossary/every-meaning.ts')).wordsOf(suggest.wordsOf);
+  if (typeof suggest === 'object') return (await import('../every-meaning.ts')).wordsOf(suggest.wordsOf);
   switch (suggest) {
     case 'profile':
       return [...storedProfiles(sources.system), [SANDBOX_PROFILE, 'the embedded sandbox']];
@@ -178,11 +178,11 @@ const MOST_RUNS = 50;
 
 /** Returns the recorded runs of this machine, newest first. */
 async function newestRuns({ system }: Sources): Promise<RunRecord[]> {
-  const state = directoryOf(system, 'state');
-  if (state === undefined) return [];
   const { openRuns } = await import('../../au/run/run-directory.ts');
-  const root = join(state, 'runs');
   try {
+    const state = directoryOf(system, 'state');
+    if (state === undefined) return [];
+    const root = join(state, 'runs');
     // Run names begin with the date, so the order of names is the order of time.
     const names = readdirSync(root).toSorted().toReversed().slice(0, MOST_RUNS);
     const { runs } = await openRuns(names.map((name) => join(root, name)));

@@ -12,7 +12,10 @@ export interface NetworkPath {
 }
 
 /** The time limit for each step, in milliseconds. */
-export const STEP_MS = 5_000;
+export const STEP_MS = 3_000;
+
+/** The time limit for all steps, in milliseconds. */
+export const ALL_STEPS_MS = 8_000;
 
 /** Opens a connection within the time limit. Rejects with the system's error or a `TransportFailure`. */
 export function connected<S extends Socket>(

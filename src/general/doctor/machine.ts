@@ -23,13 +23,19 @@ export function checkNode({ nodeVersion, platform }: Pick<System, 'nodeVersion' 
 
 /** Checks that the state and cache directories are writable, by creating and removing a small file where they exist. */
 export function checkDirectories(system: PathsHost & Pick<System, 'pid'>): Finding[] {
-  return [
-    checkDirectory('state directory', directoryOf(system, 'state'), 'SVC_STATE_DIR', system.pid),
-    checkDirectory('cache directory', directoryOf(system, 'cache'), 'SVC_CACHE_DIR', system.pid),
-  ];
+  return [checkDirectory(system, 'state', 'SVC_STATE_DIR'), checkDirectory(system, 'cache', 'SVC_CACHE_DIR')];
 }
 
-function checkDirectory(check: string, directory: string | undefined, variable: string, pid: number): Finding {
+function checkDirectory(system: PathsHost & Pick<System, 'pid'>, kind: 'state' | 'cache', variable: string): Finding {
+  const check = `${kind} directory`;
+  try {
+    return checkWritable(check, directoryOf(system, kind), variable, system.pid);
+  } catch (error) {
+    return failedBy(check, error);
+  }
+}
+
+function checkWritable(check: string, directory: string | undefined, variable: string, pid: number): Finding {
   const fix = `Make it writable for this user, or set ${variable} to a directory that is.`;
   if (directory === undefined) return warning(check, 'there is no home directory for it', `Set HOME or ${variable}.`);
   try {

@@ -7,15 +7,26 @@ import { loadTunnel, type Proxy, proxyFor } from '../../client/http/proxy.ts';
 import { machineAhead, TOLERATED_CLOCK_MS } from '../../client/http/request.ts';
 import { createTransport } from '../../client/http/transport.ts';
 import { displayHost } from '../../schema/address.ts';
-import { bareHost, connected, type NetworkPath, STEP_MS } from './connection.ts';
+import { ALL_STEPS_MS, bareHost, connected, type NetworkPath, STEP_MS } from './connection.ts';
 import { checkTls } from './tls.ts';
 import { failed, failedBy, type Finding, ok, skipped, warning } from './finding.ts';
 
-/** Checks each step on the path to the service, in order, and skips the rest after a failure. */
+/**
+ * Checks each step on the path to the service, in order, and skips the rest after a failure. The request without a key needs
+ * no other step, so it is sent at once.
+ */
 export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
   const { proxy, finding } = proxyFinding(path);
   const findings = [finding];
   let socket: Socket | undefined;
+  const over = new AbortController();
+  const requested =
+    finding.result === 'failed'
+      ? undefined
+      : within(() => requestWithoutKey({ ...path, signal: AbortSignal.any([path.signal, over.signal]) }));
+  // Its outcome does not count where an earlier step fails.
+  requested?.catch(() => undefined);
+  const lateAt = path.clock.now() + ALL_STEPS_MS;
   const steps: readonly (() => Promise<Finding[]>)[] = [
     async () => [await checkName(path, proxy)],
     async () => {
@@ -24,15 +35,21 @@ export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
       return [opened.finding];
     },
     async () => (socket === undefined ? [skipped('tls', 'no connection')] : await checkTls(path, proxy, socket)),
-    () => requestWithoutKey(path),
+    async () => (await requested) ?? [],
   ];
   try {
     for (const step of steps) {
       if (findings.some(({ result }) => result === 'failed')) break;
+      if (path.clock.now() > lateAt) {
+        const late = `not reached within ${ALL_STEPS_MS / 1000} s`;
+        findings.push(failed('service', late, 'Run the command again when the network is faster.', 'network'));
+        break;
+      }
       findings.push(...(await within(step)));
     }
   } finally {
     socket?.destroy();
+    over.abort();
   }
   const checked = new Set(findings.map(({ check }) => check));
   const rest = ['dns', 'connect', 'tls', 'service', 'clock'].filter((name) => !checked.has(name));

@@ -5,6 +5,7 @@ import { authorityOptions } from '../../client/http/authorities.ts';
 import { toTransportFailure } from '../../client/http/failure.ts';
 import type { Proxy } from '../../client/http/proxy.ts';
 import { isLoopback } from '../../schema/address.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import { bareHost, connected, type NetworkPath } from './connection.ts';
 import { failed, type Finding, ok, skipped, warning } from './finding.ts';
 
@@ -23,7 +24,7 @@ export async function checkTls(path: NetworkPath, proxy: Proxy | undefined, sock
   // Nothing was sent over this connection, and the caller ends it.
   if (!secured.authorized) return [refused(secured.authorizationError, chain, proxy)];
   const [leaf] = chain;
-  const days = Math.floor((Date.parse(leaf?.valid_to ?? '') - clock.now()) / 86_400_000);
+  const days = Math.floor((Date.parse(leaf?.valid_to ?? '') - clock.now()) / DAY_MS);
   const left = `expires in ${days === 1 ? '1 day' : `${days} days`}`;
   const found = `${secured.getProtocol() ?? 'TLS'}, ${chainText(chain)}, ${left}`;
   const fix = "Report the expiring certificate to the operator of the service, or check this machine's clock.";

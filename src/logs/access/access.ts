@@ -1,6 +1,6 @@
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
-import { type Bucket, bucketOf, OTHERS } from '../count.ts';
+import { type ActorBucket, type Bucket, bucketOf, emptyActor, noteType, ValueTally } from '../count.ts';
 
 /** What an actor did. All rows have the same members. Times are RFC 3339. */
 export interface AccessRow {
@@ -24,6 +24,22 @@ export interface AccessRow {
   readonly is_dormant: boolean;
 }
 
+/** The members of a row, in the order of every table. */
+export const ACCESS_FIELDS = [
+  'actor_id',
+  'actor_type',
+  'name',
+  'first_at',
+  'last_at',
+  'entries',
+  'reads',
+  'changes',
+  'deletes',
+  'entity_types',
+  'is_new',
+  'is_dormant',
+] as const satisfies readonly (keyof AccessRow)[];
+
 /** The time that is reviewed. Epoch milliseconds. */
 export interface AccessTime {
   readonly from: number;
@@ -37,21 +53,22 @@ export interface AccessTime {
 const MAX_ACTORS = 10_000;
 const MAX_TYPES = 100;
 
-interface Use {
-  type: string | null;
-  typeAt: number;
-  first: number;
-  last: number;
+/** What one actor did: all entries up to the end of the time are counted, and those within the time once more by kind. */
+interface Use extends ActorBucket {
   entries: number;
   reads: number;
   deletes: number;
   readonly entityTypes: Set<string>;
 }
 
+function noUse(): Use {
+  return { ...emptyActor(), entries: 0, reads: 0, deletes: 0, entityTypes: new Set() };
+}
+
 /** Counts what each actor did in some time, in bounded memory. Reads only documented fields, never messages. */
 export class AccessCounts {
   readonly #time: AccessTime;
-  readonly #actors = new Map<string | null, Use>();
+  readonly #actors = new ValueTally<string | null, Use>(MAX_ACTORS, noUse);
 
   constructor(time: AccessTime) {
     this.#time = time;
@@ -61,13 +78,8 @@ export class AccessCounts {
   add(log: Log, bucket: Bucket = bucketOf(parseTime(log.created_at))): void {
     const { from, to } = this.#time;
     if (bucket.first >= to) return;
-    const use = this.#useOf(log.actor_id ?? null);
-    use.first = Math.min(use.first, bucket.first);
-    use.last = Math.max(use.last, bucket.last);
-    const { actor_type: type } = log;
-    // The type of the earliest entry counts, so that the order of additions does not matter.
-    const isEarlier = bucket.first < use.typeAt || (bucket.first === use.typeAt && (type ?? '') < (use.type ?? ''));
-    if (typeof type === 'string' && isEarlier) Object.assign(use, { type, typeAt: bucket.first });
+    const use = this.#actors.add(log.actor_id ?? null, bucket);
+    noteType(use, log, bucket.first);
     if (bucket.first < from) return;
     use.entries += bucket.count;
     if (log.operation === 'read') use.reads += bucket.count;
@@ -77,13 +89,13 @@ export class AccessCounts {
 
   /** Whether there were too many actors to count each. */
   get isFull(): boolean {
-    return this.#actors.has(OTHERS);
+    return this.#actors.isFull;
   }
 
   /** Returns a row for each actor with entries in the time: who changed and deleted most comes first. */
   rows(names: ReadonlyMap<string, string>): AccessRow[] {
     const { from, dormantFrom, hasPast } = this.#time;
-    const rows = [...this.#actors].flatMap(([id, use]): AccessRow[] => {
+    const rows = [...this.#actors.buckets].flatMap(([id, use]): AccessRow[] => {
       if (use.entries === 0) return [];
       const { type, first, last, entries, reads, deletes, entityTypes } = use;
       return [
@@ -109,16 +121,6 @@ export class AccessCounts {
         other.entries - one.entries ||
         ((one.actor_id ?? '') < (other.actor_id ?? '') ? -1 : 1),
     );
-  }
-
-  #useOf(id: string | null): Use {
-    const key = this.#actors.has(id) || this.#actors.size < MAX_ACTORS ? id : OTHERS;
-    const known = this.#actors.get(key);
-    if (known) return known;
-    const none = { type: null, typeAt: Infinity, first: Infinity, last: -Infinity };
-    const use: Use = { ...none, entries: 0, reads: 0, deletes: 0, entityTypes: new Set() };
-    this.#actors.set(key, use);
-    return use;
   }
 }
 

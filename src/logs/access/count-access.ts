@@ -1,14 +1,14 @@
 import { sha256Of } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
+import type { FileStore } from '../../client/store/store.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import type { ActorLabels } from '../actor.ts';
 import { isWithin, type Manifest } from '../archive/manifest.ts';
 import { countEntries } from '../archive/open-archive.ts';
-import { dayOf } from '../archive/record.ts';
-import { missingOf, untilDay } from '../archive/review-rules.ts';
-import type { ArchiveStore } from '../archive/store.ts';
+import { dayOf } from '../archive/records/record.ts';
+import { missingOf, untilDay } from '../review/review-rules.ts';
 import { AccessCounts, type AccessRow } from './access.ts';
 
-const DAY_MS = 86_400_000;
 /** The days before that an archive has to cover, so that an actor can be called new. */
 const LEAST_PAST_DAYS = 7;
 
@@ -42,7 +42,7 @@ export interface AccessDays {
 /** Counts what each actor did in some days. The manifest must have the segments of all days before, too. */
 export async function countAccess(
   context: Context,
-  store: ArchiveStore,
+  store: FileStore,
   manifest: Pick<Manifest, 'coverage' | 'first' | 'index' | 'segments'>,
   { dir, from, to, dormantMs, labels }: AccessDays,
 ): Promise<Access> {

@@ -1,7 +1,8 @@
-import { escapeHtml, htmlPage, timeTag } from '../../cli/output/page.ts';
-import { type PageColumn, pageTable } from '../../cli/output/page-table.ts';
+import { escapeHtml, pageSection } from '../../cli/output/page.ts';
+import { type PageColumn, pageTable, timeCell } from '../../cli/output/page-table.ts';
 import { countText, formatDuration, formatNumber } from '../../cli/output/time.ts';
 import { wholeActorText } from '../actor.ts';
+import { archivePage } from '../archive/archive-page.ts';
 import { type AccessRow, remarkOf } from './access.ts';
 import { type Access, accessFindings } from './count-access.ts';
 
@@ -22,20 +23,13 @@ const COLUMNS: readonly PageColumn[] = [
 
 /** Returns an access review as one self-contained page. `madeAt` is in epoch milliseconds. */
 export function accessPage(access: Access, madeAt: number): string {
-  const { from, to, entries, service, tenant_id: tenant, archive, sha256 } = access;
-  const body = `<p>${countText(entries, 'log entry')} of tenant ${escapeHtml(tenant)} at ${escapeHtml(service)}</p>
-<p class="soft">Archive ${escapeHtml(archive)}, made ${timeTag(madeAt)}</p>
-${missingText(access)}
-<p>${escapeHtml(USE_ONLY)}</p>
-<p>${escapeHtml(accessSummary(access))}</p>
-<section class="long"><h2>Actors</h2>
-${accessTable(access)}</section>
-<p class="soft">SHA-256 of what is reviewed here: <code>${sha256}</code></p>
-`;
-  return htmlPage(
-    { title: `Access review of ${from} to ${to}`, heading: `Access review of ${from} to ${to} (UTC)` },
-    body,
-  );
+  const words = {
+    title: `Access review of ${access.from} to ${access.to}`,
+    complete: 'The archive covers all of this time up to its end.',
+    madeAt,
+  };
+  const said = [USE_ONLY, accessSummary(access)].map((text) => `<p>${escapeHtml(text)}</p>\n`).join('');
+  return archivePage(access, words, `${said}${pageSection('Actors', accessTable(access))}`);
 }
 
 /** Returns the table of the actors of an access review. */
@@ -58,27 +52,15 @@ export function accessSummary(access: Access): string {
   return `${countText(actors, 'actor')}, ${newText}, ${formatNumber(dormant)} dormant (nothing in the last ${since})`;
 }
 
-function missingText({ missing }: Access): string {
-  if (missing.length === 0) return '<p class="fine">The archive covers all of this time up to its end.</p>';
-  const items = missing.map(
-    ({ from, to, reason }) => `<li>${shown(from)}Z to ${shown(to)}Z: ${escapeHtml(reason)}</li>`,
-  );
-  return `<div class="odd"><p><strong>Entries may be missing:</strong></p><ul>${items.join('')}</ul></div>`;
-}
-
 function cellsOf(row: AccessRow): string[] {
   const { name, actor_id: id, first_at: first, last_at: last, entity_types: types } = row;
   const labels = new Map(id === null || name === null ? [] : [[id, name]]);
   return [
     wholeActorText(row, labels) || '(no actor)',
     types.join(', '),
-    shown(first),
-    shown(last),
+    timeCell(first),
+    timeCell(last),
     ...[row.reads, row.changes, row.deletes].map(formatNumber),
     remarkOf(row),
   ];
-}
-
-function shown(iso: string): string {
-  return iso.slice(0, 19).replace('T', ' ');
 }

@@ -1,14 +1,14 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
+import type { FileStore } from '../../client/store/store.ts';
 import { beginAt } from '../entry.ts';
 import { serviceLogs } from '../read-range.ts';
-import { marginMs, withMargin } from './coverage.ts';
+import { learnTenant, unknownTenant } from './key-tenant.ts';
 import { type LostFiles, LostFilesWatch } from './lost-files.ts';
 import { beginArchive, checkSubject, findArchive, type FoundArchive } from './manifest.ts';
-import { learnTenant, unknownTenant } from './key-tenant.ts';
+import { marginMs, withMargin } from './records/coverage.ts';
 import type { Retention } from './retention.ts';
-import type { ArchiveStore } from './store.ts';
 import { ArchiveSync, type SyncOptions } from './sync.ts';
 import { ArchiveWriter, type Written } from './writer.ts';
 
@@ -51,7 +51,7 @@ export interface ArchiveRun extends RunBegin {
  * @throws SvcError the failure, with the time left before unarchived entries are lost
  */
 export async function runArchive(
-  store: ArchiveStore,
+  store: FileStore,
   openClient: () => Promise<Client>,
   options: RunOptions,
 ): Promise<ArchiveRun> {
@@ -68,7 +68,7 @@ export async function runArchive(
   }
 }
 
-async function runLocked(store: ArchiveStore, client: Client, tenantId: string | undefined, options: RunOptions) {
+async function runLocked(store: FileStore, client: Client, tenantId: string | undefined, options: RunOptions) {
   const now = client.now();
   const before = await findArchive(store);
   const { first, last } = before ?? (await begun(store, tenantId, client, options));
@@ -125,7 +125,7 @@ async function retained(writer: ArchiveWriter, { retention, follow }: RunOptions
 }
 
 async function begun(
-  store: ArchiveStore,
+  store: FileStore,
   tenantId: string | undefined,
   client: Client,
   { service, since, retentionMs }: RunOptions,
@@ -166,7 +166,7 @@ async function endOf(work: Promise<void>): Promise<SvcError | undefined> {
 
 const UNEXPLAINED = ['usage', 'config', 'hangup', 'interrupted', 'terminated', 'bug'] as const;
 
-async function explained(failure: unknown, store: ArchiveStore, client: Client, { retentionMs }: RunOptions) {
+async function explained(failure: unknown, store: FileStore, client: Client, { retentionMs }: RunOptions) {
   if (!isSvcError(failure) || isSvcError(failure, ...UNEXPLAINED)) return failure;
   const error = isSvcError(failure, 'checksum_mismatch') ? damageError(failure, store) : failure;
   try {
@@ -180,7 +180,6 @@ async function explained(failure: unknown, store: ArchiveStore, client: Client, 
 }
 
 /** Adds the command that lists all damage to the error of a damaged file. */
-function damageError(error: SvcError, { name }: ArchiveStore): SvcError {
-  const { code, message, hint, facts, cause } = error;
-  return new SvcError(code, message, { hint, facts, cause, next: error.next ?? ['logs', 'verify', name] });
+function damageError(error: SvcError, { name }: FileStore): SvcError {
+  return error.with({ next: error.next ?? ['logs', 'verify', name] });
 }

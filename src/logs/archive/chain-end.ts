@@ -3,9 +3,11 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
 import { linkOrCopy } from '../../base/files/target.ts';
 import { isoTime } from '../../cli/output/time.ts';
+import type { FileStore } from '../../client/store/store.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
-import { appendRecord, readReviewsAfter, type RecordDraft } from './chain.ts';
-import { INDEX, indexNumber } from './index/ref.ts';
+import { appendRecord, readReviewsAfter, type RecordDraft } from './records/chain.ts';
+import { INDEX, indexNumber } from './records/index-ref.ts';
 import {
   type ArchiveRecord,
   dayOf,
@@ -21,25 +23,24 @@ import {
   sideNumber,
   tenantFolder,
   UNKNOWN_DAY,
-} from './record.ts';
+} from './records/record.ts';
 import type { ClosedSegment } from './segment.ts';
-import { filesOf, nextCheckpoint, removeOutdated, storePosition } from './side-files.ts';
-import type { ArchiveStore } from './store.ts';
+import { pathsNamedBy } from './records/named-files.ts';
+import { nextCheckpoint, removeOutdated, storePosition } from './side-files.ts';
 
-const DAY_MS = 86_400_000;
 // Limits the search for orphaned segments after a long pause, so that not every day of a quiet year is listed.
 const MAX_DAYS_BACK_MS = 35 * DAY_MS;
 
 /** The end of an archive's chain, where a writer appends records. The caller must have the store's lock. */
 export class ChainEnd {
-  readonly #store: ArchiveStore;
+  readonly #store: FileStore;
   readonly #tenantId: string;
   readonly #now: () => number;
   #last: Link;
   #hasCleaned = false;
 
   /** `last` is the newest record. `now` returns the service's time in epoch milliseconds. */
-  constructor(store: ArchiveStore, last: Link, tenantId: string, now: () => number) {
+  constructor(store: FileStore, last: Link, tenantId: string, now: () => number) {
     this.#store = store;
     this.#last = last;
     this.#tenantId = tenantId;
@@ -130,7 +131,7 @@ export class ChainEnd {
  * until the commit, because another number needs another name.
  */
 export async function storeSegment(
-  store: ArchiveStore,
+  store: FileStore,
   sequence: number,
   { file, tenantId, day, isRaw, entries, first, last, supplementary }: Omit<ClosedSegment, 'columns'>,
 ): Promise<Segment> {
@@ -149,17 +150,17 @@ export async function storeSegment(
 }
 
 /** Removes the files of a record whose number another writer's record has taken, except files that this one names. */
-async function dropOwn(store: ArchiveStore, sequence: number, draft: RecordDraft): Promise<void> {
+async function dropOwn(store: FileStore, sequence: number, draft: RecordDraft): Promise<void> {
   const text = await store.readText(recordPath(sequence));
   if (text === undefined) return;
-  const named = namedBy(parseRecord(text, recordPath(sequence)).record);
-  const written = [...namedBy(draft)].filter((path) => Number.isNaN(sideNumber(path)) || sideNumber(path) === sequence);
+  const named = new Set(pathsNamedBy(parseRecord(text, recordPath(sequence)).record));
+  const written = pathsNamedBy(draft).filter((path) => Number.isNaN(sideNumber(path)) || sideNumber(path) === sequence);
   for (const path of written) if (!named.has(path)) await store.remove(path);
 }
 
 /** Removes orphaned segments of a committed record. Before the commit, another machine could still commit them. */
-async function removeOrphans(store: ArchiveStore, tenantId: string, record: ArchiveRecord, { from, to }: TimeRange) {
-  const named = namedBy(record);
+async function removeOrphans(store: FileStore, tenantId: string, record: ArchiveRecord, { from, to }: TimeRange) {
+  const named = new Set(pathsNamedBy(record));
   // The run after a killed one reads the same entries, so its segments are in the folders of the same tenants.
   const segments = [...named].filter((path) => !Number.isNaN(partNumber(path)));
   const folders = new Set([tenantFolder(tenantId), ...segments.map((path) => path.split('/', 1).join(''))]);
@@ -173,10 +174,4 @@ async function removeOrphans(store: ArchiveStore, tenantId: string, record: Arch
   }
   for await (const { path } of store.list(INDEX))
     if (indexNumber(path) === record.sequence && !named.has(path)) await store.remove(path);
-}
-
-/** Returns the paths of all files that a record names. */
-function namedBy(record: RecordDraft): Set<string> {
-  const files = record.kind === 'segments' ? [...record.segments, ...(record.index ?? [])] : [];
-  return new Set([...files, ...filesOf(record)].map(({ path }) => path));
 }

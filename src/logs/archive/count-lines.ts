@@ -1,24 +1,21 @@
 import { parseTime } from '../../cli/output/time.ts';
+import { HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
-import { type Bucket, bucketOf, emptyBucket, HOUR_MS, type Interval } from '../count.ts';
+import { type Bucket, bucketOf, emptyBucket, type Interval } from '../count.ts';
 import { COUNTED } from './index/tally.ts';
-import { holdsAt, LineClock, LineScanner } from './line-scanner.ts';
+import { holdsAt, LineClock, LineScanner, type ScannedMember } from './line-scanner.ts';
 import { readLine } from './read-segment.ts';
-
-/** The index of `created_at` in the scanner's results, after the members that entries are counted by. */
-const TIME = COUNTED.length;
 
 /** Entries of one hour whose counted members have the same bytes. */
 interface Group {
   readonly hour: number;
+  /** The bytes of each counted member, or undefined for entries without it. */
   readonly values: readonly (Buffer | undefined)[];
   readonly bucket: Bucket;
 }
 
 /** The most groups kept in memory before they are passed on. */
 const MAX_GROUPS = 20_000;
-/** The prime of the hash FNV-1a. */
-const PRIME = 16_777_619;
 
 export interface CountOptions extends Interval {
   /** Called with the common values of a group and its bucket, in no certain order. A group may be passed on in parts. */
@@ -29,12 +26,16 @@ export interface CountOptions extends Interval {
 export class LineCounter {
   readonly #options: CountOptions;
   readonly #scanner: LineScanner;
+  readonly #time: ScannedMember;
+  readonly #counted: readonly ScannedMember[];
   readonly #clock = new LineClock();
+  /** The groups by their hash, or by the next free number after it. */
   readonly #groups = new Map<number, Group>();
 
-  /** The first names of a given scanner must be the counted members and `created_at`. */
-  constructor(options: CountOptions, scanner = new LineScanner([...COUNTED, 'created_at'])) {
+  constructor(options: CountOptions, scanner = new LineScanner()) {
     this.#scanner = scanner;
+    this.#time = scanner.member('created_at');
+    this.#counted = COUNTED.map((name) => scanner.member(name));
     this.#options = options;
   }
 
@@ -68,8 +69,7 @@ export class LineCounter {
   }
 
   #count(block: Buffer): void {
-    const start = this.#scanner.starts[TIME] ?? -1;
-    const end = this.#scanner.ends[TIME] ?? -1;
+    const { start, end } = this.#time;
     const at = start === -1 ? undefined : this.#clock.read(block, start, end);
     if (at !== undefined && this.#isWithin(at)) this.countLine(block, at);
   }
@@ -84,37 +84,29 @@ export class LineCounter {
   }
 
   #groupOf(block: Buffer, hour: number): Group {
-    const { starts, ends } = this.#scanner;
-    let hash = hour | 0;
-    for (let slot = 0; slot < TIME; slot += 1) hash = hashOf(block, starts[slot] ?? -1, ends[slot] ?? -1, hash);
-    for (;;) {
-      const group = this.#groups.get(hash);
-      if (group === undefined) return this.#begin(block, hash, hour);
+    let hash = hour;
+    for (const member of this.#counted) hash = hashOf(block, member, hash);
+    for (let number = hash; ; number += 1) {
+      const group = this.#groups.get(number);
+      if (group === undefined) return this.#begin(block, number, hour);
       if (group.hour === hour && this.#hasValues(block, group)) return group;
-      hash += 1;
     }
   }
 
   #hasValues(block: Buffer, { values }: Group): boolean {
-    const { starts, ends } = this.#scanner;
-    for (let index = 0; index < TIME; index += 1) {
+    return this.#counted.every(({ start, end }, index) => {
       const value = values[index];
-      const start = starts[index] ?? -1;
-      const end = ends[index] ?? -1;
-      const isSame = value === undefined ? start === -1 : value.length === end - start && holdsAt(block, start, value);
-      if (!isSame) return false;
-    }
-    return true;
+      return value === undefined ? start === -1 : value.length === end - start && holdsAt(block, start, value);
+    });
   }
 
-  #begin(block: Buffer, hash: number, hour: number): Group {
+  #begin(block: Buffer, number: number, hour: number): Group {
     if (this.#groups.size >= MAX_GROUPS) this.flush();
-    const { starts, ends } = this.#scanner;
-    const values = COUNTED.map((_, index) =>
-      starts[index] === -1 ? undefined : Buffer.from(block.subarray(starts[index], ends[index])),
+    const values = this.#counted.map(({ start, end }) =>
+      start === -1 ? undefined : Buffer.from(block.subarray(start, end)),
     );
     const group = { hour, values, bucket: emptyBucket() };
-    this.#groups.set(hash, group);
+    this.#groups.set(number, group);
     return group;
   }
 
@@ -123,14 +115,26 @@ export class LineCounter {
   }
 }
 
-/** Continues a hash with four bytes at a time, because each multiplication has to wait for the previous one. */
-function hashOf(block: Buffer, start: number, end: number, seed: number): number {
-  let hash = seed ^ (start === -1 ? -1 : end - start);
-  for (let at = start; at !== -1 && at < end; at += 4) {
-    const word =
-      (block[at] ?? 0) | ((block[at + 1] ?? 0) << 8) | ((block[at + 2] ?? 0) << 16) | ((block[at + 3] ?? 0) << 24);
-    hash = Math.imul(hash ^ word, PRIME);
-    hash ^= hash >>> 15;
-  }
-  return hash;
+/** Returns `hash` mixed with a value. Four bytes at a time take a fourth of the time of single bytes. */
+function hashOf(block: Buffer, { start, end }: ScannedMember, hash: number): number {
+  if (start === -1) return mixed(hash, -1);
+  let result = mixed(hash, end - start);
+  let at = start;
+  for (; at + 4 <= end; at += 4) result = mixed(result, wordAt(block, at));
+  let rest = 0;
+  for (; at < end; at += 1) rest = (rest << 8) | (block[at] ?? 0);
+  return mixed(result, rest);
+}
+
+function wordAt(block: Buffer, at: number): number {
+  return (block[at] ?? 0) | ((block[at + 1] ?? 0) << 8) | ((block[at + 2] ?? 0) << 16) | ((block[at + 3] ?? 0) << 24);
+}
+
+/** The prime of the hash FNV-1a. */
+const PRIME = 16_777_619;
+
+/** Mixes a hash with 32 bits, like FNV-1a with 8. The shift lets high bits change low ones, as the product does not. */
+function mixed(hash: number, word: number): number {
+  const product = Math.imul(hash ^ word, PRIME);
+  return product ^ (product >>> 15);
 }

@@ -8,9 +8,8 @@ export async function learnTenant(client: Client, expected?: string): Promise<st
   } catch (error) {
     if (!isSvcError(error, 'forbidden')) throw error;
   }
-  const newest = await client.logs.list({}, { pageSize: 100 }).pages().next();
-  if (newest.done === true) return undefined;
-  const found = new Set(newest.value.items.flatMap(({ tenant_id: id }) => id ?? []));
+  const newest = await client.logs.list({}, { pageSize: 100 }).first(100);
+  const found = new Set(newest.flatMap(({ tenant_id: id }) => id ?? []));
   if (expected !== undefined && found.has(expected)) return expected;
   return found.size === 1 ? [...found][0] : undefined;
 }

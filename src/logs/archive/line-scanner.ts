@@ -1,5 +1,7 @@
 import { parseTime } from '../../cli/output/time.ts';
 
+// This reader finds a few members of archived lines in a tenth of the time of JSON.parse, which reads all other lines.
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -16,55 +18,67 @@ const LINE_END = 0x0a;
 /** The most names that are remembered, and their maximum length in bytes. */
 const MOST_NAMES = 64;
 
-/** Finds the values of given members in lines of JSON without decoding them, in a tenth of the time of parsing. */
-export class LineScanner {
-  /** The offset of each value in the block, or -1 if it is absent or null. `ends` has the offsets of the ends. */
-  readonly starts: Int32Array;
-  readonly ends: Int32Array;
-  readonly #names: readonly Buffer[];
-  /** The names in the first line, with quotes and colon. Most lines have the same names, which are then only compared. */
-  readonly #first: { readonly text: Buffer; readonly slot: number }[] = [];
+/** Where the last scanned line has the value of a member. */
+export interface ScannedMember {
+  /** The offset of the value in the block, without quotes; -1 if it is absent or null. */
+  readonly start: number;
+  readonly end: number;
+}
 
-  constructor(names: readonly string[]) {
-    this.#names = names.map((name) => Buffer.from(name));
-    this.starts = new Int32Array(names.length);
-    this.ends = new Int32Array(names.length);
+interface KnownMember extends ScannedMember {
+  readonly name: Buffer;
+  start: number;
+  end: number;
+}
+
+/** Finds the values of some members in lines of JSON without decoding them. */
+export class LineScanner {
+  readonly #members: KnownMember[] = [];
+  /** The names in the first line, with quotes and colon. Most lines have the same names, which are then only compared. */
+  readonly #first: { readonly text: Buffer; readonly member: KnownMember | undefined }[] = [];
+
+  /** Returns the place of a member, which every scan changes. Call it before the first scan. */
+  member(name: string): ScannedMember {
+    const bytes = Buffer.from(name);
+    const known = this.#members.find((member) => member.name.equals(bytes));
+    if (known !== undefined) return known;
+    const member = { name: bytes, start: -1, end: -1 };
+    this.#members.push(member);
+    return member;
   }
 
   /** Scans the line at `from` and returns its end; -1 if it is not an object of strings without escapes and nulls. */
   scan(block: Buffer, from: number): number {
-    this.starts.fill(-1);
+    for (const member of this.#members) member.start = -1;
     let at = from;
     if (block[at] !== OPEN) return -1;
-    let member = 0;
+    let count = 0;
     do {
-      const known = this.#first[member];
+      const known = this.#first[count];
       const isKnown = known !== undefined && holdsAt(block, at + 1, known.text);
       if (!isKnown && block[at + 1] !== QUOTE) return -1;
       const colon = isKnown ? at + known.text.length : endOfString(block, at + 2) + 1;
       if (colon === 0 || block[colon] !== COLON) return -1;
-      const slot = isKnown ? known.slot : this.#slotOf(block, at + 2, colon - 1);
-      if (known === undefined && member < MOST_NAMES && colon - at < MOST_NAMES)
-        this.#first[member] = { text: Buffer.from(block.subarray(at + 1, colon + 1)), slot };
-      member += 1;
+      const member = isKnown ? known.member : this.#memberNamed(block, at + 2, colon - 1);
+      if (known === undefined && count < MOST_NAMES && colon - at < MOST_NAMES)
+        this.#first[count] = { text: Buffer.from(block.subarray(at + 1, colon + 1)), member };
+      count += 1;
       const start = colon + 2;
       const isString = block[colon + 1] === QUOTE;
       const end = isString ? endOfString(block, start) : endOfNull(block, colon + 1);
       if (end === -1) return -1;
       // The last of several members with the same name counts, as with `JSON.parse`.
-      if (slot !== -1) this.starts[slot] = isString ? start : -1;
-      if (slot !== -1) this.ends[slot] = end;
+      if (member !== undefined) {
+        member.start = isString ? start : -1;
+        member.end = end;
+      }
       at = isString ? end + 1 : end;
     } while (block[at] === COMMA);
     return block[at] === CLOSE && block[at + 1] === LINE_END ? at + 1 : -1;
   }
 
-  #slotOf(block: Buffer, start: number, end: number): number {
-    for (let slot = 0; slot < this.#names.length; slot += 1) {
-      const name = this.#names[slot];
-      if (name?.length === end - start && holdsAt(block, start, name)) return slot;
-    }
-    return -1;
+  #memberNamed(block: Buffer, start: number, end: number): KnownMember | undefined {
+    return this.#members.find(({ name }) => name.length === end - start && holdsAt(block, start, name));
   }
 }
 

@@ -1,9 +1,10 @@
 import { isSvcError } from '../../base/errors.ts';
-import { damageOf, readLast } from './chain.ts';
+import type { FileStore } from '../../client/store/store.ts';
+import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import { type Manifest, readManifest } from './manifest.ts';
-import { dayIn, dayOf, isHidden, MANIFEST, MISSING, partNumber, recordPath } from './record.ts';
-import { filesOf } from './side-files.ts';
-import type { ArchiveStore } from './store.ts';
+import { damageOf, readLast } from './records/chain.ts';
+import { dayIn, dayOf, isHidden, MANIFEST, MISSING, partNumber, recordPath } from './records/record.ts';
+import { filesNamedBy } from './records/named-files.ts';
 
 /** Recorded files that are missing from the archive, or not as they were written. */
 export interface LostFiles {
@@ -12,9 +13,6 @@ export interface LostFiles {
   readonly changed: readonly string[];
 }
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
-
 /** The days searched in a bucket. Listing more would cost every run one request for each thousand files. */
 const DAYS_IN_BUCKET = 30;
 
@@ -22,7 +20,7 @@ const DAYS_IN_BUCKET = 30;
  * Compares the names and sizes of files with the records, without reading the files. In a bucket only the newest 30 days.
  * @throws SvcError `config` for a newer version, `local`
  */
-export async function findLost(store: ArchiveStore): Promise<LostFiles> {
+export async function findLost(store: FileStore): Promise<LostFiles> {
   for (;;) {
     try {
       const manifest = await readManifest(store);
@@ -38,7 +36,7 @@ export async function findLost(store: ArchiveStore): Promise<LostFiles> {
   }
 }
 
-async function lostOf(store: ArchiveStore, { segments, last }: Manifest): Promise<LostFiles> {
+async function lostOf(store: FileStore, { segments, last }: Manifest): Promise<LostFiles> {
   const end = Date.parse(last.record.position.read_to);
   const firstDay = store.isRemote ? dayOf(end - DAYS_IN_BUCKET * DAY_MS) : '';
   const wanted = segments.filter(({ path }) => dayIn(path) >= firstDay);
@@ -46,7 +44,7 @@ async function lostOf(store: ArchiveStore, { segments, last }: Manifest): Promis
   const newest = last.record.sequence;
   const oldest = store.isRemote ? Math.min(newest, ...wanted.map(({ path }) => partNumber(path))) : 0;
   for (let sequence = oldest; sequence <= newest; sequence += 1) sizes.set(recordPath(sequence), undefined);
-  for (const { path } of filesOf(last.record)) sizes.set(path, undefined);
+  for (const { path } of filesNamedBy(last.record).side) sizes.set(path, undefined);
   const changed: string[] = [];
   for await (const { path, bytes, irregular } of listed(store, [...sizes.keys()], firstDay)) {
     if (!sizes.has(path)) continue;
@@ -57,7 +55,7 @@ async function lostOf(store: ArchiveStore, { segments, last }: Manifest): Promis
   return { missing: [...sizes.keys()], changed };
 }
 
-async function* listed(store: ArchiveStore, paths: readonly string[], firstDay: string) {
+async function* listed(store: FileStore, paths: readonly string[], firstDay: string) {
   const folders = new Set(
     paths.filter((path) => !path.startsWith(MANIFEST)).map((path) => path.split('/', 1).join('')),
   );
@@ -68,12 +66,12 @@ async function* listed(store: ArchiveStore, paths: readonly string[], firstDay: 
 
 /** Searches for lost files in follow mode: at most once an hour, reporting only changes. */
 export class LostFilesWatch {
-  readonly #store: ArchiveStore;
+  readonly #store: FileStore;
   readonly #onChange: ((lost: LostFiles) => void) | undefined;
   #checkedAt = -Infinity;
   #lost: LostFiles | undefined;
 
-  constructor(store: ArchiveStore, onChange: ((lost: LostFiles) => void) | undefined) {
+  constructor(store: FileStore, onChange: ((lost: LostFiles) => void) | undefined) {
     this.#store = store;
     this.#onChange = onChange;
   }

@@ -1,10 +1,11 @@
 import { SvcError } from '../../base/errors.ts';
 import { isoTime } from '../../cli/output/time.ts';
+import type { FileStore } from '../../client/store/store.ts';
 import type { TailPosition } from '../entry.ts';
-import { appendRecord, otherWriter, readFirst, readLast } from './chain.ts';
-import { stampOf } from './clock.ts';
-import { Coverage } from './coverage.ts';
-import { type IndexRef, withIndex } from './index/ref.ts';
+import { appendRecord, otherWriter, readFirst, readLast } from './records/chain.ts';
+import { stampOf } from './records/clock.ts';
+import { Coverage } from './records/coverage.ts';
+import { type IndexRef, withIndex } from './records/index-ref.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,
@@ -17,10 +18,9 @@ import {
   recordPath,
   type ReviewRecord,
   type Segment,
-} from './record.ts';
-import type { ReviewContent } from './review-content.ts';
+} from './records/record.ts';
+import type { ReviewContent } from './records/review-content.ts';
 import { readContents, readPosition, storePosition } from './side-files.ts';
-import type { ArchiveStore } from './store.ts';
 
 /** A half-open time range, in epoch milliseconds, that may be open on either side. */
 export interface Bounds {
@@ -52,7 +52,7 @@ export interface SignedReview extends ReviewContent {
  * Reads the manifest of an archive: its newest checkpoint, and the chain after it, checked.
  * @throws SvcError `not_found` without an archive, `checksum_mismatch` if it is damaged, `config` if a newer svc wrote it
  */
-export async function readManifest(store: ArchiveStore, bounds: Bounds = {}): Promise<Manifest> {
+export async function readManifest(store: FileStore, bounds: Bounds = {}): Promise<Manifest> {
   const last = await readLast(store);
   if (last === undefined) throw await noArchive(store);
   const coverage = new Coverage();
@@ -94,7 +94,7 @@ export function indexOf(segments: readonly Segment[], index: readonly IndexRef[]
 
 /** Reads the manifest together with the position after the newest record. @throws SvcError as `readManifest` */
 export async function readManifestAndPosition(
-  store: ArchiveStore,
+  store: FileStore,
   bounds: Bounds,
 ): Promise<Manifest & { readonly position: TailPosition }> {
   for (;;) {
@@ -115,7 +115,7 @@ export function isWithin({ first, last }: Segment, { since, until }: Bounds): bo
 }
 
 /** Returns the error for a location without a manifest: there is no archive, or its manifest is gone. */
-export async function noArchive(store: ArchiveStore): Promise<SvcError> {
+export async function noArchive(store: FileStore): Promise<SvcError> {
   for await (const { path } of store.list('tenant=')) {
     // Another machine may have begun the archive meanwhile, so this error would be wrong.
     if ((await readLast(store)) !== undefined) break;
@@ -154,7 +154,7 @@ export interface FoundArchive {
  * Finds an archive without changing anything; undefined where there is none.
  * @throws SvcError `checksum_mismatch` if its manifest is damaged, `config` if a newer svc wrote it
  */
-export async function findArchive(store: ArchiveStore): Promise<FoundArchive | undefined> {
+export async function findArchive(store: FileStore): Promise<FoundArchive | undefined> {
   // The newest record is read first: if another machine begins the archive between the reads, the first one exists.
   const last = await readLast(store);
   if (last === undefined) return undefined;
@@ -165,7 +165,7 @@ export async function findArchive(store: ArchiveStore): Promise<FoundArchive | u
 
 /** @throws SvcError `config` if the archive is of another service or tenant */
 export function checkSubject(
-  store: ArchiveStore,
+  store: FileStore,
   { first }: Pick<Manifest, 'first'>,
   { service, tenantId }: { readonly service?: string | undefined; readonly tenantId?: string | undefined },
 ): void {
@@ -177,7 +177,7 @@ export function checkSubject(
   if (tenantId !== undefined && tenantId !== first.tenant_id) throw otherTenant(store, first.tenant_id, tenantId);
 }
 
-export function otherTenant(store: ArchiveStore, archived: string, found: string): SvcError {
+export function otherTenant(store: FileStore, archived: string, found: string): SvcError {
   return new SvcError(
     'config',
     `${store.name} is an archive of tenant ${archived}, and the key is of tenant ${found}`,
@@ -193,7 +193,7 @@ export function otherTenant(store: ArchiveStore, archived: string, found: string
  * @throws SvcError `config` if the location is not empty, `conflict` if another machine was faster
  */
 export async function beginArchive(
-  store: ArchiveStore,
+  store: FileStore,
   { service, tenantId }: ArchiveSubject,
   { position, since, now, machineAheadMs = 0 }: Beginning,
 ): Promise<Link> {

@@ -50,7 +50,11 @@ export class ArchiveNotices extends FollowNotices {
       );
     const unusual = [
       [cardNumbers, 'with what looks like a card number', 'archived as the service sent them'],
-      [raw, 'with duplicate names, half characters or too many levels', 'in part-….raw.gz, beside the others'],
+      [
+        raw,
+        'with duplicate names, half characters, too many levels or bytes that are not UTF-8',
+        'in part-….raw.gz, beside the others',
+      ],
       [timeless, 'without a readable time (created_at)', 'under date=unknown'],
     ] as const;
     for (const [count, words, where] of unusual)

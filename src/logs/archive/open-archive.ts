@@ -1,15 +1,17 @@
+import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { argument } from '../../cli/app/parameter.ts';
+import { argument, reading } from '../../cli/app/parameter.ts';
 import { text } from '../../cli/app/value-parsers.ts';
+import { requireDirectory } from '../../cli/config/paths.ts';
 import type { TransferProgress } from '../../cli/output/progress.ts';
-import { S3_SECRETS } from '../s3/settings.ts';
+import { S3_SECRETS } from '../../client/store/s3/settings.ts';
+import type { FileStore } from '../../client/store/store.ts';
 import type { CountOptions } from './count-lines.ts';
-import type { IndexRef } from './index/ref.ts';
-import type { Segment } from './record.ts';
-import type { ArchiveStore, WriterKind } from './store.ts';
+import type { IndexRef } from './records/index-ref.ts';
+import type { Segment } from './records/record.ts';
 
-export const archiveLocation = argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text);
+export const archiveLocation = reading(argument('<dir>', 'the directory of the archive, or s3://bucket/prefix', text));
 
 const MONTHS = /^([1-9]\d{0,2})(M|y)$/;
 
@@ -21,20 +23,27 @@ export function wholeMonths(typed: string): number {
   return Number(count) * (unit === 'y' ? 12 : 1);
 }
 
+/** The kinds of writers. Each has its own lock, since a follower keeps that of the archive, and reviews are signed meanwhile. */
+type WriterKind = 'archive' | 'review';
+
 /** Opens an archive without reading it. After this, the credentials of a bucket are removed from all output. */
 export async function openArchive(
   context: Context,
   location: string,
-  { signal = context.signal, writer }: { readonly signal?: AbortSignal; readonly writer?: WriterKind } = {},
-): Promise<ArchiveStore> {
-  const { openArchiveStore } = await import('./store.ts');
+  { signal = context.signal, writer = 'archive' }: { readonly signal?: AbortSignal; readonly writer?: WriterKind } = {},
+): Promise<FileStore> {
+  const [{ openStore }, { ARCHIVE }] = await Promise.all([
+    import('../../client/store/open-store.ts'),
+    import('./records/record.ts'),
+  ]);
   const { clock, system, notices, trace } = context;
-  const { env, platform, home, cwd, pid } = system;
+  const { env, cwd, pid } = system;
   if (/^s3:/i.test(location)) prepareForBucket(context);
   const isAlive = (one: number): boolean => system.isAlive(one);
   const onWarning = (words: string): void => notices.warn(words);
-  const host = { env, platform, home, cwd, pid, isAlive, clock, signal, onWarning, trace };
-  return openArchiveStore(host, location, writer);
+  const bucketWork = (): string => path.join(requireDirectory(system, 'state'), 'archives');
+  const host = { env, cwd, pid, isAlive, clock, signal, bucketWork, onWarning, trace };
+  return openStore(host, location, { ...ARCHIVE, writer: writer === 'archive' ? '' : writer });
 }
 
 function prepareForBucket(context: Context): void {
@@ -65,8 +74,7 @@ export async function withByteProgress<T>(
     );
   } catch (error) {
     if (!isSvcError(error, 'checksum_mismatch') || error.next) throw error;
-    const { code, message, hint, facts } = error;
-    throw new SvcError(code, message, { hint, facts, next: ['logs', 'verify', dir], cause: error });
+    throw error.with({ next: ['logs', 'verify', dir] });
   }
 }
 
@@ -79,7 +87,7 @@ interface Reading {
 
 interface Counting extends Reading, CountOptions {
   readonly segments: readonly Segment[];
-  readonly store: ArchiveStore;
+  readonly store: FileStore;
   readonly index: readonly IndexRef[];
   /** Set if entries are filtered by more than the counted members. Entries without any of these values may be skipped. */
   readonly among?: readonly string[] | undefined;
@@ -88,11 +96,11 @@ interface Counting extends Reading, CountOptions {
 /** Counts the entries of segments in groups, from the index where possible, otherwise by reading the segments. */
 export async function countEntries(context: Context, counting: Counting): Promise<void> {
   const { dir, label, store, segments: all, index, among, ...options } = counting;
-  const [{ countTallies }, { LineCounter }, { readLines, readSegment }, { READERS, sideBySide }] = await Promise.all([
-    import('./index/count.ts'),
+  const [{ countTallies }, { LineCounter }, { READERS, readLines, readSegment }, { sideBySide }] = await Promise.all([
+    import('./count-by-index.ts'),
     import('./count-lines.ts'),
     import('./read-segment.ts'),
-    import('./store.ts'),
+    import('../../base/side-by-side.ts'),
   ]);
   const segments = among ? all : await countTallies(store, index, all, options);
   const counter = new LineCounter(options);

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { holdsCardNumber } from '../../cli/output/formats.ts';
-import { isReadable, logText } from '../../client/api/logs.ts';
+import { damagedBytes, isReadable, logText } from '../../client/api/logs.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
-import { dayOf, entryTime } from './record.ts';
+import { dayOf, entryTime } from './records/record.ts';
 import { type ClosedSegment, type EntryText, SegmentFile, type SegmentKind } from './segment.ts';
 
 export interface PendingLimits {
@@ -18,7 +19,6 @@ interface KeptEntry extends EntryText {
 }
 
 const MAX_KEPT = 10_000;
-const DAY_MS = 86_400_000;
 
 /**
  * The entries between two commits, in temporary files. A file contains one day in order of time. Two files are open at
@@ -70,7 +70,7 @@ export class Pending {
       if (at === undefined) this.timeless += 1;
       const tenantId = log.tenant_id ?? this.#tenantId;
       const isRaw = !isReadable(log);
-      const text = { at, log, line };
+      const text = { at, log, line, bytes: damagedBytes(log) };
       if (isRaw || tenantId !== this.#tenantId) this.#keepApart(text, { tenantId, isRaw });
       else if (at === undefined) await (this.#timeless ??= this.#begin(this.#kindOf(undefined))).add(text);
       else if (at < this.#committedTo || at < this.#highest) this.#keep(text, { tenantId, supplementary: true, isRaw });

@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { constants, createGunzip, inflateRaw } from 'node:zlib';
 import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { formatNumber } from '../../cli/output/time.ts';
-import { logFromLine, malformationOf } from '../../client/api/logs.ts';
+import { logFromBytes, logFromLine, malformationOf } from '../../client/api/logs.ts';
+import type { FileStore } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import { shortHash } from './index/file.ts';
 import type { IndexedColumns } from './index/lookup.ts';
 import { unlessDamaged } from './index/upkeep.ts';
-import { isRawSegment, MISSING, type Segment } from './record.ts';
+import { isRawSegment, MISSING, type Segment } from './records/record.ts';
 import { HEADER_BYTES } from './segment.ts';
-import type { ArchiveStore } from './store.ts';
+
+/** The number of segments read at a time: one more than the threads that decompress them, of which Node has four. */
+export const READERS = Math.min(availableParallelism(), 4) + 1;
 
 export interface ReadSegmentOptions {
   /** Called with the number of compressed bytes after each piece that was read. */
@@ -31,23 +35,31 @@ export interface SkipOptions {
 
 /** Yields the entries of a segment, except those that may be skipped. @throws SvcError as `readLines` */
 export async function* readSegment(
-  store: ArchiveStore,
+  store: FileStore,
   segment: SegmentFacts,
   { among = [], columns, ...options }: ReadSegmentOptions & SkipOptions = {},
 ): AsyncGenerator<readonly Log[]> {
   const needles = needlesFor(among);
+  const encoding = encodingOf(segment);
   const blocks = columns && (await unlessDamaged(readColumns(store, segment, columns, options)));
   for await (const block of blocks ?? readLines(store, segment, options)) {
-    const groups = needles ? [[...linesWith(block, needles)]] : allLines(block);
-    for (const lines of groups) if (lines.length > 0) yield lines.map((line) => readLine(segment.path, line));
+    const groups = needles ? [[...linesWith(block, needles, encoding)]] : allLines(block, encoding);
+    for (const lines of groups) if (lines.length > 0) yield lines.map((line) => readLine(segment.path, line, encoding));
   }
+}
+
+/** How lines become text. Those of a raw segment need not be UTF-8, so that each character stands for a byte. */
+type LineEncoding = 'utf8' | 'latin1';
+
+function encodingOf(segment: Pick<Segment, 'path'>): LineEncoding {
+  return isRawSegment(segment) ? 'latin1' : 'utf8';
 }
 
 const MOST_OF_COLUMN = 64 * 1024 * 1024;
 
 /** Reads the lines of the wanted columns, one block for each column. @throws SvcError `checksum_mismatch`, `not_found` */
 async function readColumns(
-  store: ArchiveStore,
+  store: FileStore,
   { path }: SegmentFacts,
   { columns, wanted }: IndexedColumns,
   { onBytes, signal }: ReadSegmentOptions,
@@ -79,7 +91,7 @@ const LINE_END = 0x0a;
  * @throws SvcError `checksum_mismatch` if the file was changed or is gone
  */
 export async function* readLines(
-  store: ArchiveStore,
+  store: FileStore,
   segment: SegmentFacts,
   options: ReadSegmentOptions = {},
 ): AsyncGenerator<Buffer> {
@@ -117,10 +129,10 @@ function countLines(block: Buffer): number {
 /** The bytes parsed at once: few enough for the garbage collector to free them while they are young. */
 const PARSED_BYTES = 32 * 1024;
 
-function* allLines(block: Buffer): Generator<string[]> {
+function* allLines(block: Buffer, encoding: LineEncoding): Generator<string[]> {
   for (let at = 0; at < block.length;) {
     const end = block.indexOf(LINE_END, Math.min(at + PARSED_BYTES, block.length - 1));
-    yield block.toString('utf8', at, end).split('\n');
+    yield block.toString(encoding, at, end).split('\n');
     at = end + 1;
   }
 }
@@ -136,13 +148,13 @@ function needlesFor(values: readonly string[]): Buffer[] | undefined {
 }
 
 /** Yields the lines of a block with one of the needles, in order. Parsing would take a hundred times as long. */
-function* linesWith(block: Buffer, needles: readonly Buffer[]): Generator<string> {
+function* linesWith(block: Buffer, needles: readonly Buffer[], encoding: LineEncoding): Generator<string> {
   const found = needles.map((needle) => ({ needle, at: block.indexOf(needle) }));
   for (;;) {
     const next = Math.min(...found.map(({ at }) => (at === -1 ? Infinity : at)));
     if (next === Infinity) return;
     const end = block.indexOf(LINE_END, next);
-    yield block.toString('utf8', block.lastIndexOf(LINE_END, next) + 1, end);
+    yield block.toString(encoding, block.lastIndexOf(LINE_END, next) + 1, end);
     for (const one of found) if (one.at !== -1 && one.at < end) one.at = block.indexOf(one.needle, end);
   }
 }
@@ -187,10 +199,10 @@ async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): Async
 }
 
 /** Parses the entry in a line. @throws SvcError `checksum_mismatch` if there is none */
-export function readLine(path: string, line: string): Log {
+export function readLine(path: string, line: string, encoding: LineEncoding = 'utf8'): Log {
   let log: Log;
   try {
-    log = logFromLine(line);
+    log = encoding === 'latin1' ? logFromBytes(Buffer.from(line, 'latin1')) : logFromLine(line);
   } catch {
     throw changed(path, 'it contains a line that is not JSON');
   }

@@ -1,6 +1,7 @@
-import { readRecords } from './chain.ts';
-import { INDEX } from './index/ref.ts';
+import type { FileStore } from '../../client/store/store.ts';
 import { operator } from './operator.ts';
+import { readRecords } from './records/chain.ts';
+import { INDEX } from './records/index-ref.ts';
 import {
   type ArchiveRecord,
   dayIn,
@@ -10,8 +11,7 @@ import {
   isDroppedBy,
   isHidden,
   type Segment,
-} from './record.ts';
-import type { ArchiveStore } from './store.ts';
+} from './records/record.ts';
 
 /** The months that retention has dropped, with their counts. */
 export interface Dropped {
@@ -67,7 +67,7 @@ interface OldSegments {
  * Finds the months and files to drop. Files that no record lists stay, and so do entries without a readable time.
  * @throws SvcError as `readRecords`
  */
-export async function findOld(store: ArchiveStore, before: number): Promise<OldSegments> {
+export async function findOld(store: FileStore, before: number): Promise<OldSegments> {
   const limit = { before: dayOf(before) };
   const present = new Set<string>();
   for await (const { path } of store.list('tenant='))

@@ -7,7 +7,7 @@ import { bucketOf } from '../count.ts';
 import type { BuiltTally } from './index/file.ts';
 import { TallyBuilder } from './index/tally.ts';
 import { type BuiltColumn, ColumnContent } from './index/write.ts';
-import type { LocalFile } from './store.ts';
+import type { LocalFile } from '../../client/store/store.ts';
 
 /** The kind of entries in a segment: one tenant, one day (UTC, or `unknown`), late or not, raw or not. */
 export interface SegmentKind {
@@ -21,6 +21,8 @@ export interface SegmentKind {
 export interface EntryText {
   readonly log: Log;
   readonly line: string;
+  /** The bytes of the line, if some of them are not UTF-8. */
+  readonly bytes?: Buffer | undefined;
   readonly at: number | undefined;
 }
 
@@ -74,10 +76,10 @@ export class SegmentFile {
   }
 
   /** Adds an entry as a line. Returns a promise only if the caller has to wait. @throws SvcError `local` */
-  add({ line, log, at }: EntryText): Promise<unknown> | undefined {
+  add({ line, bytes, log, at }: EntryText): Promise<unknown> | undefined {
     this.#column.add(at, log.entity_id, log.actor_id);
     if (at !== undefined) this.#tally.add(log, bucketOf(at));
-    this.#text += `${line}\n`;
+    this.#text += `${this.kind.isRaw ? (bytes ?? Buffer.from(line)).toString('latin1') : line}\n`;
     this.#characters += line.length;
     if (this.#column.entries >= COLUMN_ENTRIES || this.#characters >= COLUMN_CHARACTERS) return this.#endColumn();
     return this.#text.length >= CHUNK_CHARACTERS ? this.#compress() : undefined;
@@ -112,7 +114,8 @@ export class SegmentFile {
   }
 
   async #compress(): Promise<DeflateRaw> {
-    const bytes = Buffer.from(this.#text);
+    // In a raw segment each character stands for a byte, since not every line is UTF-8.
+    const bytes = Buffer.from(this.#text, this.kind.isRaw ? 'latin1' : 'utf8');
     this.#text = '';
     this.#crc = crc32(bytes, this.#crc);
     this.#bytes += bytes.length;

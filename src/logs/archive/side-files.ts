@@ -2,11 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { isSvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
+import { type FileStore, MAX_TEXT_BYTES } from '../../client/store/store.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import type { TailPosition } from '../entry.ts';
-import { fromStored, positionSchema, toStored } from '../follow/checkpoint.ts';
-import { damageOf, type Finding, readRecordsFrom } from './chain.ts';
+import { fromStored, positionSchema, toStored } from '../position.ts';
 import { unlessDamaged } from './index/upkeep.ts';
+import { damageOf, type Finding, readRecordsFrom } from './records/chain.ts';
 import {
   type ArchiveRecord,
   contentSchema,
@@ -18,8 +19,8 @@ import {
   type SideFile,
   sideNumber,
   sidePath,
-} from './record.ts';
-import { type ArchiveStore, MAX_TEXT_BYTES } from './store.ts';
+} from './records/record.ts';
+import { filesNamedBy } from './records/named-files.ts';
 
 // Files beside the records. They are written before the record that names them with their hash, and their names contain
 // its number, so that no other record can name them once the number is taken.
@@ -35,7 +36,7 @@ const contentsSchema = z.array(contentSchema);
 
 /** Returns a position as the record with this number stores it; a long list goes into a separate file. */
 export async function storePosition(
-  store: ArchiveStore,
+  store: FileStore,
   sequence: number,
   position: TailPosition,
 ): Promise<ArchiveRecord['position']> {
@@ -45,7 +46,7 @@ export async function storePosition(
 }
 
 /** Reads the position after a record. @throws SvcError `checksum_mismatch` */
-export async function readPosition(store: ArchiveStore, { record }: Link): Promise<TailPosition> {
+export async function readPosition(store: FileStore, { record }: Link): Promise<TailPosition> {
   const { passed, ...others } = record.position;
   const found = Array.isArray(passed) ? passed : await readFile(store, passed, passedSchema);
   return fromStored({ ...others, passed: found });
@@ -56,7 +57,7 @@ export async function readPosition(store: ArchiveStore, { record }: Link): Promi
  * `most` bytes could not be read, so the old one stays and the records after it are read one by one.
  */
 export async function nextCheckpoint(
-  store: ArchiveStore,
+  store: FileStore,
   last: Link,
   most = MAX_TEXT_BYTES,
 ): Promise<SideFile | undefined> {
@@ -69,7 +70,7 @@ export async function nextCheckpoint(
   return storeFile(store, 'checkpoint', sequence + 1, records);
 }
 
-async function readAll(store: ArchiveStore, last: Link): Promise<RecordContent[]> {
+async function readAll(store: FileStore, last: Link): Promise<RecordContent[]> {
   const records: RecordContent[] = [];
   for await (const content of readContents(store, last)) records.push(content);
   return records;
@@ -79,7 +80,7 @@ async function readAll(store: ArchiveStore, last: Link): Promise<RecordContent[]
  * Yields the content of all records up to `last`, from its checkpoint as far as possible.
  * @throws SvcError `checksum_mismatch` for a record that is damaged, missing or does not chain
  */
-export async function* readContents(store: ArchiveStore, last: Link): AsyncGenerator<RecordContent> {
+export async function* readContents(store: FileStore, last: Link): AsyncGenerator<RecordContent> {
   const file = last.record.checkpoint;
   const copied = file ? await copiedContents(store, file) : [];
   yield* copied;
@@ -87,7 +88,7 @@ export async function* readContents(store: ArchiveStore, last: Link): AsyncGener
 }
 
 /** Reads the content in a checkpoint. A damaged one counts as empty, because the records have the same content. */
-async function copiedContents(store: ArchiveStore, file: SideFile): Promise<readonly RecordContent[]> {
+async function copiedContents(store: FileStore, file: SideFile): Promise<readonly RecordContent[]> {
   try {
     return await readFile(store, file, contentsSchema);
   } catch (error) {
@@ -97,8 +98,8 @@ async function copiedContents(store: ArchiveStore, file: SideFile): Promise<read
 }
 
 /** Removes files that neither of the two newest records names. A reader of the previous record may still need its files. */
-export async function removeOutdated(store: ArchiveStore, last: Link, before: Link): Promise<void> {
-  const named = new Set([last, before].flatMap(({ record }) => filesOf(record).map(({ path }) => path)));
+export async function removeOutdated(store: FileStore, last: Link, before: Link): Promise<void> {
+  const named = new Set([last, before].flatMap(({ record }) => filesNamedBy(record).side.map(({ path }) => path)));
   try {
     for (const kind of ['position', 'checkpoint']) {
       for await (const { path } of store.list(`${MANIFEST}${kind}-`))
@@ -112,11 +113,11 @@ export async function removeOutdated(store: ArchiveStore, last: Link, before: Li
 
 /** Yields problems of the files that the two newest records name. `contents` is set only if all records are readable. */
 export async function* checkSideFiles(
-  store: ArchiveStore,
+  store: FileStore,
   newest: readonly Link[],
   contents: readonly RecordContent[] | undefined,
 ): AsyncGenerator<Finding> {
-  const files = new Map(newest.flatMap(({ record }) => filesOf(record)).map((file) => [file.path, file]));
+  const files = new Map(newest.flatMap(({ record }) => filesNamedBy(record).side).map((file) => [file.path, file]));
   for (const file of files.values()) {
     try {
       const isPosition = file.path.startsWith(`${MANIFEST}position-`);
@@ -131,7 +132,7 @@ export async function* checkSideFiles(
 }
 
 /** Writes a file for the record with this number. */
-async function storeFile(store: ArchiveStore, kind: 'position' | 'checkpoint', sequence: number, value: unknown) {
+async function storeFile(store: FileStore, kind: 'position' | 'checkpoint', sequence: number, value: unknown) {
   const text = textOf(value);
   const sha256 = sha256Of(text);
   const path = sidePath(kind, sequence, sha256);
@@ -144,21 +145,13 @@ function textOf(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-async function readFile<T>(store: ArchiveStore, { path, sha256 }: SideFile, schema: z.ZodMiniType<T>): Promise<T> {
+async function readFile<T>(store: FileStore, { path, sha256 }: SideFile, schema: z.ZodMiniType<T>): Promise<T> {
   const text = await store.readText(path);
   if (text === undefined) throw damaged(path, MISSING);
   if (sha256Of(text) !== sha256) throw damaged(path, 'it was changed');
   const { data } = schema.safeParse(parsedJson(text));
   if (data === undefined) throw damaged(path, 'its content is not valid');
   return data;
-}
-
-/** Returns the files beside the records that a record names. */
-export function filesOf({
-  position: { passed },
-  checkpoint,
-}: Pick<ArchiveRecord, 'position' | 'checkpoint'>): SideFile[] {
-  return [Array.isArray(passed) ? undefined : passed, checkpoint].filter((file) => file !== undefined);
 }
 
 /** Returns the content of a record, without its place in the chain. */

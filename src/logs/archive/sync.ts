@@ -1,5 +1,6 @@
+import { within } from '../../base/within.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
-import { Tail, type TailEvent, within } from '../follow/follow.ts';
+import { Tail, type TailEvent } from '../follow/follow.ts';
 import type { LogSource } from '../read-range.ts';
 import type { ArchiveWriter } from './writer.ts';
 

@@ -1,18 +1,19 @@
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
+import { sideBySide } from '../../base/side-by-side.ts';
 import { isoTime } from '../../cli/output/time.ts';
+import type { FileStore } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import { settledBefore, type TailPosition, type TimeRange } from '../entry.ts';
 import { ChainEnd, storeSegment } from './chain-end.ts';
-import { type Stamp, stampOf } from './clock.ts';
-import { isoRange } from './coverage.ts';
 import { indexSegments, removeMerged, type StoredSegment } from './index/upkeep.ts';
 import { otherTenant } from './manifest.ts';
 import { Pending, type PendingLimits } from './pending.ts';
-import type { DroppedMonth, Link, RecordContent } from './record.ts';
+import { type Stamp, stampOf } from './records/clock.ts';
+import { isoRange } from './records/coverage.ts';
+import type { DroppedMonth, Link, RecordContent } from './records/record.ts';
 import { findOld } from './retention.ts';
 import { readPosition } from './side-files.ts';
-import { type ArchiveStore, sideBySide } from './store.ts';
 import { removeUncommitted } from './uncommitted.ts';
 
 export interface WriterOptions {
@@ -50,7 +51,7 @@ const NOTHING_WRITTEN = { entries: 0, late: 0, shared: 0, timeless: 0, raw: 0, c
 /** Adds entries to an archive, commit by commit. The caller must have the store's lock. */
 export class ArchiveWriter {
   readonly written: Written = { ...NOTHING_WRITTEN, gaps: [] };
-  readonly #store: ArchiveStore;
+  readonly #store: FileStore;
   readonly #options: WriterOptions;
   readonly #end: ChainEnd;
   #position: TailPosition;
@@ -62,11 +63,11 @@ export class ArchiveWriter {
   #isTenantInDoubt: boolean;
 
   /** Continues after the newest record. @throws SvcError `checksum_mismatch` if its position is damaged */
-  static async open(store: ArchiveStore, last: Link, options: WriterOptions): Promise<ArchiveWriter> {
+  static async open(store: FileStore, last: Link, options: WriterOptions): Promise<ArchiveWriter> {
     return new ArchiveWriter(store, last, await readPosition(store, last), options);
   }
 
-  private constructor(store: ArchiveStore, last: Link, position: TailPosition, options: WriterOptions) {
+  private constructor(store: FileStore, last: Link, position: TailPosition, options: WriterOptions) {
     this.#store = store;
     this.#options = options;
     this.#isTenantInDoubt = options.isTenantInDoubt === true;

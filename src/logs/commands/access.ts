@@ -1,19 +1,19 @@
 import { SvcError } from '../../base/errors.ts';
-import { writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, type Input, value } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
-import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
-import { moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
+import { moment } from '../../cli/app/moment.ts';
+import { positiveDuration } from '../../cli/app/value-parsers.ts';
 import { utcTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
-import { type AccessRow, remarkOf } from '../access/access.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import { ACCESS_FIELDS, type AccessRow, remarkOf } from '../access/access.ts';
 import type { Access } from '../access/count-access.ts';
 import { actorText } from '../actor.ts';
 import { archiveLocation, openArchive } from '../archive/open-archive.ts';
+import { openPageFile, type PageFile, PAGE_PARAMETERS } from '../review/page-file.ts';
 import { checkSignOff, SIGN_OFF_PARAMETERS, signOff } from '../review/sign-off.ts';
 
-const DAY_MS = 86_400_000;
 const DEFAULT_SINCE = '180d';
 const DEFAULT_DORMANT_MS = 90 * DAY_MS;
 
@@ -25,28 +25,14 @@ const parameters = {
     'an actor is dormant without an entry for this long (default 90d)',
     positiveDuration,
   ),
-  html: value('--html <file>', 'also write the review as one page', text),
-  force: flag('--force', 'replace a file that exists'),
+  ...PAGE_PARAMETERS,
   strict: flag('--strict', 'exit with 14 when the archive does not cover all of the time'),
   ...SIGN_OFF_PARAMETERS,
 } as const;
 
 const accessView: View<AccessRow> = {
   name: 'actor',
-  fields: [
-    'actor_id',
-    'actor_type',
-    'name',
-    'first_at',
-    'last_at',
-    'entries',
-    'reads',
-    'changes',
-    'deletes',
-    'entity_types',
-    'is_new',
-    'is_dormant',
-  ],
+  fields: ACCESS_FIELDS,
   columns: [
     { path: 'actor_id', header: 'actor', kind: 'id', show: (_, row) => shownActor(row) },
     { path: 'first_at', header: 'first seen', kind: 'time', priority: 3 },
@@ -79,12 +65,10 @@ export const access = defineCommand({
   parameters,
   async run(context, input) {
     checkSignOff(input);
-    if (input.html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
-    const page = input.html === undefined ? undefined : resolvePath(context, input.html);
-    if (page !== undefined) await requireFile(page, input.force);
+    const page = await openPageFile(context, input);
     const print = await listPrinter(context, accessView);
     const { made, manifest } = await makeAccess(context, input);
-    const pageHash = page === undefined ? undefined : await writePage(context, page, made, input.force);
+    const pageHash = page === undefined ? undefined : await writePage(context, page, made);
     const refusal = refusalOf(made, input);
     if (input.signOff && refusal === undefined) {
       const { accessFindings } = await import('../access/count-access.ts');
@@ -99,11 +83,10 @@ export const access = defineCommand({
 });
 
 async function makeAccess(context: Context, input: Input<typeof parameters>) {
-  const [{ readManifest }, { countAccess, daysSince }, { knownApplications }, { labelsOf }] = await Promise.all([
+  const [{ readManifest }, { countAccess, daysSince }, { knownLabels }] = await Promise.all([
     import('../archive/manifest.ts'),
     import('../access/count-access.ts'),
-    import('../../cli/config/cache.ts'),
-    import('../actor.ts'),
+    import('../known-labels.ts'),
   ]);
   const now = context.clock.now();
   const since = (input.since ?? moment(DEFAULT_SINCE))(now);
@@ -112,16 +95,14 @@ async function makeAccess(context: Context, input: Input<typeof parameters>) {
   const manifest = await readManifest(store);
   const days = daysSince(manifest, since, now);
   const dormantMs = input.dormant ?? DEFAULT_DORMANT_MS;
-  const owner = { service: manifest.first.service, tenantId: manifest.first.tenant_id };
-  const labels = labelsOf(knownApplications(context.system, owner, now).names);
+  const labels = await knownLabels(context, manifest.first);
   const made = await countAccess(context, store, manifest, { dir: input.dir, ...days, dormantMs, labels });
   return { made, manifest };
 }
 
-async function writePage(context: Context, page: string, made: Access, force: boolean): Promise<string> {
+async function writePage(context: Context, page: PageFile, made: Access): Promise<string> {
   const { accessPage } = await import('../access/page.ts');
-  const content = context.out.redact(accessPage(made, context.clock.now()));
-  return (await writeWhole(page, force, (draft) => draft.write(content))).sha256;
+  return page.write(accessPage(made, context.clock.now()));
 }
 
 /** Returns the error for a time of which the archive has nothing, or with `--strict` not all. */
@@ -144,13 +125,9 @@ function refusalOf(made: Access, { strict, signOff: isSigned }: Input<typeof par
 async function report({ notices }: Context, made: Access): Promise<void> {
   const { accessSummary, USE_ONLY } = await import('../access/page.ts');
   for (const { from, to, reason } of made.missing)
-    if (reason === 'before the archive') notices.note(`the archive begins at ${shown(to)}`);
-    else notices.warn(`entries may be missing from ${shown(from)} to ${shown(to)}: ${reason}`);
+    if (reason === 'before the archive') notices.note(`the archive begins at ${utcTime(to)}`);
+    else notices.warn(`entries may be missing from ${utcTime(from)} to ${utcTime(to)}: ${reason}`);
   if (made.isFull) notices.note('too many actors to count each: those met last are counted as (others)');
   notices.note(`${made.from} to ${made.to}: ${accessSummary(made)}`);
   notices.note(USE_ONLY);
-}
-
-function shown(iso: string): string {
-  return utcTime(Date.parse(iso));
 }

@@ -3,19 +3,22 @@ import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { conflicting, flag, type Input, optionalArgument, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
-import { moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
+import { moment } from '../../cli/app/moment.ts';
+import { positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
+import type { FileStore } from '../../client/store/store.ts';
 import type { ArchiveRun } from '../archive/archive.ts';
-import { checkMargin, isoRange, marginHours, marginMs } from '../archive/coverage.ts';
+import { cardNumbersArchived, entriesMissing, filesLost, lostText } from '../archive/archive-errors.ts';
+import { sumOfMonths } from '../archive/dropped-months.ts';
 import type { LostFiles } from '../archive/lost-files.ts';
 import { ArchiveNotices } from '../archive/notices.ts';
 import { openArchive, wholeMonths } from '../archive/open-archive.ts';
-import type { DroppedMonth } from '../archive/record.ts';
+import { checkMargin, isoRange, marginHours, marginMs } from '../archive/records/coverage.ts';
+import type { DroppedMonth } from '../archive/records/record.ts';
 import type { Dropped } from '../archive/retention.ts';
-import type { ArchiveStore } from '../archive/store.ts';
 import { OVERLAP_PARAMETER, RETENTION_PARAMETERS } from '../options.ts';
-import { gapSentence, rangeText, type Sentence, sentencesText, sumOfMonths } from '../sentences.ts';
+import { gapSentence, rangeText, type Sentence, sentencesText } from '../sentences.ts';
 
 const parameters = {
   dir: optionalArgument('[dir]', 'the directory of the archive; created if it does not exist'),
@@ -149,7 +152,7 @@ export const archive = defineCommand({
 });
 
 /** Shows the months that retention would drop. Reads only the archive. */
-async function showOld(context: Context, store: ArchiveStore, keep: number | undefined): Promise<number> {
+async function showOld(context: Context, store: FileStore, keep: number | undefined): Promise<number> {
   if (keep === undefined)
     throw new SvcError('usage', '--dry-run shows what --keep would drop', { hint: 'Add --keep, such as --keep 13M.' });
   const [{ findOld, keptFrom }, { findArchive }] = await Promise.all([
@@ -245,55 +248,16 @@ function check(
   { archive: name, marginBeforeMs }: { readonly archive: string; readonly marginBeforeMs: number },
 ): number {
   if (run.endedBy) return run.endedBy.exitCode;
-  if (run.lost && isLost(run.lost)) throw lostError(name, run.lost);
-  if (input.strict && run.written.gaps.length > 0)
-    throw new SvcError('entries_missing', 'entries may be missing: the service no longer had them', {
-      hint: 'The gaps are recorded in the archive. Run the command at least once within the retention of the logs.',
-      facts: { gaps: run.written.gaps.length },
-    });
-  if (input.failOnCardNumber && run.written.cardNumbers > 0) throw cardNumberError(name, run.written.cardNumbers);
+  if (run.lost && isLost(run.lost)) throw filesLost(name, run.lost);
+  if (input.strict && run.written.gaps.length > 0) throw entriesMissing(run.written.gaps.length);
+  if (input.failOnCardNumber && run.written.cardNumbers > 0) throw cardNumbersArchived(name, run.written.cardNumbers);
   if (input.retentionMargin === undefined || run.isNew) return 0;
   checkMargin(marginBeforeMs, input.retentionMargin);
   return 0;
 }
 
-// The service deletes its logs after a day, so that an entry left out would be lost.
-function cardNumberError(name: string, count: number): SvcError {
-  const were = count === 1 ? 'was archived as the service sent it' : 'were archived as the service sent them';
-  return new SvcError('refused_input', `${countText(count, 'entry')} with what looks like a card number ${were}`, {
-    hint: 'Nothing was left out. Find the application that writes them, and protect the archive as a store of card numbers. Which entries and members:',
-    next: ['logs', 'search', name, '--card-numbers'],
-    facts: { card_numbers: count },
-  });
-}
-
-const MAX_NAMED = 10;
-
 function isLost({ missing, changed }: LostFiles): boolean {
   return missing.length + changed.length > 0;
-}
-
-function lostText({ missing, changed }: LostFiles): string {
-  const path = missing[0] ?? changed[0];
-  if (path === undefined) return 'all files of the archive are there';
-  const parts = [
-    ...(missing.length === 0 ? [] : [`${countText(missing.length, 'file')} ${beVerb(missing)} missing`]),
-    ...(changed.length === 0 ? [] : [`${countText(changed.length, 'file')} ${beVerb(changed)} changed`]),
-  ];
-  return `${parts.join(', ')}: ${path}${missing.length + changed.length > 1 ? ' …' : ''}`;
-}
-
-function beVerb(files: readonly string[]): string {
-  return files.length === 1 ? 'is' : 'are';
-}
-
-function lostError(name: string, lost: LostFiles): SvcError {
-  const { missing, changed } = lost;
-  return new SvcError('checksum_mismatch', `${name}: ${lostText(lost)}`, {
-    hint: 'What is new was archived. Restore the files from a backup; other files may be damaged, too.',
-    next: ['logs', 'verify', name],
-    facts: { missing_files: missing.slice(0, MAX_NAMED), changed_files: changed.slice(0, MAX_NAMED) },
-  });
 }
 
 /** The time for the last commit after a signal, enough for a reachable bucket. */

@@ -28,6 +28,6 @@ export const entityTypes = defineRequestCommand({
 async function rememberForCompletion({ system, settings, notices }: Context, types: readonly EntityType[]) {
   const { rememberEntityTypes } = await import('../../cli/config/cache.ts');
   const service = settings.baseUrl?.value.origin ?? 'sandbox';
-  const found = types.map((type) => [type.value, type.display_name ?? ''] as const);
+  const found = types.flatMap(({ value: type, display_name: name }) => (type ? [[type, name ?? ''] as const] : []));
   if (!rememberEntityTypes(system, service, found)) notices.debug('entity types were not kept for completion');
 }

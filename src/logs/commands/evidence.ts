@@ -1,30 +1,34 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Sealed, writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { flag, value } from '../../cli/app/parameter.ts';
+import { flag, value, writing } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
-import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
+import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
-import type { Finding } from '../archive/chain.ts';
-import type { EvidencePlan, WrittenEvidence } from '../archive/evidence.ts';
+import type { FileStore } from '../../client/store/store.ts';
+import type { MissingText } from '../archive/coverage-text.ts';
 import { archiveLocation, openArchive, withByteProgress, withProgress } from '../archive/open-archive.ts';
-import type { ArchiveStore } from '../archive/store.ts';
-import type { Verified } from '../archive/verify.ts';
+import type { Finding } from '../archive/records/chain.ts';
+import { isoRange } from '../archive/records/coverage.ts';
+import type { EvidencePlan, WrittenEvidence } from '../evidence/evidence.ts';
 import type { EvidenceFacts } from '../evidence/page.ts';
 import { INTERVAL_PARAMETERS, intervalOf } from '../options.ts';
-import { gapSentence, sentencesText } from '../sentences.ts';
+import { sentencesText } from '../sentences.ts';
+import type { Verified } from '../verify/verify.ts';
 
 const parameters = {
   dir: archiveLocation,
   ...INTERVAL_PARAMETERS,
-  out: value('--out <file>', 'the bundle to write, such as evidence.tar.gz', text),
+  out: writing(value('--out <file>', 'the bundle to write, such as evidence.tar.gz', text)),
   force: flag('--force', 'replace a file that exists'),
 } as const;
 
+const OBJECTS = ['requested', 'missing'] as const;
 const TEXTS = ['file', 'file_sha256', 'from', 'to', 'sha256', 'sums_sha256'] as const;
 const COUNTS = [
+  'coverage',
   'bytes',
   'records',
   'segments',
@@ -39,14 +43,17 @@ const COUNTS = [
 ] as const;
 
 /**
- * The summary of a bundle. Days are UTC. The script in the bundle takes the hash of `SHA256SUMS`, which proves the whole
+ * The summary of a bundle. Days are UTC. `coverage` is the share of the requested time that is archived. The script in the bundle takes the hash of `SHA256SUMS`, which proves the whole
  * bundle, or the hash of the newest record.
  */
-type Evidence = Readonly<Record<(typeof TEXTS)[number], string> & Record<(typeof COUNTS)[number], number>>;
+interface Evidence extends Readonly<Record<(typeof TEXTS)[number], string> & Record<(typeof COUNTS)[number], number>> {
+  readonly requested: Readonly<Record<'from' | 'to', string>>;
+  readonly missing: readonly MissingText[];
+}
 
 const evidenceView: View<Evidence> = {
   name: 'evidence bundle',
-  fields: [...TEXTS, ...COUNTS],
+  fields: [...TEXTS, ...OBJECTS, ...COUNTS],
   columns: [
     ...TEXTS.map((path) => ({ path, kind: 'id' }) as const),
     ...COUNTS.map((path) => ({ path, kind: 'number' }) as const),
@@ -57,7 +64,7 @@ export const evidence = defineCommand({
   description:
     'Verifies the archive, then writes one file, readable by its owner only: the entries of whole days (UTC), the chain of records with the signed reviews, who did what, what was found and what is missing, a page that shows it, and a script that checks it with awk, sha256sum and gzip. Send the printed hash (sums_sha256) to the auditor separately: without it, a bundle proves only itself.',
   details:
-    'The entries are those that the service sent, and the chain begins at its first record. The same archive and days give the same bytes.',
+    'The entries are those that the service sent, and the chain begins at its first record. coverage is the share of the requested time that is archived; a day that is not over counts until now. Applications have the names that are known on this machine. The same archive, names and days that are over give the same bytes.',
   examples: [['svc logs evidence audit --since 2026-01-01 --until 2026-04-01 --out evidence.tar.gz', 'a quarter']],
   exitCodes: [5, 12],
   fields: evidenceView.fields,
@@ -70,10 +77,11 @@ export const evidence = defineCommand({
     const target = resolvePath(context, input.out);
     await requireFile(target, input.force);
     const print = await recordPrinter(context, evidenceView);
-    const bounds = intervalOf(input, context.clock.now());
+    const now = context.clock.now();
+    const bounds = { ...intervalOf(input, now), now };
     const store = await openArchive(context, input.dir);
     const { result, problems } = await verified(context, store);
-    const { planEvidence, writeEvidence } = await import('../archive/evidence.ts');
+    const { planEvidence, writeEvidence } = await import('../evidence/evidence.ts');
     const plan = await planEvidence(store, bounds);
     const { segments } = plan;
     const [{ accessCsv, evidenceFacts }, { evidencePage }] = await Promise.all([
@@ -93,8 +101,10 @@ export const evidence = defineCommand({
       );
     });
     const made = evidenceOf(input.out, { bundle, plan, facts, written });
-    if (isDrawn(context)) await context.out.write(summaryText(context, made, plan));
+    if (isDrawn(context)) await context.out.write(summaryText(context, made));
     else await print(made);
+    const { reportCoverage } = await import('../archive/coverage-text.ts');
+    reportCoverage(context, plan.requested, made.missing);
     warnOfCardNumbers(context, made);
     if (made.problems > 0)
       throw new SvcError('checksum_mismatch', `the archive has ${countText(made.problems, 'problem')}`, {
@@ -112,20 +122,24 @@ interface Written {
 }
 
 function evidenceOf(file: string, { bundle, plan, facts, written }: Written): Evidence {
-  const { from, to, records, segments, entries, coverage, last } = plan;
-  const { access, days, problems } = facts;
+  const { from, to, records, segments, entries, requested, last } = plan;
+  const missing = requested.missing.map(({ reason, ...range }) => ({ ...isoRange(range), reason }));
+  const { access, days, dayCount, problems } = facts;
   return {
     file,
     bytes: bundle.bytes,
     file_sha256: bundle.sha256,
     from,
     to,
+    requested: isoRange(requested),
+    coverage: requested.share,
+    missing,
     records: records.length,
     segments: segments.length,
     entries,
     card_numbers: written.cardNumbers,
-    gaps: coverage.gaps().length,
-    days: days.length,
+    gaps: missing.filter(({ reason }) => reason === 'gap').length,
+    days: dayCount,
     reviewed: days.filter(({ state }) => state === 'reviewed').length,
     actors: access.rows.length,
     problems: problems.length,
@@ -135,8 +149,8 @@ function evidenceOf(file: string, { bundle, plan, facts, written }: Written): Ev
   };
 }
 
-async function verified(context: Context, store: ArchiveStore): Promise<{ result: Verified; problems: Finding[] }> {
-  const { nothingVerified, verifyArchive } = await import('../archive/verify.ts');
+async function verified(context: Context, store: FileStore): Promise<{ result: Verified; problems: Finding[] }> {
+  const { nothingVerified, verifyArchive } = await import('../verify/verify.ts');
   return withProgress(context, 'verify', async (onProgress) => {
     const result = nothingVerified();
     const problems: Finding[] = [];
@@ -154,12 +168,11 @@ function warnOfCardNumbers({ notices }: Context, { entries, card_numbers: found 
   );
 }
 
-function summaryText(context: Context, made: Evidence, { coverage }: EvidencePlan): string {
+function summaryText(context: Context, made: Evidence): string {
   const { file, from, to, records, segments, entries, days, reviewed, actors, sha256, sums_sha256: sums } = made;
   return sentencesText(context, [
     ['good', `written: ${file}`],
     `${countText(entries, 'entry')} of ${from} to ${to} in ${countText(segments, 'segment')}, and all ${countText(records, 'record')} of the chain`,
-    ...coverage.gaps().map((gap) => gapSentence(context, gap)),
     `${formatNumber(reviewed)} of ${countText(days, 'day')} reviewed; ${countText(actors, 'actor')}; report.html shows all of it`,
     `newest hash: ${sha256}`,
     `hash of the bundle (send it to the auditor separately, not with the bundle): ${sums}`,

@@ -1,19 +1,16 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
-import { writeWhole } from '../../base/files/draft.ts';
+import { isSvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { argument, flag, type Input, value } from '../../cli/app/parameter.ts';
+import { argument, type Input, reading, value } from '../../cli/app/parameter.ts';
 import { isDrawn } from '../../cli/app/print.ts';
-import { requireFile, resolvePath } from '../../cli/app/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { formatDuration, wholeSecond } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor-names.ts';
-import type { ActorLabels } from '../actor.ts';
-import { searchArchive } from '../archive/search-archive.ts';
+import { searchArchive } from '../search/search-archive.ts';
 import { filterOf } from '../entry-filter.ts';
 import { matches } from '../filter.ts';
-import { historyPrinter, type ReadHistory } from '../history/print-history.ts';
+import { historyPrinter } from '../history/print-history.ts';
 import { ENTITY_PARAMETERS, entityFilter, RETENTION_PARAMETERS, firstRequest } from '../options.ts';
 import { logView } from '../view.ts';
 
@@ -31,9 +28,9 @@ const NO_FILTERS = {
 
 const parameters = {
   id: argument('<entity-id>', 'the id of the entity', text),
-  archive: value('--archive <location>', 'the archive to read first: a directory, or s3://bucket/prefix', text),
-  html: value('--html <file>', 'also write the history as one page', text),
-  force: flag('--force', 'replace a file that exists'),
+  archive: reading(
+    value('--archive <location>', 'the archive to read first: a directory, or s3://bucket/prefix', text),
+  ),
   entityType: ENTITY_PARAMETERS.entityType,
   retention: RETENTION_PARAMETERS.retention,
 } as const;
@@ -43,7 +40,6 @@ export const history = defineCommand({
     'Prints all that is known about one entity, oldest first: the entries of an archive, then what the service has beyond it, without gaps or duplicates. Without --archive, prints only what the service still has. Without a key, only the archive is read. A table begins with a line that sums up the entries.',
   examples: [
     ['svc logs history 3f2c… --archive audit', 'from its creation until now'],
-    ['svc logs history 3f2c… --archive audit --html history.html', 'as a page, to print or to file'],
     ['svc logs history 3f2c… --entity-type card', 'what the service still has; the type makes it faster'],
   ],
   permissions: ['log:read', 'tenant:read'],
@@ -51,21 +47,13 @@ export const history = defineCommand({
   fields: logView.fields,
   parameters,
   async run(context, input) {
-    const { id, archive, html, force } = input;
-    if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
-    const page = html === undefined ? undefined : resolvePath(context, html);
-    if (page !== undefined) await requireFile(page, force);
+    const { id, archive } = input;
     const actors = await namesOf(context, archive);
-    const print = await historyPrinter(context, { id, actors, isKept: page !== undefined });
+    const print = await historyPrinter(context, id, actors);
     const read = archive === undefined ? readService : readArchive;
-    const { history, source } = await read(context, input, { actors, print }).catch((error: unknown) => {
-      throw withWholeId(error, input);
+    await read(context, input, { actors, print }).catch((error: unknown) => {
+      throw withWholeIds(error, input);
     });
-    if (page === undefined || history === undefined) return;
-    const { historyPage } = await import('../history/page.ts');
-    const labels = (log: Log): ActorLabels => actors.labelsOf(log.tenant_id);
-    const content = historyPage({ ...history, labels, source, madeAt: context.clock.now() });
-    await writeWhole(page, force, (draft) => draft.write(context.out.redact(content)));
   },
   async request(_context, { id: entityId, entityType }) {
     return firstRequest(entityFilter({ entityType, entityId }));
@@ -77,12 +65,6 @@ type HistoryInput = Input<typeof parameters>;
 interface Reading {
   readonly actors: ActorNames;
   readonly print: Awaited<ReturnType<typeof historyPrinter>>;
-}
-
-/** What was printed, and where it came from. */
-interface Printed {
-  readonly history: ReadHistory | undefined;
-  readonly source: string;
 }
 
 /** Returns the names of actors for people. Output for programs, and archives read without a key, request none. */
@@ -101,9 +83,9 @@ async function readService(
   context: Context,
   { id: entityId, entityType, retention }: HistoryInput,
   { actors, print }: Reading,
-): Promise<Printed> {
+): Promise<void> {
   const [{ liveEntries }, { serviceLogs }, entry] = await Promise.all([
-    import('../archive/search-segments.ts'),
+    import('../search/search-segments.ts'),
     import('../read-range.ts'),
     import('../entry.ts'),
   ]);
@@ -115,12 +97,11 @@ async function readService(
     entry.beginAt(wholeSecond(client.now() - retentionMs)),
     { overlapMs: entry.DEFAULT_OVERLAP_MS, retentionMs, matches: (log) => matches(log, input), onGap: () => undefined },
   );
-  const { shown, history } = await print(actors.learned(logsIn(entries.read())));
+  const shown = await print(actors.learned(input.entity.only(logsIn(entries.read()))));
   if (shown === 0) context.notices.note('no log entries');
   const source = `from the last ${formatDuration(retentionMs)}`;
   context.notices.note(`${source}; --archive adds what is older`);
-  input.near.report(context);
-  return { history, source: `Entries of the service ${source}` };
+  input.entity.report(context);
 }
 
 /** Prints what an archive has of the entity and, if there is a key, what the service has beyond it. */
@@ -128,33 +109,23 @@ async function readArchive(
   context: Context,
   { id: entityId, archive: dir = '', entityType, retention }: HistoryInput,
   { actors, print }: Reading,
-): Promise<Printed> {
+): Promise<void> {
   const typed = { ...NO_FILTERS, entityType, entityId, retention, dir };
-  const found: { history?: ReadHistory } = {};
-  const printed = async (batches: AsyncIterable<readonly Log[]>): Promise<number> => {
-    const { shown, history } = await print(batches);
-    found.history = history;
-    return shown;
-  };
-  let source = `Archive ${dir}, and what the service has beyond it`;
   try {
-    await searchArchive(context, { ...typed, live: true }, printed, { actors });
+    await searchArchive(context, { ...typed, live: true }, print, { actors });
   } catch (error) {
     if (!isWithoutKey(error)) throw error;
-    source = `Archive ${dir}`;
     const newer = "newer entries need a key, which 'svc login' stores";
-    await searchArchive(context, { ...typed, live: false, newer }, printed, { actors });
+    await searchArchive(context, { ...typed, live: false, newer }, print, { actors });
   }
-  return { history: found.history, source };
 }
 
-/** Adds the command with the whole id to the error for a beginning that only one id has. */
-function withWholeId(error: unknown, { archive, entityType }: HistoryInput): unknown {
+/** Adds a command for each entity with an id that begins as the typed one. */
+function withWholeIds(error: unknown, { archive, entityType }: HistoryInput): unknown {
   const near = isSvcError(error, 'usage') ? error.facts?.['near'] : undefined;
-  if (!isSvcError(error) || !Array.isArray(near) || near.length !== 1) return error;
-  const { code, message, hint, facts } = error;
+  if (!isSvcError(error) || !Array.isArray(near)) return error;
   const filters = [...option('--archive', archive), ...option('--entity-type', entityType)];
-  return new SvcError(code, message, { hint, facts, next: ['logs', 'history', String(near[0]), ...filters] });
+  return error.with({ alternatives: near.map((id) => ['logs', 'history', String(id)].concat(filters)) });
 }
 
 /** Whether a command failed before its first request because no key, or no service, is configured. */

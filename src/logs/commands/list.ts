@@ -58,11 +58,13 @@ export const list = defineCommand({
     const input = await filterOf(context, typed);
     const interval = intervalOf(input, context.clock.now());
     const actors = await actorNames(context);
-    const print = await listPrinter(context, actors?.view ?? logView);
+    const { foldedView, foldReads, foldsReads } = await import('../list/fold-reads.ts');
+    const folding = actors !== undefined && foldsReads(input) ? foldedView(context, actors) : undefined;
+    const print = await listPrinter(context, folding ?? actors?.view ?? logView);
     const client = await context.client();
-    const { listSteadily } = await import('../list-steadily.ts');
-    const { isOldestFirst, newListReading, readList } = await import('../read-list.ts');
-    const { reportSearched, requireKept, warnOfOldest, warnOfUnknownNames } = await import('../list-report.ts');
+    const { listSteadily } = await import('../list/list-steadily.ts');
+    const { isOldestFirst, newListReading, readList } = await import('../list/read-list.ts');
+    const { reportSearched, requireKept, warnOfOldest, withSearched } = await import('../list/list-report.ts');
     const filter = toFilter(input, interval);
     const isFiltered = isFilteredHere(input);
     const most = mostEntries(input, isFiltered);
@@ -76,15 +78,18 @@ export const list = defineCommand({
       },
     });
     const entries = readList(context, pages, { ...most, isFiltered, matches: (log) => matches(log, input) }, reading);
-    await print(actors?.learned(entries) ?? entries);
+    const only = input.entity.only(entries);
+    const shown = actors?.learned(only) ?? only;
+    await print(folding === undefined ? shown : foldReads(shown)).catch((error: unknown) => {
+      throw withSearched(error, input, interval, reading);
+    });
     reading.malformed.warn(context);
     // The cursor belongs to a narrower list, so it does not continue this command.
     if (reading.isNarrower) reading.next = undefined;
     reportSearched(context, input, interval, { reading, isFiltered, most });
-    const pagesFrom = (start: string) => client.logs.list(filter, { start, pageSize: 100 }).pages();
-    if (input.start === undefined && (await isOldestFirst(reading, pagesFrom))) warnOfOldest(context, interval);
-    input.near.report(context);
-    await warnOfUnknownNames(context, input, reading);
+    if (input.start === undefined && isOldestFirst(reading)) warnOfOldest(context, interval);
+    input.entity.report(context);
+    await input.words.report(context, input);
     await requireKept(context, interval, input, reading, client.now());
     return 0;
   },

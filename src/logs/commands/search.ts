@@ -1,10 +1,12 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { flag } from '../../cli/app/parameter.ts';
+import { flag, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
+import { integer } from '../../cli/app/value-parsers.ts';
 import type { Log } from '../../schema/log.ts';
-import { type CardEntry, cardEntry, cardEntryView, hasCardNumber } from '../archive/card-members.ts';
-import { parameters, searchArchive } from '../archive/search-archive.ts';
-import { actorNames } from '../options.ts';
+import { archiveLocation } from '../archive/open-archive.ts';
+import { type CardEntry, cardEntry, cardEntryView, hasCardNumber } from '../search/card-members.ts';
+import { searchArchive } from '../search/search-archive.ts';
+import { actorNames, ENTITY_PARAMETERS, INTERVAL_PARAMETERS, UNMARKED_ENTRY_PARAMETERS } from '../options.ts';
 import { logView } from '../view.ts';
 
 export const search = defineCommand({
@@ -22,7 +24,12 @@ export const search = defineCommand({
   exitCodes: [4, 5, 7, 8, [12, 'a file of the archive was changed or is damaged']],
   fields: [...new Set([...logView.fields, ...cardEntryView.fields])],
   parameters: {
-    ...parameters,
+    dir: archiveLocation,
+    ...INTERVAL_PARAMETERS,
+    ...ENTITY_PARAMETERS,
+    ...UNMARKED_ENTRY_PARAMETERS,
+    limit: value('-n, --limit <n>', 'stop after this many', integer(1)),
+    live: flag('--live', 'add the newer entries that only the service has'),
     cardNumbers: flag('--card-numbers', 'list where card numbers are: ids and members, no numbers'),
   },
   async run(context, { cardNumbers, ...input }) {

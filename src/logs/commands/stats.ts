@@ -1,10 +1,11 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
-import { type Input, optionalArgument } from '../../cli/app/parameter.ts';
+import { type Input, optionalArgument, reading } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText, isoTime, parseTime, wholeSecond } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
 import type { ActorNames } from '../actor-names.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
@@ -20,13 +21,12 @@ import {
   firstRequest,
   entityFilter,
 } from '../options.ts';
-import { gapText, reportGaps } from '../gaps.ts';
-
-const DAY_MS = 86_400_000;
+import { reportGaps } from '../archive/report-gaps.ts';
+import { gapText } from '../sentences.ts';
 
 const parameters = {
-  dir: optionalArgument('[dir]', 'an archive, counted offline', text),
-  since: { ...INTERVAL_PARAMETERS.since, description: 'only entries since (default: 24h before --until)' },
+  dir: reading(optionalArgument('[dir]', 'an archive, counted offline', text)),
+  since: { ...INTERVAL_PARAMETERS.since, description: 'only entries since (default: 24h; all of an archive)' },
   until: INTERVAL_PARAMETERS.until,
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
@@ -65,12 +65,13 @@ export const stats = defineCommand({
     const print = await statsPrinter(context, actors);
     const input = await filterOf(context, typed);
     const counted = dir === undefined ? await countService(context, input) : await countArchive(context, input, dir);
+    input.entity.report(context);
+    await input.words.report(context, input);
     if (actors) await nameActors(actors, counted);
     if (counted.counts.entries === 0) context.notices.note('no log entries');
     if (counted.counts.hasOtherActors)
       context.notices.note('too many actors to count each: those met last are counted as (others)');
     await print(counted);
-    input.near.report(context);
   },
   async request(context, { dir, ...input }) {
     if (dir !== undefined) throw new SvcError('usage', '--curl has nothing to show: archives are counted offline');
@@ -106,7 +107,7 @@ async function statsPrinter(
 ): Promise<(counted: Counted) => Promise<void>> {
   if (isDrawn(context)) {
     const [{ drawStats }, { actorText, wholeActorText }] = await Promise.all([
-      import('../draw-stats.ts'),
+      import('../stats/draw-stats.ts'),
       import('../actor.ts'),
     ]);
     const textOf = context.globals.wide || !context.out.isTerminal ? wholeActorText : actorText;
@@ -183,7 +184,8 @@ async function countArchive(context: Context, input: CountFilter, dir: string): 
   const manifest = await readManifest(store, bounds);
   const end = manifest.coverage.covered().at(-1)?.to ?? now;
   const until = bounds.until ?? (end > (bounds.since ?? -Infinity) ? end : now);
-  const interval = { since: bounds.since ?? until - DAY_MS, until };
+  const begin = manifest.coverage.covered()[0]?.from ?? until;
+  const interval = { since: bounds.since ?? Math.min(begin, until), until };
   reportGaps(context, manifest, interval, "'svc logs archive' updates it");
   const counts = new Counts();
   const segments = manifest.segments.filter((segment) => isWithin(segment, interval));

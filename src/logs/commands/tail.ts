@@ -1,7 +1,24 @@
 import { defineCommand } from '../../cli/app/command.ts';
+import { conflicting, extending, flag, hidden, type Parameter, suggesting, value } from '../../cli/app/parameter.ts';
+import { moment } from '../../cli/app/moment.ts';
+import { integer, positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { runTail, tailRequest } from '../follow/run-tail.ts';
-import { parameters } from '../follow/start.ts';
+import {
+  ENTITY_PARAMETERS,
+  ENTRY_PARAMETERS,
+  MAX_LAST,
+  NO_HIDE_OWN_READS,
+  OVERLAP_PARAMETER,
+  RETENTION_PARAMETERS,
+} from '../options.ts';
+import { parseDestination } from '../otlp/destination.ts';
 import { logView } from '../view.ts';
+
+// Without a default, since the parser gives both options one value.
+const HIDE_OWN_READS: Parameter<boolean | undefined> = {
+  ...flag('--hide-own-reads', 'hide own reads of the logs (default on a terminal)'),
+  default: undefined,
+};
 
 export const tail = defineCommand({
   description:
@@ -16,12 +33,34 @@ export const tail = defineCommand({
       'svc logs tail --to otlp+https://otel.example:4318 --checkpoint tail.json',
       'to an OpenTelemetry collector; headers as in OTEL_EXPORTER_OTLP_HEADERS',
     ],
-    ['svc logs tail --since 1h --idle-exit 30s -o csv', 'the last hour, until no more entries come'],
+    ['svc logs tail --since 1h --for 10m -o csv', 'the last hour, and the next ten minutes'],
   ],
   permissions: ['log:read'],
   exitCodes: [8, [14, 'entries may be missing (with --strict), or a collector refused some'], 130, 143],
   fields: logView.fields,
-  parameters,
+  parameters: {
+    since: value('--since <time>', 'begin here: 2h, 10:00, 2026-01-31 (default: now)', moment),
+    last: conflicting(
+      ['since', 'to'],
+      value('-n, --last <n>', 'begin with the last n entries, up to 10,000', integer(1, MAX_LAST)),
+    ),
+    follow: flag('-f, --follow', 'with --last: follow in a pipe too'),
+    ...ENTITY_PARAMETERS,
+    ...ENTRY_PARAMETERS,
+    hideOwnReads: conflicting(['checkpoint', 'to'], HIDE_OWN_READS),
+    noHideOwnReads: NO_HIDE_OWN_READS,
+    checkpoint: extending(value('--checkpoint <file>', 'keep the position in this file, and resume there', text)),
+    to: suggesting(
+      () => [['otlp+http://127.0.0.1:4318', 'a collector on this machine']],
+      value('--to <destination>', 'send entries to an OpenTelemetry collector', parseDestination),
+    ),
+    overlap: hidden(OVERLAP_PARAMETER),
+    interval: hidden(value('--interval <duration>', 'pause between two polls (default 1s to 15s)', positiveDuration)),
+    for: value('--for <duration>', 'end after this time', positiveDuration),
+    max: value('--max <n>', 'end after this many entries', integer(1)),
+    idleExit: hidden(value('--idle-exit <duration>', 'end when nothing new arrives for this long', positiveDuration)),
+    ...RETENTION_PARAMETERS,
+  },
   run: runTail,
   request: tailRequest,
 });

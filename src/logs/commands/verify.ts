@@ -2,22 +2,27 @@ import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter } from '../../cli/app/print.ts';
-import { moment, positiveDuration, sha256 } from '../../cli/app/value-parsers.ts';
-import { countText, formatBytes, formatDuration, isoTime, utcTime } from '../../cli/output/time.ts';
+import { moment } from '../../cli/app/moment.ts';
+import { positiveDuration, sha256 } from '../../cli/app/value-parsers.ts';
+import { countText, formatBytes, formatDuration, isoTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
-import { type Coverage, isoRange, type MissingRange } from '../archive/coverage.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import { type Coverage, isoRange, type MissingRange } from '../archive/records/coverage.ts';
 import { archiveLocation, openArchive, wholeMonths, withProgress } from '../archive/open-archive.ts';
-import type { Finding } from '../archive/chain.ts';
-import type { ClockDifference } from '../archive/clock.ts';
+import { signerText } from '../archive/operator.ts';
+import type { Finding } from '../archive/records/chain.ts';
+import type { ClockDifference } from '../archive/records/clock.ts';
 import type { Manifest } from '../archive/manifest.ts';
-import type { DropRecord, ReviewRecord } from '../archive/record.ts';
-import { untilDay } from '../archive/review-rules.ts';
-import type { Requirement } from '../archive/requirement.ts';
-import type { Verified } from '../archive/verify.ts';
-import { gapSentence, rangeText, type Sentence, sentencesText, shownTime, sumOfMonths } from '../sentences.ts';
+import type { DropRecord, ReviewRecord } from '../archive/records/record.ts';
+import { untilDay } from '../review/review-rules.ts';
+import type { Requirement } from '../verify/requirement.ts';
+import { archiveDamaged, hasGaps, monthsDropped, rangesMissing } from '../verify/verify-errors.ts';
+import type { Verified } from '../verify/verify.ts';
+import { sumOfMonths } from '../archive/dropped-months.ts';
+import { gapSentence, rangeText, type Sentence, sentencesText, shownTime } from '../sentences.ts';
 
 /** The default retention of the service. If the log was last read longer ago, entries may be lost. */
-const DEFAULT_MAX_AGE_MS = 86_400_000;
+const DEFAULT_MAX_AGE_MS = DAY_MS;
 
 const COUNTS = ['records', 'segments', 'entries', 'bytes', 'dropped'] as const;
 
@@ -78,9 +83,9 @@ export const verify = defineCommand({
     const requirement = requirementOf(context, maxAge, covers);
     const hasSentences = isDrawn(context);
     const print = await listPrinter(context, archiveCheckView);
-    const { manifestOf, nothingVerified, verifyArchive } = await import('../archive/verify.ts');
+    const { manifestOf, nothingVerified, verifyArchive } = await import('../verify/verify.ts');
     const store = await openArchive(context, dir);
-    const { missingFrom } = await import('../archive/requirement.ts');
+    const { missingFrom } = await import('../verify/requirement.ts');
     const outcome: Outcome = { findings: 0, drops: 0, requirement, missing: [], manifestOnly };
     const manifest = await manifestOf(store);
     const verified = nothingVerified();
@@ -154,47 +159,17 @@ interface Verifying {
 }
 
 /** Sets the exit code. @throws SvcError `checksum_mismatch` for findings, `entries_missing` for uncovered ranges */
-function judge({ coverage }: Verified, { findings, drops, missing }: Outcome, name: string, strict: boolean): void {
-  const lacking = missing.length === 0 ? {} : { missing: missing.map(missingFact) };
-  if (findings > 0 && findings === drops)
-    throw new SvcError('checksum_mismatch', `months of the archive at ${name} were dropped`, {
-      hint: 'If this was your retention, give its --keep here too, such as --keep 13M. Otherwise restore the files from a backup.',
-      facts: { findings, ...lacking },
-    });
-  if (findings > 0)
-    throw new SvcError('checksum_mismatch', `the archive at ${name} is damaged: ${countText(findings, 'problem')}`, {
-      hint: 'Restore these files from a backup; treat what cannot be restored as lost or tampered with.',
-      facts: { findings, ...lacking },
-    });
-  const [first, ...others] = missing;
-  if (first !== undefined) {
-    const more = others.length === 0 ? '' : `, and ${countText(others.length, 'other range')}`;
-    throw new SvcError('entries_missing', `the archive at ${name} ${lackText(first)}${more}`, {
-      hint: 'What is archived is intact. Find out why the archive was not updated, then update it; a gap stays one.',
-      next: ['logs', 'archive', name],
-      facts: lacking,
-    });
-  }
+function judge({ coverage }: Verified, outcome: Outcome, archive: string, strict: boolean): void {
+  const { findings, drops, missing } = outcome;
+  if (findings > 0) throw findings === drops ? monthsDropped(archive, outcome) : archiveDamaged(archive, outcome);
+  const [first] = missing;
+  if (first !== undefined) throw rangesMissing(archive, first, missing);
   const gaps = coverage.gaps();
-  if (!strict || gaps.length === 0) return;
-  throw new SvcError('entries_missing', `the archive at ${name} has ${countText(gaps.length, 'gap')}`, {
-    hint: 'What is archived is intact. Archive the logs at least once within their retention.',
-    facts: { gaps: gaps.map(isoRange) },
-  });
+  if (strict && gaps.length > 0) throw hasGaps(archive, gaps);
 }
 
 function missingRow({ reason, ...range }: MissingRange): ArchiveCheckRow {
   return checkRow('missing', reason, isoRange(range));
-}
-
-function missingFact({ from, to, reason }: MissingRange) {
-  return { ...isoRange({ from, to }), reason };
-}
-
-function lackText({ from, to, reason }: MissingRange): string {
-  return reason === "after this machine's time"
-    ? `ends at ${utcTime(to)}, after this machine's time: check the clock`
-    : `lacks ${utcTime(from)} to ${utcTime(to)} (${reason})`;
 }
 
 function summaryRows(found: Verified): ArchiveCheckRow[] {
@@ -243,8 +218,7 @@ function clockText({ direction, mostMs, records }: ClockDifference): string {
 
 function reviewRow({ review, written_at: at }: ReviewRecord): ArchiveCheckRow {
   const { of, from, to, by, account, note, entries } = review;
-  const as = by === account ? '' : ` (${account})`;
-  const words = `${of} reviewed, signed off by ${by}${as} at ${at}`;
+  const words = `${of} reviewed, signed off by ${signerText({ by, account })} at ${at}`;
   return checkRow('review', note === undefined ? words : `${words}: ${note}`, {
     from: isoTime(Date.parse(from)),
     to: isoTime(untilDay(to)),

@@ -1,21 +1,22 @@
 import type { Context } from '../../cli/app/command.ts';
 import { excelSafeRows } from '../../cli/output/csv.ts';
-import type { AccessRow } from '../access/access.ts';
+import type { FileStore } from '../../client/store/store.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import { ACCESS_FIELDS, type AccessRow } from '../access/access.ts';
 import { type Access, countAccess } from '../access/count-access.ts';
-import type { Finding } from '../archive/chain.ts';
-import type { EvidencePlan } from '../archive/evidence.ts';
-import { untilDay } from '../archive/review-rules.ts';
-import type { ArchiveStore } from '../archive/store.ts';
+import type { Finding } from '../archive/records/chain.ts';
+import { knownLabels } from '../known-labels.ts';
+import { untilDay } from '../review/review-rules.ts';
 import { statusOf } from '../review/status.ts';
+import type { EvidencePlan } from './evidence.ts';
 import type { EvidenceFacts } from './page.ts';
 
-const DAY_MS = 86_400_000;
 const DORMANT_MS = 90 * DAY_MS;
 
-/** Collects what a bundle says of reviews and access. The names of actors are left out, because no record proves them. */
+/** Collects what a bundle says of reviews and access. Actors have the names that svc knows; no record proves them. */
 export async function evidenceFacts(
   context: Context,
-  { store, dir }: { readonly store: ArchiveStore; readonly dir: string },
+  { store, dir }: { readonly store: FileStore; readonly dir: string },
   plan: EvidencePlan,
   problems: readonly Finding[],
 ): Promise<EvidenceFacts> {
@@ -27,41 +28,25 @@ export async function evidenceFacts(
     from: Date.parse(from),
     to: untilDay(to),
     dormantMs: DORMANT_MS,
-    labels: new Map<string, string>(),
+    labels: await knownLabels(context, first),
   };
   const access = await countAccess(context, store, { coverage, first, index, segments: known }, days);
   const range = mentioned(plan);
   const statuses = range === undefined ? [] : statusOf({ coverage, segments, reviews }, range);
-  return { problems, days: statuses, access };
+  const dayCount = Math.floor(plan.requested.to / DAY_MS) - plan.requested.from / DAY_MS;
+  return { problems, days: statuses, dayCount, access };
 }
 
-/** Returns the part of the days of a bundle that the archive says something about. */
-function mentioned({ coverage, from, to }: EvidencePlan): { readonly since: number; readonly now: number } | undefined {
-  const ranges = [...coverage.covered(), ...coverage.gaps()];
-  if (ranges.length === 0) return undefined;
-  const since = Math.max(Date.parse(from), Math.min(...ranges.map((range) => range.from)));
-  const end = Math.max(...ranges.map((range) => range.to));
-  return { since, now: Math.min(untilDay(to), Math.ceil(end / DAY_MS) * DAY_MS) };
+/** Returns the requested time without what was before the archive, so that its days can be listed. */
+function mentioned({ coverage, from, requested }: EvidencePlan) {
+  const whole = coverage.whole();
+  return whole === undefined ? undefined : { since: Math.max(Date.parse(from), whole.from), now: requested.to };
 }
-
-const COLUMNS = [
-  'actor_id',
-  'actor_type',
-  'first_at',
-  'last_at',
-  'entries',
-  'reads',
-  'changes',
-  'deletes',
-  'entity_types',
-  'is_new',
-  'is_dormant',
-] as const satisfies readonly (keyof AccessRow)[];
 
 /** Returns the rows of an access review as CSV. */
 export function accessCsv({ rows }: Access): string {
-  const lines = rows.map((row) => COLUMNS.map((name) => cellOf(row[name])));
-  return excelSafeRows(COLUMNS, [[...COLUMNS], ...lines]);
+  const lines = rows.map((row) => ACCESS_FIELDS.map((name) => cellOf(row[name])));
+  return excelSafeRows(ACCESS_FIELDS, [[...ACCESS_FIELDS], ...lines]);
 }
 
 function cellOf(value: AccessRow[keyof AccessRow]): string | number {

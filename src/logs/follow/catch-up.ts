@@ -1,4 +1,5 @@
 import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../schema/durations.ts';
 import { type Entry, NO_TIME, type TailState, type TimeRange } from '../entry.ts';
 import { type Found, type LogSource, readSettled, TooManyPages } from '../read-range.ts';
 import { type Poll, pollBackfill } from './poll.ts';
@@ -117,8 +118,7 @@ interface RangeRead extends TimeRange {
   failure: unknown;
 }
 
-const MINUTE_MS = 60_000;
-const WIDEST_MS = 6 * 60 * MINUTE_MS;
+const WIDEST_MS = 6 * HOUR_MS;
 /** The targeted entries for each page allowed. A range with more pages is split. */
 const WANTED_PER_PAGE = 35;
 const GROWTH = 8;

@@ -2,41 +2,9 @@ import * as z from 'zod/mini';
 import { refuseNewer, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { writeFileAtomicSync } from '../../base/files/draft.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
-import { isoTime } from '../../cli/output/time.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import type { TailPosition } from '../entry.ts';
-
-const time = z.iso.datetime();
-const integer = z.int();
-const positionMembers = {
-  settled: time,
-  read_to: time,
-  newest: z.nullable(time),
-  passed: z.array(z.tuple([z.string(), integer, integer.check(z.positive())])),
-};
-
-/** A position in checkpoints and archives. Times are RFC 3339, UTC. `passed` has hashes of entries, not the entries. */
-export const positionSchema = z.looseObject(positionMembers);
-
-export type StoredPosition = z.infer<typeof positionSchema>;
-
-export function toStored({ settled, readTo, newest, passed }: TailPosition): StoredPosition {
-  return {
-    settled: isoTime(settled),
-    read_to: isoTime(readTo),
-    newest: newest === undefined ? null : isoTime(newest),
-    passed: passed.map(([key, at, count]) => [key, at, count]),
-  };
-}
-
-export function fromStored({ settled, read_to: readTo, newest, passed }: StoredPosition): TailPosition {
-  return {
-    settled: Date.parse(settled),
-    readTo: Date.parse(readTo),
-    newest: newest === null ? undefined : Date.parse(newest),
-    passed,
-  };
-}
+import { fromStored, positionSchema, toStored } from '../position.ts';
 
 /** The log that a checkpoint belongs to. Tails of different logs must not share a checkpoint. */
 export interface Subject {
@@ -91,7 +59,7 @@ export function parseCheckpoint(file: string, text: string, subject: Subject): T
   return fromStored(checkpoint);
 }
 
-const checkpointSchema = z.looseObject({ version: z.literal(1), ...positionMembers });
+const checkpointSchema = z.extend(positionSchema, { version: z.literal(1) });
 
 function subjectMembers({ service, entityType, entityId }: Subject) {
   return { service, entity_type: entityType ?? null, entity_id: entityId ?? null };

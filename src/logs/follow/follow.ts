@@ -1,5 +1,5 @@
 import { isSvcError } from '../../base/errors.ts';
-import type { Clock } from '../../base/system.ts';
+import { within } from '../../base/within.ts';
 import type { Log } from '../../schema/log.ts';
 import { byTime, type Entry, NO_TIME, type TailPosition, TailState, type TimeRange } from '../entry.ts';
 import type { LogSource } from '../read-range.ts';
@@ -308,22 +308,4 @@ export class Tail {
 /** Returns the pause after a number of failed polls in a row. */
 export function outageDelayMs(failures: number): number {
   return Math.min(30_000, 1_000 * 2 ** (failures - 1));
-}
-
-/** Resolves to the result of work, or to 'over' after `ms`. The work is not canceled. */
-export async function within<T>(
-  work: Promise<T>,
-  ms: number,
-  { clock, signal }: { readonly clock: Clock; readonly signal?: AbortSignal },
-): Promise<T | 'over'> {
-  const done = new AbortController();
-  const over = clock.sleep(ms, AbortSignal.any([done.signal, ...(signal ? [signal] : [])]));
-  try {
-    return await Promise.race([work, over.then(() => 'over' as const)]);
-  } finally {
-    done.abort();
-    // Rejections after the race are irrelevant.
-    over.catch(() => undefined);
-    work.catch(() => undefined);
-  }
 }

@@ -2,14 +2,16 @@ import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { WaitProgress } from '../../cli/output/progress.ts';
 import { countText, formatDuration, utcTime } from '../../cli/output/time.ts';
+import { HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import type { TailPosition } from '../entry.ts';
 import { MalformedEntries } from '../malformed-entries.ts';
-import { gapText } from '../gaps.ts';
+import { gapText } from '../sentences.ts';
 import type { ActorNames } from '../actor-names.ts';
 import { actorText } from '../actor.ts';
 import type { TailEvent } from './follow.ts';
 import type { OwnReads } from './own-reads.ts';
+import type { Resuming } from './start.ts';
 
 /** Reports outages, recoveries and gaps on stderr, with a live line on a terminal. */
 export class FollowNotices {
@@ -137,7 +139,7 @@ export class TailNotices extends FollowNotices {
   }
 
   /** Reports the end of a tail: the number of entries, and how to resume. */
-  end({ readTo }: TailPosition, resume: () => { readonly command: string; readonly mayRepeat: boolean }): void {
+  end({ readTo }: TailPosition, resume: () => Resuming): void {
     const { notices, clock, signal } = this.context;
     this.stop();
     // The reader of the output is gone, as in a pipe to `head`, so it is unknown which entries it has read.
@@ -148,9 +150,11 @@ export class TailNotices extends FollowNotices {
     if (this.#hidesOwnReads) notices.note(`hidden: ${countText(this.#ownReads, 'read')} by this command itself`);
     this.#reportHidden();
     if (!notices.shows('normal')) return;
-    const { command, mayRepeat } = resume();
-    notices.note(mayRepeat ? 'no checkpoint could be kept: entries may repeat; resume with' : 'resume with');
-    notices.command(command);
+    const { here, elsewhere, overlapMs } = resume();
+    notices.note(here === undefined ? 'no checkpoint could be kept here' : 'resume with');
+    if (here !== undefined) notices.command(here);
+    notices.note(`or elsewhere (may repeat entries of the last ${formatDuration(overlapMs)}, loses none) with`);
+    notices.command(elsewhere);
   }
 
   #reportHidden(): void {
@@ -169,7 +173,6 @@ interface HiddenReads {
   readonly actors: Pick<ActorNames, 'textOf'> | undefined;
 }
 
-const HOUR_MS = 3_600_000;
 const FIRST_QUIET_MS = [60_000, 600_000] as const;
 
 /** Returns after how long without entries the next line says so: a minute, ten minutes, then each hour. */

@@ -1,7 +1,8 @@
-import { isSvcError } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import { isoTime, parseTime, SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { Log } from '../../schema/log.ts';
+import { isReadOfLogs } from '../filter.ts';
 
 /** The options of a tail that say whether its own reads are wanted. */
 interface Wanted {
@@ -55,24 +56,15 @@ export class OwnReads {
  * late, or if another actor read the logs in the same seconds.
  */
 export async function findOwnReads(client: Client): Promise<OwnReads | undefined> {
-  try {
+  const listed = await client.bestEffort(async ({ logs }) => {
     // The first response shows the service's time, and its request is in the second response.
-    await client.logs.list({}, { pageSize: 1 }).pages().next();
+    await logs.list({}, { pageSize: 1 }).pages().next();
     const startDate = isoTime(wholeSecond(client.now()) - SECOND_MS);
-    const { value } = await client.logs.list({ startDate }, { pageSize: 100 }).pages().next();
-    const reads = ((value?.items ?? []) as readonly Log[]).filter((log) => isReadOfLogs(log) && log.actor_id);
-    const [sample] = reads;
-    return sample !== undefined && reads.every((log) => log.actor_id === sample.actor_id)
-      ? new OwnReads(sample)
-      : undefined;
-  } catch (error) {
-    client.signal.throwIfAborted();
-    // The tail itself waits for the end of an outage.
-    if (!isSvcError(error) || !error.retryable) throw error;
-    return undefined;
-  }
-}
-
-function isReadOfLogs({ operation, entity_type: type }: Log): boolean {
-  return operation === 'read' && (type === 'log' || type === 'logs');
+    return logs.list({ startDate }, { pageSize: 100 }).first(100);
+  });
+  const reads = listed instanceof SvcError ? [] : listed.filter((log) => isReadOfLogs(log) && log.actor_id);
+  const [sample] = reads;
+  return sample !== undefined && reads.every((log) => log.actor_id === sample.actor_id)
+    ? new OwnReads(sample)
+    : undefined;
 }

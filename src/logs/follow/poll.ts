@@ -1,4 +1,5 @@
 import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
+import { MINUTE_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import { countByKey, type Entry, NO_TIME, secondsOf, type TailState, type TimeRange } from '../entry.ts';
 import { type Found, type LogSource, readIfStable, readOnce, readSettled, resolved } from '../read-range.ts';
@@ -28,7 +29,6 @@ const NEARLY_MOST = 0.75;
 const WORTH_SETTLING = 500;
 /** The number of due entries above which settling goes before new entries. */
 const LATE_SETTLING = 4_500;
-const MINUTE_MS = 60_000;
 /** The most requests of one command in a minute: its share of a management key's limit. */
 const MOST_REQUESTS = 187;
 /** The most pages settled at once. */

@@ -2,7 +2,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { withLock } from '../../base/files/lock.ts';
 import type { Context, PreviewRequest } from '../../cli/app/command.ts';
 import { type ListPrinter, listPrinter } from '../../cli/app/print.ts';
-import { resolvePath } from '../../cli/app/typed-path.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { countText, isoTime, parseTime, utcTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { isLoopback } from '../../schema/address.ts';
@@ -19,7 +19,7 @@ import type { Tail, TailOptions } from './follow.ts';
 import type { LastEntries } from './last-entries.ts';
 import { TailNotices } from './notices.ts';
 import { findOwnReads, hidesOwnReads, type OwnReads } from './own-reads.ts';
-import { before, endsAtPresent, readLast, resumeCommand, type TailFilter, type TailInput } from './start.ts';
+import { before, endsAtPresent, readLast, resumeCommands, type TailFilter, type TailInput } from './start.ts';
 
 /** Returns the first request of a tail, for `--curl`. */
 export async function tailRequest(context: Context, input: TailInput): Promise<PreviewRequest> {
@@ -102,9 +102,9 @@ async function follow(
     if (!context.signal.aborted) throw error;
   } finally {
     const keep = (path: string): void => writeCheckpoint(path, subject, taken);
-    notices.end(taken, () => resumeCommand(context, input, taken.settled, keep));
+    notices.end(taken, () => resumeCommands(context, input, taken.settled, keep));
   }
-  if (!context.signal.aborted) input.near.report(context);
+  if (!context.signal.aborted) input.entity.report(context);
   return exitCode(context, input, notices.gaps, shipping?.rejected() ?? 0);
 }
 

@@ -5,59 +5,42 @@ import { isSvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option, typedCommand } from '../../cli/app/hint.ts';
-import { conflicting, flag, type Input, type Parameter, suggesting, value } from '../../cli/app/parameter.ts';
-import { integer, moment, positiveDuration, text } from '../../cli/app/value-parsers.ts';
+import type { Input } from '../../cli/app/parameter.ts';
+import type { moment } from '../../cli/app/moment.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import { countText, isoTime, parseTime, wholeSecond, utcTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import type { EntryFilter } from '../entry-filter.ts';
-import { beginAt, type TailPosition } from '../entry.ts';
+import { beginAt, DEFAULT_OVERLAP_MS, type TailPosition } from '../entry.ts';
 import { filterWords, matches } from '../filter.ts';
 import {
-  ENTITY_PARAMETERS,
+  durationText,
+  type ENTITY_PARAMETERS,
   entityFilter,
-  ENTRY_PARAMETERS,
-  MAX_LAST,
-  NO_HIDE_OWN_READS,
-  OVERLAP_PARAMETER,
-  RETENTION_PARAMETERS,
+  type ENTRY_PARAMETERS,
+  type RETENTION_PARAMETERS,
+  retentionWords,
 } from '../options.ts';
-import { destinationText, parseDestination } from '../otlp/destination.ts';
+import { destinationText } from '../otlp/destination.ts';
 import type { TailOptions } from './follow.ts';
 import type { LastEntries } from './last-entries.ts';
 import type { OwnReads } from './own-reads.ts';
 
-// Without a default, since the parser gives both options one value.
-const HIDE_OWN_READS: Parameter<boolean | undefined> = {
-  ...flag('--hide-own-reads', 'hide own reads of the logs (default on a terminal)'),
-  default: undefined,
-};
-
-export const parameters = {
-  since: value('--since <time>', 'begin here: 2h, today, 2026-01-31 (default: now)', moment),
-  last: conflicting(
-    ['since', 'to'],
-    value('-n, --last <n>', 'begin with the last n entries, up to 10,000', integer(1, MAX_LAST)),
-  ),
-  follow: flag('-f, --follow', 'with --last: follow in a pipe too'),
-  ...ENTITY_PARAMETERS,
-  ...ENTRY_PARAMETERS,
-  hideOwnReads: conflicting(['checkpoint', 'to'], HIDE_OWN_READS),
-  noHideOwnReads: NO_HIDE_OWN_READS,
-  checkpoint: value('--checkpoint <file>', 'keep the position in this file, and resume there', text),
-  to: suggesting(
-    () => [['otlp+http://127.0.0.1:4318', 'a collector on this machine']],
-    value('--to <destination>', 'send entries to an OpenTelemetry collector', parseDestination),
-  ),
-  overlap: OVERLAP_PARAMETER,
-  interval: value('--interval <duration>', 'pause between two polls (default 1s to 15s)', positiveDuration),
-  for: value('--for <duration>', 'end after this time', positiveDuration),
-  max: value('--max <n>', 'end after this many entries', integer(1)),
-  idleExit: value('--idle-exit <duration>', 'end when nothing new arrives for this long', positiveDuration),
-  ...RETENTION_PARAMETERS,
-} as const;
-
-export type TailInput = Input<typeof parameters>;
+/** The options of a tail. */
+export interface TailInput
+  extends
+    Input<typeof ENTITY_PARAMETERS>,
+    Input<typeof ENTRY_PARAMETERS>,
+    Input<typeof RETENTION_PARAMETERS>,
+    Readonly<Record<'last' | 'overlap' | 'interval' | 'for' | 'max' | 'idleExit', number | undefined>> {
+  readonly since: ReturnType<typeof moment> | undefined;
+  readonly follow: boolean;
+  readonly hideOwnReads: boolean | undefined;
+  readonly noHideOwnReads: boolean;
+  readonly checkpoint: string | undefined;
+  readonly to: URL | undefined;
+}
 
 /** The options of a tail, with resolved filters. */
 export type TailFilter = TailInput & EntryFilter;
@@ -107,30 +90,40 @@ export async function readLast(
   return last;
 }
 
-/** Returns the command that resumes a tail exactly or, if no checkpoint can be written, from a time that may repeat entries. */
-export function resumeCommand(context: Context, input: TailInput, settled: number, keep: (file: string) => void) {
+/** The commands that go on where a tail ended. */
+export interface Resuming {
+  /** Goes on exactly there, on this machine; undefined if no checkpoint could be written. */
+  readonly here: string | undefined;
+  /** Goes on anywhere: it names no file, loses no entry, and may repeat those of the overlap. */
+  readonly elsewhere: string;
+  readonly overlapMs: number;
+}
+
+export function resumeCommands(
+  context: Context,
+  input: TailInput,
+  settled: number,
+  keep: (file: string) => void,
+): Resuming {
   const file = input.checkpoint ?? keepCheckpoint(context, keep);
-  const words = [
-    'logs',
-    'tail',
-    ...(file === undefined ? ['--since', isoTime(settled)] : option('--checkpoint', file)),
+  const options = [
     ...filterWords(input),
     ...option('--to', input.to && destinationText(input.to)),
     // A shorter overlap could miss a late entry.
     ...option('--overlap', durationText(input.overlap)),
     ...option('--interval', durationText(input.interval)),
-    ...option('--retention', durationText(input.retention)),
-    ...(input.strict ? ['--strict'] : []),
+    ...retentionWords(input),
   ];
-  return { command: typedCommand(words, context.globals, context.system), mayRepeat: file === undefined };
+  const command = (start: readonly string[]): string =>
+    typedCommand(['logs', 'tail', ...start, ...options], context.globals, context.system);
+  return {
+    here: file === undefined ? undefined : command(option('--checkpoint', file)),
+    elsewhere: command(['--since', isoTime(settled)]),
+    overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
+  };
 }
 
-function durationText(ms: number | undefined): string | undefined {
-  if (ms === undefined) return undefined;
-  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
-}
-
-const KEPT_MS = 7 * 86_400_000;
+const KEPT_MS = 7 * DAY_MS;
 
 /** Writes a checkpoint into the state directory; undefined if that fails, because a tail that has ended must not fail. */
 function keepCheckpoint({ system, clock }: Context, keep: (file: string) => void): string | undefined {

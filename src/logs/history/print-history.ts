@@ -9,29 +9,16 @@ import { shownTime } from '../sentences.ts';
 import { logView } from '../view.ts';
 import { EntitySummary } from './summary.ts';
 
-/** The most entries that are held back for the line above them, and that a page shows. */
+/** The most entries that are held back for the line above them. */
 const MAX_HELD = 10_000;
 /** A terminal of this width has room for the whole id of an actor beside a time, an operation and a name. */
 const ROOMY_COLUMNS = 96;
-
-/** The history of an entity: a summary of all entries, and the first of them. */
-export interface ReadHistory {
-  readonly summary: EntitySummary;
-  readonly logs: readonly Log[];
-}
-
-interface HistoryOptions {
-  readonly id: string;
-  readonly actors: ActorNames;
-  /** Whether entries are kept for a page. */
-  readonly isKept: boolean;
-}
 
 /**
  * Checks `--fields`, and returns the function that prints the entries about an entity. People get a line that sums them up
  * above the table, or below it if there are very many entries.
  */
-export async function historyPrinter(context: Context, { id, actors, isKept }: HistoryOptions) {
+export async function historyPrinter(context: Context, id: string, actors: ActorNames) {
   const summary = new EntitySummary(id);
   const logs: Log[] = [];
   const isForPeople = isDrawn(context);
@@ -40,7 +27,7 @@ export async function historyPrinter(context: Context, { id, actors, isKept }: H
     let isHeld = isForPeople;
     for await (const batch of batches) {
       for (const log of batch) summary.add(log);
-      const kept = isHeld || isKept ? batch.slice(0, MAX_HELD - logs.length) : [];
+      const kept = isHeld ? batch.slice(0, MAX_HELD - logs.length) : [];
       logs.push(...kept);
       if (isHeld && logs.length < MAX_HELD) continue;
       yield isHeld ? [...logs, ...batch.slice(kept.length)] : batch;
@@ -50,10 +37,10 @@ export async function historyPrinter(context: Context, { id, actors, isKept }: H
     await context.out.write(headText(context, summary, actors));
     yield logs;
   }
-  return async (batches: AsyncIterable<readonly Log[]>) => {
+  return async (batches: AsyncIterable<readonly Log[]>): Promise<number> => {
     const shown = await print(noted(batches));
     if (isForPeople && shown >= MAX_HELD) context.notices.note(textOf(context, summary, actors));
-    return { shown, history: { summary, logs } satisfies ReadHistory };
+    return shown;
   };
 }
 

@@ -1,5 +1,6 @@
 import { countText, parseTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
+import { ownMember } from '../../schema/own-member.ts';
 
 /** How a summary shows the actor of an entry, and a time in epoch milliseconds. */
 export interface SummaryWords {
@@ -12,7 +13,7 @@ export class EntitySummary {
   entries = 0;
   /** The types under which entries name the entity. */
   readonly types = new Set<string>();
-  readonly #id: string;
+  #id: string;
   #created: Log | undefined;
   readonly #last = new Map<string, Log>();
 
@@ -22,6 +23,8 @@ export class EntitySummary {
 
   add(log: Log): void {
     this.entries += 1;
+    // The operator may have typed only the beginning of the id, or other letters than the service writes.
+    if (log.entity_id) this.#id = log.entity_id;
     if (log.entity_type) this.types.add(log.entity_type);
     if (log.operation === 'create') this.#created ??= log;
     if (log.operation) this.#last.set(log.operation, log);
@@ -41,7 +44,7 @@ export class EntitySummary {
     const parts = [
       countText(this.entries, 'entry'),
       this.#created && `created ${doneBy(this.#created, words)}`,
-      last && `last ${PAST[last] ?? last} ${doneBy(this.#last.get(last), words)}`,
+      last && `last ${ownMember(PAST, last) ?? last} ${doneBy(this.#last.get(last), words)}`,
     ];
     return `${this.entity}: ${parts.filter(Boolean).join(', ')}`;
   }
@@ -53,5 +56,6 @@ function doneBy(log: Log | undefined, { actorOf, timeOf }: SummaryWords): string
   if (log === undefined) return '';
   const at = parseTime(log.created_at);
   const actor = actorOf(log);
-  return [at === undefined ? 'at an unknown time' : timeOf(at), actor && `by ${actor}`].filter(Boolean).join(' ');
+  const by = actor === '' ? '(the service recorded no actor)' : `by ${actor}`;
+  return `${at === undefined ? 'at an unknown time' : timeOf(at)} ${by}`;
 }

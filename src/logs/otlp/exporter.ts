@@ -17,6 +17,7 @@ import {
 } from '../../client/http/retry.ts';
 import type { Transport } from '../../client/http/transport.ts';
 import { displayHost } from '../../schema/address.ts';
+import { HOUR_MS } from '../../schema/durations.ts';
 import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
 import type { Log } from '../../schema/log.ts';
 import statuses from './errors.json' with { type: 'json' };
@@ -43,7 +44,7 @@ export type ExportEvent =
   /** The collector accepted a request, with a remark. */
   | ({ readonly kind: 'partial success'; readonly entries: number } & PartialSuccess);
 
-const LONGEST_PAUSE_MS = 3_600_000;
+const LONGEST_PAUSE_MS = HOUR_MS;
 
 /** Posts entries to a collector by OTLP/HTTP, each at least once and in order, until it has accepted them. */
 export class OtlpExporter {

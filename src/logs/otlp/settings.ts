@@ -35,14 +35,13 @@ export function otlpSettings(environment: Environment): OtlpSettings {
 }
 
 function readHeaders(variable: string, text: string | undefined): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(readPairs(variable, text))) {
+  const headers = Object.entries(readPairs(variable, text)).map(([name, value]): [string, string] => {
     const lower = name.toLowerCase();
     if (!NAME.test(name) || OURS.test(lower) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
       throw unreadable(variable, 'authorization=Bearer%20…');
-    headers[lower] = value;
-  }
-  return headers;
+    return [lower, value];
+  });
+  return Object.fromEntries(headers);
 }
 
 // Parses `name=value,name=value` with percent-encoded values.

@@ -1,13 +1,13 @@
 import type { Context } from '../../cli/app/command.ts';
 import { drawSparkline } from '../../cli/output/bars.ts';
 import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber, utcTime } from '../../cli/output/time.ts';
 import { MARKS, paint } from '../../cli/output/view.ts';
 import { type ActorLabels, actorText, entityText } from '../actor.ts';
 import { operationTone } from '../view.ts';
 import { type ActorShare, byActor, changedKind, deletedKind } from './by-actor.ts';
 import type { DeletedEntity } from './deleted.ts';
-import { type Review, REVIEW_PARTS, shownTime, signedText, skippedText } from './page.ts';
+import { headingOf, type Review, REVIEW_PARTS, signedText, skippedText } from './page.ts';
 import type { ReviewRow } from './review.ts';
 
 /** The most actors that a part of the summary names, so that the summary fits a screen. */
@@ -46,7 +46,7 @@ export function drawReview(context: Show, review: Review, labels: ActorLabels): 
 function coverageLines({ out, palette, marks }: Show, { missing }: Review): string[] {
   if (missing.length === 0) return [palette.good(`${marks ? MARKS.good : ''}the archive covers the whole day`)];
   return missing.flatMap(({ from, to, reason }) =>
-    wrapWords(`entries may be missing from ${shownTime(from)} to ${shownTime(to)}: ${reason}`, out.width).map((line) =>
+    wrapWords(`entries may be missing from ${utcTime(from)} to ${utcTime(to)}: ${reason}`, out.width).map((line) =>
       palette.warn(line),
     ),
   );
@@ -65,8 +65,7 @@ function summaryLines(
   if (name === 'new_actors' || name === 'new_operations')
     return newLines(context, heading, namesOf(name, rows, labels));
   const shares = byActor(rows, labels, name === 'deletions' ? deletedKind : changedKind);
-  const total = shares.reduce((sum, { count }) => sum + count, 0);
-  return [palette.strong(`${heading}: ${formatNumber(total)}`), ...shareLines(context, shares)];
+  return [palette.strong(headingOf(heading, name, review)), ...shareLines(context, shares)];
 }
 
 function namesOf(name: PartName, rows: readonly ReviewRow[], labels: ActorLabels): string[] {
@@ -109,13 +108,17 @@ function kindsText(kinds: ActorShare['kinds'], width: number): string {
 }
 
 /** Draws the deleted entities, one a line: with their whole ids where they fit, in a pipe and with --wide. */
-function deletedLines({ out, palette, globals }: Show, { deleted, deletions }: Review, labels: ActorLabels): string[] {
+function deletedLines(
+  { out, palette, globals }: Show,
+  { deleted, findings_entries: counts }: Review,
+  labels: ActorLabels,
+): string[] {
   if (deleted.length === 0) return [];
   const shown = deleted.slice(0, MAX_ROWS);
   const drawn = [wholeEntity, entityText].map((textOf) => entityLines(shown, labels, textOf));
   const width = out.isTerminal && !globals.wide ? out.width : Infinity;
   const lines = drawn.find((some) => some.every(({ length }) => length <= width)) ?? drawn[1] ?? [];
-  const more = deletions.reduce((sum, { count }) => sum + count, 0) - shown.length;
+  const more = (counts.deletions ?? 0) - shown.length;
   if (more > 0) lines.push(`  and ${formatNumber(more)} more (-o json shows the first thousand)`);
   const tone = operationTone('delete');
   return ['', paint('Deleted', tone, palette), ...lines];

@@ -1,12 +1,16 @@
-import { escapeHtml, htmlPage, timeTag } from '../../cli/output/page.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { escapeHtml, pageSection } from '../../cli/output/page.ts';
+import { type PageColumn, tableSection } from '../../cli/output/page-table.ts';
+import { countText, formatNumber, utcTime } from '../../cli/output/time.ts';
 import { type ActorLabels, wholeActorText } from '../actor.ts';
+import { archivePage } from '../archive/archive-page.ts';
+import { signerText } from '../archive/operator.ts';
 import { byActor, changedKind, deletedKind } from './by-actor.ts';
+import { type Counts, type DayCounts, findingText } from './count-findings.ts';
 import type { DeletedEntity } from './deleted.ts';
 import { type DayFindings, LEAST_PAST_DAYS, PAST_DAYS, type ReviewRow } from './review.ts';
 
 /** The review of a day in an archive. */
-export interface Review extends DayFindings {
+export interface Review extends DayFindings, DayCounts {
   readonly archive: string;
   readonly service: string;
   readonly tenant_id: string;
@@ -28,6 +32,9 @@ export interface ReviewSignature {
   readonly by: string;
   readonly account: string;
   readonly note: string | null;
+  /** What was found, as it was recorded: groups, and entries unless an earlier version recorded it. */
+  readonly findings: Counts;
+  readonly findings_entries: Counts | null;
   /** The hash of the page that was written then. */
   readonly page_sha256: string | null;
   /** Whether what was signed is what the archive has now. */
@@ -51,44 +58,27 @@ export function skippedText({ past_days: days }: Pick<Review, 'past_days'>): str
 
 /** Returns the review as one self-contained page. `madeAt` is in epoch milliseconds. */
 export function reviewPage(review: Review, labels: ActorLabels, madeAt: number): string {
-  const { day, entries, service, tenant_id: tenant, archive, sha256 } = review;
-  const body = `<p>${countText(entries, 'log entry')} of tenant ${escapeHtml(tenant)} at ${escapeHtml(service)}</p>
-<p class="soft">Archive ${escapeHtml(archive)}, made ${timeTag(madeAt)}</p>
-${coverageText(review)}
-${REVIEW_PARTS.map((part) => rowSection(part, review, labels)).join('')}${hourSection(review)}${deletedSection(review, labels)}<p class="soft">SHA-256 of what is reviewed here: <code>${sha256}</code></p>
-`;
-  return htmlPage({ title: `Log review of ${day}`, heading: `Log review of ${day} (UTC)` }, body);
-}
-
-function coverageText({ missing }: Review): string {
-  if (missing.length === 0) return '<p class="fine">The archive covers the whole day.</p>';
-  const items = missing.map(({ from, to, reason }) => `<li>${shownTime(from)} to ${shownTime(to)}: ${reason}</li>`);
-  return `<div class="odd"><p><strong>Entries may be missing:</strong></p><ul>${items.join('')}</ul></div>`;
+  const parts = REVIEW_PARTS.map((part) => rowSection(part, review, labels)).join('');
+  const words = { title: `Log review of ${review.day}`, complete: 'The archive covers the whole day.', madeAt };
+  return archivePage(review, words, `${parts}${hourSection(review)}${deletedSection(review, labels)}`);
 }
 
 type Part = (typeof REVIEW_PARTS)[number];
 
 function rowSection([name, title, nothing]: Part, review: Review, labels: ActorLabels): string {
   const rows = review[name];
-  const content = rows === null ? `<p>${skippedText(review)}</p>` : rowContent(name, { title, nothing, rows, labels });
-  return `<section class="long"><h2>${title}</h2>\n${content}\n</section>\n`;
+  if (rows === null || rows.length === 0) {
+    const words = rows === null ? `<p>${skippedText(review)}</p>` : `<p class="soft">${nothing}</p>`;
+    return pageSection(title, `${words}\n`);
+  }
+  const before = name === 'deletions' || name === 'changes' ? shareList(name, rows, labels) : '';
+  const cells = rows.map((row) => cellsOf(row, labels));
+  return tableSection(headingOf(title, name, review), COLUMNS, cells, { before });
 }
 
-interface Rows {
-  readonly title: string;
-  readonly nothing: string;
-  readonly rows: readonly ReviewRow[];
-  readonly labels: ActorLabels;
-}
-
-function rowContent(name: Part[0], { title, nothing, rows, labels }: Rows): string {
-  if (rows.length === 0) return `<p class="soft">${nothing}</p>`;
-  const table = tableOf(
-    title,
-    COLUMNS,
-    rows.map((row) => cellsOf(row, labels)),
-  );
-  return name === 'deletions' || name === 'changes' ? shareList(name, rows, labels) + table : table;
+/** Returns the heading of a part, with the number of its findings if there are any. */
+export function headingOf(title: string, name: Part[0], review: DayCounts): string {
+  return review.findings[name] ? `${title}: ${findingText(review, name)}` : title;
 }
 
 /** Returns what each actor did, as a list before the table. */
@@ -101,19 +91,13 @@ function shareList(name: Part[0], rows: readonly ReviewRow[], labels: ActorLabel
   return `<ul>${items.join('')}</ul>\n`;
 }
 
-const COLUMNS = ['Operation', 'Entity', 'Actor', 'Entries', 'Time (UTC)'] as const;
-
-// The ARIA roles repeat the tags, because some browsers lose the table's semantics when narrow screens lay out rows as blocks.
-function tableOf(caption: string, columns: readonly string[], rows: readonly (readonly string[])[]): string {
-  const heads = columns.map((name) => `<th scope="col" role="columnheader">${name}</th>`).join('');
-  const lines = rows.map((cells) => {
-    const tags = cells.map((cell, at) => `<td role="cell" data-label="${columns[at] ?? ''}">${escapeHtml(cell)}</td>`);
-    return `<tr role="row">${tags.join('')}</tr>`;
-  });
-  return `<table class="stack" role="table"><caption>${caption}</caption>
-<thead role="rowgroup"><tr role="row">${heads}</tr></thead>
-<tbody role="rowgroup">${lines.join('\n')}</tbody></table>`;
-}
+const COLUMNS: readonly PageColumn[] = [
+  { title: 'Operation' },
+  { title: 'Entity' },
+  { title: 'Actor' },
+  { title: 'Entries', isNumber: true },
+  { title: 'Time (UTC)' },
+];
 
 function cellsOf(row: ReviewRow, labels: ActorLabels): string[] {
   const { operation, entity_type: type, count, first_at: first, last_at: last } = row;
@@ -125,16 +109,15 @@ function cellsOf(row: ReviewRow, labels: ActorLabels): string[] {
 
 /** Returns who signed a review of the day, and whether the archive has changed since. */
 export function signedText({ by, account, note, signed_at: at, is_current: isCurrent }: ReviewSignature): string {
-  const as = by === account ? '' : ` (${account})`;
-  const words = `signed off by ${by}${as} at ${shownTime(at)}${note === null ? '' : `: ${note}`}`;
+  const words = `signed off by ${signerText({ by, account })} at ${utcTime(at)}${note === null ? '' : `: ${note}`}`;
   return isCurrent ? words : `${words}; the archive has other entries now`;
 }
 
-const DELETED_COLUMNS = ['Time (UTC)', 'Entity', 'Id', 'Actor'] as const;
+const DELETED_COLUMNS: readonly PageColumn[] = ['Time (UTC)', 'Entity', 'Id', 'Actor'].map((title) => ({ title }));
 
-function deletedSection({ deleted, deletions }: Review, labels: ActorLabels): string {
+function deletedSection({ deleted, findings_entries: counts }: Review, labels: ActorLabels): string {
   if (deleted.length === 0) return '';
-  const more = deletions.reduce((sum, { count }) => sum + count, 0) - deleted.length;
+  const more = (counts.deletions ?? 0) - deleted.length;
   const rest = more > 0 ? `<p>and ${formatNumber(more)} more</p>` : '';
   const rows = deleted.map((one) => [
     one.created_at.slice(11, 19),
@@ -142,15 +125,7 @@ function deletedSection({ deleted, deletions }: Review, labels: ActorLabels): st
     one.entity_id ?? '',
     wholeActorText(one, labels),
   ]);
-  return `<section class="long"><h2>Deleted entities</h2>
-${tableOf('Deleted entities', DELETED_COLUMNS, rows)}
-${rest}</section>
-`;
-}
-
-/** Returns the time of day (UTC) with seconds. */
-export function shownTime(iso: string): string {
-  return `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`;
+  return tableSection('Deleted entities', DELETED_COLUMNS, rows, { after: rest });
 }
 
 const HEIGHT = 140;
@@ -166,7 +141,7 @@ function hourSection({ hours, median, busy_hours: busy }: Review): string {
     return `<rect class="${loud.has(hour) ? 'warned' : 'unchanged'}" x="${x}%" y="${HEIGHT - height}" width="3.4%" height="${height}"/>${label}`;
   });
   const described = hours.map((count, hour) => `${String(hour).padStart(2, '0')}: ${formatNumber(count)}`).join('; ');
-  const words = busy.map(({ hour, count }) => `<li>${shownTime(hour)}: ${countText(count, 'entry')}</li>`).join('');
+  const words = busy.map(({ hour, count }) => `<li>${utcTime(hour)}: ${countText(count, 'entry')}</li>`).join('');
   return `<section><h2>Entries by hour</h2>
 <svg class="chart" role="img" aria-labelledby="hours-title hours-desc" width="100%" height="${HEIGHT + 24}">
 <title id="hours-title">Entries by hour, UTC</title>

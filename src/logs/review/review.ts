@@ -1,7 +1,8 @@
 import { isoTime, parseTime } from '../../cli/output/time.ts';
+import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
-import { type Coverage, type MissingRange as Missing, without } from '../archive/coverage.ts';
-import { type Bucket, bucketOf, HOUR_MS, OTHERS, ValueTally } from '../count.ts';
+import { type Coverage, type MissingRange as Missing, without } from '../archive/records/coverage.ts';
+import { type Bucket, bucketOf, emptyBucket, OTHERS, ValueTally } from '../count.ts';
 import type { TimeRange } from '../entry.ts';
 
 /** Entries that differ only in entity and message. Absent members are null; times are RFC 3339. */
@@ -39,7 +40,6 @@ export interface DayFindings {
   readonly busy_hours: readonly { readonly hour: string; readonly count: number }[];
 }
 
-const DAY_MS = 24 * HOUR_MS;
 export const PAST_DAYS = 30;
 export const LEAST_PAST_DAYS = 7;
 const FAR_MORE = 4;
@@ -54,8 +54,8 @@ export class DayReview {
   readonly #coverage: Coverage;
   readonly #covered: readonly TimeRange[];
   readonly #hours = Array.from({ length: 24 }, () => 0);
-  readonly #deletions = new ValueTally<string>(MAX_ROWS);
-  readonly #changes = new ValueTally<string>(MAX_ROWS);
+  readonly #deletions = new ValueTally<string, Bucket>(MAX_ROWS, emptyBucket);
+  readonly #changes = new ValueTally<string, Bucket>(MAX_ROWS, emptyBucket);
   readonly #actors = new SeenValues('actor');
   readonly #operations = new SeenValues('operation');
 
@@ -134,7 +134,7 @@ export function failedRange(missing: readonly MissingRange[], from: number, now:
 class SeenValues {
   readonly #by: 'actor' | 'operation';
   readonly #before = new Set<string>();
-  readonly #today = new ValueTally<string>(MAX_SEEN);
+  readonly #today = new ValueTally<string, Bucket>(MAX_SEEN, emptyBucket);
 
   constructor(by: 'actor' | 'operation') {
     this.#by = by;
@@ -163,7 +163,7 @@ function keyOf({ entity_type, operation, actor_type, actor_id }: Kind): string {
 }
 
 /** Returns rows, the most frequent first. Values after the first thousand are counted as others. */
-function rowsOf({ buckets }: ValueTally<string>): ReviewRow[] {
+function rowsOf({ buckets }: ValueTally<string, Bucket>): ReviewRow[] {
   return [...buckets].toSorted((one, other) => other[1].count - one[1].count || byFirst(one, other)).map(rowOf);
 }
 

@@ -6,8 +6,10 @@ import { isUnsafe } from '../../cli/output/text.ts';
 import { countText, utcTime } from '../../cli/output/time.ts';
 import type { Manifest, SignedReview } from '../archive/manifest.ts';
 import { openArchive } from '../archive/open-archive.ts';
-import type { ReviewContent } from '../archive/review-content.ts';
-import type { Signed } from '../archive/sign-review.ts';
+import { operator, signerText } from '../archive/operator.ts';
+import type { ReviewContent } from '../archive/records/review-content.ts';
+import type { Signed } from './sign-review.ts';
+import { findingsText } from './count-findings.ts';
 
 const MAX_CHARACTERS = 500;
 
@@ -39,7 +41,10 @@ export function checkSignOff({ signOff, note, by }: SignOffInput): void {
 }
 
 /** What is signed: days, their findings, and the hash of the page, if one was written. */
-export type Reviewed = Pick<ReviewContent, 'of' | 'from' | 'to' | 'findings' | 'sha256' | 'page_sha256'>;
+export type Reviewed = Pick<
+  ReviewContent,
+  'of' | 'from' | 'to' | 'findings' | 'findings_entries' | 'sha256' | 'page_sha256'
+>;
 
 /** Records a review in the archive that was reviewed, and says so. @throws SvcError as `signReview` */
 export async function signOff(
@@ -48,12 +53,11 @@ export async function signOff(
   reviewed: Reviewed,
   { manifest, note, by }: Pick<SignOffInput, 'note' | 'by'> & { readonly manifest: Manifest },
 ): Promise<Signed> {
-  const [{ entriesOf, signReview }, { missingOf }, { operator }] = await Promise.all([
-    import('../archive/sign-review.ts'),
-    import('../archive/review-rules.ts'),
-    import('../archive/operator.ts'),
+  const [{ entriesOf, signReview }, { missingOf }] = await Promise.all([
+    import('./sign-review.ts'),
+    import('./review-rules.ts'),
   ]);
-  const { of, from, to, findings, sha256, page_sha256 } = reviewed;
+  const { of, from, to, findings, findings_entries, sha256, page_sha256 } = reviewed;
   const { record, sha256: recordHash } = manifest.last;
   const account = operator();
   const review: ReviewContent = {
@@ -63,6 +67,7 @@ export async function signOff(
     entries: entriesOf(manifest, reviewed),
     missing: missingOf(manifest.coverage, reviewed),
     findings,
+    ...(findings_entries !== undefined && { findings_entries }),
     sha256,
     ...(page_sha256 !== undefined && { page_sha256 }),
     record: record.sequence,
@@ -89,14 +94,8 @@ function report({ notices }: Context, { review, hash, earlier }: Signed): void {
       `signed off although entries may be missing in ${countText(review.missing.length, 'range')}, as recorded`,
     );
   notices.note(
-    `newest hash, at ${utcTime(Date.parse(at))}: ${hash} (keep it somewhere else: only it proves later that this record was not removed)`,
+    `newest hash, at ${utcTime(at)}: ${hash} (keep it somewhere else: only it proves later that this record was not removed)`,
   );
-}
-
-/** Returns the number of findings of each kind: `deletions 3, new actors unknown`. */
-export function findingsText({ findings }: Pick<ReviewContent, 'findings'>): string {
-  const kinds = Object.entries(findings);
-  return kinds.map(([kind, count]) => `${kind.replaceAll('_', ' ')} ${count ?? 'unknown'}`).join(', ');
 }
 
 /** Returns the reviewed days in words. */
@@ -106,7 +105,6 @@ function daysText({ from, to }: Pick<ReviewContent, 'from' | 'to'>): string {
 
 /** Returns who signed a review, and when. */
 export function signatureText({ by, account, note, written_at: at, number }: SignedReview): string {
-  const as = by === account ? '' : ` (${account})`;
   const words = note === undefined ? '' : `, note: ${note}`;
-  return `by ${by}${as} at ${utcTime(Date.parse(at))} (record ${number})${words}`;
+  return `by ${signerText({ by, account })} at ${utcTime(at)} (record ${number})${words}`;
 }

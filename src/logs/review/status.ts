@@ -1,6 +1,8 @@
 import { isoTime } from '../../cli/output/time.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import type { Manifest, SignedReview } from '../archive/manifest.ts';
-import { dayIn, dayOf, partNumber } from '../archive/record.ts';
+import { dayIn, dayOf, partNumber } from '../archive/records/record.ts';
+import type { Counts } from './count-findings.ts';
 
 /** Whether a day was reviewed: `uncovered` if the archive has nothing of it, so that nobody can review it. */
 export type DayState = 'reviewed' | 'open' | 'uncovered';
@@ -19,11 +21,11 @@ export interface DayStatus {
   readonly by: string | null;
   readonly account: string | null;
   readonly note: string | null;
-  readonly findings: number | null;
+  /** What the newest review found, as it was recorded: groups, and entries unless an earlier version recorded it. */
+  readonly findings: Counts | null;
+  readonly findings_entries: Counts | null;
   readonly record: number | null;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Returns the status of each day that is over, the oldest first. Times are epoch milliseconds. */
 export function statusOf(
@@ -67,11 +69,12 @@ function byDay<T>(items: readonly T[], dayOfItem: (item: T) => string): Readonly
 }
 
 function signatureOf(review: SignedReview | undefined) {
-  if (review === undefined)
-    return { signed_at: null, by: null, account: null, note: null, findings: null, record: null };
-  const { written_at: at, by, account, note = null, findings, number } = review;
-  const found = Object.values(findings).reduce<number>((sum, count) => sum + (count ?? 0), 0);
-  return { signed_at: isoTime(Date.parse(at)), by, account, note, findings: found, record: number };
+  if (review === undefined) {
+    const found = { findings: null, findings_entries: null };
+    return { signed_at: null, by: null, account: null, note: null, ...found, record: null };
+  }
+  const { written_at: at, by, account, note = null, findings, findings_entries = null, number } = review;
+  return { signed_at: isoTime(Date.parse(at)), by, account, note, findings, findings_entries, record: number };
 }
 
 /** Returns the days that ended longer ago than `within` (milliseconds) and are not reviewed. */

@@ -2,7 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
 import { flag, type Input, optionalArgument, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
-import { moment } from '../../cli/app/value-parsers.ts';
+import { momentAhead } from '../../cli/app/moment.ts';
 import { parseDuration } from '../../cli/config/values.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ClockMove } from '../../emulator/state/state.ts';
@@ -17,7 +17,7 @@ const sandboxClockView: View = {
 
 const clockParameters = {
   by: optionalArgument('[+duration]', 'how far to move it, such as +6d23h', ahead),
-  at: value('--at <time>', 'the time to set', moment),
+  at: value('--at <time>', 'the time to set', momentAhead),
   reset: flag('--reset', "back to this machine's time"),
   directory: directoryParameter,
 } as const;

@@ -9,7 +9,8 @@ import { repeated, rest, value } from '../../cli/app/parameter.ts';
 import { parseDuration } from '../../cli/config/values.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { LedgerEntry } from '../../emulator/ledger.ts';
-import type { RunningSandbox } from '../../emulator/options.ts';
+import type { RunningSandbox } from '../../emulator/running-sandbox.ts';
+import { ownMember } from '../../schema/own-member.ts';
 import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from '../server-options.ts';
 
 const COMPARE: Readonly<Record<Expectation['operator'], (seen: number, wanted: number) => boolean>> = {
@@ -97,13 +98,16 @@ async function runChild({ system, notices, signal }: Context, words: readonly st
   const { startProgram } = await import('../../base/security/child-environment.ts');
   const { constants } = await import('node:os');
   const { isatty } = await import('node:tty');
-  const child = startProgram(words, system.env, added);
-  const end = (): void => endChild(child, signal.reason, [0, 1, 2].some(isatty));
+  let child: ChildProcess | undefined;
+  const end = (): void => child && endChild(child, signal.reason, [0, 1, 2].some(isatty));
   signal.addEventListener('abort', end, { once: true });
   try {
+    // A name or arguments that are too long fail here, all else later.
+    const started = startProgram(words, system.env, added);
+    child = started;
     return await new Promise<number>((resolve, reject) => {
-      child.on('error', reject);
-      child.on('exit', (code, ended) => resolve(code ?? 128 + (ended === null ? 0 : constants.signals[ended])));
+      started.on('error', reject);
+      started.on('exit', (code, ended) => resolve(code ?? 128 + (ended === null ? 0 : constants.signals[ended])));
     });
   } catch (error) {
     const why = systemCodeOf(error);
@@ -120,7 +124,7 @@ function endChild(child: ChildProcess, reason: unknown, onTerminal: boolean): vo
   const name = isSvcError(reason) ? reason.code : '';
   // Ctrl-C on a terminal reaches the child directly; a second signal would make many programs quit at once.
   if (name === 'interrupted' && onTerminal) return;
-  child.kill(SIGNALS[name] ?? 'SIGTERM');
+  child.kill(ownMember(SIGNALS, name) ?? 'SIGTERM');
   if (name === 'timeout') setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
 }
 

@@ -12,6 +12,7 @@ export const openapi = defineCommand({
     ['svc sandbox openapi -o yaml', 'to read'],
   ],
   paged: true,
+  onlyPrints: true,
   fields: documentView.fields,
   parameters: {},
   async run(context) {

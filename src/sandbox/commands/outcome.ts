@@ -36,7 +36,7 @@ export const outcome = defineCommand({
   async run(context, { outcome: given, clear, directory }) {
     const print = await listPrinter<unknown>(context, outcomeView);
     const texts = await outcomesFrom('the outcome', given === undefined ? [] : [given]);
-    const { setOutcomes } = await import('../../emulator/state/state.ts');
+    const { setOutcomes } = await import('../../emulator/three-ds/set-outcomes.ts');
     const set = setOutcomes(directoryFrom(context, directory), () => context.clock.now(), texts, clear);
     if (set.length === 0) context.notices.note('no outcome is set: the cards decide');
     await print(oneBatch<unknown>(set));

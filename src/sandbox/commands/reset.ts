@@ -1,4 +1,7 @@
+import fs from 'node:fs';
+import path from 'node:path';
 import { defineCommand } from '../../cli/app/command.ts';
+import { sandboxDirectory, sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
 import { directoryFrom, directoryParameter } from '../server-options.ts';
 
 export const reset = defineCommand({
@@ -11,6 +14,9 @@ export const reset = defineCommand({
       return context.notices.note('canceled: nothing was reset');
     const { resetSandbox } = await import('../../emulator/state/journal.ts');
     resetSandbox(directory);
+    // Jobs that are gone must not count as paid for.
+    if (path.resolve(directory) === path.resolve(sandboxDirectory(context)))
+      fs.rmSync(sandboxLedger(context), { recursive: true, force: true });
     context.notices.success('sandbox reset');
   },
 });

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { text } from '../response.ts';
+import { decisiveText, shown, text } from '../response.ts';
 import { SESSION_TYPES } from './values.ts';
 
-const flag = z.nullish(z.boolean());
+const flag = shown(z.boolean());
 
 /** What the SDKs collect: browser_* fields for browsers, sdk_* fields for mobile devices. */
 const deviceInfoSchema = z.looseObject({
@@ -26,18 +26,18 @@ const deviceInfoSchema = z.looseObject({
   /** Minutes. */
   sdk_max_timeout: text,
   sdk_reference_number: text,
-  sdk_render_options: z.nullish(z.looseObject({ sdk_interface: text, sdk_ui_type: z.nullish(z.array(z.unknown())) })),
+  sdk_render_options: shown(z.looseObject({ sdk_interface: text, sdk_ui_type: shown(z.array(z.unknown())) })),
 });
 
 /** 3DS versions, recommended and possible. */
 const versionSchema = z.looseObject({
   recommended_version: text,
-  available_version: z.nullish(z.array(z.string())),
+  available_version: shown(z.array(z.string())),
   earliest_acs_supported_version: text,
   earliest_ds_supported_version: text,
   latest_acs_supported_version: text,
   latest_ds_supported_version: text,
-  acs_information: z.nullish(z.array(z.unknown())),
+  acs_information: shown(z.array(z.unknown())),
 });
 
 /** Response of POST /3ds/sessions/{id}/authenticate. */
@@ -57,7 +57,7 @@ export const authenticationResultSchema = z.looseObject({
 const messageExtensionSchema = z.looseObject({
   id: text,
   name: text,
-  critical: z.nullish(z.boolean()),
+  critical: flag,
   /** A string by the interface; whatever comes is kept. */
   data: z.optional(z.unknown()),
 });
@@ -67,8 +67,8 @@ export const challengeResultSchema = z.extend(authenticationResultSchema, {
   acs_challenge_mandated: text,
   authentication_challenge_type: text,
   acs_challenge_url: text,
-  challenge_attempts: z.nullish(z.union([z.string(), z.number()])),
-  message_extensions: z.nullish(z.array(messageExtensionSchema)),
+  challenge_attempts: shown(z.union([z.string(), z.number()])),
+  message_extensions: shown(z.array(messageExtensionSchema)),
 });
 
 /** The outcome as a session read carries it; before authentication hardly any field is there. */
@@ -76,7 +76,7 @@ export const authenticationSchema = z.extend(challengeResultSchema, {
   pan_token_id: text,
   token_id: text,
   token_intent_id: text,
-  authentication_status: text,
+  authentication_status: decisiveText,
   authentication_status_code: text,
   authentication_status_reason: text,
   challenge_preference: text,
@@ -90,7 +90,7 @@ export const authenticationSchema = z.extend(challengeResultSchema, {
 
 export const threeDsSessionSchema = z.looseObject({
   id: z.string(),
-  tenant_id: text,
+  tenant_id: decisiveText,
   type: text,
   pan_token_id: text,
   token_id: text,
@@ -103,9 +103,9 @@ export const threeDsSessionSchema = z.looseObject({
   modified_by: text,
   /** browser or mobile. */
   device: text,
-  device_info: z.nullish(deviceInfoSchema),
-  version: z.nullish(versionSchema),
-  method: z.nullish(z.looseObject({ method_url: text, method_completion_indicator: text })),
+  device_info: shown(deviceInfoSchema),
+  version: shown(versionSchema),
+  method: shown(z.looseObject({ method_url: text, method_completion_indicator: text })),
   authentication: z.nullish(authenticationSchema),
 });
 export type ThreeDsSession = z.infer<typeof threeDsSessionSchema>;

@@ -1,10 +1,11 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { flag, type Input, value } from '../../cli/app/parameter.ts';
-import { describeTenant } from '../../cli/app/tenant-mark.ts';
+import { describeTenant, factsOf } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import type { Tenant } from '../../schema/tenant.ts';
+import { cannotConfirm, confirmsAnother, nameDiffers, notATestTenant } from '../tenant-errors.ts';
 
 const parameters = {
   confirm: value('--confirm <tenant id>', 'the id of the tenant, instead of typing its name', text),
@@ -28,16 +29,16 @@ const deleteTenant = defineCommand({
   async run(context, input): Promise<Result> {
     if (input.confirm === undefined && !context.prompts().canAsk) {
       const yes = context.globals.yes ? '; --yes is not enough for this' : '';
-      throw new SvcError('input_needed', `deleting a tenant must be confirmed: cannot prompt${yes}`, { hint: INSTEAD });
+      throw cannotConfirm('deleting a tenant', `cannot prompt${yes}`, { hint: INSTEAD });
     }
     const client = await context.client();
     const tenant = await client.tenant.read();
     checkIntent(tenant, input);
-    await context.reportTenant(tenant);
+    await context.reportTenant(factsOf(tenant));
     if (input.confirm === undefined) await askForName(context, tenant);
     if (input.dryRun) return new Preview((await import('../../client/api/resources.ts')).deleteTenantRequest());
-    await client.tenant.delete();
-    context.notices.success(`deleted the ${describeTenant(tenant)} (${tenant.id})`);
+    await client.tenant.delete(['tenant', 'show']);
+    context.notices.success(`deleted the ${describeTenant(factsOf(tenant))} (${tenant.id})`);
   },
   request: async () => (await import('../../client/api/resources.ts')).readTenantRequest(),
 });
@@ -45,27 +46,18 @@ const deleteTenant = defineCommand({
 export { deleteTenant as delete };
 
 function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof parameters>): void {
-  if (confirm !== undefined && confirm !== tenant.id) {
-    throw new SvcError('usage', 'the id given with --confirm is not that of this tenant; nothing was deleted', {
-      hint: 'Check the profile: the key decides which tenant it is.',
-    });
-  }
+  if (confirm !== undefined && confirm !== tenant.id) throw confirmsAnother();
   // A tenant of unknown type may be a production tenant.
-  if (production || tenant.type === 'test') return;
-  throw new SvcError('usage', `this is a ${describeTenant(tenant)}; nothing was deleted`, {
-    hint: 'To delete it anyway, add --production.',
-  });
+  if (!production && tenant.type !== 'test') throw notATestTenant(describeTenant(factsOf(tenant)));
 }
 
-async function askForName({ prompts }: Context, { name }: Tenant): Promise<void> {
+async function askForName({ prompts }: Context, { name: sent }: Tenant): Promise<void> {
+  const name = sent ?? '';
   if (cleanText(name).trim() === '')
     throw new SvcError('input_needed', 'the tenant has no name that can be typed', { hint: INSTEAD });
   const question = `All its data will be lost. To delete it, type its name (${name}):`;
   const typed = await prompts().promptText(question, INSTEAD);
-  if (isSame(typed, name) || isSame(typed, cleanText(name))) return;
-  throw new SvcError('usage', 'name does not match; nothing was deleted', {
-    hint: 'Run the command again and type the name as shown.',
-  });
+  if (!isSame(typed, name) && !isSame(typed, cleanText(name))) throw nameDiffers();
 }
 
 function isSame(typed: string, name: string): boolean {

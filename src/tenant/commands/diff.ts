@@ -1,13 +1,13 @@
-import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { readDataFile } from '../../cli/app/data-file.ts';
-import { argument } from '../../cli/app/parameter.ts';
+import { readDataFile } from '../../cli/app/files/data-file.ts';
+import { DOCUMENTS, argument, reading } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
-import { headline } from '../../cli/app/tenant-mark.ts';
+import { factsOf, headline } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { Tenant } from '../../schema/tenant.ts';
 import type { FieldDifference } from '../change.ts';
+import { tenantDiffers } from '../tenant-errors.ts';
 import { fieldsText } from '../view.ts';
 
 /** A field with the tenant's value, absent if only the file has it, and the file's value. */
@@ -27,7 +27,7 @@ export const diff = defineCommand({
   permissions: ['tenant:read'],
   exitCodes: [[3, 'the file belongs to another tenant'], [10, 'the tenant differs from the file'], 13],
   fields: driftView.fields,
-  parameters: { file: argument('<file|->', 'a YAML or JSON file, or - for standard input', text) },
+  parameters: { file: reading(argument('<file|->', 'a YAML or JSON file, or - for standard input', text), DOCUMENTS) },
   async run(context, { file }) {
     const forPeople = isDrawn(context);
     const print = forPeople ? undefined : await listPrinter(context, driftView);
@@ -40,15 +40,11 @@ export const diff = defineCommand({
     if (found.length === 0) return context.notices.success(`the tenant is as ${data.name} says`);
     if (forPeople) await context.out.write(differenceText(tenant, found, context));
     const fields = found.map(({ path }) => path);
-    throw new SvcError('threshold', `the tenant is not as ${data.name} says: ${fields.join(', ')}`, {
-      hint: 'To accept the tenant as it is, export it again. To change it back, update it from the file.',
-      next: ['tenant', 'update', '--file', file === '-' ? '<file>' : file],
-      facts: { fields },
-    });
+    throw tenantDiffers(data.name, fields, file === '-' ? '<file>' : file);
   },
   request: async () => (await import('../../client/api/resources.ts')).readTenantRequest(),
 });
 
 function differenceText(tenant: Tenant, fields: readonly FieldDifference[], { palette, plain }: Context) {
-  return `${headline(tenant, palette)}\n${fieldsText(fields, palette, plain)}`;
+  return `${headline(factsOf(tenant), palette)}\n${fieldsText(fields, palette, plain)}`;
 }

@@ -1,3 +1,4 @@
+import { exactMembers } from '../../base/json/exact.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { defineRequestCommand } from '../../cli/app/request-command.ts';
 import type { View } from '../../cli/output/view.ts';
@@ -18,13 +19,14 @@ const exportTenant = defineRequestCommand({
     ['svc tenant export -o json', 'as JSON'],
   ],
   permissions: ['tenant:read'],
+  onlyPrints: true,
   fields: exportView.fields,
   parameters: {},
   request: async () => (await import('../../client/api/resources.ts')).readTenantRequest(),
   async printer(context) {
     const print = await recordPrinter(context, exportView, 'yaml');
     const { bodyOf } = await import('../change.ts');
-    return (tenant) => print({ id: tenant.id, type: tenant.type, ...bodyOf(tenant) });
+    return (tenant) => print({ id: tenant.id, type: exactMembers(tenant)['type'], ...bodyOf(tenant) });
   },
 });
 

@@ -1,6 +1,6 @@
 import { isForPeople, recordPrinter } from '../../cli/app/print.ts';
 import { defineRequestCommand } from '../../cli/app/request-command.ts';
-import { tenantMark } from '../../cli/app/tenant-mark.ts';
+import { factsOf, tenantMark } from '../../cli/app/tenant-mark.ts';
 import { tenantView } from '../view.ts';
 
 export const show = defineRequestCommand({
@@ -15,7 +15,7 @@ export const show = defineRequestCommand({
   async printer(context) {
     const print = await recordPrinter(context, tenantView);
     return async (tenant) => {
-      if (isForPeople(context)) await context.out.write(`${tenantMark(tenant.type, context.palette)}\n`);
+      if (isForPeople(context)) await context.out.write(`${tenantMark(factsOf(tenant).type, context.palette)}\n`);
       await print(tenant);
     };
   },

@@ -1,21 +1,25 @@
 import { SvcError } from '../../base/errors.ts';
+import { exactMembers } from '../../base/json/exact.ts';
 import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
-import { readDataFile } from '../../cli/app/data-file.ts';
+import { readDataFile } from '../../cli/app/files/data-file.ts';
 import {
+  DOCUMENTS,
   assignmentsOf,
   flag,
   type Input,
+  reading,
   repeated,
   suggesting,
   type Suggestion,
   value,
 } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
-import { describeTenant } from '../../cli/app/tenant-mark.ts';
+import { describeTenant, factsOf } from '../../cli/app/tenant-mark.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { Tenant, TenantBody } from '../../schema/tenant.ts';
 import type { TenantChange } from '../change.ts';
+import { cannotConfirm, changedMeanwhile, updateIgnored } from '../tenant-errors.ts';
 import { showDifference, tenantView } from '../view.ts';
 
 const parameters = {
@@ -28,20 +32,24 @@ const parameters = {
       nameValue,
     ),
   ),
-  file: value('--file <file|->', 'name and settings from a YAML or JSON file, or - for standard input', text),
+  file: reading(
+    value('--file <file|->', 'name and settings from a YAML or JSON file, or - for standard input', text),
+    DOCUMENTS,
+  ),
   allowUnknown: flag('--allow-unknown', 'allow settings that neither svc nor the tenant knows'),
   dryRun: flag('--dry-run', 'show the difference and send nothing'),
 } as const;
 
 /** Returns every setting of a tenant, and with each of its values, for completion. */
 async function settingsAndValues(): Promise<Suggestion[]> {
-  const { wordsOf } = await import('../../cli/glossary/every-meaning.ts');
+  const { wordsIn } = await import('../../cli/glossary/glossary.ts');
+  const { default: words } = await import('../glossary.json', { with: { type: 'json' } });
   const booleans: readonly Suggestion[] = [
     ['true', ''],
     ['false', ''],
   ];
-  const behaviors = wordsOf('token deduplication behavior');
-  return wordsOf('tenant setting').flatMap(([name, meaning]) =>
+  const behaviors = wordsIn(words, 'token deduplication behavior');
+  return wordsIn(words, 'tenant setting').flatMap(([name, meaning]) =>
     assignmentsOf(name, meaning, name === 'token_deduplication_behavior' ? behaviors : booleans),
   );
 }
@@ -79,11 +87,11 @@ export const update = defineCommand({
       const { updateTenantRequest } = await import('../../client/api/resources.ts');
       if (context.globals.curl) return new Preview(updateTenantRequest(body));
       context.notices.note('dry run: nothing was sent');
-      return print({ ...before, ...body });
+      return print({ ...before, ...exactMembers(before), ...body });
     }
     if (!(await confirmUpdate(context, before, change))) return context.notices.note('nothing was changed');
     await refuseRace(client, before);
-    const after = await client.tenant.update(body);
+    const after = await client.tenant.update(body, ['tenant', 'show']);
     await print(after);
     const ignored = differences(body, bodyOf(after)).map((field) => field.path);
     reportResult(context, body, ignored);
@@ -99,27 +107,19 @@ async function confirmUpdate({ globals, notices, prompts }: Context, tenant: Ten
   const unknown = unknownSettings(settings.keys(), Object.keys(tenant.settings ?? {}));
   const what = unknown.length === 0 ? '' : ` with unknown settings (${unknown.join(', ')})`;
   if (globals.yes && unknown.length > 0) notices.warn(`updating the tenant${what}`);
-  return prompts().confirm(`Update the ${describeTenant(tenant)}${what}?`, 'Pass --yes.');
+  return prompts().confirm(`Update the ${describeTenant(factsOf(tenant))}${what}?`, 'Pass --yes.');
 }
 
 /** Rereads the tenant just before it is replaced, so that a concurrent change is not lost. */
 async function refuseRace(client: Client, before: Tenant): Promise<void> {
   const { differences } = await import('../change.ts');
   const changed = differences(before, await client.tenant.read()).map(({ path }) => path);
-  if (changed.length === 0) return;
-  throw new SvcError('conflict', `the tenant changed meanwhile: ${changed.join(', ')}; nothing was written`, {
-    hint: 'Run the command again: it shows the difference from the present tenant.',
-    facts: { fields: changed },
-  });
+  if (changed.length > 0) throw changedMeanwhile(changed);
 }
 
 function reportResult({ notices }: Context, { name }: TenantBody, ignored: readonly string[]): void {
-  if (ignored.length === 0) return notices.success(`updated the tenant ${name}`);
-  throw new SvcError(
-    'checksum_mismatch',
-    `the service accepted the update, but these fields differ in its response: ${ignored.join(', ')}`,
-    { next: ['tenant', 'show'], facts: { fields: ignored } },
-  );
+  if (ignored.length > 0) throw updateIgnored(ignored);
+  notices.success(`updated the tenant ${name}`);
 }
 
 /** Reads the change from file and flags; a flag overrides the file. Checks everything that needs no tenant. */
@@ -147,8 +147,6 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
 function checkCanConfirm({ globals, prompts }: Context, { file, dryRun }: ChangeInput): void {
   if (globals.yes || dryRun || (file !== '-' && prompts().canAsk)) return;
   const why = file === '-' ? 'standard input contains the change' : 'cannot prompt';
-  throw new SvcError('input_needed', `an update must be confirmed: ${why}`, {
-    hint: 'Pass --yes, or see the difference only:',
-    next: ['tenant', 'update', '--dry-run'],
-  });
+  const hint = 'Pass --yes, or see the difference only:';
+  throw cannotConfirm('an update', why, { hint, next: ['tenant', 'update', '--dry-run'] });
 }

@@ -1,14 +1,16 @@
-import { SvcError } from '../../base/errors.ts';
+import { exactMembers, JsonToken } from '../../base/json/exact.ts';
 import { type Context, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { value } from '../../cli/app/parameter.ts';
 import { formatOf, isForPeople, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { defineRequestCommand } from '../../cli/app/request-command.ts';
 import { percent } from '../../cli/app/value-parsers.ts';
 import { drawBar, drawGauge } from '../../cli/output/bars.ts';
+import { jsonLine } from '../../cli/output/formats.ts';
 import { wrapWords } from '../../cli/output/text.ts';
 import { formatNumber, formatPercent } from '../../cli/output/time.ts';
-import { fieldPaths, type Tone, type View } from '../../cli/output/view.ts';
+import { fieldPaths, isObject, type Tone, type View } from '../../cli/output/view.ts';
 import type { UsageReport } from '../../schema/tenant.ts';
+import { usageReached, usageUnknown } from '../tenant-errors.ts';
 
 export const usageView: View<UsageReport> = {
   name: 'usage report',
@@ -68,24 +70,14 @@ async function reportPrinter(context: Context, warnAt: number): Promise<(report:
   };
 }
 
-function checkThreshold({ active, included, share }: MonthlyActive, warnAt: number): void {
+function checkThreshold({ active, included, share, sent }: MonthlyActive, warnAt: number): void {
   if (active === undefined || included === undefined || share === undefined) {
-    const missing = active === undefined ? 'monthly_active_tokens' : 'included_monthly_active_tokens';
-    throw new SvcError('bad_response', `--warn-at cannot be checked: the usage report has no ${missing}`, {
-      hint: 'The report lacks it; -o json shows the whole report.',
-    });
+    throw usageUnknown(active === undefined ? 'monthly_active_tokens' : 'included_monthly_active_tokens');
   }
   // Comparing without division avoids rounding, so that exactly the threshold counts as reached.
   if (active === 0 || active * 100 < warnAt * included) return;
-  throw new SvcError(
-    'threshold',
-    `${formatNumber(active)} of ${formatNumber(included)} included monthly active tokens are used (${describeShare(share)}): ${warnAt}% is reached`,
-    {
-      hint: 'Plan for more included tokens, or check which types use them.',
-      next: ['tenant', 'usage'],
-      facts: { monthly_active_tokens: active, included_monthly_active_tokens: included, warn_at_percent: warnAt },
-    },
-  );
+  const facts = { monthly_active_tokens: active, included_monthly_active_tokens: included, warn_at_percent: warnAt };
+  throw usageReached(sent, describeShare(share), facts);
 }
 
 function describeShare(share: number): string {
@@ -101,13 +93,10 @@ async function usagePrinter(context: Context, warnAt: number): Promise<(report: 
   const print = await listPrinter(context, { ...usageRowView, columns });
   return async (report) => {
     const metrics = metricsByType(report);
-    const most = metrics[0]?.[1].count ?? 0;
-    const rows = metrics.map(([type, { count, last_created_at: last }]) => ({
-      type,
-      count,
-      bar: drawBar(count, most, BAR_WIDTH, context),
-      last_created_at: last ?? undefined,
-    }));
+    const most = metrics[0]?.count ?? 0;
+    const rows = metrics.map(({ type, count, sent }) =>
+      Object.assign({}, sent, { type, bar: drawBar(count, most, BAR_WIDTH, context) }),
+    );
     if (rows.length > 0) await print(oneBatch(rows));
     else context.notices.note('the report has no tokens of any type');
     const gap = rows.length > 0 ? '\n' : '';
@@ -115,9 +104,9 @@ async function usagePrinter(context: Context, warnAt: number): Promise<(report: 
   };
 }
 
-function monthlyLines({ active, included, share }: MonthlyActive, context: Context, warnAt: number): string {
-  const of = included === undefined ? '' : ` of ${formatNumber(included)} included`;
-  const text = `monthly active tokens: ${active === undefined ? 'not reported' : formatNumber(active)}${of}`;
+function monthlyLines({ share, sent }: MonthlyActive, context: Context, warnAt: number): string {
+  const of = sent.included === undefined ? '' : ` of ${sent.included} included`;
+  const text = `monthly active tokens: ${sent.active ?? 'not reported'}${of}`;
   const words = wrapWords(text, context.out.isTerminal ? context.out.width : Infinity).join('\n');
   if (share === undefined) return `${words}\n`;
   if (!Number.isFinite(share)) return `${words}: ${context.palette.bad('none are included')}\n`;
@@ -133,28 +122,50 @@ function toneOf(share: number, warnAt: number): Tone {
 }
 
 function usageRows(report: UsageReport): Readonly<Record<string, unknown>>[] {
-  const { metrics_by_type: _, ...totals } = report.token_report;
-  return metricsByType(report).map(([type, metrics]) => Object.assign({ type }, totals, metrics));
+  const sent = exactMembers(report)['token_report'];
+  const { metrics_by_type: _, ...totals } = isObject(sent) ? sent : {};
+  return metricsByType(report).map(({ type, sent: metrics }) => Object.assign({ type }, totals, metrics));
 }
 
-/** Returns metrics by token type, including unknown types, the largest first. */
-function metricsByType({ token_report: report }: UsageReport) {
-  return Object.entries(report.metrics_by_type ?? {}).toSorted(
-    ([a, { count: countA }], [b, { count: countB }]) => countB - countA || (a < b ? -1 : 1),
-  );
+/**
+ * Returns metrics by token type, including unknown types, the largest first: the count, and everything as it was sent. Of
+ * metrics that are no object, the value stands for the count.
+ */
+function metricsByType(report: UsageReport) {
+  const token = exactMembers(report)['token_report'];
+  const metrics = isObject(token) ? token['metrics_by_type'] : undefined;
+  return Object.entries(isObject(metrics) ? metrics : {})
+    .map(([type, sent]) => ({
+      type,
+      count: report.token_report.metrics_by_type?.[type]?.count ?? 0,
+      sent: isObject(sent) ? sent : { count: sent },
+    }))
+    .toSorted((one, other) => other.count - one.count || (one.type < other.type ? -1 : 1));
 }
 
 type MonthlyActive = ReturnType<typeof monthlyActive>;
 
 /**
  * Returns monthly active tokens, the number included in the billing plan, and their ratio: 0 if none are active, Infinity
- * if some are and none are included. Undefined if the report lacks them.
+ * if some are and none are included. Undefined if the report lacks them. `sent` has both numbers as text, exactly.
  */
-function monthlyActive({ token_report: report }: UsageReport) {
+function monthlyActive(usageReport: UsageReport) {
+  const { token_report: report } = usageReport;
+  const token = exactMembers(usageReport)['token_report'];
+  const members = isObject(token) ? token : {};
+  const sent = {
+    active: sentText(members['monthly_active_tokens']),
+    included: sentText(members['included_monthly_active_tokens']),
+  };
   const active = report.monthly_active_tokens ?? undefined;
   const included = report.included_monthly_active_tokens ?? undefined;
-  if (active === undefined || included === undefined) return { active, included, share: undefined };
-  return { active, included, share: active === 0 ? 0 : active / included };
+  if (active === undefined || included === undefined) return { active, included, sent, share: undefined };
+  return { active, included, sent, share: active === 0 ? 0 : active / included };
+}
+
+function sentText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'number' || value instanceof JsonToken ? formatNumber(value) : jsonLine(value);
 }
 
 const usageRowView: View = {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningSandbox } from '../../../src/emulator/options.ts';
-import { startSandbox } from '../../../src/emulator/server.ts';
+import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
+import { startSandbox } from '../../support/sandbox.ts';
 import { Place } from './support.ts';
 
 const place = new Place();

@@ -54,30 +54,6 @@ describe('3ds template', () => {
   });
 });
 
-describe('3ds explain', () => {
-  it('svc 3ds explain shows every meaning of a code, in words or as data', async () => {
-    const person = await place.svc(['3ds', 'explain', '01', '-o', 'table']);
-    expect(person.stdout).toMatch(
-      /cardholder-canceled \(challenge cancel reason, EMV code 01\)\n[^]*no-preference \(challenge preference/,
-    );
-    const program = await place.svc(['3ds', 'explain', '01', '-o', 'json']);
-    expect(JSON.parse(program.stdout)).toHaveLength(2);
-  });
-
-  it('svc 3ds explain lists everything without a word', async () => {
-    const { code, stdout } = await place.svc(['3ds', 'explain']);
-    expect(code).toBe(0);
-    expect(stdout.trim().split('\n').length).toBeGreaterThan(65);
-  });
-
-  it('svc 3ds explain offers the nearest word, and repeats nothing that may be a secret', async () => {
-    expect((await place.svc(['3ds', 'explain', 'rejectd'])).stderr).toContain("Did you mean 'rejected'?");
-    const { code, stderr } = await place.svc(['3ds', 'explain', 'key_canary_0123456789']);
-    expect(code).toBe(2);
-    expect(stderr).not.toContain('canary');
-  });
-});
-
 describe('the fields of svc 3ds template', () => {
   it('the fields of svc 3ds template are the members of a body', () => {
     const members = [...BODY.members.keys()];

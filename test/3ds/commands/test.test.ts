@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { ScenarioResult } from '../../../src/3ds/scenario.ts';
-import type { RunningSandbox } from '../../../src/emulator/options.ts';
-import { startSandbox } from '../../../src/emulator/server.ts';
+import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../../src/schema/three-ds/values.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+import { startSandbox } from '../../support/sandbox.ts';
 import { type Reply, Scripted } from './support.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-suite-'));
@@ -244,9 +244,9 @@ describe('svc 3ds test', () => {
     expect([run.code, scripted.calls]).toEqual([13, []]);
     expect(run.stderr.split('\n').slice(0, 11)).toEqual([
       'error: standard input: 10 problems; nothing was sent',
-      '  line 1: unknown member "typ"; did you mean type?',
+      '  line 1: unknown member "typ". Did you mean \'type\'?',
       '  line 3: expect is missing',
-      '  line 5: unknown member "expcet"; did you mean expect?',
+      '  line 5: unknown member "expcet". Did you mean \'expect\'?',
       '  line 6: exactly one of card, token and token_intent is needed',
       '  line 6: an earlier scenario has the same name',
       expect.stringMatching(/^ {2}line 9: expect must be successful, .*, or an HTTP status such as 424$/),
@@ -340,7 +340,7 @@ describe('svc 3ds run', () => {
   it('svc 3ds run without --expect shows the outcome, and fails only where there is none', async () => {
     const rejected = await svc('run|--card|Rejected');
     expect(JSON.parse(rejected.stdout)).toMatchObject({ result: 'completed', expected: null, got: 'rejected' });
-    expect([rejected.code, rejected.stderr]).toEqual([0, expect.stringMatching(/3ds explain rejected\n$/)]);
+    expect([rejected.code, rejected.stderr]).toEqual([0, expect.stringMatching(/svc explain rejected\n$/)]);
     expect((await svc('run|--card|Internal')).code).toBe(9);
     expect((await svc('run|--card|Rejected|--expect-reason|card-expired')).code).toBe(10);
     expect((await svc('run|--expect|failed')).code).toBe(2);

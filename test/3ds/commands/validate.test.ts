@@ -64,7 +64,7 @@ describe('3ds validate', () => {
     const person = await place.svc(['3ds', 'validate', file, '--session-type', 'customer', '-o', 'table']);
     expect(person.stderr).toContain('bad.json: 2 validation errors');
     expect(person.stderr).toContain('challenge_preference must be one of');
-    expect(person.stderr).toContain('did you mean no-challenge?');
+    expect(person.stderr).toContain("Did you mean 'no-challenge'?");
   });
 
   it('svc 3ds validate shows no more than fifty violations, and how many there are', async () => {

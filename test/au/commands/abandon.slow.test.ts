@@ -24,6 +24,21 @@ async function stuckRun(desk: QuickDesk): Promise<string> {
 }
 
 describe('svc au abandon', () => {
+  it('R58: svc au abandon with a job frees its rows only when it is confirmed, and the next submission sends them', async () => {
+    const desk = await openQuickDesk({ processingMs: 600_000 });
+    const { stdout } = await desk.svc('au submit tokens.csv');
+    const { job } = JSON.parse(stdout) as { job: string };
+    expect(await desk.svc(`au abandon ${job}`)).toMatchObject({ code: 2 });
+    await desk.svc('au submit tokens.csv');
+    expect(desk.uploads()).toBe(1);
+    const freed = await desk.svc(`au abandon ${job} --yes`);
+    expect(freed.code, freed.stderr).toBe(0);
+    expect(freed.stderr).toContain('frees rows that may have been paid for: the service says that it is ');
+    const again = await desk.svc('au submit tokens.csv');
+    expect(again.code, again.stderr).toBe(0);
+    expect(desk.uploads()).toBe(2);
+  });
+
   it('svc au abandon lets au sync succeed again, and can be undone', async () => {
     const desk = await openQuickDesk();
     const run = await stuckRun(desk);
@@ -57,7 +72,7 @@ describe('svc au abandon', () => {
       expect(refused.stderr).toContain(`svc au abandon ${run} --undo`);
     }
     expect(desk.uploads()).toBe(1);
-    expect(await desk.svc('au submit tokens.csv --again')).toMatchObject({ code: 0 });
+    expect(await desk.svc('au submit tokens.csv --cycle other --begin')).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(2);
   });
 
@@ -82,12 +97,13 @@ describe('svc au abandon', () => {
 
   it('R36: svc au abandon downloads results of an upload that was cut off, once the job says that it has the file', async () => {
     const desk = await openQuickDesk();
-    await desk.svc('au submit tokens.csv --run-dir kept');
-    desk.change('kept', ({ parts }) => {
+    await desk.svc('au submit tokens.csv');
+    const [run = ''] = desk.runIds();
+    desk.change(run, ({ parts }) => {
       for (const part of parts) Object.assign(part, { state: 'uploading', sent: 'all' });
     });
-    expect((await desk.svc('au abandon kept --yes')).stderr).toContain('svc au download kept');
-    expect(await desk.svc('au download kept --out r.csv')).toMatchObject({ code: 0 });
+    expect((await desk.svc(`au abandon ${run} --yes`)).stderr).toContain(`svc au download ${run}`);
+    expect(await desk.svc(`au download ${run} --out r.csv`)).toMatchObject({ code: 0 });
     expect(existsSync(desk.home.file('r.csv'))).toBe(true);
     expect(desk.uploads()).toBe(1);
   });
@@ -100,9 +116,10 @@ describe('svc au abandon', () => {
     expect(nothing.code).toBe(5);
     expect(nothing.stderr).toContain('before any part of it had results');
     writeFileSync(desk.home.file('tokens.csv'), `${exampleRequestFile()}one-more,,,\n`);
-    await desk.svc('au submit tokens.csv --run-dir open');
-    await desk.svc('au abandon open --yes');
-    expect(await desk.svc('au download open --out r.csv')).toMatchObject({ code: 11 });
+    await desk.svc('au submit tokens.csv --begin');
+    const open = desk.runIds().find((each) => each !== run) ?? '';
+    await desk.svc(`au abandon ${open} --yes`);
+    expect(await desk.svc(`au download ${open} --out r.csv`)).toMatchObject({ code: 11 });
     expect(existsSync(desk.home.file('r.csv'))).toBe(false);
   });
 

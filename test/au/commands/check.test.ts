@@ -1,9 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Finished, Home } from '../../support/svc.ts';
-
-// Each test starts several processes, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type HereResult, svcIn } from '../../support/run-here.ts';
+import { Home } from '../../support/svc.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
 const CARD = '4242424242424242';
@@ -18,12 +16,12 @@ beforeEach(() => {
 });
 afterEach(() => home.remove());
 
-function check(files: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
-  return home.svc(['au', 'check', ...files], { env });
+function check(files: readonly string[], env: Record<string, string> = {}): Promise<HereResult> {
+  return svcIn(home.path, ['au', 'check', ...files], { env });
 }
 
 /** Returns the GitHub workflow commands on stderr. */
-function annotations({ stderr }: Finished): string[] {
+function annotations({ stderr }: HereResult): string[] {
   return stderr.split('\n').filter((line) => line.startsWith('::'));
 }
 
@@ -58,7 +56,7 @@ describe('svc au check', () => {
       expect.stringContaining(`::error ${bad},line=3,title=svc au check::token: `),
       `::error ${bad},line=3,title=svc au check::expiration_month: this is not a month from 01 to 12`,
       `::error ${bad},line=4,title=svc au check::the line contains what looks like a card number; send tokens only`,
-      '::warning file=in/twice.csv,line=3,title=svc au check::token: the same as on line 2',
+      '::warning file=in/twice.csv,line=3,title=svc au check::the token and merchant of line 2: the row is left out',
     ]);
     for (const value of [CARD, '2z', 'm-77', 'secret-token', '"13"'])
       expect(annotations(checked).join('\n')).not.toContain(value);
@@ -68,9 +66,9 @@ describe('svc au check', () => {
 
   it('svc au check names files from the root of the repository where GitHub tells it', async () => {
     const env = { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: home.path };
-    const child = await home.svc(['au', 'check', home.file('in/twice.csv')], { env });
+    const child = await svcIn(home.path, ['au', 'check', home.file('in/twice.csv')], { env });
     expect(annotations(child)).toEqual([
-      '::warning file=in/twice.csv,line=3,title=svc au check::token: the same as on line 2',
+      '::warning file=in/twice.csv,line=3,title=svc au check::the token and merchant of line 2: the row is left out',
     ]);
     const elsewhere = { ...env, GITHUB_WORKSPACE: '/nowhere/at/all' };
     expect(annotations(await check(['in/twice.csv'], elsewhere))[0]).toContain('file=in/twice.csv,');
@@ -79,10 +77,10 @@ describe('svc au check', () => {
   it('svc au check annotates nothing elsewhere, nor standard input, and does so for submit too', async () => {
     for (const env of [{}, { GITHUB_ACTIONS: 'false' }, { GITLAB_CI: 'true', CI: 'true' }])
       expect(annotations(await check(['in/bad, 100%.csv'], env))).toEqual([]);
-    const piped = await home.svc(['au', 'check', '-'], { input: 'x\n', env: { GITHUB_ACTIONS: 'true' } });
+    const piped = await svcIn(home.path, ['au', 'check', '-'], { input: 'x\n', env: { GITHUB_ACTIONS: 'true' } });
     expect([piped.code, annotations(piped)]).toEqual([13, []]);
     const env = { GITHUB_ACTIONS: 'true', SVC_BASE_URL: 'http://127.0.0.1:9', SVC_PRIVATE_API_KEY: 'key' };
-    const submitted = await home.svc(['au', 'submit', 'in/bad, 100%.csv'], { env });
+    const submitted = await svcIn(home.path, ['au', 'submit', 'in/bad, 100%.csv'], { env });
     expect([submitted.code, annotations(submitted).length]).toEqual([13, 4]);
   });
 });

@@ -1,14 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { RunRecord } from '../../../src/au/run/record.ts';
-import type { RunningSandbox } from '../../../src/emulator/options.ts';
-import { startSandbox } from '../../../src/emulator/server.ts';
+import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
+import { startSandbox } from '../../support/sandbox.ts';
 import { type Fault, uploadsTaken } from '../support.ts';
 
 const PROFILES = { version: 1, profiles: { default: {}, other: {} } };
@@ -72,7 +72,8 @@ export async function openMachine(): Promise<Machine> {
         },
       }),
     uploads: () => places.reduce((sum, place) => sum + uploadsTaken(place).length, 0),
-    runIds: () => readdirSync(path('state/runs')).filter((name) => name.startsWith('run-')),
+    runIds: () =>
+      existsSync(path('state/runs')) ? readdirSync(path('state/runs')).filter((name) => name.startsWith('run-')) : [],
     record: (run) => JSON.parse(readFileSync(path(join(run, 'run.json')), 'utf8')) as RunRecord,
   };
   return machine;

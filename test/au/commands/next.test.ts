@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { GroupCounts } from '../../../src/au/results/result-codes.ts';
+import type { GroupCounts } from '../../../src/au/result-codes.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';

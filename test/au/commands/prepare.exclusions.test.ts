@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -29,11 +29,25 @@ describe('svc au prepare --exclusions', () => {
     expect(read('closed.csv')).toBe(LIST);
   });
 
-  it('svc au prepare --exclusions warns of a list that does not exist, and leaves out nothing', async () => {
-    const { prepare } = place();
-    const { code, stderr } = await prepare('--rejects', 'rejected.csv', '--max-rejects', '1');
-    expect(code).toBe(0);
-    expect(stderr).toContain('warning: closed.csv does not exist, so no row is left out because of it');
+  it('svc au prepare --exclusions ends with 3 when the list does not exist, and names both ways on', async () => {
+    const { cwd, prepare } = place();
+    const refused = await prepare('--rejects', 'rejected.csv', '--max-rejects', '1');
+    expect(refused.code).toBe(3);
+    expect(errorIn(refused)).toMatchObject({
+      message: 'closed.csv does not exist; nothing was written',
+      next: 'svc au prepare export.csv --out tokens.csv --exclusions closed.csv',
+      alternatives: ['svc au prepare export.csv --out tokens.csv --exclusions none'],
+    });
+    expect(readdirSync(cwd)).toEqual(['export.csv']);
+  });
+
+  it('svc au prepare --exclusions none leaves out no row', async () => {
+    const { cwd } = place();
+    const line = 'au prepare export.csv --exclusions none --out tokens.csv --rejects rejected.csv --max-rejects 1';
+    const { code, stdout, stderr } = await svcHere(line.split(' '), { cwd });
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ rows: 2, rejected: 1 });
+    expect(stderr).not.toContain('exclusions');
   });
 
   it('svc au prepare --exclusions refuses an export whose every row is on the list', async () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { prepareRequest } from '../../../src/au/request/prepare.ts';
+import { prepareRequest } from '../../../src/au/prepare/prepare.ts';
 import { cardNumber, disguised } from '../../support/card-numbers.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { stream } from '../rows.ts';
@@ -31,7 +31,7 @@ describe('svc au prepare --rejects', () => {
     const result = await prepare(...REJECTS);
     expect(result.code).toBe(13);
     expect(errorIn(result)).toMatchObject({ problem_count: 3, rejects_file: 'rejected.csv' });
-    expect(errorIn(result)['hint']).toContain('Only rejected.csv was written.');
+    expect(errorIn(result)['hint']).toContain('Only rejected.csv was written; the next attempt replaces it.');
     expect(read('rejected.csv')).toBe(
       [
         'line,reason,token,customer,exp',
@@ -114,7 +114,7 @@ describe('svc au prepare --rejects', () => {
     [['--rejects', 'r.csv', '--max-rejects', 'some'], 'must be a share such as 1%'],
     [['--rejects', 'r.csv', '--max-rejects', '101%'], 'must be a share such as 1%'],
     [['--rejects', '-'], '--rejects takes a file'],
-    [['--rejects', 'export.csv', '--force'], '--rejects names a file that the command uses for something else'],
+    [['--rejects', 'export.csv', '--force'], '--rejects would replace export.csv, which is also <export>'],
     [['--rejects', 'x.csv', '--out', './x.csv'], '--rejects names a file that the command uses for something else'],
   ])('svc au prepare --rejects refuses %j before it reads the export', async (words, message) => {
     const { cwd, prepare, read } = place(export100());
@@ -126,9 +126,11 @@ describe('svc au prepare --rejects', () => {
   });
 
   it('svc au prepare --rejects does not replace a file unasked, and has only its header where no row is refused', async () => {
-    const { prepare, read } = place('token,exp\na,05/2031\n');
+    const { cwd, prepare, read } = place('token,exp\na,05/2031\n');
     expect((await prepare(...REJECTS)).code).toBe(0);
     expect(read('rejected.csv')).toBe('line,reason,token,exp\n');
+    writeFileSync(join(cwd, 'rejected.csv'), 'line;reason\n');
     expect((await prepare('--rejects', 'rejected.csv')).code).toBe(2);
+    expect(read('rejected.csv')).toBe('line;reason\n');
   });
 });

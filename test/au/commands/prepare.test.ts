@@ -13,7 +13,7 @@ const EXPORT = [
   'b;Al;2028-11-30 00:00:00;"M;2"',
   '',
   ';;;',
-  'b;Al;1/29;M2',
+  'b;Al;1/29;"M;2"',
   'c;"two',
   'lines";0329;',
   'd;;;',
@@ -36,7 +36,7 @@ describe('svc au prepare', () => {
     const { prepare } = withExport();
     const { code, stdout, stderr } = await prepare(...MAP);
     expect(code).toBe(0);
-    expect(stdout).toBe(`${HEADER}\na1,27,05,M1\nb,28,11,M;2\nc,29,03,\nd,,,\n`);
+    expect(stdout).toBe(`${HEADER}\na1,27,05,M1\nb,29,01,M;2\nc,29,03,\nd,,,\n`);
     expect(stderr.split('\n')).toEqual([
       '4 rows prepared',
       '  byte order mark removed',
@@ -47,7 +47,8 @@ describe('svc au prepare', () => {
       '  spaces around cells removed: 1 row (line 2)',
       '  expirations split into year and month: 3 rows (lines 2, 3, 7)',
       '  blank lines dropped: 2 rows (lines 4, 5)',
-      '  rows with a token from above dropped: 1 row (line 6)',
+      '  rows with a token and merchant from above dropped: 1 row (line 6)',
+      '  rows of these whose expiration was taken, because it is later: 1 row (line 6)',
       '',
     ]);
   });
@@ -124,13 +125,13 @@ describe('svc au prepare', () => {
   );
 
   it('svc au prepare accepts an export without an expiration column, and lists the columns that it found', async () => {
-    const { prepare } = withExport('token,valid_to,customer\na,05/28,C\n');
-    const { code, stdout, stderr } = await prepare();
+    const { prepare } = withExport('token,card_end,customer\na,05/28,C\n');
+    const { code, stdout, stderr } = await prepare('--no-expiration');
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${HEADER}\na,,,\n` });
     expect(stderr).toContain(
-      '  no expiration column: the service uses what each token stores; columns seen: token, valid_to, customer\n',
+      '  no expiration column: the service uses what each token stores; columns seen: token, card_end, customer\n',
     );
-    expect((await prepare('--map', 'expiration=valid_to')).stderr).not.toContain('no expiration column');
+    expect((await prepare('--map', 'expiration=card_end')).stderr).not.toContain('no expiration column');
   });
 
   it.each(['utf16le', 'utf16be'])('svc au prepare reads %s with and without a byte order mark', async (encoding) => {
@@ -144,12 +145,27 @@ describe('svc au prepare', () => {
     }
   });
 
-  it('svc au prepare refuses invalid UTF-8 in a token or merchant, and ignores it in other columns', async () => {
-    const elsewhere = withExport(Buffer.from('token,name\na,M\u00FCller\n', 'latin1'));
-    expect((await elsewhere.prepare()).stdout).toBe(`${HEADER}\na,,,\n`);
+  it('svc au prepare reads rows that are not UTF-8 as Windows-1252, but refuses them where that decides what is sent', async () => {
+    const lines = ['token,name\n', 'a,M\u00FCller\n', 'b,"\u0080 5\nx"\n', 'c,plain'];
+    const mixed = Buffer.concat([...lines.map((line) => Buffer.from(line, 'latin1')), Buffer.from('\nd,Jos\u00E9\n')]);
+    const elsewhere = withExport(mixed);
+    const { stdout, stderr: said } = await elsewhere.prepare('--keep', 'name', '--out', 'tokens.csv');
+    expect(JSON.parse(stdout)).toMatchObject({ rows: 4, changes: { converted_rows: 2 } });
+    expect(said).toContain('rows that are not UTF-8 read as Windows-1252: 2 rows (lines 2, 3)');
+    expect(elsewhere.read('tokens.keep.csv')).toBe(
+      'row,token,name\n1,a,M\u00FCller\n2,b,\u20AC 5 x\n3,c,plain\n4,d,Jos\u00E9\n',
+    );
     const { code, stderr } = await withExport(Buffer.from('token,mid\na,M\u00FCller\n', 'latin1')).prepare();
     expect(code).toBe(13);
     expect(errorIn({ stderr })['problems']).toMatchObject([{ line: 2, rule: 'encoding' }]);
+  });
+
+  it('svc au prepare refuses bytes that would be sent wherever they are, also in a last line without an end', async () => {
+    const usual = Array.from({ length: 1000 }, (_, at) => `t-${at},plain\n`);
+    const lines = ['token,mid\n', ...usual, 'a,M\u00FCller\n', ...usual.map((line) => `x${line}`), 'b,M\u00FCller'];
+    const { code, stderr } = await withExport(Buffer.from(lines.join(''), 'latin1')).prepare();
+    expect(code).toBe(13);
+    expect(errorIn({ stderr })['problems']).toMatchObject([{ rule: 'encoding', lines: [1002, 2003] }]);
   });
 
   it('svc au prepare never shows the first line of a file without a header', async () => {
@@ -241,7 +257,7 @@ describe('svc au prepare', () => {
 
   it.each([
     ['a quote that is never closed', 'token,note\na,"b\nc,d\n', 2],
-    ['a quote inside a cell', 'token,note\na,b\nc,6" pipe\n', 3],
+    ['text after a quoted cell', 'token,note\na,b\nc,"6" pipe\n', 3],
   ])('svc au prepare refuses %s, and reports its line', async (_, text, line) => {
     const { code, stderr } = await withExport(text).prepare();
     expect(code).toBe(13);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withLock } from '../../../src/base/files/lock.ts';
@@ -128,6 +128,12 @@ describe('svc au refresh', () => {
     expect(desk.uploads()).toBe(1);
   });
 
+  it.each(['.', '..', '...'])('svc au refresh takes no cycle %s, which would be another directory', async (cycle) => {
+    const { desk } = await openRefresh();
+    const { code, stderr } = await desk.svc(['au', 'refresh', 'export.csv', '--cycle', cycle]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('not only dots') });
+  });
+
   it('svc au refresh prepares again after the export was mended, and sends nothing of the refused one', async () => {
     const { desk, refresh } = await openRefresh();
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, 'x;C;soon'));
@@ -147,15 +153,19 @@ describe('svc au refresh', () => {
     expect(errorIn(refused)['next']).toBe('svc au refresh export.csv --cycle 2026-12 --map token=NAME');
   });
 
-  it('svc au refresh submits only new rows of another export in the same cycle, in files with a number', async () => {
+  it('svc au refresh sends only new rows of another export in the same cycle, and writes the results of all', async () => {
     const { desk, refresh, read } = await openRefresh();
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     const first = read('results.csv');
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
     const second = await refresh('--fail-on', 'err=100%');
     expect(second.code, second.stderr).toBe(0);
-    expect(rowOf(second)).toMatchObject({ rows: 1, request: `${CYCLE}/request-2.csv`, next: `${CYCLE}/next-2.csv` });
-    expect(commandsOf(second)[1]).toContain('--only-new');
+    const files = { request: `${CYCLE}/request-2.csv`, next: `${CYCLE}/next-2.csv` };
+    expect(rowOf(second)).toMatchObject({ rows: ROWS.length - 7 + 1, ...files });
+    expect(second.stderr).toContain(
+      `${ROWS.length - 7} of ${ROWS.length - 6} rows of ${CYCLE}/request-2.csv are in cycle`,
+    );
+    expect(read('results-2.csv').split('\n').length).toBeGreaterThan(10);
     expect(second.stderr).toContain('rows on the list of exclusions left out: 7 rows');
     expect(read('results.csv')).toBe(first);
     expect(desk.uploads()).toBe(2);
@@ -164,8 +174,7 @@ describe('svc au refresh', () => {
     expect(rowOf(await refresh(...ENOUGH))).toMatchObject({ request: `${CYCLE}/request.csv`, status: 'completed' });
     // An export without new rows ends well and costs nothing.
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 5)));
-    const none = await refresh();
-    expect([none.code, rowOf(none)['status']]).toEqual([0, 'nothing_new']);
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(2);
   });
 
@@ -192,7 +201,8 @@ describe('svc au refresh', () => {
     await desk.clock.advance(120_000);
     const done = await refresh('--fail-on', 'err=100%');
     expect(done.code, done.stderr).toBe(0);
-    expect(rowOf(done)).toMatchObject({ rows: 1, request: `${CYCLE}/request-2.csv` });
+    expect(rowOf(done)).toMatchObject({ rows: ROWS.length + 1, request: `${CYCLE}/request-2.csv` });
+    expect(desk.received().map((file) => file.trimEnd().split('\n').length - 1)).toEqual([ROWS.length, 1]);
     expect(filesIn(desk)).not.toContain('results.csv');
   });
 
@@ -261,16 +271,14 @@ describe('svc au refresh', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('svc au refresh ends with 6 at rows of a run that it did not begin, and goes on with --only-new', async () => {
+  it('svc au refresh leaves out rows of a run that it did not begin, and writes their results too', async () => {
     const { desk, refresh } = await openRefresh();
     writeFileSync(desk.home.file('few.csv'), exampleRequestFile().split('\n').slice(0, 4).join('\n'));
     expect(await desk.svc('au submit few.csv --cycle 2026-12')).toMatchObject({ code: 0 });
-    const shared = await refresh();
-    expect(shared.code).toBe(6);
-    expect(errorIn(shared)['next']).toMatch(/^svc au refresh export\.csv .* --only-new$/);
-    expect(desk.uploads()).toBe(1);
-    const rest = await refresh('--only-new', ...ENOUGH);
-    expect([rest.code, rowOf(rest)['rows']]).toEqual([0, ROWS.length - 3]);
+    const rest = await refresh(...ENOUGH);
+    expect([rest.code, rowOf(rest)['rows']]).toEqual([0, ROWS.length]);
+    expect(rest.stderr).toContain(`3 of ${ROWS.length} rows of ${CYCLE}/request.csv are in cycle 2026-12 already`);
+    expect(desk.received().map((file) => file.trimEnd().split('\n').length - 1)).toEqual([3, ROWS.length - 3]);
   });
 
   it('svc au refresh leaves tokens of earlier cycles out of a later request', async () => {
@@ -282,6 +290,52 @@ describe('svc au refresh', () => {
     expect(next.code, next.stderr).toBe(0);
     expect(rowOf(next)).toMatchObject({ rows: ROWS.length - 7 });
     expect(next.stderr).toContain('in brackets, cycle 2026-12: updated');
+  });
+
+  it.each([
+    ['of a completed request', '--fail-on err=60%'],
+    ['of a pending request', '--no-wait'],
+    ['with --dry-run', '--dry-run'],
+  ])(
+    'R74: svc au refresh ends with 9 and changes nothing where the state directory lacks the run that refresh.json names (%s)',
+    async (of, words) => {
+      const { desk, refresh, read } = await openRefresh({
+        processingMs: of === 'of a pending request' ? 3_600_000 : 0,
+      });
+      await refresh(...(of === 'of a pending request' ? ['--no-wait'] : ENOUGH));
+      const before = filesIn(desk).map((name) => read(name));
+      const [run = ''] = desk.runIds();
+      const sent = desk.sandbox.ledger().length;
+      renameSync(desk.home.file('.local/state'), desk.home.file('.local/lost'));
+      // The export may be another by now, or gone.
+      for (const exported of [exportOf(), exportOf(ROWS, MORE), undefined]) {
+        if (exported === undefined) rmSync(desk.home.file('export.csv'));
+        else writeFileSync(desk.home.file('export.csv'), exported);
+        const lost = await refresh(...words.split(' '));
+        expect([lost.code, lost.stdout], lost.stderr).toEqual([9, '']);
+        expect(errorIn(lost)).toMatchObject({ code: 'outcome_unknown', run, file: `${CYCLE}/refresh.json` });
+        expect(filesIn(desk).map((name) => read(name))).toEqual(before);
+      }
+      expect([desk.sandbox.ledger().length, desk.uploads()]).toEqual([sent, 1]);
+      rmSync(desk.home.file('.local/state'), { recursive: true, force: true });
+      renameSync(desk.home.file('.local/lost'), desk.home.file('.local/state'));
+      writeFileSync(desk.home.file('export.csv'), exportOf());
+      expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: of === 'of a pending request' ? 11 : 0 });
+      expect(desk.uploads()).toBe(1);
+    },
+  );
+
+  it('R74: svc au refresh ends with 9 where only the run of an earlier request of the cycle is missing', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const [first = ''] = desk.runIds();
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+    expect(await refresh('--fail-on', 'err=100%')).toMatchObject({ code: 0 });
+    rmSync(desk.home.file(join('.local/state/svc/runs', first)), { recursive: true });
+    const before = read('refresh.json');
+    const lost = await refresh(...ENOUGH);
+    expect([lost.code, errorIn(lost)['run'], read('refresh.json')]).toEqual([9, first, before]);
+    expect(desk.uploads()).toBe(2);
   });
 
   it('svc au refresh ends with 11 while another process works in its directory', async () => {

@@ -8,9 +8,6 @@ import { openQuickDesk, type QuickDesk } from './support.ts';
 
 const RUNS = '.local/state/svc/runs';
 
-/** A part whose job was deleted before it got a file. */
-const LEFT = { state: 'planned', job: undefined, sent: undefined, earlier_jobs: [{ job: 'gone', ended: 'gone' }] };
-
 /** Opens a desk with a run whose file still has to be uploaded, and is gone. */
 async function unfinished(intercept?: Interceptor): Promise<{ desk: QuickDesk; run: string }> {
   let mayUpload = false;
@@ -24,8 +21,13 @@ async function unfinished(intercept?: Interceptor): Promise<{ desk: QuickDesk; r
   mayUpload = true;
   const [run = ''] = desk.runIds();
   desk.change(run, ({ parts }) => {
-    for (const part of parts) Object.assign(part, LEFT);
+    for (const part of parts) {
+      const earlier = [{ job: part.job, ended: 'gone' }];
+      Object.assign(part, { state: 'planned', job: undefined, sent: undefined, earlier_jobs: earlier });
+    }
   });
+  // The service deletes the job, which has no file.
+  await desk.clock.advance(2 * 3_600_000);
   rmSync(desk.home.file('tokens.csv'));
   return { desk, run };
 }
@@ -57,13 +59,15 @@ describe('svc au resume', () => {
   });
 
   it('R80: svc au resume is what a run proposes whose file came through a pipe', async () => {
-    let mayCreate = false;
+    let mayCreate = true;
     const desk = await openQuickDesk({
       intercept: (incoming, outgoing, proceed) => {
         if (incoming.method === 'POST' && !mayCreate) outgoing.writeHead(403).end();
         else proceed();
       },
     });
+    await desk.svc('au create');
+    mayCreate = false;
     await desk.svc('au submit -', {}, exampleRequestFile());
     mayCreate = true;
     const [run = ''] = desk.runIds();
@@ -76,21 +80,22 @@ describe('svc au resume', () => {
     expect(desk.uploads()).toBe(1);
   });
 
-  it('svc au resume retries what failed only with --retry-failed, which it proposes', async () => {
-    let isFailed = false;
+  it('svc au resume leaves failed parts to submit, which it proposes, and which sends them once', async () => {
+    let failed: string | undefined;
     const { desk, run } = await unfinished((incoming, outgoing, proceed) => {
       const id = incoming.method === 'GET' && /jobs\/([^/]+)$/.exec(incoming.url ?? '')?.[1];
-      if (!isFailed || !id) return proceed();
+      if (!id || id !== failed) return proceed();
       outgoing.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, status: 'failed' }));
     });
-    isFailed = true;
-    expect(await desk.svc(`au resume ${run} --wait`)).toMatchObject({ code: 10 });
+    expect(await desk.svc(`au resume ${run}`)).toMatchObject({ code: 0 });
+    failed = desk.record(run).parts[0]?.job;
+    expect(await desk.svc(`au wait ${run}`)).toMatchObject({ code: 10 });
     const refused = await desk.svc(`au resume ${run}`);
     expect(refused.code, refused.stderr).toBe(10);
-    expect(refused.stderr).toContain(`svc au resume ${run} --retry-failed`);
+    expect(refused.stderr).toContain('svc au submit tokens.csv');
     expect(desk.uploads()).toBe(1);
-    expect(await desk.svc(`au resume ${run} --retry-failed`)).toMatchObject({ code: 0 });
-    isFailed = false;
+    writeFileSync(desk.home.file('tokens.csv'), exampleRequestFile());
+    expect(await desk.svc('au submit tokens.csv --out results.csv')).toMatchObject({ code: 0 });
     expect(await desk.svc(`au wait ${run}`)).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(2);
   });
@@ -134,7 +139,8 @@ describe('svc au resume', () => {
 
   it('R75: svc au resume takes up a run that sent nothing, unless a later run of its file was begun', async () => {
     const desk = await openQuickDesk();
-    await desk.svc('au submit tokens.csv --timeout 2s', { SVC_BASE_URL: 'http://127.0.0.1:1' });
+    await desk.svc('au create');
+    await desk.svc('au submit tokens.csv', { SVC_PRIVATE_API_KEY: 'sandbox-private-key-read-only' });
     const [run = ''] = desk.runIds();
     const sandboxed = await desk.svc(`--sandbox au resume ${run}`);
     expect(sandboxed.code, sandboxed.stderr).toBe(3);

@@ -1,16 +1,17 @@
 import type { ChildProcessByStdio } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import type { RunRecord } from '../../../src/au/run/record.ts';
-import type { Interceptor, RunningSandbox, SandboxOptions } from '../../../src/emulator/options.ts';
-import { startSandbox } from '../../../src/emulator/server.ts';
+import type { Interceptor, SandboxOptions } from '../../../src/emulator/options.ts';
+import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { passTime } from '../../support/passing-time.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
+import { startSandbox } from '../../support/sandbox.ts';
 import { type Finished, Home } from '../../support/svc.ts';
 import type { RecordOnDisk } from '../recorded-run.ts';
 import { uploadsTaken } from '../support.ts';
@@ -41,6 +42,8 @@ export interface Workplace {
   readonly env: Readonly<Record<string, string>>;
   /** Returns the number of files that the store received. */
   readonly uploads: () => number;
+  /** Returns the files that the store received, of one job each. */
+  readonly received: () => string[];
   readonly runIds: () => string[];
   /** Returns the record of a run by its id, or by its directory below the home. */
   readonly record: (run: string) => RunRecord;
@@ -48,6 +51,8 @@ export interface Workplace {
   readonly change: (run: string, edit: (record: RecordOnDisk) => void) => void;
   /** Removes a run's copy of its request file. Runs of earlier versions have no copy. */
   readonly removeCopy: (run: string) => void;
+  /** Moves a run to a directory below the home, where earlier versions could record it. */
+  readonly recordElsewhere: (run: string, directory: string) => void;
 }
 
 /** The directory of all runs below a home. */
@@ -91,6 +96,12 @@ export async function openQuickDesk(options: Omit<SandboxOptions, 'directory'> =
   return { ...workplace, clock, svc };
 }
 
+/** Finds a file anywhere below a directory. */
+function fileIn(directory: string, name: string): string {
+  const found = readdirSync(directory, { recursive: true }).map(String);
+  return join(directory, found.find((file) => basename(file) === name) ?? name);
+}
+
 async function openWorkplace(options: Omit<SandboxOptions, 'directory'>): Promise<Workplace> {
   const directory = mkdtempSync(join(tmpdir(), 'svc-desk-'));
   const sandbox = await startSandbox({ directory, logCount: 0, processingMs: 0, ...options });
@@ -110,6 +121,7 @@ async function openWorkplace(options: Omit<SandboxOptions, 'directory'>): Promis
     sandbox,
     env,
     uploads: () => uploadsTaken(directory).length,
+    received: () => uploadsTaken(directory).map((job) => readFileSync(fileIn(directory, `request-${job}.csv`), 'utf8')),
     runIds: () => readdirSync(home.file(RUNS)).filter((name) => name.startsWith('run-')),
     record,
     change: (run, edit) => {
@@ -118,6 +130,14 @@ async function openWorkplace(options: Omit<SandboxOptions, 'directory'>): Promis
       writeFileSync(recordFile(run), JSON.stringify(changed));
     },
     removeCopy: (run) => rmSync(join(dirname(recordFile(run)), 'run-request.csv')),
+    recordElsewhere: (run, place) => {
+      const [from, to, index] = [home.file(join(RUNS, run)), home.file(place), home.file(join(RUNS, 'elsewhere'))];
+      mkdirSync(to, { recursive: true });
+      for (const name of readdirSync(from)) renameSync(join(from, name), join(to, name));
+      rmSync(from, { recursive: true });
+      mkdirSync(index, { recursive: true });
+      writeFileSync(join(index, `${run}.json`), JSON.stringify({ version: 1, run, directory: to }));
+    },
   };
 }
 

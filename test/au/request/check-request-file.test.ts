@@ -67,6 +67,9 @@ const FIXTURES: readonly Fixture[] = [
   ['an empty token', rows(',26,12,M'), '2:token_empty:token'],
   ['a token of spaces', rows('  ,26,12,M'), '2:token_empty:token'],
   ['a quoted empty token', rows('"",26,12,M'), '2:token_empty:token'],
+  ['a token that a rehearsal invented', rows('rehearsal-0123456789abcdef,26,12,'), '2:rehearsal_token:token'],
+  ['a quoted token that a rehearsal invented', rows('"rehearsal-01","26","12",""'), '2:rehearsal_token:token'],
+  ['a token with a word like rehearsal', rows('rehearsals-01,26,12,')],
   ['empty cells only', rows(',,,'), '2:token_empty:token'],
   ['a year of one digit', rows('x,6,12,M'), '2:year:expiration_year'],
   ['a year of four digits', rows('x,2026,12,M'), '2:year:expiration_year'],
@@ -156,18 +159,22 @@ describe('the gate for request files', () => {
     expect(check.parts).toEqual([]);
   });
 
-  it('R39: the gate for request files warns of repeated tokens, and does not refuse them', async () => {
-    const check = await checked(rows('a,,,', 'b,,,', '"a",26,12,', UUID + ',,,', 'b,,,', UUID + ',,,M', 'a,,,'));
+  it('R39: the gate for request files finds repeated rows by token and merchant, and does not refuse them', async () => {
+    const check = await checked(
+      rows('a,,,', 'b,,,', '"a",26,12,', UUID + ',,,', 'b,,,', UUID + ',,,M', 'a,,,', `"${UUID.toUpperCase()}",,,M`),
+    );
     expect(check.ok).toBe(true);
     expect(check.duplicates).toEqual({
       count: 4,
       first: [
         { line: 4, firstLine: 2 },
         { line: 6, firstLine: 3 },
-        { line: 7, firstLine: 5 },
         { line: 8, firstLine: 2 },
+        { line: 9, firstLine: 7 },
       ],
+      lines: [4, 6, 8, 9],
       comparedTo: undefined,
+      hasSeveralMerchants: true,
     });
   });
 

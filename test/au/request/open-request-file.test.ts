@@ -63,19 +63,23 @@ describe('what is said of a refused file', () => {
   });
 });
 
-describe('what is said of repeated tokens', () => {
-  it('R39: the warning of repeated tokens counts them in one warning that names the first', async () => {
+describe('the warning of repeated rows', () => {
+  it('R39: the warning of repeated rows counts them and names the first', async () => {
     const [two, many] = await Promise.all([2, 25].map((rows) => checked(`${HEADER}\n${'x,,,\n'.repeat(rows)}`)));
-    expect(explainWarnings(two!)).toEqual(['1 row repeats a token: line 3 (that of line 2)']);
-    expect(explainWarnings(many!)).toEqual([
-      '24 rows repeat a token: line 3 (that of line 2), line 4 (that of line 2), line 5 (that of line 2) …',
+    expect(explainWarnings(two!, two!)).toEqual([
+      '1 row repeats the token and merchant of an earlier row and is left out: line 3 (that of line 2)',
+    ]);
+    expect(explainWarnings(many!, many!)).toEqual([
+      '24 rows repeat the token and merchant of an earlier row and are left out: line 3 (that of line 2), line 4 (that of line 2), line 5 (that of line 2) …',
     ]);
   });
 
-  it('the warning of repeated tokens says so when not all could be compared', async () => {
+  it('the warning of repeated rows says so when not all could be compared', async () => {
     const check = await checked(`${HEADER}\nx,,,\n`);
-    expect(explainWarnings(check)).toEqual([]);
+    expect(explainWarnings(check, check)).toEqual([]);
     const cut = { ...check, duplicates: { ...check.duplicates, comparedTo: 524_289 } };
-    expect(explainWarnings(cut)).toEqual(['the check for repeated tokens covered only the lines up to 524,289']);
+    expect(explainWarnings(cut, cut)).toEqual([
+      'too many different rows to compare all: rows below line 524,289 were only compared with those up to it',
+    ]);
   });
 });

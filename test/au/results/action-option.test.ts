@@ -1,9 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Finished, Home } from '../../support/svc.ts';
-
-// Each test starts several processes, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type HereResult, svcIn } from '../../support/run-here.ts';
+import { Home } from '../../support/svc.ts';
 
 const REQUEST = 'token,expiration_year,expiration_month,merchant_id\na,,,\nb,,,\nc,,,\n';
 const RESULTS = 'token,result_code\na,WRN_OPT_OUT\nb,WRN_ISSUER_NO_DATA\nc,ERR_INVALID_PAN\n';
@@ -16,8 +14,8 @@ beforeEach(() => {
 });
 afterEach(() => home.remove());
 
-function svc(line: string): Promise<Finished> {
-  return home.svc(line.split(' '));
+function svc(line: string): Promise<HereResult> {
+  return svcIn(home.path, line.split(' '));
 }
 
 /** Returns the group of each code in the report. */

@@ -72,7 +72,7 @@ function runOf(state: PartState, results?: Partial<PartResults>, there = RIGHT):
   const known = results && { file: 'results-0001.csv', bytes: RIGHT.length, sha256: sha256(RIGHT), ...results };
   const part = { number: 1, first_row: 1, rows: 1, start: 50, end: 90, bytes: 90, sha256: 'b', state, job: 'job-1' };
   const record: RunRecord = {
-    version: 1,
+    version: 2,
     id: 'run-20260105-0a1b2c3d-4e5f',
     created_at: '2026-01-05T12:00:00.000Z',
     profile: 'default',
@@ -191,7 +191,7 @@ describe('results that are not proven', () => {
     'R59: unproven results of a part that is %s are taken when the operator vouches for them',
     async (state) => {
       const run = unprovenRun(state);
-      await acceptUnproven(run);
+      await acceptUnproven(run, async () => undefined);
       expect(readFileSync(run.resultsFile({ number: 1 }), 'utf8')).toBe(RIGHT);
       const results = { file: 'results-0001.csv', bytes: RIGHT.length, sha256: sha256(RIGHT), proof: 'operator' };
       expect(saved(run).parts).toMatchObject([{ state: 'downloaded', results }]);
@@ -210,7 +210,7 @@ describe('results that are not proven', () => {
       if (part?.unproven && unproven) Object.assign(part.unproven, unproven);
       if (part && earlier) Object.assign(part, { earlier_jobs: earlier });
       run.save();
-      await acceptUnproven(run);
+      await acceptUnproven(run, async () => undefined);
       expect(saved(run).parts).toMatchObject([{ state: 'completed' }]);
       expect(readFileSync(run.resultsFile({ number: 1 }), 'utf8')).toBe('old');
     },
@@ -221,7 +221,7 @@ describe('results that are not proven', () => {
     ['that were changed since', 'completed', `${RIGHT}u,X\n`],
   ] as const)('R59: %s are not taken', async (_, state, there) => {
     const run = unprovenRun(state, there);
-    await acceptUnproven(run);
+    await acceptUnproven(run, async () => undefined);
     expect(saved(run).parts).toMatchObject([{ state, unproven: {} }]);
     expect(readFileSync(run.resultsFile({ number: 1 }), 'utf8')).toBe('old');
     expect(existsSync(join(run.path, 'results-0001.csv.unproven'))).toBe(true);

@@ -80,7 +80,7 @@ describe('joining the results of parts', () => {
             '',
           ].join('\n'),
         );
-        const { readResults } = await import('../../../src/au/results/result-codes.ts');
+        const { readResults } = await import('../../../src/au/result-codes.ts');
         const { fileSource } = await import('../../../src/client/transfer/source.ts');
         await merged(...texts);
         const seen: (readonly [string, Readonly<Record<string, string>>])[] = [];

@@ -2,12 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import {
-  explainResultCode,
-  type GroupCounts,
-  ROW_GROUPS,
-  type RowGroup,
-} from '../../../src/au/results/result-codes.ts';
+import { explainResultCode, type GroupCounts, ROW_GROUPS, type RowGroup } from '../../../src/au/result-codes.ts';
 import { RESULT_CODES } from '../../../src/schema/account-updater-files.ts';
 import { svcHere } from '../../support/run-here.ts';
 

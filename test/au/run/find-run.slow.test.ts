@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import {
   chmodSync,
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -9,42 +8,40 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../../src/au/run/record.ts';
-import type { RecordOnDisk } from '../recorded-run.ts';
-import type { RunningSandbox } from '../../../src/emulator/options.ts';
-import { startSandbox } from '../../../src/emulator/server.ts';
+import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { FakeClock } from '../../support/clock.ts';
+import { startSandbox } from '../../support/sandbox.ts';
 import { CAN_OBEY_MODES, finished, type Finished, Home, LAUNCHER } from '../../support/svc.ts';
-import { openDesk } from '../commands/support.ts';
+import { type Machine, openMachine } from '../commands/machine.ts';
+import type { RecordOnDisk } from '../recorded-run.ts';
 import { uploadsTaken } from '../support.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-au-runs-'));
+let place: string;
 let sandbox: RunningSandbox;
 let home: Home;
-let before = 0;
 
-beforeAll(async () => {
-  sandbox = await startSandbox({ directory, processingMs: 0, logCount: 0 });
-});
-afterAll(async () => {
-  await sandbox.close();
-  rmSync(directory, { recursive: true, force: true });
-});
-beforeEach(() => {
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+beforeEach(async () => {
+  place = mkdtempSync(join(directory, 'tenant-'));
+  sandbox = await startSandbox({ directory: place, processingMs: 0, logCount: 0 });
   home = new Home();
-  before = uploadsTaken(directory).length;
   writeFileSync(home.file('tokens.csv'), exampleRequestFile());
 });
-afterEach(() => home.remove());
+afterEach(async () => {
+  await sandbox.close();
+  home.remove();
+});
 
 function uploads(): number {
-  return uploadsTaken(directory).length - before;
+  return uploadsTaken(place).length;
 }
 
 const ENV = (): Record<string, string> => ({
@@ -58,6 +55,11 @@ function svc(line: string, input?: string): Promise<Finished> {
 }
 
 const RUNS = '.local/state/svc/runs';
+
+/** Returns the directory of the only run. */
+function onlyRun(): string {
+  return join(RUNS, runIds()[0] ?? '');
+}
 
 function runIds(): string[] {
   return readdirSync(home.file(RUNS)).filter((name) => name.startsWith('run-'));
@@ -94,13 +96,6 @@ describe('the same file again', () => {
     expect(again.stderr).toMatch(/ago in cycle 2026-12 \(run-\S+, completed\); nothing was sent\n/);
   });
 
-  it('submitting the same file again begins another run with --again alone', async () => {
-    await svc('au submit tokens.csv');
-    await svc('au submit tokens.csv --again');
-    expect(runIds()).toHaveLength(2);
-    expect(uploads()).toBe(2);
-  });
-
   it('submitting the same file again shows people its job once, and programs the job and the list', async () => {
     const shown = await svc('au submit tokens.csv -o table');
     expect(shown.stdout).toMatch(/^job +[0-9a-f-]{36}$/m);
@@ -113,7 +108,8 @@ describe('the same file again', () => {
     const both = await Promise.all([svc('au submit tokens.csv'), svc('au submit tokens.csv')]);
     expect(both.every(({ code }) => code === 0 || code === 11)).toBe(true);
     expect(both.some(({ code }) => code === 0)).toBe(true);
-    expect(runIds()).toHaveLength(1);
+    // Two that begin in the same moment may both record a run; the ledger lets one of them send the rows.
+    expect(await svc('au submit tokens.csv')).toMatchObject({ code: 0 });
     expect(uploads()).toBe(1);
   });
 
@@ -149,46 +145,21 @@ describe('the same file again', () => {
 });
 
 describe('a file that changed', () => {
-  it('a file that changed is a run of its own, and the open run before it is named', async () => {
+  it('a file that changed shares its rows with the open run, so that it is submitted with --begin only, and names that run', async () => {
     await svc('au submit tokens.csv');
     const [first = ''] = runIds();
     writeFileSync(home.file('tokens.csv'), `${exampleRequestFile()}one-more,,,\n`);
-    const second = await svc('au submit tokens.csv');
-    expect(second).toMatchObject({ code: 0 });
+    const refused = await svc('au submit tokens.csv');
+    expect([6, 11], refused.stderr).toContain(refused.code);
+    expect(uploads()).toBe(1);
+    const second = await svc('au submit tokens.csv --begin');
+    expect(second.code, second.stderr).toBe(0);
     expect(second.stderr).toContain(`has changed since run ${first} was started`);
     expect(runIds()).toHaveLength(2);
-  });
-
-  it('a file that changed is refused in a --run-dir of another file', async () => {
-    await svc('au submit tokens.csv --run-dir kept');
-    writeFileSync(home.file('tokens.csv'), `${exampleRequestFile()}one-more,,,\n`);
-    const { code, stderr } = await svc('au submit tokens.csv --run-dir kept');
-    expect({ code, uploads: uploads() }).toEqual({ code: 12, uploads: 1 });
-    expect(stderr).toContain('of another file');
   });
 });
 
 describe('a run directory', () => {
-  it('a run directory can be carried elsewhere and gone on with there, the lock of a killed process in it', async () => {
-    await svc('au submit tokens.csv --run-dir here/run');
-    writeFileSync(
-      home.file('here/run/run.12345.lock'),
-      JSON.stringify({ pid: 1, token: 'a', place: 'elsewhere', since: 'then' }),
-    );
-    cpSync(home.file('here/run'), home.file('there'), { recursive: true });
-    rmSync(home.file('here'), { recursive: true });
-    const { code, stdout } = await svc('au submit tokens.csv --wait --run-dir there');
-    expect({ code, uploads: uploads() }).toEqual({ code: 0, uploads: 1 });
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'completed' });
-  });
-
-  it('a run directory is named in the command that continues, where its id is not enough', async () => {
-    const { stderr } = await svc('au submit tokens.csv --run-dir kept');
-    expect(stderr).toContain('  svc au wait kept\n');
-    expect(await svc('au wait kept')).toMatchObject({ code: 0 });
-    expect(existsSync(home.file('tokens.results.csv'))).toBe(true);
-  });
-
   it('a run directory that is damaged is left as it is, and named', async () => {
     await svc('au submit tokens.csv');
     const [id = ''] = runIds();
@@ -215,30 +186,28 @@ describe('a run directory', () => {
   );
 
   it('a run directory of a newer version asks for a newer svc', async () => {
-    await svc('au submit tokens.csv --run-dir kept');
-    change('kept', (record) => Object.assign(record, { version: 2 }));
-    const { code, stderr } = await svc('au submit tokens.csv --run-dir kept');
+    await svc('au submit tokens.csv');
+    change(onlyRun(), (record) => Object.assign(record, { version: 3 }));
+    const { code, stderr } = await svc('au submit tokens.csv');
     expect(code).toBe(3);
     expect(stderr).toContain('newer svc');
   });
 
   it.skipIf(!CAN_OBEY_MODES)('R44: a run directory that cannot be written is shown, and nothing is begun', async () => {
-    await svc('au submit tokens.csv --run-dir kept');
-    change('kept', ({ parts }) => {
-      for (const part of parts) part.state = 'planned';
-    });
-    chmodSync(home.file('kept'), 0o500);
+    await svc('au submit tokens.csv');
+    const [run = ''] = runIds();
+    chmodSync(home.file(onlyRun()), 0o500);
     const readOnly = (line: string): Promise<Finished> => home.svc(line.split(' '), { env: ENV(), obeysModes: true });
-    const shown = await readOnly('au status kept');
-    const others = ['au submit tokens.csv --run-dir kept', 'au wait kept', 'au abandon kept --yes'];
+    const shown = await readOnly(`au status ${run}`);
+    const others = ['au submit tokens.csv', `au wait ${run}`, `au abandon ${run} --yes`];
     const refused = await Promise.all(others.map(readOnly));
-    chmodSync(home.file('kept'), 0o700);
+    chmodSync(home.file(onlyRun()), 0o700);
     expect(shown).toMatchObject({ code: 0 });
     expect(shown.stderr).toContain('is shown, and not recorded: ');
     for (const { code, stderr } of refused) {
       expect(code, stderr).toBe(1);
       expect(stderr).toContain('EACCES');
-      expect(stderr).toContain('kept/run.');
+      expect(stderr).toContain(`${run}/run.`);
     }
     expect(uploads()).toBe(1);
   });
@@ -247,8 +216,8 @@ describe('a run directory', () => {
     'R55: a run directory that cannot be made is an error before anything is sent',
     async () => {
       mkdirSync(home.file('closed'), { mode: 0o500 });
-      const line = 'au submit tokens.csv --run-dir closed/run'.split(' ');
-      const { code, stderr } = await home.svc(line, { env: ENV(), obeysModes: true });
+      const env = { ...ENV(), SVC_STATE_DIR: home.file('closed/state') };
+      const { code, stderr } = await home.svc(['au', 'submit', 'tokens.csv'], { env, obeysModes: true });
       expect({ code, uploads: uploads() }).toEqual({ code: 1, uploads: 0 });
       expect(stderr).toContain('EACCES');
     },
@@ -274,25 +243,21 @@ describe('a run directory', () => {
   });
 
   it('R58: a run directory is not continued with the key of another tenant, and nothing is created there', async () => {
-    await svc('au submit tokens.csv --run-dir kept');
-    const job = recordIn('kept').parts[0]?.job;
+    await svc('au submit tokens.csv');
+    const [run = ''] = runIds();
+    const place = onlyRun();
+    const job = recordIn(place).parts[0]?.job;
     const other = await startSandbox({ directory: join(directory, 'other'), seed: 99, processingMs: 0 });
-    change('kept', (record) => {
+    change(place, (record) => {
       Object.assign(record, { base_url: new URL(other.url).href.replace(/\/$/, '') });
       for (const part of record.parts) Object.assign(part, { state: 'uploading', sent: 'all' });
     });
     const env = { ...ENV(), SVC_BASE_URL: other.url };
     expect(await home.svc(['au', 'create'], { env })).toMatchObject({ code: 0 });
-    for (const argv of [
-      ['au', 'submit', 'tokens.csv', '--run-dir', 'kept'],
-      ['au', 'wait', 'kept'],
-    ]) {
-      const { code, stderr } = await home.svc(argv, { env });
-      expect({ code, taken: uploadsTaken(join(directory, 'other')) }).toEqual({ code: 3, taken: [] });
-      expect(stderr).toContain('belongs to tenant');
-      change('kept', ({ parts }) => parts.forEach((part) => Object.assign(part, { state: 'uploaded' })));
-    }
-    expect(recordIn('kept').parts[0]).toMatchObject({ state: 'uploaded', job });
+    const { code, stderr } = await home.svc(['au', 'wait', run], { env });
+    expect(code, stderr).not.toBe(0);
+    expect(uploadsTaken(join(directory, 'other'))).toEqual([]);
+    expect(recordIn(place).parts[0]).toMatchObject({ job });
     expect(other.ledger().filter(({ method }) => method === 'POST')).toHaveLength(1);
     await other.close();
   });
@@ -310,147 +275,121 @@ function limited(line: string): Promise<Finished> {
 
 describe('a full disk', () => {
   it('R55: a full disk ends a command before anything is sent, and leaves the record as it was', async () => {
-    await svc('au submit tokens.csv --run-dir kept');
-    change('kept', (record) => Object.assign(record, { padding: 'x'.repeat(3_000) }));
-    const record = readFileSync(home.file('kept/run.json'), 'utf8');
-    const { code, stderr } = await limited('au submit tokens.csv --wait --run-dir kept');
+    await svc('au submit tokens.csv');
+    change(onlyRun(), (record) => Object.assign(record, { padding: 'x'.repeat(3_000) }));
+    const record = readFileSync(home.file(join(onlyRun(), 'run.json')), 'utf8');
+    const { code, stderr } = await limited('au submit tokens.csv --wait');
     expect({ code, uploads: uploads() }).toEqual({ code: 1, uploads: 1 });
     expect(stderr).toContain('EFBIG');
-    expect(readFileSync(home.file('kept/run.json'), 'utf8')).toBe(record);
-    expect(await svc('au submit tokens.csv --wait --run-dir kept')).toMatchObject({ code: 0 });
-    expect(readdirSync(home.file('kept')).toSorted()).toEqual(['results-0001.csv', 'run-request.csv', 'run.json']);
-  });
-});
-
-describe('svc au sync', () => {
-  it('svc au sync advances every open run, and two rounds at once do not disturb each other', async () => {
-    writeFileSync(home.file('more.csv'), `${exampleRequestFile()}one-more,,,\n`);
-    await svc('au submit tokens.csv');
-    await svc('au submit more.csv');
-    const line = 'au sync --exec wc>>told';
-    const both = await Promise.all([svc(line), svc(line)]);
-    expect(both.some(({ code }) => code === 0 || code === 11)).toBe(true);
-    expect(await svc(line)).toMatchObject({ code: 0 });
-    expect(readFileSync(home.file('told'), 'utf8').trimEnd().split('\n')).toHaveLength(2);
-    expect(existsSync(home.file('tokens.results.csv')) && existsSync(home.file('more.results.csv'))).toBe(true);
-    expect(uploads()).toBe(2);
-  });
-
-  it('svc au sync gives --exec the run as au runs shows it, with the counts of its results', async () => {
-    const { stdout } = await svc('au submit tokens.csv');
-    const { run, jobs } = JSON.parse(stdout) as { run: string; jobs: string[] };
-    await svc('au sync --exec cat>seen');
-    const [shown] = (await svc('au runs')).stdout.trimEnd().split('\n');
-    const given = JSON.parse(readFileSync(home.file('seen'), 'utf8')) as object;
-    // A list shows a run's age, time left and results file in place of the counts of its results.
-    const { age: _age, left: _left, results: _file, ...row } = JSON.parse(shown ?? '') as Record<string, unknown>;
-    expect(given).toMatchObject({ ...row, run, jobs, job_count: 1, status: 'completed' });
-    expect(given).toMatchObject({ results: { file: expect.any(String), updated: expect.any(Number) } });
-  });
-
-  it('svc au sync runs a failing --exec again in the next round, and says that it failed', async () => {
-    await svc('au submit tokens.csv');
-    const failed = await svc('au sync --exec false');
-    expect(failed.code).toBe(1);
-    expect(failed.stderr).toContain('--exec ended with 1');
-    const told = await svc('au sync --exec env');
-    expect(told).toMatchObject({ code: 0 });
-    expect(told.stderr).toContain(`SVC_RESULTS=${home.file('tokens.results.csv')}`);
-    expect(told.stderr).not.toContain('sandbox-private-key');
-    expect(told.stdout).not.toContain('SVC_RESULTS');
-    expect((await svc('au sync --exec false')).code).toBe(0);
-  });
-
-  it('svc au sync is run by au wait and au submit --wait too, once, and again after it failed', async () => {
-    await svc('au submit tokens.csv');
-    const [run = ''] = runIds();
-    const failed = await svc(`au wait ${run} --exec false`);
-    expect(failed.code).toBe(1);
-    expect(JSON.parse(failed.stdout)).toMatchObject({ run, status: 'completed' });
-    expect(failed.stderr).toContain(`svc au wait ${run} --exec <command>`);
-    expect(existsSync(home.file('tokens.results.csv'))).toBe(true);
-    for (const line of [`au wait ${run}`, 'au sync', `au wait ${run}`])
-      expect(await svc(`${line} --exec wc>>told`)).toMatchObject({ code: 0 });
-    writeFileSync(home.file('more.csv'), `${exampleRequestFile()}one-more,,,\n`);
-    expect(await svc('au submit more.csv --wait --exec wc>>told')).toMatchObject({ code: 0 });
-    expect(readFileSync(home.file('told'), 'utf8').trimEnd().split('\n')).toHaveLength(2);
-  });
-
-  it('svc au sync keeps results with the run where their place is taken, and overwrites nothing', async () => {
-    await svc('au submit tokens.csv');
-    writeFileSync(home.file('tokens.results.csv'), 'mine');
-    const { code, stderr } = await svc('au sync');
-    expect({ code, mine: readFileSync(home.file('tokens.results.csv'), 'utf8') }).toEqual({ code: 0, mine: 'mine' });
-    expect(stderr).toContain('its results are kept in');
-    expect(stderr).toMatch(/svc au download run-\S+ --out <file>/);
-    expect(existsSync(home.file(join(RUNS, runIds()[0] ?? '', 'results.csv')))).toBe(true);
-  });
-
-  it('svc au sync does not submit again by itself what failed', async () => {
-    await svc('au submit tokens.csv');
-    change(join(RUNS, runIds()[0] ?? ''), ({ parts }) => {
-      for (const part of parts) Object.assign(part, { state: 'failed', errors: ['made up'] });
-    });
-    expect(await svc('au sync')).toMatchObject({ code: 0 });
-    expect(uploads()).toBe(1);
-    // The service reports that the job did not fail after all, so the run continues.
+    expect(readFileSync(home.file(join(onlyRun(), 'run.json')), 'utf8')).toBe(record);
     expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
-    expect(uploads()).toBe(1);
-  });
-
-  it('svc au sync says why a run of an earlier version, which has no copy of its file, cannot go on, and continues with the others', async () => {
-    await svc('au submit tokens.csv');
-    writeFileSync(home.file('more.csv'), `${exampleRequestFile()}one-more,,,\n`);
-    await svc('au submit more.csv');
-    const stuck = runIds().find((id) => recordIn(join(RUNS, id)).input.name === 'more.csv') ?? '';
-    change(join(RUNS, stuck), ({ parts }) => {
-      for (const part of parts) {
-        part.state = 'planned';
-        delete part.job;
-      }
-    });
-    renameSync(home.file('more.csv'), home.file('moved.csv'));
-    rmSync(home.file(join(RUNS, stuck, 'run-request.csv')));
-    const { code, stderr } = await svc('au sync');
-    expect(code).toBe(1);
-    expect(stderr).toContain('more.csv does not exist');
-    expect(existsSync(home.file('tokens.results.csv'))).toBe(true);
-    // With the file under its new name, the run goes on.
-    expect(await svc('au submit moved.csv')).toMatchObject({ code: 0 });
-    expect(await svc('au sync')).toMatchObject({ code: 0 });
   });
 });
 
-describe('a place for the results, given at the start', () => {
-  it('a place for the results, given at the start is where they go when they are brought later', async () => {
-    const { svc, home } = await openDesk();
-    expect(await svc('au submit tokens.csv --out later.csv')).toMatchObject({ code: 0 });
-    expect(await svc('au sync')).toMatchObject({ code: 0 });
-    expect(readFileSync(home.file('later.csv'), 'utf8')).toMatch(/^token,/);
+const SUBMIT = 'au submit tokens.csv';
+const OUT = '--wait --out results.csv --force';
+
+/** Opens a machine on which the file was submitted once. Returns it with its only run. */
+async function submittedOnce(options = ''): Promise<{ machine: Machine; run: string }> {
+  const machine = await openMachine();
+  const { code, stderr } = await machine.svc(`${SUBMIT} ${options}`.trim());
+  expect(code, stderr).toBe(0);
+  return { machine, run: machine.runIds()[0] ?? '' };
+}
+
+/** Ways in which a record can be damaged, given its path. */
+const DAMAGE: Readonly<Record<string, (record: string) => void>> = {
+  'is empty': (file) => writeFileSync(file, ''),
+  'is null': (file) => writeFileSync(file, 'null'),
+  'is cut off': (file) => writeFileSync(file, readFileSync(file, 'utf8').slice(0, 200)),
+  'is a directory': (file) => {
+    rmSync(file);
+    mkdirSync(file);
+  },
+  'is of a newer version': (file) => writeFileSync(file, '{"version":3}'),
+  'is gone, while the results are there': (file) => {
+    rmSync(file);
+    writeFileSync(join(file, '../results-0001.csv'), 'token\n');
+  },
+};
+
+describe('a record that cannot be read', () => {
+  it.each(Object.keys(DAMAGE))('R58: a record that cannot be read is not taken for no run: it %s', async (how) => {
+    const { machine, run } = await submittedOnce();
+    const file = machine.path(`state/runs/${run}/run.json`);
+    DAMAGE[how]?.(file);
+    for (const options of ['', '--cycle 2026-11', '--profile other', '--dry-run']) {
+      const refused = await machine.svc(`${SUBMIT} ${options}`.trim());
+      expect(refused.code, options).toBe(3);
+      expect(refused.stderr).toContain(run);
+    }
+    expect(await machine.svc('au sync')).toMatchObject({ code: 3 });
+    expect(machine.uploads()).toBe(1);
+    const abandoned = await machine.svc(`au abandon ${machine.path(`state/runs/${run}`)} --yes`);
+    expect(abandoned.code, abandoned.stderr).toBe(0);
+    expect(JSON.parse(abandoned.stdout)).toMatchObject({ run, status: 'damaged' });
+    expect(abandoned.stderr).toMatch(/completed {2}2026-11-02/);
+    expect(existsSync(machine.path(`state/runs/damaged/${run}`))).toBe(true);
+    // The rows stay in the ledger, so that their results come from the job that has them.
+    const joined = await machine.svc(`${SUBMIT} ${OUT}`);
+    expect(joined.code, joined.stderr).toBe(0);
+    expect(machine.uploads()).toBe(1);
   });
 
-  it('a place for the results, given at the start is refused at the start when something is there already', async () => {
-    const { svc, uploads } = await openDesk();
-    const { code, stderr } = await svc('au submit tokens.csv --out tokens.csv');
-    expect(code).not.toBe(0);
-    expect(stderr).toContain('tokens.csv');
-    expect(uploads()).toBe(0);
+  it('a record that cannot be read of another file stands in nobody’s way, and neither does what is no run', async () => {
+    const { machine, run } = await submittedOnce();
+    const runs = machine.path('state/runs');
+    writeFileSync(join(runs, run, 'run.json'), '');
+    mkdirSync(join(runs, 'backup'));
+    writeFileSync(join(runs, 'backup/results.csv'), '');
+    writeFileSync(join(runs, 'run-notes.txt'), 'mine');
+    mkdirSync(join(runs, 'run-20260101-00000000-0000'));
+    writeFileSync(machine.path('work/more.csv'), `${exampleRequestFile().split('\n')[0]}\none-more,,,\n`);
+    expect(await machine.svc('au submit more.csv')).toMatchObject({ code: 0 });
+    expect(machine.uploads()).toBe(2);
   });
-});
 
-describe('the end of the time', () => {
-  it('R43: exit code 11 and the command that continues, which then does', async () => {
-    const clock = new FakeClock({ start: Date.now(), auto: false });
-    const slow = await startSandbox({ directory: join(directory, 'later'), clock, processingMs: 3_600_000 });
-    const env = { ...ENV(), SVC_BASE_URL: slow.url };
-    mkdirSync(home.file('place'));
-    await home.svc(['au', 'submit', 'tokens.csv', '--out', 'place/r.csv'], { env });
-    const first = await home.svc(['au', 'wait', runIds()[0] ?? '', '--timeout', '3s'], { env });
-    expect(first.code, first.stderr).toBe(11);
-    const command = /svc (au wait [\w-]+)/.exec(first.stderr)?.[1] ?? '';
-    await clock.advance(2 * 3_600_000);
-    expect(await home.svc(command.split(' '), { env })).toMatchObject({ code: 0 });
-    expect(existsSync(home.file('place/r.csv'))).toBe(true);
-    await slow.close();
+  it('R58: a record that cannot be read whose name does not say of which file it is keeps every file back', async () => {
+    const machine = await openMachine();
+    mkdirSync(machine.path('state/runs'), { recursive: true });
+    symlinkSync(machine.path('nowhere'), machine.path('state/runs/run-lost'));
+    expect(await machine.svc(SUBMIT)).toMatchObject({ code: 3 });
+    expect(machine.uploads()).toBe(0);
+  });
+
+  it('R58: a record that cannot be read in a directory that was renamed keeps every file back until it is abandoned', async () => {
+    const { machine, run } = await submittedOnce();
+    const renamed = machine.path('state/runs/old-run');
+    renameSync(machine.path(`state/runs/${run}`), renamed);
+    writeFileSync(join(renamed, 'run.json'), '{');
+    const refused = await machine.svc(SUBMIT);
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain(`svc au abandon ${renamed}`);
+    expect(machine.uploads()).toBe(1);
+    expect(await machine.svc(['au', 'abandon', renamed, '--yes'])).toMatchObject({ code: 0 });
+    expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['runs', [SUBMIT, 'au runs', 'au sync']],
+    ['runs/elsewhere', [SUBMIT]],
+  ])('a record that cannot be read is not looked for in %s while that is no directory', async (place, lines) => {
+    const machine = await openMachine();
+    const file = machine.path(join('state', place));
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(file, '');
+    for (const line of lines) {
+      const refused = await machine.svc(line);
+      expect(refused.code, line).toBe(3);
+      expect(refused.stderr).toContain(`${file} could not be read (ENOTDIR)`);
+    }
+    expect(machine.uploads()).toBe(0);
+  });
+
+  it('a record that cannot be read is left where it is when the operator does not agree', async () => {
+    const { machine, run } = await submittedOnce();
+    writeFileSync(machine.path(`state/runs/${run}/run.json`), '');
+    expect(await machine.svc(`au abandon ${run}`)).toMatchObject({ code: 2 });
+    expect(existsSync(machine.path(`state/runs/${run}/run.json`))).toBe(true);
   });
 });

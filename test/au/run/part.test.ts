@@ -28,6 +28,8 @@ const RESULTS: PartResults = { file: 'results-0001.csv', bytes: 9, sha256: 'r', 
 const UNPROVEN = { file: 'results-0001.csv.unproven', bytes: 9, sha256: 'u', job: 'job-1' };
 const EARLIER = { job: 'job-0', ended: 'gone', sent_at: iso(NOON - 3 * HOUR) } as const;
 
+const JOINED = { rows: 9, by: 'ci@runner-7', provable_at: iso(NOON + HOUR + 15 * MINUTE) };
+
 const WAITING = { job: 'job-1', expires_at: iso(NOON + HOUR) };
 const SENDING = { ...WAITING, sent_at: iso(NOON) };
 const STORED = { ...SENDING, sent: 'stored', seen: 'processing' } as const;
@@ -55,6 +57,9 @@ const STATES: Readonly<Record<string, Part>> = {
   'completed, results kept': { ...SLICE, state: 'completed', ...ENDED, results: RESULTS },
   'completed, results unproven': { ...SLICE, state: 'completed', ...ENDED, unproven: UNPROVEN },
   downloaded: { ...SLICE, state: 'downloaded', ...ENDED, results: RESULTS },
+  'uploaded, joined': { ...SLICE, state: 'uploaded', job: 'job-1', sent: 'stored', joined: JOINED },
+  'unknown, joined': { ...SLICE, state: 'unknown', job: 'job-1', sent: 'all', joined: JOINED },
+  'failed, joined': { ...SLICE, state: 'failed', job: 'job-1', sent: 'stored', joined: JOINED, errors: ['late'] },
   failed: { ...SLICE, state: 'failed', ...STORED, seen: 'failed', errors: ['as the service says'] },
   'failed, results unproven': { ...SLICE, state: 'failed', ...ENDED, errors: ['late'], unproven: UNPROVEN },
 };
@@ -77,6 +82,7 @@ const EVENTS: Readonly<Record<string, PartEvent>> = {
   created: { kind: 'created', job: JOB, wasUnclear: false },
   'created, an earlier request unclear': { kind: 'created', job: JOB, wasUnclear: true },
   forgotten: { kind: 'forgotten' },
+  freed: { kind: 'freed' },
   sending: { kind: 'sending', at: NOON + MINUTE, expiresAt: null },
   'sent some': { kind: 'sent', sent: 'some' },
   'sent all': { kind: 'sent', sent: 'all' },
@@ -158,6 +164,7 @@ function words(part: Part): string {
   const told = [
     sent === undefined ? state : `${state}, sent ${sent}`,
     ...(part.job === undefined ? [] : [part.job]),
+    ...(part.joined === undefined ? [] : ['joined']),
     ...(part.seen === undefined ? [] : [`seen ${part.seen}`]),
     ...times,
     ...(results === undefined ? [] : [`results ${[results.sha256, results.proof, results.compared].join(' ').trim()}`]),
@@ -189,13 +196,74 @@ function table(): string {
 const MEMBERS_OF_ITS_JOB: Readonly<Record<PartState, readonly string[]>> = {
   planned: [],
   creating: [],
-  created: ['job', 'sent', 'sent_at', 'expires_at', 'missing_since', 'seen'],
-  uploading: ['job', 'sent', 'sent_at', 'expires_at', 'missing_since', 'seen'],
-  uploaded: ['job', 'sent', 'sent_at', 'expires_at', 'missing_since', 'seen', 'done_at', 'results', 'unproven'],
-  unknown: ['job', 'sent', 'sent_at', 'expires_at', 'missing_since', 'seen', 'done_at', 'results', 'unproven'],
-  completed: ['job', 'sent', 'sent_at', 'expires_at', 'missing_since', 'seen', 'done_at', 'results', 'unproven'],
-  downloaded: ['job', 'sent', 'sent_at', 'expires_at', 'missing_since', 'seen', 'done_at', 'results', 'unproven'],
-  failed: ['job', 'sent', 'sent_at', 'expires_at', 'missing_since', 'seen', 'done_at', 'results', 'unproven', 'errors'],
+  created: ['job', 'sent', 'sent_at', 'expires_at', 'missing_since', 'unprovable', 'seen', 'seen_at'],
+  uploading: ['job', 'sent', 'sent_at', 'expires_at', 'missing_since', 'unprovable', 'seen', 'seen_at'],
+  uploaded: [
+    'job',
+    'sent',
+    'sent_at',
+    'expires_at',
+    'missing_since',
+    'unprovable',
+    'seen',
+    'seen_at',
+    'done_at',
+    'results',
+    'unproven',
+  ],
+  unknown: [
+    'job',
+    'sent',
+    'sent_at',
+    'expires_at',
+    'missing_since',
+    'unprovable',
+    'seen',
+    'seen_at',
+    'done_at',
+    'results',
+    'unproven',
+  ],
+  completed: [
+    'job',
+    'sent',
+    'sent_at',
+    'expires_at',
+    'missing_since',
+    'unprovable',
+    'seen',
+    'seen_at',
+    'done_at',
+    'results',
+    'unproven',
+  ],
+  downloaded: [
+    'job',
+    'sent',
+    'sent_at',
+    'expires_at',
+    'missing_since',
+    'unprovable',
+    'seen',
+    'seen_at',
+    'done_at',
+    'results',
+    'unproven',
+  ],
+  failed: [
+    'job',
+    'sent',
+    'sent_at',
+    'expires_at',
+    'missing_since',
+    'unprovable',
+    'seen',
+    'seen_at',
+    'done_at',
+    'results',
+    'unproven',
+    'errors',
+  ],
 };
 
 const OF_NO_JOB = ['state', 'creating_since', 'earlier_jobs'];
@@ -212,6 +280,9 @@ describe('a part, in every state, by every event', () => {
       const isProven =
         (sentOf(before) === 'some' && before.state === 'uploading') ||
         (before.state === 'failed' && event === 'retried') ||
+        // The ledger says so, and binds the rows to no job.
+        (event === 'freed' &&
+          (before.joined !== undefined || before.state === 'unknown' || before.state === 'uploaded')) ||
         (sentOf(before) === 'all' &&
           before.missing_since !== undefined &&
           event === 'not found, late, not in the list');
@@ -227,7 +298,8 @@ describe('a part, in every state, by every event', () => {
 
   it('R58: a part forgets no job that an upload was begun for, nor that its file was sent', () => {
     for (const { name, before, event, after } of POSSIBLE) {
-      const isForgotten = event === 'forgotten' && before.sent_at === undefined;
+      // The ledger keeps a job whose claim ended.
+      const isForgotten = (event === 'forgotten' && before.sent_at === undefined) || event === 'freed';
       const kept = isForgotten ? jobsOf(before).filter((job) => job !== 'job-1') : jobsOf(before);
       expect([name, jobsOf(after)]).toEqual([name, expect.arrayContaining(kept)]);
     }
@@ -248,9 +320,10 @@ describe('a part, in every state, by every event', () => {
   });
 
   it('a part keeps its rows, and has the members of its state and no others', () => {
-    for (const { name, after } of POSSIBLE) {
+    for (const { name, before, event, after } of POSSIBLE) {
       expect(after).toMatchObject(SLICE);
       const allowed = new Set([...Object.keys(SLICE), ...OF_NO_JOB, ...MEMBERS_OF_ITS_JOB[after.state]]);
+      if (before.joined !== undefined && event !== 'freed') allowed.add('joined');
       expect([name, Object.keys(after).filter((member) => !allowed.has(member))]).toEqual([name, []]);
       // Writing and reading a record does not change it.
       expect([name, partOf(JSON.parse(JSON.stringify(after)) as RecordedPart)]).toEqual([name, after]);

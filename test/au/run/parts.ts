@@ -13,7 +13,7 @@ export function part(state: PartState, sent?: Sent, more: Partial<RecordedPart> 
 
 export function recordOf(...parts: Part[]): RunRecord {
   return {
-    version: 1,
+    version: 2,
     id: 'run-20260105-0a1b2c3d-4e5f',
     created_at: NOON,
     profile: 'default',

@@ -6,7 +6,7 @@ import { hasUnknown, needsFile, progressOf, recordText, type RunRecord, statusOf
 import { SvcError } from '../../../src/base/errors.ts';
 
 const RECORD: RunRecord = {
-  version: 1,
+  version: 2,
   id: 'run-20260105-0a1b2c3d-4e5f',
   created_at: '2026-01-05T12:00:00.000Z',
   profile: 'default',
@@ -73,6 +73,23 @@ describe('the record of a run', () => {
     expect(parseRecord(recordText(read), 'run.json')).toEqual(read);
   });
 
+  it('R58: the record of a run of version 1 is read, and written so that an svc that does not know the ledger refuses it', () => {
+    const read = parseRecord(JSON.stringify({ ...RECORD, version: 1 }), 'run.json');
+    expect(read).toEqual(RECORD);
+    expect(JSON.parse(recordText(read))).toMatchObject({ version: 2 });
+  });
+
+  it('the record of a run names the rows of divided parts, and no other file', () => {
+    const joined = { rows: 9, by: 'ci@runner-7', provable_at: '2026-01-05T13:15:01.000Z' };
+    const withRows = (name: string): string =>
+      JSON.stringify({ ...RECORD, parts: [{ ...RECORD.parts[0]!, rows_file: name, joined }] });
+    expect(parseRecord(withRows('rows-0001.csv'), 'run.json').parts).toMatchObject([
+      { rows_file: 'rows-0001.csv', joined },
+    ]);
+    for (const name of ['../rows-0001.csv', '/etc/passwd', 'run.json', 'rows-1.csv', ''])
+      expect(() => parseRecord(withRows(name), 'run.json')).toThrow('run.json is damaged: part 1 is malformed');
+  });
+
   it.each(['', 'null', '[]', '{}', '{"version":1', '{"version":0}', '"run"', '\u0000'])(
     'the record of a run is refused by name and left alone when it is damaged: %j',
     (text) => {
@@ -83,7 +100,7 @@ describe('the record of a run', () => {
   );
 
   it('the record of a run of a newer version asks for a newer svc', () => {
-    expect(() => parseRecord('{"version":2}', 'run.json')).toThrow(
+    expect(() => parseRecord('{"version":3}', 'run.json')).toThrow(
       expect.objectContaining({ code: 'config', hint: 'Update svc on this machine.' }),
     );
     for (const version of ['2', 0, null])

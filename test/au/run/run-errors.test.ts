@@ -30,7 +30,7 @@ describe('an outcome that is unknown', () => {
       next: ['au', 'status', 'run-1'],
       alternatives: [
         ['au', 'jobs'],
-        ['au', 'submit', 't.csv', '--again'],
+        ['au', 'abandon', 'job-1'],
       ],
       facts: { run: 'run-20260105-0a1b2c3d-4e5f', jobs: ['job-1', 'job-2', 'job-4'], problems },
       retryable: false,

@@ -22,7 +22,7 @@ function part(state: Part['state'], number = 1): Part {
 
 function run(parts: readonly Part[], more: Partial<RunRecord> = {}): RunRecord {
   return {
-    version: 1,
+    version: 2,
     id: 'run-20260105-0a1b2c3d-4e5f',
     created_at: NOON,
     profile: 'test',
@@ -51,9 +51,7 @@ const SUBMITTED = {
   baseUrl: 'https://b.example',
   path: '/other/t.csv',
   cycle: '2026-01',
-  noUnrecordedJobs: true,
-  otherJobs: ['job-8'],
-  repeats: ['run-8'],
+  onlyRecorded: true,
 } as const;
 
 /** One event of each kind, and two that bind a run to different tenants. */
@@ -70,6 +68,7 @@ const EVENTS: Readonly<Record<string, RunEvent>> = {
   'bound to its tenant': { kind: 'bound', tenant: 'tenant-1' },
   'bound to another tenant': { kind: 'bound', tenant: 'tenant-2' },
   compared: { kind: 'compared', jobs: ['job-9'] },
+  divided: { kind: 'divided', parts: [part('planned', 3), part('uploaded', 4)] },
   abandoned: { kind: 'abandoned', at: NOON_MS + 1000 },
   resumed: { kind: 'resumed' },
   writing: { kind: 'writing', file: FILE },
@@ -104,14 +103,14 @@ describe('a run, in every state, after every event', () => {
       return `${name}: ${accepted.map(([event]) => event).join(', ')}`;
     });
     expect(table).toEqual([
-      'not sent: adopted, submitted, bound to its tenant, bound to another tenant, compared, abandoned, resumed, pruned',
-      'not sent, abandoned: adopted, submitted, bound to its tenant, bound to another tenant, compared, abandoned, resumed, pruned',
-      'open: submitted, bound to its tenant, compared, abandoned, spoiled',
-      'failed: submitted, bound to its tenant, compared, abandoned, spoiled, pruned',
+      'not sent: adopted, submitted, bound to its tenant, bound to another tenant, compared, divided, abandoned, resumed, pruned',
+      'not sent, abandoned: adopted, submitted, bound to its tenant, bound to another tenant, compared, divided, abandoned, resumed, pruned',
+      'open: submitted, bound to its tenant, compared, divided, abandoned, spoiled',
+      'failed: submitted, bound to its tenant, compared, divided, abandoned, spoiled, pruned',
       'completed: submitted, writing, delivered, counted, exec due, exec done, pruned',
       'completed, delivered: submitted, writing, delivered, counted, exec due, exec done, pruned',
       'abandoned: submitted, abandoned, resumed, writing, delivered, counted, spoiled, pruned',
-      'open, delivered before: submitted, bound to its tenant, compared, abandoned, spoiled',
+      'open, delivered before: submitted, bound to its tenant, compared, divided, abandoned, spoiled',
     ]);
   });
 
@@ -126,13 +125,14 @@ describe('a run, in every state, after every event', () => {
     expect(changed).toEqual([]);
   });
 
-  it('R58: a run never changes its parts, its id or its file, nor its tenant once something was sent', () => {
+  it('R58: a run never changes its id or its file, nor its parts unless they are divided, nor its tenant once something was sent', () => {
     for (const [name, state] of Object.entries(STATES))
       for (const [happening, event] of Object.entries(EVENTS)) {
         const [before, now] = [state(), after(state, event)];
         if (now === undefined) continue;
         const { parts, id, created_at, input } = before;
-        expect([name, happening, now]).toMatchObject([name, happening, { parts, id, created_at }]);
+        const left = event.kind === 'divided' ? event.parts : parts;
+        expect([name, happening, now]).toMatchObject([name, happening, { parts: left, id, created_at }]);
         expect(now.input.sha256).toBe(input.sha256);
         const tenants = runState(before) === 'not sent' ? [undefined, 'tenant-1', 'tenant-2'] : ['tenant-1'];
         expect(tenants).toContain(now.tenant_id);
@@ -158,24 +158,12 @@ describe('a run, in every state, after every event', () => {
       out: '/data/out.csv',
       cycle: '2026-01',
       no_unrecorded_jobs: true,
-      other_jobs: ['job-8'],
-      repeats: ['run-8'],
       also_at: ['https://c.example', 'https://b.example'],
     });
     expect(afterFirst.input.path).toBe('/other/t.csv');
-    const piped = {
-      ...SUBMITTED,
-      path: undefined,
-      cycle: undefined,
-      noUnrecordedJobs: false,
-      otherJobs: ['job-8', 'job-9'],
-    };
+    const piped = { ...SUBMITTED, path: undefined, cycle: undefined, onlyRecorded: false };
     const afterSecond = after(() => structuredClone(afterFirst), piped)!;
-    expect(afterSecond).toMatchObject({
-      cycle: '2026-01',
-      other_jobs: ['job-8', 'job-9'],
-      also_at: afterFirst.also_at,
-    });
+    expect(afterSecond).toMatchObject({ cycle: '2026-01', also_at: afterFirst.also_at });
     expect(afterSecond.input.path).toBe('/other/t.csv');
     expect(afterSecond).not.toHaveProperty('no_unrecorded_jobs');
   });

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +30,7 @@ async function openRun(intercept?: Interceptor): Promise<{ desk: QuickDesk; run:
 async function anotherRun(desk: QuickDesk, name: string): Promise<string> {
   const before = new Set(desk.runIds());
   writeFileSync(desk.home.file(name), `${exampleRequestFile()}${name.replace('.csv', '')},,,\n`);
-  expect(await desk.svc(`au submit ${name}`)).toMatchObject({ code: 0 });
+  expect(await desk.svc(`au submit ${name} --begin`)).toMatchObject({ code: 0 });
   return desk.runIds().find((id) => !before.has(id)) ?? '';
 }
 
@@ -96,13 +97,14 @@ describe('what a command with a run says when no response said anything', () => 
       outgoing.writeHead(403, { 'content-type': 'application/json' }).end('{"title":"Forbidden"}');
     });
     mayCreate = false;
-    // The second part has no job yet.
-    desk.change(run, ({ parts }) => {
-      const [first] = parts;
-      if (!first) throw new Error('there is no part');
-      const { job: _, ...rest } = first;
-      parts.push({ ...rest, number: 2, state: 'planned' });
-    });
+    // The second part, with other rows, has no job yet.
+    const [header = ''] = exampleRequestFile().split('\n');
+    const rows = `${header}\nother,,,\n`;
+    writeFileSync(desk.home.file(join(RUNS, run, 'rows-0002.csv')), rows);
+    const [start, end] = [header.length + 1, rows.length];
+    const sha256 = createHash('sha256').update(rows).digest('hex');
+    const second = { number: 2, first_row: 1, rows: 1, rows_file: 'rows-0002.csv', start, end, bytes: end, sha256 };
+    desk.change(run, ({ parts }) => parts.push({ ...second, state: 'planned' }));
     const polled = desk.sandbox.ledger().length;
     const { code, stdout, stderr } = await desk.svc('au sync');
     expect(code, stderr).toBe(4);
@@ -116,7 +118,7 @@ describe('what a command with a run says when no response said anything', () => 
         .slice(-2),
     ).toEqual(['POST', 'GET']);
     writeFileSync(desk.home.file('other.csv'), `${exampleRequestFile()}other,,,\n`);
-    expect(await desk.svc('au submit other.csv --timeout 20s')).toMatchObject({ code: 4 });
+    expect(await desk.svc('au submit other.csv --begin --timeout 20s')).toMatchObject({ code: 4 });
   });
 });
 
@@ -140,11 +142,10 @@ describe('a download of a run whose upload was cut off', () => {
   });
 });
 
-describe('a run in a --run-dir', () => {
-  it('R72: a run in a --run-dir is polled by sync as any other, and never counts as no run', async () => {
-    const desk = await openQuickDesk({ processingMs: HOUR, pickupMs: 0 });
-    await desk.svc('au submit tokens.csv --run-dir kept');
-    const { id } = desk.record('kept');
+describe('a run that an earlier version recorded elsewhere', () => {
+  it('R72: a run that an earlier version recorded elsewhere is polled by sync like the others, and never counts as no run', async () => {
+    const { desk, run: id } = await openRun();
+    desk.recordElsewhere(id, 'kept');
     const polled = await desk.svc('au sync');
     expect([polled.code, outcomes(polled)]).toEqual([11, { [id]: 'pending' }]);
     expect(polled.stderr).not.toContain('no open runs');
@@ -157,10 +158,11 @@ describe('a run in a --run-dir', () => {
     expect(gone.stderr).not.toContain('no open runs');
   });
 
-  it('R72: a run in a --run-dir is completed by sync, and is one run when it was copied or moved into the state directory', async () => {
+  it('R72: a run that an earlier version recorded elsewhere is completed by sync, and is one run when it was copied or moved into the state directory', async () => {
     const desk = await openQuickDesk();
-    await desk.svc('au submit tokens.csv --run-dir kept --out results.csv');
-    const { id } = desk.record('kept');
+    await desk.svc('au submit tokens.csv --out results.csv');
+    const [id = ''] = desk.runIds();
+    desk.recordElsewhere(id, 'kept');
     const usual = desk.home.file(join(RUNS, id));
     cpSync(desk.home.file('kept'), usual, { recursive: true });
     expect(outcomes(await desk.svc('au sync --dry-run'))).toEqual({ [id]: null });
@@ -511,9 +513,7 @@ describe('an upload that is interrupted', () => {
         else proceed();
       },
     });
-    const child = desk.start(
-      'au submit tokens.csv --cycle 2026-12 --wait --out r.csv --fail-on err --exec cat --again',
-    );
+    const child = desk.start('au submit tokens.csv --cycle 2026-12 --wait --out r.csv --fail-on err --exec cat');
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
     const ended = new Promise((resolve) => child.on('close', resolve));

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf, type Outcome, verdictOf, worstOf } from '../../../src/au/run/verdict.ts';
 import { EXIT_CODES, type ErrorCode, SvcError } from '../../../src/base/errors.ts';
+import type { NamedRun } from '../../../src/au/run/run-errors.ts';
+import { Polled } from '../../../src/au/run/poll-parts.ts';
+import { Client } from '../../../src/client/api/client.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { part, runOf } from './parts.ts';
 
 /** Every outcome but an interrupt, in groups of equal weight, the worst first, each with its exit code. */
@@ -70,6 +74,17 @@ const [PENDING, FAILED, UNKNOWN, UNSENT, COMPLETED] = [
 const DOWNLOADED = part('downloaded', 'stored', { results: { file: 'results-0001.csv', bytes: 1, sha256: 'a' } });
 const MISSING = part('uploaded', 'stored', { missing_since: '2026-01-05T12:00:00.000Z' });
 
+/** Returns the verdict on a run whose jobs were polled. */
+async function verdict(run: NamedRun, found: object, wanted?: Parameters<typeof verdictOf>[2]) {
+  const client = new Client({
+    baseUrl: 'http://127.0.0.1:9',
+    clock: new FakeClock(),
+    signal: new AbortController().signal,
+  });
+  const polled = await Polled.once({ client, record: run.record, save: () => undefined }, []);
+  return verdictOf(run, { ...found, polled }, wanted);
+}
+
 function failure(code: ErrorCode): SvcError {
   return new SvcError(code, `made up: ${code}`);
 }
@@ -82,46 +97,48 @@ describe('what keeps a run from its results', () => {
     ['outcome_unknown', [PENDING, UNSENT, UNKNOWN]],
     ['job_failed', [PENDING, UNSENT, UNKNOWN, FAILED]],
     [undefined, [COMPLETED]],
-  ] as const)('R72: the verdict on a run is %s by the worst of its parts (%#)', (code, parts) => {
-    expect(verdictOf(runOf(...parts), {})?.code).toBe(code);
+  ] as const)('R72: the verdict on a run is %s by the worst of its parts (%#)', async (code, parts) => {
+    expect((await verdict(runOf(...parts), {}))?.code).toBe(code);
   });
 
-  it('R72: the verdict on a run is never pending where no poll had a response, and worse where the upload failed for another reason', () => {
+  it('R72: the verdict on a run is never pending where no poll had a response, and worse where the upload failed for another reason', async () => {
     const run = runOf(PENDING, UNSENT);
     expect(verdictOf(run, { poll: failure('network') })?.code).toBe('network');
     expect(verdictOf(run, { poll: failure('network'), upload: failure('forbidden') })?.code).toBe('forbidden');
   });
 
-  it('R72: the verdict on a run is why parts were not uploaded, and why results were not downloaded, where nothing is worse', () => {
-    expect(verdictOf(runOf(UNSENT), { upload: failure('conflict') })?.code).toBe('conflict');
-    expect(verdictOf(runOf(COMPLETED), { upload: failure('conflict') })).toBeUndefined();
-    expect(verdictOf(runOf(COMPLETED, PENDING), { results: failure('checksum_mismatch') })?.code).toBe(
+  it('R72: the verdict on a run is why parts were not uploaded, and why results were not downloaded, where nothing is worse', async () => {
+    expect((await verdict(runOf(UNSENT), { upload: failure('conflict') }))?.code).toBe('conflict');
+    expect(await verdict(runOf(COMPLETED), { upload: failure('conflict') })).toBeUndefined();
+    expect((await verdict(runOf(COMPLETED, PENDING), { results: failure('checksum_mismatch') }))?.code).toBe(
       'checksum_mismatch',
     );
-    expect(verdictOf(runOf(COMPLETED, FAILED), { results: failure('checksum_mismatch') })?.code).toBe('job_failed');
+    expect((await verdict(runOf(COMPLETED, FAILED), { results: failure('checksum_mismatch') }))?.code).toBe(
+      'job_failed',
+    );
   });
 
-  it('R72 the verdict on a run is why the last polls failed, else that the time is up, where results were not downloaded and nothing is worse', () => {
+  it('R72 the verdict on a run is why the last polls failed, else that the time is up, where results were not downloaded and nothing is worse', async () => {
     const timeUp = failure('timeout');
-    expect(verdictOf(runOf(COMPLETED), { outage: failure('server'), timeUp })?.code).toBe('server');
-    expect(verdictOf(runOf(COMPLETED), { timeUp })?.code).toBe('timeout');
-    expect(verdictOf(runOf(COMPLETED, FAILED), { outage: failure('server') })?.code).toBe('job_failed');
-    expect(verdictOf(runOf(DOWNLOADED), { outage: failure('server'), timeUp })).toBeUndefined();
+    expect((await verdict(runOf(COMPLETED), { outage: failure('server'), timeUp }))?.code).toBe('server');
+    expect((await verdict(runOf(COMPLETED), { timeUp }))?.code).toBe('timeout');
+    expect((await verdict(runOf(COMPLETED, FAILED), { outage: failure('server') }))?.code).toBe('job_failed');
+    expect(await verdict(runOf(DOWNLOADED), { outage: failure('server'), timeUp })).toBeUndefined();
   });
 
-  it('the verdict on a run is only what is under way where the results that there are will do', () => {
+  it('the verdict on a run is only what is under way where the results that there are will do', async () => {
     const all = { isPartial: true };
-    expect(verdictOf(runOf(COMPLETED, FAILED, UNKNOWN, UNSENT), {}, all)).toBeUndefined();
-    expect(verdictOf(runOf(COMPLETED, FAILED, PENDING), {}, all)?.code).toBe('pending');
-    expect(verdictOf(runOf(COMPLETED), { results: failure('truncated') }, all)?.code).toBe('truncated');
+    expect(await verdict(runOf(COMPLETED, FAILED, UNKNOWN, UNSENT), {}, all)).toBeUndefined();
+    expect((await verdict(runOf(COMPLETED, FAILED, PENDING), {}, all))?.code).toBe('pending');
+    expect((await verdict(runOf(COMPLETED), { results: failure('truncated') }, all))?.code).toBe('truncated');
   });
 
-  it('the verdict on a run says first that the time was up, and how to continue with what is pending', () => {
+  it('the verdict on a run says first that the time was up, and how to continue with what is pending', async () => {
     const again = ['au', 'wait', 'run-1', '--exec', 'cat'];
     const found = { timeUp: new SvcError('timeout', 'the time limit was reached') };
-    const pending = verdictOf(runOf(PENDING), found, { again });
+    const pending = await verdict(runOf(PENDING), found, { again });
     expect(pending).toMatchObject({ code: 'pending', next: again });
     expect(pending?.message).toMatch(/^the time limit was reached; run run-\S+ is not completed: /);
-    expect(verdictOf(runOf(FAILED), found)?.message).not.toContain('time limit');
+    expect((await verdict(runOf(FAILED), found))?.message).not.toContain('time limit');
   });
 });

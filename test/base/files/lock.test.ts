@@ -23,8 +23,8 @@ function ownerOf(parts: object = {}): object {
 }
 
 /** Takes the lock and returns the names in its directory meanwhile. */
-async function take(file: string, host = testSystem()): Promise<string[]> {
-  return withLock(file, host, () => fs.readdirSync(path.dirname(file)));
+async function take(file: string, host = testSystem(), waitMs?: number): Promise<string[]> {
+  return withLock(file, host, () => fs.readdirSync(path.dirname(file)), { waitMs });
 }
 
 describe('a lock', () => {
@@ -43,7 +43,11 @@ describe('a lock', () => {
     const host = testSystem({ clock, isAlive: () => true });
     const error: unknown = await withLock(file, host, () => {}, { what: 'the run' }).catch((caught) => caught);
     expect(error).toMatchObject({ code: 'config', exitCode: 3, retryable: true });
-    expect(error).toMatchObject({ message: 'the run is locked by process 77 since 2026-01-01T00:00:00.000Z' });
+    expect(error).toMatchObject({
+      message: 'the run is locked by process 77 since 2026-01-01T00:00:00.000Z',
+      hint: 'Let process 77 end, then run the command again.',
+      facts: { held_by: 77 },
+    });
     expect(clock.slept).toBeGreaterThanOrEqual(10_000);
     expect(clock.slept).toBeLessThan(10_100);
   });
@@ -106,7 +110,7 @@ describe('a lock', () => {
     const file = lockFile(owner);
     const before = fs.readFileSync(file, 'utf8');
     const host = testSystem({ isAlive: (pid) => pid === 77 });
-    await expect(take(file, host)).rejects.toBeInstanceOf(SvcError);
+    await expect(take(file, host, 0)).rejects.toBeInstanceOf(SvcError);
     expect(fs.readFileSync(file, 'utf8')).toBe(before);
   });
 
@@ -123,9 +127,12 @@ describe('a lock', () => {
 
   it('a lock says that its holder ran before a restart or on a machine of the same name, and how to continue', async () => {
     const file = lockFile(ownerOf({ boot: OTHER_BOOT }));
-    const taking = withLock(file, testSystem(), () => {}, { what: 'the run' });
+    // A process here that happens to have the holder's number is not the holder.
+    const host = testSystem({ isAlive: () => true });
+    const taking = withLock(file, host, () => {}, { what: 'the run', waitMs: 0 });
     await expect(taking).rejects.toMatchObject({
       code: 'config',
+      facts: undefined,
       message:
         `the run is locked by process ${DEAD_PID} on this machine before it was restarted, or on another machine of ` +
         'the same name, since 2026-01-01T00:00:00.000Z',
@@ -146,6 +153,26 @@ describe('a lock', () => {
     onTestFinished(() => flush.mockRestore());
     await withLock(file, testSystem(), () => expect(flushed).toContain(fs.statSync(file).ino));
   });
+
+  it.each(['EPERM', 'ENOTSUP'])(
+    'a lock excludes others where the file system has no hard links and answers %s',
+    async (code) => {
+      const link = vi.spyOn(fs, 'linkSync').mockImplementation(() => {
+        throw Object.assign(new Error('no links'), { code });
+      });
+      onTestFinished(() => link.mockRestore());
+      const file = lockFile();
+      await withLock(file, testSystem(), async () => {
+        expect(fs.readdirSync(path.dirname(file))).toEqual(['some.lock']);
+        await expect(take(file, testSystem(), 0)).rejects.toMatchObject({ code: 'config' });
+      });
+      expect(fs.readdirSync(path.dirname(file))).toEqual([]);
+      // Only the copy, which never replaces a file, keeps two processes apart that saw no lock at the same time.
+      const unreadable = lockFile({ pid: 'x' });
+      await expect(take(unreadable, testSystem(), 0)).rejects.toMatchObject({ code: 'config' });
+      expect(JSON.parse(fs.readFileSync(unreadable, 'utf8'))).toEqual({ pid: 'x' });
+    },
+  );
 
   it('a lock is not waited for after a signal', async () => {
     const ending = new AbortController();

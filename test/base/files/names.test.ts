@@ -8,7 +8,7 @@ import { syncDirectory, whileBusy } from '../../../src/base/files/durable.ts';
 import { withLock } from '../../../src/base/files/lock.ts';
 import { isSamePath, refuseWindowsName } from '../../../src/base/files/names.ts';
 import { inspectTarget, linkUnlessTaken } from '../../../src/base/files/target.ts';
-import { resolvePath } from '../../../src/cli/app/typed-path.ts';
+import { resolvePath } from '../../../src/cli/app/files/typed-path.ts';
 import { temporaryDirectory, testSystem } from '../../cli/config/support/system.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { typedOption, typedWord } from '../../../src/base/security/typed-word.ts';
+import { nearest, typedOption, typedWord } from '../../../src/base/security/typed-word.ts';
 import { svcHere } from '../../support/run-here.ts';
 
 const HIDDEN = '(not shown: it may be a secret)';
@@ -23,6 +23,17 @@ describe('a word of the command line in an error', () => {
     expect(typedWord('3ds2', ['3ds'])).toBe('"3ds2"');
     expect(typedWord('prod\n', ['prod'])).toBe(HIDDEN);
     expect(typedWord('prod234', ['prod'])).toBe(HIDDEN);
+  });
+
+  it.each([
+    ['swapped letters, even at its start', 'ua', 'au'],
+    ['a missing letter', 'lgs', 'logs'],
+    ['an added letter', 'loogs', 'logs'],
+    ['a wrong letter', 'lags', 'logs'],
+    ['its beginning', 'tena', 'tenant'],
+    ['no fewer than half of its letters', 'lxxx', undefined],
+  ])('a known word is found by %s', (_what, typed, found) => {
+    expect(nearest(typed, ['3ds', 'au', 'logs', 'tenant'])).toBe(found);
   });
 
   it('a word of the command line in an error of an option with its value is the option alone', () => {

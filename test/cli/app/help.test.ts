@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { LONGEST_WAIT_MS } from '../../../src/au/run/wait.ts';
+import { exitCodeMeanings } from '../../../build/man-pages.ts';
+import { LONGEST_WAIT_MS } from '../../../src/au/wait/wait.ts';
 import { EXIT_CODES } from '../../../src/base/errors.ts';
 import { DEFAULT_MAX_WAIT_MS } from '../../../src/base/system.ts';
 import { exitCodesOf } from '../../../src/cli/app/command.ts';
@@ -28,7 +29,6 @@ import { EVENT_TYPES } from '../../../src/schema/account-updater.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../src/schema/response.ts';
 import { MAX_TENANT_NAME_LENGTH } from '../../../src/schema/tenant.ts';
 import { PROGRAM, TREE } from '../../../src/tree.ts';
-import { exitCodeMeanings } from '../../support/exit-code-meanings.ts';
 import { allCommands, typedWords } from '../../support/tree.ts';
 
 const commands = await allCommands();

@@ -47,13 +47,30 @@ describe('a mistake on the command line', () => {
   it.each([
     ['logs --limit ten', '--limit must be a whole number of at least 1, not "ten"'],
     ['logs --limit 0', '--limit must be a whole number of at least 1'],
-    ['logs --since', '--since needs a time: only entries since: 2h, today, 2026-01-31'],
+    ['logs --since', '--since needs a time: only entries since: 2h, 10:00, 2026-01-31'],
     ['logs -o', '--output needs a format: table, json, jsonl, csv, yaml'],
     ['au submit', '<file|-> is missing: a request file, or - for standard input'],
     ['help au sbmit', 'no help topic "sbmit"'],
   ])('svc %s is explained: %s', async (line, message) => {
     expect(await mistake(line)).toMatchObject({ code: 'usage', message });
   });
+
+  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
+    'a word that every object inherits, %s, is no choice, command, setting or topic',
+    async (word) => {
+      for (const line of [
+        `logs -o ${word}`,
+        `logs --time ${word}`,
+        `logs --color ${word}`,
+        `completion install --shell ${word}`,
+        word,
+        `au ${word}`,
+        `help ${word}`,
+        `3ds template ${word}`,
+      ])
+        expect({ line, error: await mistake(line) }).toMatchObject({ line, error: { code: 'usage' } });
+    },
+  );
 
   it('a mistaken word is looked for in all groups, and each command of that name is listed', async () => {
     expect(await mistake('reset-all')).toMatchObject({ next: ['--help'] });

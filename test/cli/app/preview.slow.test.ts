@@ -155,7 +155,7 @@ describe('--curl', () => {
     ['logs --entity-type card', /^curl .*'http:\S+\/logs\?entity_type=card'\n$/s, 'SVC_MANAGEMENT_API_KEY'],
     ['logs tail', /\/logs\?/, 'SVC_MANAGEMENT_API_KEY'],
     ['tenant usage', /\/reports\/usage'/, 'SVC_MANAGEMENT_API_KEY'],
-    ['au submit tokens.csv --wait', /--request POST .*\/account-updater\/jobs'/s, 'SVC_PRIVATE_API_KEY'],
+    ['au submit tokens.csv --wait', /^curl .*\/account-updater\/jobs\?size=100'/s, 'SVC_PRIVATE_API_KEY'],
     ['3ds show x', /\/3ds\/sessions\/x'/, 'SVC_PRIVATE_API_KEY'],
   ])(
     '--curl of %s prints its first request, without a key and without asking anybody',

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isSvcError, SvcError } from '../../../src/base/errors.ts';
 import { keyFromCommand } from '../../../src/cli/config/key-command.ts';
-import { commandName, type KeyCommandHost } from '../../../src/cli/config/keys.ts';
+import { commandName } from '../../../src/cli/config/command-name.ts';
+import type { KeyCommandHost } from '../../../src/cli/config/key-command.ts';
 import { temporaryDirectory } from './support/system.ts';
 
 const CANARY = 'canary-key-77aa';
@@ -63,6 +64,18 @@ describe('a key command', () => {
     expect((await failureOf('sleep 600; echo x', { limitMs: 200 })).message).toContain('took longer than 0.2 s');
     expect((await failureOf('sleep 600 & wait', { limitMs: 200 })).message).toContain('took longer');
   });
+
+  it.each([
+    ['a line', `echo ${CANARY}; sleep 600 &`],
+    ['a line without its end', `printf ${CANARY}; sleep 600 &`],
+  ])(
+    'a key command is over with %s and its own end, also where what it started keeps its output open',
+    async (_, command) => {
+      const cwd = temporaryDirectory();
+      expect(await keyFromCommand(`${command} echo $! > started`, 'management', { env, cwd })).toBe(CANARY);
+      process.kill(Number(fs.readFileSync(path.join(cwd, 'started'), 'utf8')), 'SIGKILL');
+    },
+  );
 
   it('R19: a key command is ended when the command that needs the key is', async () => {
     const abort = new AbortController();

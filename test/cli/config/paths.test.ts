@@ -58,6 +58,19 @@ describe('the directories', () => {
     expect(places({ home: '/h', env: { SVC_CONFIG_DIR: '' } })[0]).toBe('/h/.config/svc');
   });
 
+  it('the directories are never a relative SVC_STATE_DIR, which a change of directory would change', () => {
+    for (const [platform, relative] of [
+      ['linux', '.svc'],
+      ['linux', 'C:\\state'],
+      ['win32', 'C:state'],
+      ['win32', '.svc'],
+    ] as const) {
+      const system = testSystem({ platform, env: { SVC_STATE_DIR: relative } });
+      const error = expect.objectContaining({ code: 'config', hint: expect.stringContaining('$PWD/') });
+      for (const find of [directoryOf, requireDirectory]) expect(() => find(system, 'state')).toThrow(error);
+    }
+  });
+
   it.each([undefined, ''])('R10: the directories are none without a home (%j), which only a writer minds', (home) => {
     expect(places({ home })).toEqual([undefined, undefined, undefined]);
     for (const kind of ['config', 'state', 'cache'] as const)

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { System } from '../../../src/base/system.ts';
-import type { Config } from '../../../src/cli/config/config-file.ts';
+import type { Config } from '../../../src/cli/config/config-format.ts';
 import { resolveSettings, type SettingFlags } from '../../../src/cli/config/settings.ts';
 import { temporaryDirectory, testSystem } from './support/system.ts';
 

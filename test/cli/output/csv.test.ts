@@ -1,7 +1,10 @@
 import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { csvRow, csvRows, excelSafeRows } from '../../../src/cli/output/csv.ts';
+import { FaultServer } from '../../support/fault-server.ts';
+import { json } from '../../support/fault-steps.ts';
+import { svcHere } from '../../support/run-here.ts';
 
 const CELL = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', ' ', '"', ',', '\r', '\n', '\t', '=', '-', 'é', '＝') }),
@@ -23,6 +26,45 @@ describe('lines of CSV', () => {
   it('lines of CSV quote a cell with spaces at an end, and a row of a single empty cell', () => {
     expect(csvRow([' a', 'b c', 'd\r', ''])).toBe('" a",b c,"d\r",\n');
     expect(csvRows([[''], ['x']])).toBe('""\nx\n');
+  });
+});
+
+describe('CSV in the log of a CI job', () => {
+  const MESSAGES = ['a\n::warning::forged', '::error::forged', 'b\r\n  ##[error]forged', 'two\nlines', 'std::string'];
+
+  async function printed(env: Readonly<Record<string, string>>): Promise<string> {
+    const data = MESSAGES.map((message) => ({
+      tenant_id: '3f2c1b5e-9d4a-4f7b-8e21-000000000001',
+      entity_type: 'token',
+      entity_id: 'e',
+      operation: 'read',
+      created_at: '2026-01-05T12:00:00Z',
+      message,
+    }));
+    const server = await FaultServer.start([json({ pagination: { next: null, page_size: 20 }, data })]);
+    onTestFinished(() => server.close());
+    const argv = ['logs', '-o', 'csv', '--fields', 'message,operation'];
+    const { code, stdout } = await svcHere(argv, { baseUrl: server.url, env });
+    expect(code).toBe(0);
+    return stdout;
+  }
+
+  it('CSV in the log of a CI job has no line that GitHub takes for a command', async () => {
+    const stdout = await printed({ GITHUB_ACTIONS: 'true' });
+    expect(stdout.split('\n').filter((line) => /^\s*(?:::|##\[)/.test(line))).toEqual([]);
+    const [, ...rows] = parse(stdout);
+    expect(rows.map(([message]) => message)).toEqual([
+      String.raw`a\n::warning::forged`,
+      '::error::forged',
+      String.raw`b\r\n  ##[error]forged`,
+      'two\nlines',
+      'std::string',
+    ]);
+  });
+
+  it('CSV has its cells as the service sent them elsewhere', async () => {
+    const [, ...rows] = parse(await printed({}), { record_delimiter: '\n' });
+    expect(rows.map(([message]) => message)).toEqual(MESSAGES);
   });
 });
 

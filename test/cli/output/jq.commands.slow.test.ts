@@ -41,7 +41,7 @@ describe('--jq', () => {
     ['api', 'GET', '/logs', '--paginate', '--query', 'size=50', '--jq', '.operation'],
     ['sandbox', 'openapi', '--jq', '.openapi'],
     ['3ds', 'template', 'add-card', '--jq', '.authentication_type'],
-    ['3ds', 'explain', '01', '--jq', '.kind'],
+    ['explain', '01', '--jq', '.kind'],
     ['commands', '--jq', '.command'],
     ['logs', 'tail', '--since', '1d', '--max', '3', '--jq', '.operation'],
   ])('--jq works with svc %s %s', async (...argv) => {

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { pagerFor } from '../../../src/cli/output/terminal.ts';
-import { startSandbox } from '../../../src/emulator/server.ts';
 import { Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { Sink } from './streams.ts';
+import { startSandbox } from '../../support/sandbox.ts';
 
 const home = new Home();
 const hasLess = spawnSync('less', ['--version']).status === 0;
@@ -29,7 +29,8 @@ function marking(name: string, script: string): string {
 }
 
 const MARK = marking('mark', 'sed "s/^/paged: /"');
-const LIST = ['logs', '--limit', '3'];
+// A filter keeps reads of the logs from being folded into one line.
+const LIST = ['logs', '--limit', '3', '--operation', 'read'];
 
 describe('the pager', () => {
   it('the pager shows a list on a terminal, by SVC_PAGER before PAGER, and notices after it', async () => {
@@ -123,7 +124,7 @@ describe('the pager', () => {
   it.skipIf(!hasLess)(
     'the pager is less where nothing else is named: it waits for q, and leaves the text',
     async () => {
-      const run = session(['logs', '--limit', '60']);
+      const run = session(['logs', '--limit', '60', '--operation', 'read']);
       await run.waitFor(/^:$/m);
       expect(run.screen()).not.toContain('more results');
       run.type('q');

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { formatDuration, formatTime, parseTime } from '../../../src/cli/output/time.ts';
+import { formatDuration, formatTime, parseTime, timeAndHere } from '../../../src/cli/output/time.ts';
 
 const AT = '2026-11-21T11:44:56.1234567Z';
 const NOW = Date.parse('2026-11-21T12:00:00Z');
@@ -41,6 +41,19 @@ describe('formatTime', () => {
     for (const text of ['soon', '', '12', '2026-13-45T99:00:00Z', 'Nov 21 2026'])
       expect(formatTime(text, 'utc', NOW)).toBe(text);
     expect(parseTime('soon')).toBeUndefined();
+  });
+});
+
+describe('timeAndHere', () => {
+  it('timeAndHere shows the time of this machine beside UTC where the two differ', () => {
+    const at = Date.parse('2026-11-23T03:00:00Z');
+    process.env['TZ'] = 'UTC';
+    expect(timeAndHere(at)).toBe('2026-11-23 03:00Z');
+    process.env['TZ'] = 'Europe/Berlin';
+    expect(timeAndHere(at)).toBe('2026-11-23 03:00Z (04:00 here)');
+    expect(timeAndHere(at + 5000)).toBe('2026-11-23 03:00:05Z (04:00:05 here)');
+    process.env['TZ'] = 'America/New_York';
+    expect(timeAndHere(at)).toBe('2026-11-23 03:00Z (2026-11-22 22:00 here)');
   });
 });
 

@@ -89,8 +89,10 @@ function isView(value: unknown): value is View {
   return typeof value === 'object' && value !== null && 'columns' in value && 'fields' in value;
 }
 
-function row({ columns }: View, text: string, at: number): Record<string, unknown> {
-  const made: Record<string, unknown> = {};
+function row({ columns, fields }: View, text: string, at: number): Record<string, unknown> {
+  // A column may show other members of its row too. Those without a column are empty lists here.
+  const others = fields.filter((field) => /^\w+$/.test(field) && columns.every(({ path }) => path !== field));
+  const made: Record<string, unknown> = Object.fromEntries(others.map((field) => [field, []]));
   for (const column of columns) {
     const path = column.path.split('.');
     const last = path.pop() ?? '';

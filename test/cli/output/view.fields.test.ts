@@ -33,7 +33,7 @@ describe('chooseFields', () => {
     const error = refusal('id,mesage');
     expect(error.code).toBe('usage');
     expect(error.message).toBe('unknown field "mesage" of this log entry');
-    expect(error.hint).toContain('Did you mean "message"?');
+    expect(error.hint).toContain("Did you mean 'message'?");
     expect(error.hint).toContain('id, created_at, operation');
   });
 

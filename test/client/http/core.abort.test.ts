@@ -1,21 +1,32 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { systemClock } from '../../../src/base/system.ts';
+import { type Clock, systemClock } from '../../../src/base/system.ts';
 import { Pacer } from '../../../src/client/http/pacer.ts';
 import { blackHole } from '../../support/black-hole.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { answer, json, silence } from '../../support/fault-steps.ts';
 import { CREATE, failureOf, makeCore, READ, serve } from './support/core.ts';
 
-// These limits are longer than a test may take, so a test that ends did not wait for one.
-const PATIENT = { connect: 60_000, headers: 60_000, idle: 60_000, body: 60_000 };
 const REASON = new SvcError('interrupted', 'interrupted');
 
-/** Aborts `call` shortly after it began, and returns its error. */
-async function abortedAfter(call: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> {
+/** Aborts `call` once it has come to a moment, and returns its error. */
+async function abortedOnce(hasCome: () => boolean, call: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> {
   const abort = new AbortController();
-  setTimeout(() => abort.abort(REASON), 100);
-  return call(abort.signal).catch((reason: unknown) => reason);
+  const ended = call(abort.signal).catch((reason: unknown) => reason);
+  await expect.poll(hasCome).toBe(true);
+  abort.abort(REASON);
+  return ended;
+}
+
+/** Makes a signal, and a clock that aborts it as soon as a pause begins. */
+function abortInPause(): { clock: Clock; signal: AbortSignal } {
+  const abort = new AbortController();
+  const sleep: Clock['sleep'] = (ms, signal) => {
+    const sleeping = systemClock.sleep(ms, signal);
+    abort.abort(REASON);
+    return sleeping;
+  };
+  return { clock: { ...systemClock, sleep }, signal: abort.signal };
 }
 
 describe('an abort', () => {
@@ -27,7 +38,9 @@ describe('an abort', () => {
     ['amid an error body', silence('body', 500)],
   ])('R19: an abort is honored at once %s', async (_, step) => {
     const server = await serve([step]);
-    const error = await abortedAfter((signal) => makeCore(server.url, { limits: PATIENT, signal }).call(READ));
+    const hasBegun = (): boolean =>
+      server.connections === 1 && (step.on === 'connection' || server.whole().length === 1);
+    const error = await abortedOnce(hasBegun, (signal) => makeCore(server.url, { signal }).call(READ));
     expect(error).toBe(REASON);
     await expect.poll(() => server.openConnections).toBe(0);
     expect(server.connections).toBe(1);
@@ -36,14 +49,22 @@ describe('an abort', () => {
   it('R19: an abort is honored at once while connecting', async () => {
     const hole = await blackHole();
     onTestFinished(() => hole.close());
-    const error = await abortedAfter((signal) => makeCore(hole.url, { limits: PATIENT, signal }).call(READ));
+    let hasBegun = false;
+    const trace = (): void => void (hasBegun = true);
+    const error = await abortedOnce(
+      () => hasBegun,
+      (signal) => makeCore(hole.url, { signal, trace }).call(READ),
+    );
     expect(error).toBe(REASON);
   });
 
   it('R19: an abort is honored at once during the TLS handshake', async () => {
     const server = await serve([silence('connection')]);
     const url = new URL(`https://127.0.0.1:${server.port}`);
-    const error = await abortedAfter((signal) => makeCore(url, { limits: PATIENT, signal }).call(CREATE));
+    const error = await abortedOnce(
+      () => server.connections === 1,
+      (signal) => makeCore(url, { signal }).call(CREATE),
+    );
     expect(error).toBe(REASON);
     await expect.poll(() => server.openConnections).toBe(0);
   });
@@ -52,8 +73,9 @@ describe('an abort', () => {
     const proxy = await ConnectProxy.start(manner);
     onTestFinished(() => proxy.close());
     const environment = { https_proxy: `http://127.0.0.1:${proxy.port}` };
-    const error = await abortedAfter((signal) =>
-      makeCore(new URL('https://api.test'), { limits: PATIENT, signal, environment }).call(READ),
+    const error = await abortedOnce(
+      () => proxy.ledger.length === 1,
+      (signal) => makeCore(new URL('https://api.test'), { signal, environment }).call(READ),
     );
     expect(error).toBe(REASON);
     await expect.poll(() => proxy.openConnections).toBe(0);
@@ -64,22 +86,18 @@ describe('an abort', () => {
     ['a rate limit', 429, { 'retry-after': '60' }],
   ])('R19: an abort is honored at once during the pause of %s', async (_, status, headers) => {
     const server = await serve([answer(status, '', headers)]);
-    const error = await abortedAfter((signal) =>
-      makeCore(server.url, { clock: systemClock, signal, random: () => 0.999 }).call(READ),
-    );
-    expect(error).toBe(REASON);
+    const core = makeCore(server.url, { ...abortInPause(), random: () => 0.999 });
+    expect(await failureOf(core.call(READ))).toBe(REASON);
     expect(server.ledger).toHaveLength(1);
   });
 
   it('R19: an abort is honored at once during a pause of pacing', async () => {
     const server = await serve([json({})]);
     const rule = { name: 'all', applies: () => true, count: 1, windowMs: 60_000, blockMs: 0 };
-    const error = await abortedAfter(async (signal) => {
-      const core = makeCore(server.url, { clock: systemClock, pacer: new Pacer([rule], systemClock), signal });
-      await core.call(READ);
-      await core.call(READ);
-    });
-    expect(error).toBe(REASON);
+    const { clock, signal } = abortInPause();
+    const core = makeCore(server.url, { clock, pacer: new Pacer([rule], clock), signal });
+    await core.call(READ);
+    expect(await failureOf(core.call(READ))).toBe(REASON);
     expect(server.ledger).toHaveLength(1);
   });
 
@@ -92,7 +110,10 @@ describe('an abort', () => {
 
   it('R20: an abort of a request that was sent says that it may have taken effect', async () => {
     const server = await serve([silence('request')]);
-    const error = await abortedAfter((signal) => makeCore(server.url, { limits: PATIENT, signal }).call(CREATE));
+    const error = await abortedOnce(
+      () => server.whole().length === 1,
+      (signal) => makeCore(server.url, { signal }).call(CREATE),
+    );
     expect(error).toMatchObject({ code: 'interrupted', exitCode: 130, ...CREATE.whenUnclear });
     expect(String(error)).toContain('may have taken effect');
     expect(server.ledger).toHaveLength(1);
@@ -101,7 +122,7 @@ describe('an abort', () => {
   it('R20: an abort because the time is up, of a request that was sent, leaves its outcome unknown', async () => {
     const server = await serve([silence('request')]);
     const abort = new AbortController();
-    const core = makeCore(server.url, { limits: PATIENT, signal: abort.signal });
+    const core = makeCore(server.url, { signal: abort.signal });
     const failure = failureOf(core.call(CREATE));
     await expect.poll(() => server.whole().length).toBe(1);
     abort.abort(new SvcError('timeout', 'not done within 1 s'));
@@ -112,7 +133,7 @@ describe('an abort', () => {
     const server = await serve((request) => (request.path === '/logs' ? silence('request') : json({})));
     const abort = new AbortController();
     const core = makeCore(server.url);
-    const aborted = makeCore(server.url, { signal: abort.signal, limits: PATIENT }).call(READ);
+    const aborted = makeCore(server.url, { signal: abort.signal }).call(READ);
     abort.abort(REASON);
     await expect(aborted).rejects.toBe(REASON);
     await expect(core.call({ ...READ, path: '/tenants/self' })).resolves.toBeUndefined();

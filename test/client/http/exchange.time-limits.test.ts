@@ -17,7 +17,7 @@ describe('time limits', () => {
     ['dripping its body', trickle(head(200, { 'content-length': '9999' }), 50, ' '), QUICK.body, 'outcome_unknown'],
   ] as const)('R14: a server silent %s is given up within its limit', async (_, step, limit, code) => {
     const server = await serve([step]);
-    const { result, ms } = await timed(() => failureOf(makeCore(server.url).call(ONCE)));
+    const { result, ms } = await timed(() => failureOf(makeCore(server.url, { limits: QUICK }).call(ONCE)));
     expect(result.code).toBe(code);
     expect(result.message).toMatch(/within 0\.\d s/);
     expect(ms).toBeGreaterThan(limit - 20);
@@ -26,7 +26,7 @@ describe('time limits', () => {
 
   it('R14: a read from a silent server is tried five times and ends as a network failure', async () => {
     const server = await serve([silence('request')]);
-    const error = await failureOf(makeCore(server.url).call(READ));
+    const error = await failureOf(makeCore(server.url, { limits: QUICK }).call(READ));
     expect(error).toMatchObject({ code: 'network', exitCode: 8, retryable: true });
     expect(error.message).toBe(`no response from http://127.0.0.1:${server.port}: it stayed silent within 0.3 s`);
     expect(server.ledger).toHaveLength(5);
@@ -34,7 +34,7 @@ describe('time limits', () => {
 
   it('R14: a host that never completes the connection is given up within the limit', async () => {
     const hole = await blackHole();
-    const core = makeCore(hole.url);
+    const core = makeCore(hole.url, { limits: QUICK });
     const { result, ms } = await timed(() => failureOf(core.call(ONCE)));
     await hole.close();
     expect(result).toMatchObject({ code: 'network', exitCode: 8 });
@@ -46,25 +46,25 @@ describe('time limits', () => {
   it('R14: a server that accepts and never speaks TLS is given up within the limit', async () => {
     const server = await serve([silence('connection')]);
     const url = new URL(`https://127.0.0.1:${server.port}/`);
-    const result = await failureOf(makeCore(url).call(ONCE));
+    const result = await failureOf(makeCore(url, { limits: QUICK }).call(ONCE));
     expect(result.message).toContain('no connection was made within 0.3 s');
   });
 
   it('R14: a slow answer within the limits is an answer', async () => {
-    const server = await serve([trickle(head(200, { 'content-length': '6' }), 60, ' {}')]);
-    await expect(makeCore(server.url).call(READ)).resolves.toBeUndefined();
+    const server = await serve([trickle(head(200, { 'content-length': '6' }), 60, '123')]);
+    await expect(makeCore(server.url, { limits: QUICK }).call(READ)).resolves.toBeUndefined();
   });
 
   it('R14: an error answer whose body never ends is still that error', async () => {
     const server = await serve([silence('body', 403)]);
-    const result = await failureOf(makeCore(server.url).call(READ));
+    const result = await failureOf(makeCore(server.url, { limits: QUICK }).call(READ));
     expect(result).toMatchObject({ code: 'forbidden', status: 403 });
     expect(server.ledger).toHaveLength(1);
   });
 
   it('R14: no connection is left behind by an answer that was given up', async () => {
     const server = await serve([silence('body', 403), json({})]);
-    const core = makeCore(server.url);
+    const core = makeCore(server.url, { limits: QUICK });
     await failureOf(core.call(READ));
     await core.call(READ);
     expect(server.connections).toBe(2);

@@ -128,8 +128,7 @@ describe('a proxy', () => {
     expect(refused.message).toContain('the proxy from https_proxy refused the connection');
     expectClean(refused, 'canary');
     const nameless = { https_proxy: `http://user:${PASSWORD}@no-such-proxy.invalid` };
-    const limits = { ...QUICK, connect: 5_000 };
-    const unknown = await failureOf(makeCore(API, { environment: nameless, limits }).call(READ));
+    const unknown = await failureOf(makeCore(API, { environment: nameless }).call(READ));
     expect(unknown.message).toContain('the proxy from https_proxy has a name that could not be resolved');
     expectClean(unknown, 'canary', 'no-such-proxy');
   });
@@ -139,7 +138,7 @@ describe('a proxy', () => {
     async (manner) => {
       const proxy = await startProxy(manner);
       const environment = { https_proxy: address(proxy) };
-      const core = makeCore(API, { environment });
+      const core = makeCore(API, { environment, limits: QUICK });
       const result = await failureOf(core.call(CREATE));
       expect(result).toMatchObject({ code: 'network', exitCode: 8 });
       expect(result.message).toContain('no connection was made within 0.3 s');

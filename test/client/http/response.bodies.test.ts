@@ -140,11 +140,17 @@ describe('a good answer that holds', () => {
     await expect(makeCore(server.url).call({ ...READ, shape: SHAPE })).resolves.toEqual({ id: 'x' });
   });
 
-  it('R21: a body that nobody asks for may hold anything', async () => {
-    const server = await serve([answer(200, PAGE), answer(204)]);
+  it('R21: a body that is not expected may be any JSON', async () => {
+    const server = await serve([json({ deleted: [true] }), answer(204)]);
     const core = makeCore(server.url);
     await core.call(READ);
     await core.call(READ);
     expect(server.connections).toBe(1);
+  });
+
+  it('R87: a page where no body is expected is not from the service, so that nothing is known of a change', async () => {
+    const server = await serve([answer(200, PAGE)]);
+    const core = makeCore(server.url);
+    expect(await failureOf(core.call({ ...READ, method: 'DELETE' }))).toMatchObject({ code: 'outcome_unknown' });
   });
 });

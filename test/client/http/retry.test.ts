@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FailureType, type Stage, TransportFailure } from '../../../src/client/http/failure.ts';
-import { backoffMs, MAX_ATTEMPTS, mayRetry, RetryQuota } from '../../../src/client/http/retry.ts';
+import { backoffMs, MAX_ATTEMPTS, mayRetry, RetryQuota, type TimeLimits } from '../../../src/client/http/retry.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { FaultServer } from '../../support/fault-server.ts';
+import { FaultServer, type Step } from '../../support/fault-server.ts';
 import { answer, hangUp, json, reset, silence } from '../../support/fault-steps.ts';
-import { failureOf, makeCore, READ, serve } from './support/core.ts';
+import { failureOf, makeCore, PATIENT, QUICK, READ, serve } from './support/core.ts';
 
 const RETRIED = [408, 429, 500, 502, 503, 504];
 const FAILED_ONCE: readonly (readonly [FailureType, boolean])[] = [
@@ -56,19 +56,22 @@ describe('the set of retries', () => {
     },
   );
 
-  it.each([
+  it.each<[how: string, step: Step, limits?: TimeLimits]>([
     ['reset before it is read', reset('connection')],
     ['reset at the head', reset('head')],
     ['reset once read', reset('request')],
     ['reset amid the headers', reset('answer', 30)],
     ['reset amid the body', reset('answer', 60)],
     ['left without an answer', hangUp()],
-    ['left in silence', silence('request')],
-  ])('R15: the set of retries repeats a read that is %s, and then has its answer', async (_, step) => {
-    const server = await serve([step, step, step, step, json({})]);
-    await makeCore(server.url).call(READ);
-    expect(server.connections).toBe(5);
-  });
+    ['left in silence', silence('request'), QUICK],
+  ])(
+    'R15: the set of retries repeats a read that is %s, and then has its answer',
+    async (_, step, limits = PATIENT) => {
+      const server = await serve([step, step, step, step, json({})]);
+      await makeCore(server.url, { limits }).call(READ);
+      expect(server.connections).toBe(5);
+    },
+  );
 
   it('R15 and R16: the set of retries sends a read that is always reset five times, and no more', async () => {
     const server = await serve([reset('request')]);
@@ -85,9 +88,7 @@ describe('the set of retries', () => {
       [new URL('http://no-such-host.invalid/'), 'its name could not be resolved'],
     ] as const) {
       const clock = new FakeClock();
-      const error = await failureOf(
-        makeCore(base, { clock, limits: { connect: 5_000, headers: 1, idle: 1, body: 1 } }).call(READ),
-      );
+      const error = await failureOf(makeCore(base, { clock }).call(READ));
       expect(error).toMatchObject({ code: 'network', exitCode: 8, retryable: true });
       expect(error.message).toContain(words);
       expect(clock.slept).toHaveLength(MAX_ATTEMPTS - 1);

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ApiRequest } from '../../../src/client/http/request.ts';
+import type { TimeLimits } from '../../../src/client/http/retry.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { FaultServer } from '../../support/fault-server.ts';
+import { FaultServer, type Step } from '../../support/fault-server.ts';
 import {
   answer,
   answerThenReset,
@@ -14,7 +15,7 @@ import {
   reset,
   silence,
 } from '../../support/fault-steps.ts';
-import { failureOf, makeCore, READ, serve } from './support/core.ts';
+import { failureOf, makeCore, PATIENT, QUICK, READ, serve } from './support/core.ts';
 
 const HOW = { hint: 'Check the list.', next: ['au', 'jobs'] };
 const REQUESTS: readonly ApiRequest<undefined>[] = [
@@ -24,30 +25,30 @@ const REQUESTS: readonly ApiRequest<undefined>[] = [
   { method: 'DELETE', path: '/tenants/self', key: 'management', whenUnclear: HOW },
 ];
 
-const UNCLEAR = [
+const UNCLEAR: [how: string, step: Step, limits?: TimeLimits][] = [
   ['reset at its head', reset('head')],
   ['reset once read', reset('request')],
   ['reset amid the headers of the answer', reset('answer', 30)],
   ['reset amid the body of the answer', reset('answer', 60)],
   ['left without an answer', hangUp()],
-  ['left in silence', silence('request')],
-  ['answered without end', silence('body')],
+  ['left in silence', silence('request'), QUICK],
+  ['answered without end', silence('body'), QUICK],
   ['answered with 408', answer(408)],
   ['answered with 500', json({ title: 'Broken', trace_id: 'trace-1' }, 500)],
   ['answered with 502', answer(502, '<html><title>Bad gateway</title>', { 'content-type': 'text/html' })],
   ['answered with 503', answer(503, '', { 'retry-after': '1' })],
   ['answered with 504', answer(504)],
   ['answered with nonsense', raw('nonsense\r\n\r\n')],
-] as const;
+];
 
 describe.each(REQUESTS.map((request) => [`${request.method} ${request.path}`, request] as const))(
   '%s',
   (_, request) => {
-    it.each(UNCLEAR)(
+    it.each<(typeof UNCLEAR)[number]>(UNCLEAR)(
       'R20: an unsafe request is not repeated when it is %s: the outcome is unknown',
-      async (_what, step) => {
+      async (_what, step, limits = PATIENT) => {
         const server = await serve([step, json({})]);
-        const error = await failureOf(makeCore(server.url).call(request));
+        const error = await failureOf(makeCore(server.url, { limits }).call(request));
         expect(error).toMatchObject({ code: 'outcome_unknown', exitCode: 9, ...HOW, retryable: false });
         expect(error.message).toContain(`${request.method} ${request.path} may have taken effect`);
         expect(server.ledger).toHaveLength(1);

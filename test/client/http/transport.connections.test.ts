@@ -11,7 +11,7 @@ import { makeCertificate, tlsServer, trust } from '../../support/certificate.ts'
 import { FakeClock } from '../../support/clock.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { answer, answerThenReset, head, json, later, raw, reset, silence } from '../../support/fault-steps.ts';
-import { CREATE, failureOf, makeCore, QUICK, READ, serve } from './support/core.ts';
+import { CREATE, failureOf, makeCore, PATIENT, QUICK, READ, serve } from './support/core.ts';
 
 const CERTIFICATE = makeCertificate('localhost');
 
@@ -83,7 +83,7 @@ describe('connections', () => {
   it('connections are closed with their transport, at whatever stage they are', async () => {
     const server = await serve([json({}), silence('request')]);
     const transport = createTransport();
-    const request = { method: 'GET', url: server.url, headers: {}, limits: { ...QUICK, headers: 20_000 } };
+    const request = { method: 'GET', url: server.url, headers: {}, limits: PATIENT };
     await (await exchange(transport, request)).read(100);
     const waiting = exchange(transport, request);
     await expect.poll(() => server.whole().length).toBe(2);
@@ -100,7 +100,7 @@ describe('connections', () => {
     const server = await serve([answer(200, 'x'.repeat(5_000_000))]);
     const transport = createTransport();
     onTestFinished(() => transport.close());
-    const request = { method: 'GET', url: server.url, headers: {}, limits: QUICK };
+    const request = { method: 'GET', url: server.url, headers: {}, limits: PATIENT };
     const dropped = await exchange(transport, request);
     dropped.discard();
     const read = await exchange(transport, request);
@@ -123,7 +123,7 @@ describe('connections', () => {
     onTestFinished(trust(CERTIFICATE));
     const transport = createTransport();
     onTestFinished(() => transport.close());
-    const request = { method: 'GET', url, headers: {}, limits: { ...QUICK, body: 20_000 } };
+    const request = { method: 'GET', url, headers: {}, limits: PATIENT };
     for (let n = 0; n < 3; n += 1) {
       const response = await exchange(transport, request);
       const { bytes } = await response.read(body.length);
@@ -139,9 +139,9 @@ describe('connections', () => {
     const before = holding();
     const transport = createTransport({ https_proxy: `http://127.0.0.1:${proxy.port}` });
     for (const url of [hole.url, new URL('https://api.test')])
-      await failureOf(makeCore(url, { transport }).call(CREATE));
+      await failureOf(makeCore(url, { transport, limits: QUICK }).call(CREATE));
     for (let n = 0; n < 4; n += 1)
-      await makeCore(server.url, { transport })
+      await makeCore(server.url, { transport, limits: QUICK })
         .call(CREATE)
         .catch(() => undefined);
     await makeCore(server.url, { transport }).call(READ);

@@ -19,6 +19,22 @@ describe('a download that was cut', () => {
     expect(Number(/^bytes=(\d+)-$/.exec(second?.headers['range'] ?? '')?.[1])).toBeGreaterThan(0);
   });
 
+  it.each([
+    ['an MD5', etagOf(OBJECT)],
+    ['no MD5', '"0123456789abcdef0123456789abcdef-3"'],
+  ])(
+    'R45: a download that was cut is completed by a single request for the rest, where the ETag is %s',
+    async (_what, etag) => {
+      const { get, target, from } = await setup((call, index) =>
+        index === 0 ? serveCut(call, OBJECT, 1_500_000, etag) : serveObject(call, OBJECT, etag),
+      );
+      await expect(get()).resolves.toMatchObject({ bytes: OBJECT.length, sha256: sha256(OBJECT) });
+      expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
+      expect(from.calls).toHaveLength(2);
+      expect(startOf(from.calls[1] as StoreCall)).toBeGreaterThan(0);
+    },
+  );
+
   it('R45: a download that was cut continues across an expired address', async () => {
     const { get, from } = await setup((call, index) => {
       if (index === 0) return serveCut(call, OBJECT, 1_500_000);

@@ -108,6 +108,7 @@ describe('the receiver', () => {
     await start();
     const answer = await post(receiver.url, body, options);
     expect(answer.status).toBe(status);
+    expect(answer.headers['allow']).toBe(status === 405 ? 'POST' : undefined);
     expect(JSON.parse(answer.body)).toEqual({ error: expect.any(String) });
     expect(refused).toEqual([{ status, reason: expect.any(String) }]);
     expect(await post(receiver.url, delivery())).toMatchObject({ status: 200 });

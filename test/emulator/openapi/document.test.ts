@@ -4,7 +4,7 @@ import { keyTypeOf } from '../../../src/emulator/keys.ts';
 import { EXAMPLES, openApiDocument, STORE_ADDRESSES } from '../../../src/emulator/openapi/document.ts';
 import { API_ROUTES } from '../../../src/emulator/routes/api.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { TEST_CARDS } from '../../../src/emulator/vault/test-cards.ts';
+import { TEST_CARDS } from '../../../src/emulator/seed/test-cards.ts';
 import { MANAGEMENT, PRIVATE, sandbox } from '../harness.ts';
 
 interface Content {

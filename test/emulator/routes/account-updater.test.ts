@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readFault } from '../../../src/emulator/faults/fault.ts';
 import { faultInterceptor } from '../../../src/emulator/faults/intercept.ts';
@@ -183,6 +184,30 @@ describe('a result', () => {
     early.clock.ms += 1000;
     const { data } = await early.json<JobPage>('/account-updater/jobs', { headers: PRIVATE });
     expect(await rowsOf(data[0]!)).toMatchObject([{ token, result_code: 'ERR_INVALID_TOKEN' }]);
+  });
+
+  it('a result of a sandbox that accepts tokens takes each UUID for a card, and invents new tokens that are none', async () => {
+    const on = await sandbox({ acceptTokens: true, processingMs: 1000 });
+    const [card] = sandboxCards();
+    const tokens = Array.from({ length: 2_000 }, () => randomUUID());
+    const rows = [card!.token, ...tokens, 'tok_1'].map((token) => `${token},27,01,`);
+    const job = await on.createJob();
+    await on.upload(job, [HEADER, ...rows, `${randomUUID()},27,01,M-1`, ''].join('\n'));
+    on.clock.ms += 1000;
+    // What was accepted is recorded with the upload, so that another process makes the same result.
+    const other = await sandbox({ directory: on.directory, clock: on.clock });
+    const found = await rowsOf(await other.readJob(job.id));
+    const [first] = found;
+    const [unknown, misconfigured] = found.slice(-2);
+    expect(first).toMatchObject({ token: card!.token, result_code: card!.result_code });
+    expect(unknown).toMatchObject({ token: 'tok_1', result_code: 'ERR_INVALID_TOKEN' });
+    expect(misconfigured).toMatchObject({ result_code: 'ERR_INVALID_CONFIG' });
+    expect(found.filter((row) => row['result_code'] === 'ERR_INVALID_TOKEN')).toHaveLength(1);
+    expect(found.length).toBeGreaterThan(40);
+    expect(found.length).toBeLessThan(400);
+    const invented = found.map((row) => row['new_token']).filter((token) => token !== '');
+    expect(invented.length).toBeGreaterThan(20);
+    for (const token of invented) expect(token).toMatch(/^rehearsal-[0-9a-f]{16}$/);
   });
 
   it('a result is the same bytes from whichever process makes it', async () => {

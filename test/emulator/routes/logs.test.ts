@@ -181,7 +181,7 @@ describe('logs', () => {
   });
 
   it('the list of logs refuses cursors that are not sent byte for byte', async () => {
-    const on = await sandbox({ logCount: 30 });
+    const on = await sandbox({ logCount: 30, cursors: 'any' });
     const next = (await page(on, { size: '5' })).pagination!.next!;
     const status = async (start: string) => (await on.call(`/logs?start=${start}`, { headers: MANAGEMENT })).status;
     expect(await status(encodeURIComponent(next))).toBe(200);
@@ -207,7 +207,7 @@ describe('logs', () => {
   });
 
   it('the list of logs, oldest first, reaches logs that are added while it is read, each once', async () => {
-    const on = await sandbox({ logCount: 20, order: 'asc' });
+    const on = await sandbox({ logCount: 20, order: 'asc', cursors: 'any' });
     const first = await page(on, { size: '15' });
     await on.createJob();
     const rest = await page(on, { size: '100', start: first.pagination?.next ?? '' });
@@ -219,8 +219,31 @@ describe('logs', () => {
     const on = await sandbox({ logCount: 50 });
     const { pagination } = await page(on, { size: '10' });
     const other = await sandbox({ directory: on.directory, logCount: 50, order: 'asc' });
-    const query = new URLSearchParams({ start: pagination?.next ?? '' }).toString();
+    const query = new URLSearchParams({ size: '10', start: pagination?.next ?? '' }).toString();
     expect((await other.call(`/logs?${query}`, { headers: MANAGEMENT })).status).toBe(400);
+  });
+
+  it('a strict cursor fits only its list, filters and page size, and another request gets a 400 about start', async () => {
+    const on = await sandbox({ logCount: 200, cursors: 'strict' });
+    await on.createJob();
+    await on.createJob();
+    const filters = { entity_type: 'card', end_date: isoTime(START) };
+    const { pagination } = await page(on, { ...filters, size: '20' });
+    const start = pagination?.next ?? '';
+    const get = async (path: string, query: Record<string, string>, headers = MANAGEMENT) => {
+      const answer = await on.call(`${path}?${new URLSearchParams({ ...query, start }).toString()}`, { headers });
+      return [answer.status, Object.keys(problemSchema.parse(await answer.json()).errors ?? {})];
+    };
+    expect(await get('/logs', { ...filters, size: '20' })).toEqual([200, []]);
+    expect(await get('/logs', { ...filters, entity_id: '' })).toEqual([200, []]);
+    for (const query of [{ ...filters, size: '21' }, { entity_type: 'card' }, { ...filters, entity_type: 'token' }])
+      expect(await get('/logs', query)).toEqual([400, ['start']]);
+    expect(await get('/account-updater/jobs', {}, PRIVATE)).toEqual([400, ['start']]);
+    const jobs = await on.json<JobPage>('/account-updater/jobs?size=1', { headers: PRIVATE });
+    const next = encodeURIComponent(jobs.pagination.next ?? '');
+    const status = async (size: number) =>
+      (await on.call(`/account-updater/jobs?size=${size}&start=${next}`, { headers: PRIVATE })).status;
+    expect([await status(1), await status(2)]).toEqual([200, 400]);
   });
 
   it('the list of logs names the parameter that is wrong', async () => {

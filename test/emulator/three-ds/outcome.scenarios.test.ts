@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
-import { type ScenarioName, SCENARIOS, THREE_DS_CARDS } from '../../../src/emulator/vault/test-cards.ts';
+import { type ScenarioName, SCENARIOS, THREE_DS_CARDS } from '../../../src/emulator/seed/test-cards.ts';
 import { authenticationResultSchema } from '../../../src/schema/three-ds/session.ts';
 import { PRIVATE } from '../harness.ts';
 import { MERCHANT_PAYMENT, PAYMENT, postForm, type Problem, threeDsSandbox, tokenFor } from './three-ds-harness.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventOf, ForcedOutcome } from '../../../src/emulator/state/events.ts';
 import type { Session } from '../../../src/emulator/state/world.ts';
 import { MAX_ATTEMPTS, outcomeOf } from '../../../src/emulator/three-ds/outcome.ts';
-import { type ScenarioName, SCENARIOS } from '../../../src/emulator/vault/test-cards.ts';
+import { type ScenarioName, SCENARIOS } from '../../../src/emulator/seed/test-cards.ts';
 import { CHALLENGE_TYPES } from '../../../src/schema/three-ds/values.ts';
 
 const ANSWERS: readonly EventOf<'3ds-challenge'>['answer'][] = [

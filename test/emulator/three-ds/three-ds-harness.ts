@@ -1,6 +1,6 @@
 import type { SandboxOptions } from '../../../src/emulator/options.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
-import type { ScenarioName } from '../../../src/emulator/vault/test-cards.ts';
+import type { ScenarioName } from '../../../src/emulator/seed/test-cards.ts';
 import type {
   Authentication,
   AuthenticationResult,

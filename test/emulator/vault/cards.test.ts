@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cellsOf, cellText, outcomeOf } from '../../../src/emulator/account-updater/process-file.ts';
-import { cardToken, derivedToken, originOfToken } from '../../../src/emulator/seed/logs.ts';
+import { cardToken, DEFAULT_SEED, derivedToken, monthToken, originOfToken } from '../../../src/emulator/seed/logs.ts';
 import { exampleRequestFile, sandboxCards } from '../../../src/emulator/vault/cards.ts';
-import { TEST_CARDS } from '../../../src/emulator/vault/test-cards.ts';
+import { MONTH_CARDS, TEST_CARDS } from '../../../src/emulator/seed/test-cards.ts';
 import { RESULT_CODES } from '../../../src/schema/account-updater-files.ts';
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -27,9 +27,19 @@ describe('test cards', () => {
     expect(RESULT_CODES.filter((code) => !codes.has(code))).toEqual(['ERR_INVALID_TOKEN']);
   });
 
-  it('test cards are the rows of the shipped example file', () => {
+  it('the shipped example file is a month of other cards, of which one in fifty has an error', () => {
     const path = new URL('../../../src/sandbox/data/tokens.csv', import.meta.url);
-    expect(readFileSync(path, 'utf8')).toBe(exampleRequestFile());
+    const [header, ...rows] = readFileSync(path, 'utf8').trimEnd().split('\n');
+    expect(header).toBe(exampleRequestFile().split('\n')[0]);
+    const tokens = rows.map((row) => row.split(',')[0] ?? '');
+    expect(tokens).toEqual(MONTH_CARDS.map((_, row) => monthToken(DEFAULT_SEED, row)));
+    const origins = tokens.map((token) => originOfToken(DEFAULT_SEED, token)?.index ?? -1);
+    expect(origins).toEqual(MONTH_CARDS);
+    const codes = origins.flatMap((index) => TEST_CARDS[index]?.code ?? []);
+    expect(codes.filter((code) => code.startsWith('ERR_'))).toHaveLength(rows.length / 50);
+    expect(codes.length).toBeLessThan(rows.length / 5);
+    const listed = new Set(sandboxCards().map(({ token }) => token));
+    expect(tokens.filter((token) => listed.has(token))).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sandboxCards, sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
-import { networkOf, TEST_CARDS, THREE_DS_CARDS } from '../../../src/emulator/vault/test-cards.ts';
+import { networkOf, TEST_CARDS, THREE_DS_CARDS } from '../../../src/emulator/seed/test-cards.ts';
 import { cardTokenSchema } from '../../../src/schema/vault.ts';
 import { type Problem, threeDsSandbox } from '../three-ds/three-ds-harness.ts';
 

@@ -137,6 +137,21 @@ describe('svc events listen', () => {
     expect(listener.stderr()).not.toContain('canary');
   });
 
+  it('svc events listen reports the first refusals of a reason and counts the others, however many come', async () => {
+    const listener = await listen('--max', '1');
+    for (let sent = 0; sent < 25; sent += 1) await post(listener.url, 'no JSON');
+    await post(listener.url, 'x'.repeat(10_000_000));
+    await post(listener.url, delivery());
+    await listener.ended;
+    const refusals = listener
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes('refused a request (400)'));
+    expect(refusals).toHaveLength(10);
+    expect(listener.stderr()).toContain('refused 25 requests in all (400): the body is not JSON');
+    expect(listener.stderr()).not.toContain('in all (413)');
+  });
+
   it('svc events listen keeps events in a journal for its owner only, and forwards them; what fails can be sent again as it says', async () => {
     const broken = await target([answer(400)]);
     const good = await target([answer(200)]);

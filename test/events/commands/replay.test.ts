@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../src/events/journal.ts';
 import { FaultServer, type Script } from '../../support/fault-server.ts';
 import { answer } from '../../support/fault-steps.ts';
-import { type Finished, Home } from '../../support/svc.ts';
+import { type HereResult, svcIn } from '../../support/run-here.ts';
+import { Home } from '../../support/svc.ts';
 import { delivery } from '../support.ts';
 import { rowsIn } from './support.ts';
 
@@ -30,8 +31,8 @@ function line(id: string, at: number, more: Partial<JournalEntry> = {}): string 
   return `${JSON.stringify(entry)}\n`;
 }
 
-function replay(...argv: string[]): Promise<Finished> {
-  return home.svc(['events', 'replay', 'j.jsonl', '--forward-to', new URL('x?k=1', target.url).href, ...argv]);
+function replay(...argv: string[]): Promise<HereResult> {
+  return svcIn(home.path, ['events', 'replay', 'j.jsonl', '--forward-to', new URL('x?k=1', target.url).href, ...argv]);
 }
 
 function sentIds(): string[] {
@@ -106,7 +107,7 @@ describe('svc events replay', () => {
     target.play([{ on: 'connection', act: (socket) => socket.end('no TLS') }]);
     const href = target.url.href.replace('http:', 'https:');
     writeFileSync(home.file('many.jsonl'), Array.from({ length: 9 }, (_, at) => line(`e${at}`, at)).join(''));
-    const { code, stdout, stderr } = await home.svc(['events', 'replay', 'many.jsonl', '--forward-to', href]);
+    const { code, stdout, stderr } = await svcIn(home.path, ['events', 'replay', 'many.jsonl', '--forward-to', href]);
     expect(code).toBe(8);
     expect(rowsIn(stdout).length).toBe(3);
     expect(JSON.parse(stderr)).toMatchObject({
@@ -136,7 +137,7 @@ describe('svc events replay', () => {
     ['no target', ['j.jsonl'], 2],
     ['a target that is not encrypted', ['j.jsonl', '--forward-to', 'http://example.com/'], 2],
   ])('svc events replay says so for %s', async (_name, argv, expected) => {
-    const { code, stderr } = await home.svc(['events', 'replay', ...argv]);
+    const { code, stderr } = await svcIn(home.path, ['events', 'replay', ...argv]);
     expect(code).toBe(expected);
     expect(JSON.parse(stderr)).toMatchObject({ hint: expect.any(String) });
   });

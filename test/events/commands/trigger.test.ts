@@ -3,7 +3,8 @@ import { TRIGGER_TYPES } from '../../../src/events/trigger-types.ts';
 import { webhookDeliverySchema } from '../../../src/schema/account-updater.ts';
 import { FaultServer } from '../../support/fault-server.ts';
 import { answer } from '../../support/fault-steps.ts';
-import { type Finished, Home } from '../../support/svc.ts';
+import { type HereResult, svcHere } from '../../support/run-here.ts';
+import { Home } from '../../support/svc.ts';
 import { until } from '../support.ts';
 import { startListener } from './support.ts';
 
@@ -16,8 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => target.close());
 
-function trigger(...argv: string[]): Promise<Finished> {
-  return home.svc(['events', 'trigger', ...argv, '--forward-to', target.url.href]);
+function trigger(...argv: string[]): Promise<HereResult> {
+  return svcHere(['events', 'trigger', ...argv, '--forward-to', target.url.href]);
 }
 
 function sent(): Record<string, unknown> {
@@ -63,7 +64,7 @@ describe('svc events trigger', () => {
 
   it('svc events trigger reaches a listener', async () => {
     const listener = await startListener(home, ['--max', '1']);
-    const { code } = await home.svc([
+    const { code } = await svcHere([
       'events',
       'trigger',
       'account-updater.job.completed',
@@ -82,7 +83,7 @@ describe('svc events trigger', () => {
     const { code, stderr } = await trigger('account-updater.job.complete');
     expect(code).toBe(2);
     expect(JSON.parse(stderr)).toMatchObject({
-      hint: expect.stringContaining('Did you mean account-updater.job.completed?'),
+      hint: expect.stringContaining("Did you mean 'account-updater.job.completed'?"),
     });
     expect(target.ledger).toEqual([]);
   });
@@ -120,7 +121,7 @@ describe('svc events trigger', () => {
   });
 
   it('TAB offers every type of event that the interface names, and those that were seen', async () => {
-    const { stdout } = await home.svc(['__complete', 'fish', 'events', 'trigger', '']);
+    const { stdout } = await svcHere(['__complete', 'fish', 'events', 'trigger', '']);
     for (const type of TRIGGER_TYPES) expect(stdout).toContain(type);
   });
 
@@ -137,7 +138,7 @@ describe('svc events trigger', () => {
   it('svc events trigger says how to start a listener when there is none', async () => {
     const gone = target.url.href;
     await target.close();
-    const { code, stderr } = await home.svc(['events', 'trigger', 'tenant.updated', '--forward-to', gone]);
+    const { code, stderr } = await svcHere(['events', 'trigger', 'tenant.updated', '--forward-to', gone]);
     expect(code).toBe(8);
     expect(JSON.parse(stderr)).toMatchObject({ next: 'svc events listen' });
     target = await FaultServer.start([answer(200)]);

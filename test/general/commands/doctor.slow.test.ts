@@ -57,7 +57,10 @@ async function proxied(manner: ProxyManner): Promise<{ options: HereOptions; pro
 
 describe('svc doctor', () => {
   it('svc doctor finds no problems in the sandbox, and with valid keys', async () => {
-    expect(await seen({}, ['--sandbox'])).toMatchObject({ code: 0, stderr: 'no problems found\n' });
+    expect(await seen({}, ['--sandbox'])).toMatchObject({
+      code: 0,
+      stderr: 'nothing fails on this machine; no service was contacted\nno problems found\n',
+    });
     const { code, on } = await seen(await startSandboxHere());
     expect(code).toBe(0);
     expect(on['management key']?.found).toContain('accepted for the TEST tenant "Sandbox"');
@@ -188,7 +191,7 @@ describe('svc doctor', () => {
     const { options } = await proxied('silent');
     const { code, on } = await seen(options);
     expect(code).toBe(8);
-    expect(on['connect']?.found).toContain('no response within 5 s');
+    expect(on['connect']?.found).toContain('no response within 3 s');
   });
 
   it('R14: svc doctor ends in bounded time with a service that does not respond', { timeout: 60_000 }, async () => {
@@ -204,7 +207,7 @@ describe('svc doctor', () => {
       'redirects to https://elsewhere.example (302)',
     ],
     [answer(503), 'failed', 'responds with 503'],
-    [answer(404, '<html>'), 'warning', 'responds with 404 without a key'],
+    [answer(404, '<html>'), 'failed', 'responds, but not as documented: not found (404)'],
     [answer(401), 'ok', 'responds and requires a key (401)'],
   ] as const)('svc doctor judges the response of the service', async (step, result, words) => {
     const server = await FaultServer.start([step]);
@@ -212,6 +215,43 @@ describe('svc doctor', () => {
     const { on } = await seen({ baseUrl: server.url });
     expect(on['service']).toMatchObject({ result, found: expect.stringContaining(words) });
     expect(server.ledger.filter(({ headers }) => !('svc-api-key' in headers))).toHaveLength(1);
+  });
+
+  it('svc doctor only warns of a 404 where it has no key to check the service with', async () => {
+    const server = await FaultServer.start([answer(404, '<html>')]);
+    onTestFinished(() => server.close());
+    const { on } = await seen({ baseUrl: server.url, env: { SVC_API_KEY: '' } });
+    expect(on['service']).toMatchObject({ result: 'warning', found: expect.stringContaining('404 without a key') });
+  });
+
+  it('R87: svc doctor fails the service, not the keys, when the base URL has a path too much', async () => {
+    const { baseUrl, env } = await startSandboxHere();
+    const { code, on } = await seen({ baseUrl: new URL('/v1', baseUrl), env });
+    expect(code).toBe(5);
+    expect(on['service']).toMatchObject({
+      result: 'failed',
+      code: 'not_found',
+      fix: expect.stringContaining('base URL'),
+    });
+    for (const check of ['management key', 'private key', 'log:read', '3ds:session:read'])
+      expect(on[check]).toMatchObject({ result: 'skipped' });
+  });
+
+  it('svc doctor fails only the permission whose read gets an undocumented response', async () => {
+    const types = json([{ display_name: 'Card', value: 'card' }]);
+    const server = await FaultServer.start(({ path }) =>
+      path.endsWith('/logs/entity-types') ? types : answer(404, '<html>'),
+    );
+    onTestFinished(() => server.close());
+    const { on } = await seen({ baseUrl: server.url, env: { SVC_API_KEY: '', SVC_MANAGEMENT_API_KEY: KEY } });
+    expect(on['service']).toMatchObject({ result: 'warning' });
+    expect(on['log:read']).toMatchObject({ result: 'ok' });
+    expect(on['tenant:read']).toMatchObject({
+      result: 'failed',
+      code: 'not_found',
+      fix: expect.stringContaining('base URL'),
+      next: null,
+    });
   });
 
   it('svc doctor continues with a damaged config, an invalid variable and a missing profile', async () => {

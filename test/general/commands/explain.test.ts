@@ -1,7 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Meaning } from '../../../src/cli/glossary/glossary.ts';
 import { svcHere } from '../../support/run-here.ts';
 
@@ -54,16 +51,5 @@ describe('svc explain', () => {
   it('svc explain does not repeat an unknown word that may be a secret', async () => {
     const { stderr } = await svcHere(['explain', 'key_4Dq81xYp20aa']);
     expect(stderr).not.toContain('4Dq81');
-  });
-
-  it('svc explain --html writes every meaning as one page without a script', async () => {
-    const cwd = mkdtempSync(join(tmpdir(), 'svc-explain-'));
-    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
-    const { code, stdout } = await svcHere(['explain', '--html', 'words.html'], { cwd });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    const page = readFileSync(join(cwd, 'words.html'), 'utf8');
-    for (const { name } of await explained()) expect(page).toContain(`>${name}</th>`);
-    expect(page).not.toContain('<script');
-    expect((await svcHere(['explain', '--html', 'words.html'], { cwd })).code).toBe(2);
   });
 });

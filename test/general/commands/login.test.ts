@@ -40,6 +40,7 @@ describe('svc login', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toMatch(/TEST Sandbox .*\n.*management key is valid: log:read, tenant:read, report:read/);
     expect(stderr).toContain('private key is valid: 3ds:session:read, account-updater:job:read');
+    expect(stderr).toMatch(/\nto begin:\n {2}svc logs\nto see what your keys may read:\n {2}svc whoami\n$/);
     expect(stderr).not.toContain('sandbox-management-key');
     expect(JSON.parse(config())).toMatchObject({
       profiles: {
@@ -64,6 +65,19 @@ describe('svc login', () => {
     expect(run.code).toBe(4);
     expect(errorIn(run)['message']).toContain(words);
     expect(config()).toBe('');
+  });
+
+  it('R87: svc login stores nothing when the base URL has a path too much, and asks whether it is right', async () => {
+    const { svc, config, url } = await place();
+    const run = await svc(`login --base-url ${url}/v1 --management-key-stdin`, 'sandbox-management-key');
+    expect(run.code).toBe(5);
+    expect(errorIn(run)).toMatchObject({
+      message: expect.stringContaining(`could not be verified at ${url}/v1: not found (404)`),
+      hint: expect.stringContaining(`${url}/v1 has no such path: is the base URL right?`),
+    });
+    expect(config()).toBe('');
+    const { hint } = errorIn(await svc(`login --base-url ${url}/v1 --private-key-stdin`, 'sandbox-private-key'));
+    expect(hint).toContain(`${url}/v1 has no such path`);
   });
 
   it('svc login works offline with --no-check, and says so when it could not ask', async () => {
@@ -205,7 +219,7 @@ describe('svc whoami', () => {
     expect(shown).toMatch(/^TEST Sandbox \(/);
     expect(shown).toMatch(/\nmanagement key {2}accepted \(profile default, stored \d+s ago\)\n/);
     expect(shown).toMatch(
-      /\n {2}may +log:read, tenant:read\n {2}may not +report:read, tenant:update, tenant:delete\nprivate key +missing\n/,
+      /\n {2}may +log:read, tenant:read\n {2}may not +report:read, tenant:update, tenant:delete\n {2}because +Forbidden – The key lacks the permission report:read\.\nprivate key +missing\n/,
     );
     expect(shown).toMatch(/\noutput +set by --output\n$/);
     // Earlier versions did not record when a key was stored.

@@ -63,6 +63,7 @@ describe('svc reset', () => {
         '.config/svc/config.json',
         '.local/share/bash-completion/completions/svc',
         '.local/state/svc/archives',
+        '.local/state/svc/ledger',
         '.local/state/svc/pacing',
         '.local/state/svc/runs',
         '.local/state/svc/sandbox',

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { readFault } from '../../../src/emulator/faults/fault.ts';
 import { faultInterceptor } from '../../../src/emulator/faults/intercept.ts';
-import { startSandbox } from '../../../src/emulator/server.ts';
 import { svcHere } from '../../support/run-here.ts';
+import { startSandbox } from '../../support/sandbox.ts';
 
 /** An operator at a sandbox, or with faults at a service that does not list the permissions of a key. */
 async function operator(...faults: string[]) {

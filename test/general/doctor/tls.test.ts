@@ -15,14 +15,14 @@ const authority = makeCertificate('Example Corp Inspection');
 const shown = makeCertificate('api.test', 20, authority);
 
 /** A proxy that inspects TLS: it presents a certificate for the service that its own authority issued. */
-async function inspectingProxy(): Promise<{ server: FaultServer; env: Record<string, string> }> {
+async function inspectingProxy() {
   const server = await FaultServer.start([json({}, 401)], tlsServer({ ...shown, cert: shown.cert + authority.cert }));
   onTestFinished(() => server.close());
   const proxy = await ConnectProxy.start('open', server.port);
   onTestFinished(() => proxy.close());
   const home = mkdtempSync(join(tmpdir(), 'svc-tls-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  return { server, env: { https_proxy: `http://127.0.0.1:${proxy.port}`, SVC_CONFIG_DIR: home } };
+  return { server, proxy, env: { https_proxy: `http://127.0.0.1:${proxy.port}`, SVC_CONFIG_DIR: home } };
 }
 
 /** Replaces what this version of Node knows of the system's authorities; undefined as before Node 22.15. */
@@ -48,9 +48,11 @@ async function doctor(env: Record<string, string>): Promise<{ code: number; on: 
 
 describe('svc doctor and a proxy that inspects TLS', () => {
   it('svc doctor names the chain that a proxy presents, and how to trust it', async () => {
-    const { server, env } = await inspectingProxy();
+    const { server, proxy, env } = await inspectingProxy();
     const { code, on } = await doctor(env);
     expect(code).toBe(8);
+    expect(on['connect']?.found).toBe('api.test port 443, through the proxy');
+    expect([...new Set(proxy.ledger.map(({ path }) => path))]).toEqual(['api.test:443']);
     expect(on['tls']).toMatchObject({
       result: 'failed',
       found: expect.stringContaining(

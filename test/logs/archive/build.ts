@@ -5,12 +5,13 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
+import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
 import { beginArchive } from '../../../src/logs/archive/manifest.ts';
-import type { Link, Segment } from '../../../src/logs/archive/record.ts';
+import type { Link, Segment } from '../../../src/logs/archive/records/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt, entryOf, NO_TIME } from '../../../src/logs/entry.ts';
 import type { Log } from '../../../src/schema/log.ts';
+import { ARCHIVE } from '../../../src/logs/archive/records/record.ts';
 
 /** The tenant of the built archives. */
 export const TENANT = '0f2a9c4e-1111-4222-8333-444455556666';
@@ -54,7 +55,7 @@ export async function buildArchive(from: number, commits: readonly Commit[]) {
 /** Opens a store for a directory. */
 export function openStore(top: string): DirectoryStore {
   const signal = new AbortController().signal;
-  return new DirectoryStore(top, { pid: process.pid, isAlive: () => true, clock: systemClock, signal });
+  return new DirectoryStore(top, { pid: process.pid, isAlive: () => true, clock: systemClock, signal }, ARCHIVE);
 }
 
 /** Lists all files below a directory, as sorted paths with `/`. */

@@ -2,10 +2,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
+import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
 import { findLost, LostFilesWatch, type LostFiles } from '../../../src/logs/archive/lost-files.ts';
-import { recordPath } from '../../../src/logs/archive/record.ts';
-import type { StoredFile } from '../../../src/logs/archive/store.ts';
+import { ARCHIVE, recordPath } from '../../../src/logs/archive/records/record.ts';
+import type { StoredFile } from '../../../src/client/store/store.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { buildArchive, filesIn, openStore, TENANT } from './build.ts';
 
@@ -35,7 +35,7 @@ class RemoteStore extends DirectoryStore {
 
 function openRemote(top: string): RemoteStore {
   const signal = new AbortController().signal;
-  return new RemoteStore(top, { pid: process.pid, isAlive: () => true, clock: systemClock, signal });
+  return new RemoteStore(top, { pid: process.pid, isAlive: () => true, clock: systemClock, signal }, ARCHIVE);
 }
 
 describe('the search for lost files', () => {

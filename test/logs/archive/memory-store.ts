@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { SvcError } from '../../../src/base/errors.ts';
-import type { ArchiveStore, LocalFile, StoredFile } from '../../../src/logs/archive/store.ts';
+import type { FileStore, LocalFile, StoredFile } from '../../../src/client/store/store.ts';
 import { Killed } from '../model.ts';
 
 /** The moment of the process's death: before or after the nth change of the store. */
@@ -10,7 +10,7 @@ export interface Death {
 }
 
 /** An archive in memory. The modeled process can die between any two changes. */
-export class MemoryStore implements ArchiveStore {
+export class MemoryStore implements FileStore {
   readonly name = 'memory';
   readonly workDirectory: string;
   readonly isRemote = false;

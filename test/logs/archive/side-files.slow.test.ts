@@ -4,16 +4,16 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
-import type { Finding } from '../../../src/logs/archive/chain.ts';
+import type { Finding } from '../../../src/logs/archive/records/chain.ts';
 import {
   beginArchive,
   findArchive,
   readManifest,
   readManifestAndPosition,
 } from '../../../src/logs/archive/manifest.ts';
-import { recordPath } from '../../../src/logs/archive/record.ts';
+import { recordPath } from '../../../src/logs/archive/records/record.ts';
 import { nextCheckpoint, readPosition } from '../../../src/logs/archive/side-files.ts';
-import { nothingVerified, verifyArchive } from '../../../src/logs/archive/verify.ts';
+import { nothingVerified, verifyArchive } from '../../../src/logs/verify/verify.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt, type TailPosition } from '../../../src/logs/entry.ts';
 import { Killed } from '../model.ts';

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { findArchive } from '../../../src/logs/archive/manifest.ts';
-import { type ArchiveRecord, recordPath, recordText, type Segment } from '../../../src/logs/archive/record.ts';
+import { type ArchiveRecord, recordPath, recordText, type Segment } from '../../../src/logs/archive/records/record.ts';
 import { Retention } from '../../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import type { Log } from '../../../src/schema/log.ts';

@@ -3,12 +3,13 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { systemClock } from '../../../src/base/system.ts';
-import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
+import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
+import type { LocalFile } from '../../../src/client/store/store.ts';
 import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
-import type { LocalFile } from '../../../src/logs/archive/store.ts';
-import { nothingVerified, verifyArchive } from '../../../src/logs/archive/verify.ts';
+import { ARCHIVE } from '../../../src/logs/archive/records/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
+import { nothingVerified, verifyArchive } from '../../../src/logs/verify/verify.ts';
 import { buildArchive, openStore, TENANT } from './build.ts';
 
 const START = Date.UTC(2026, 0, 5);
@@ -36,7 +37,7 @@ class FullDisk extends DirectoryStore {
 
 function fullDisk(top: string): FullDisk {
   const signal = new AbortController().signal;
-  return new FullDisk(top, { pid: process.pid, isAlive: () => true, clock: systemClock, signal });
+  return new FullDisk(top, { pid: process.pid, isAlive: () => true, clock: systemClock, signal }, ARCHIVE);
 }
 
 async function problems(top: string): Promise<string[]> {
@@ -81,6 +82,14 @@ describe('a run that fails on a full disk', () => {
     expect(writes).toBeGreaterThan(5);
     await commit(openStore(top), 96);
     expect(await problems(top)).toEqual([]);
+  });
+
+  it('R70: a run reports its own failure when the files that it wrote cannot be removed either', async () => {
+    const { top } = await buildArchive(START, []);
+    const disk = fullDisk(top);
+    disk.left = 2;
+    disk.remove = () => Promise.reject(new SvcError('local', 'cannot remove a file'));
+    await expect(commit(disk, 48)).rejects.toThrow(/^cannot write .*: the disk is full$/);
   });
 
   it('R76: a new archive can be started again until its first commit succeeds', async () => {

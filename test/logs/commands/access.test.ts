@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
-import { parseRecord, recordPath } from '../../../src/logs/archive/record.ts';
+import { parseRecord, recordPath } from '../../../src/logs/archive/records/record.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
@@ -41,6 +41,17 @@ async function archive(gap = false) {
 function access(top: string, ...argv: string[]) {
   const clock = new FakeClock({ start: NOW });
   return svcHere(['logs', 'access', top, ...argv], { clock, cwd: path.dirname(top) });
+}
+
+/** Signs off an archive in which one entry, if any, was a minute later. Returns the hash that was signed. */
+async function signedHash(later?: number): Promise<string> {
+  const entries = structuredClone(ENTRIES);
+  const changed = later === undefined ? undefined : entries[later];
+  if (changed) changed.created_at = changed.created_at.replace('10:00', '10:01');
+  const { top } = await buildArchive(START, [{ to: NOW, entries }]);
+  expect((await access(top, '--since', '2026-03-01', '--sign-off')).code).toBe(0);
+  const record = fs.readFileSync(path.join(top, recordPath(2)), 'utf8');
+  return (JSON.parse(record) as { review: { sha256: string } }).review.sha256;
 }
 
 function rowsIn(stdout: string) {
@@ -140,6 +151,14 @@ describe('svc logs access', () => {
       12,
       expect.stringContaining('it reviews 4 entries; the records before it list 5 entries'),
     ]);
+  });
+
+  it('R82: svc logs access --sign-off signs every row: a change of any one changes the hash', async () => {
+    const unchanged = await signedHash();
+    expect(await signedHash()).toBe(unchanged);
+    // An entry of each of the three actors that have a row.
+    const hashes = new Set([unchanged, await signedHash(4), await signedHash(5), await signedHash(6)]);
+    expect(hashes.size).toBe(4);
   });
 
   it('R76: svc logs access ends with 14 for a time after the archive, and with --strict for a gap', async () => {

@@ -30,16 +30,21 @@ function place(): string {
 }
 
 /** Returns the lines of the segments whose path has this ending. */
-function linesOf(archive: string, ending: string): string[] {
+function linesOf(archive: string, ending: string, encoding: BufferEncoding = 'utf8'): string[] {
   return readdirSync(archive, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith(ending))
     .toSorted()
     .flatMap((file) =>
       gunzipSync(readFileSync(path.join(archive, file)))
-        .toString()
+        .toString(encoding)
         .split('\n')
         .slice(0, -1),
     );
+}
+
+/** Like `linesOf`, with one character for each byte. */
+function bytesOf(archive: string, ending: string): string[] {
+  return linesOf(archive, ending, 'latin1');
 }
 
 const SINCE = ['--since', '2026-01-02'];
@@ -58,6 +63,34 @@ describe('an archive', () => {
     expect(await svcHere(['logs', 'verify', audit, '-o', 'jsonl'])).toMatchObject({ code: 0 });
     const again = await svcHere(['logs', 'archive', audit], { baseUrl });
     expect(JSON.parse(again.stdout)).toMatchObject({ entries: 0 });
+  });
+
+  it('R60: an archive keeps the bytes of entries that are not UTF-8, and warns of them', async () => {
+    // Each character is one byte. The first two entries differ in nothing but a byte that is not UTF-8.
+    const damaged = [
+      `{"message":"gr\u00fcn","entity_id":"e-1",${AT}1:00Z"}`,
+      `{"message":"gr\u00f6n","entity_id":"e-1",${AT}1:00Z"}`,
+      `{"tenant_id":"t-\u00ff","a\u0080":"\u00c3\u00bc",${AT}2:00Z"}`,
+    ];
+    const whole = [`{"message":"gr\u00c3\u00bcn",${AT}1:30Z"}`, `{"message":"plain",${AT}3:00Z"}`];
+    const { url: baseUrl } = await serveTexts([...damaged, ...whole], undefined, 'latin1');
+    const audit = place();
+    const { code, stdout, stderr } = await svcHere(['logs', 'archive', audit, ...SINCE], { baseUrl });
+    expect([code, JSON.parse(stdout)], stderr).toEqual([0, expect.objectContaining({ entries: 5, raw: 3 })]);
+    expect(stderr.match(/bytes that are not UTF-8; each is shown as U\+FFFD/g)).toHaveLength(1);
+    expect(stderr).toContain('or bytes that are not UTF-8: 3, in part-….raw.gz');
+    expect(bytesOf(audit, '.raw.gz').toSorted()).toEqual(damaged.toSorted());
+    expect(bytesOf(audit, '.jsonl.gz')).toEqual(whole);
+    expect(await svcHere(['logs', 'verify', audit, '-o', 'jsonl'])).toMatchObject({ code: 0 });
+    const again = await svcHere(['logs', 'archive', audit], { baseUrl });
+    expect(JSON.parse(again.stdout)).toMatchObject({ entries: 0 });
+    for (const words of [['--live'], ['--entity-id', 'e-1'], []]) {
+      const found = await svcHere(['logs', 'search', audit, '-o', 'jsonl', ...words], { baseUrl });
+      const lines = found.stdout.trimEnd().split('\n');
+      expect([found.code, lines.length], `${words.join(' ')}\n${found.stdout}`).toEqual([0, words[1] ? 2 : 5]);
+      expect(lines.filter((line) => line.includes('gr\uFFFDn'))).toHaveLength(2);
+    }
+    expect(await svcHere(['logs', 'stats', audit, ...SINCE])).toMatchObject({ code: 0 });
   });
 
   it('R60, R61: a search returns archived entries as sent, with card numbers masked', async () => {

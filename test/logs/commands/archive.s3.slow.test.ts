@@ -3,7 +3,8 @@ import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import { openArchiveStore } from '../../../src/logs/archive/store.ts';
+import { openStore } from '../../../src/client/store/open-store.ts';
+import { ARCHIVE } from '../../../src/logs/archive/records/record.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { type BucketHook, BucketServer } from '../../support/bucket-server.ts';
 import { type Finished, finished, Home, LAUNCHER } from '../../support/svc.ts';
@@ -69,11 +70,10 @@ function produce(count: number, ageMs: number): void {
 }
 
 async function archived(): Promise<Archived> {
-  const store = await openArchiveStore(
+  const store = await openStore(
     {
       env: env(),
-      platform: 'linux',
-      home: homes[0].path,
+      bucketWork: () => homes[0].path,
       cwd: homes[0].path,
       pid: process.pid,
       isAlive: () => true,
@@ -81,6 +81,7 @@ async function archived(): Promise<Archived> {
       signal: new AbortController().signal,
     },
     PLACE,
+    ARCHIVE,
   );
   return readArchive(store);
 }

@@ -3,7 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import { DirectoryStore } from '../../../src/logs/archive/directory-store.ts';
+import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
+import { ARCHIVE } from '../../../src/logs/archive/records/record.ts';
 import type { ArchiveSummary } from '../../../src/logs/commands/archive.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
@@ -42,7 +43,7 @@ async function summary(...argv: string[]): Promise<ArchiveSummary> {
 
 function archived(at = place): Promise<Archived> {
   const host = { pid: 1, isAlive: () => true, clock: systemClock, signal: new AbortController().signal };
-  return readArchive(new DirectoryStore(at, host));
+  return readArchive(new DirectoryStore(at, host, ARCHIVE));
 }
 
 async function messages(): Promise<string[]> {
@@ -146,6 +147,7 @@ describe('svc logs archive', () => {
     expect([unknown.code, errorIn(unknown)['message']]).toEqual([4, 'cannot tell which tenant the key belongs to']);
     expect(fs.existsSync(place)).toBe(false);
     server.logs.push(entry(5_000, 'one'));
+    server.emptyPages = 2;
     expect(await summary()).toMatchObject({ tenant_id: 't-1', entries: 1 });
   });
 

@@ -9,6 +9,7 @@ import { findArchive } from '../../../src/logs/archive/manifest.ts';
 import { Retention } from '../../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import type { Log } from '../../../src/schema/log.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, filesIn, openStore, TENANT } from '../archive/build.ts';
 
@@ -108,12 +109,16 @@ describe('svc logs evidence', () => {
         'Covered: 2026-01-30T00:00:00.000Z to 2026-02-02T00:00:00.000Z',
         'Covered: 2026-02-03T00:00:00.000Z to 2026-02-04T00:00:00.000Z',
         'Gap, entries may be missing: 2026-02-02T00:00:00.000Z to 2026-02-03T00:00:00.000Z',
+        'Missing: 2026-02-02 00:00:00Z to 2026-02-03 00:00:00Z: gap',
         'The hash is that of the newest record: it proves the records, these entries, and what is printed here.',
         'It does not prove that these are the days you asked for, nor README.md, report.html, access.csv and what svc verified: for that, give the hash of SHA256SUMS.',
+        'Coverage: 80% of 2026-01-30 00:00:00Z to 2026-02-04 00:00:00Z',
         '',
       ].join('\n'),
     ]);
-    expect(check(bundle, made.sums_sha256).stdout).toMatch(/: it proves all that is in this bundle\.\n$/);
+    expect(check(bundle, made.sums_sha256).stdout).toMatch(
+      /: it proves all that is in this bundle\.\nCoverage: 80% of .*\n$/,
+    );
     expect(sha256Of(fs.readFileSync(path.join(bundle, 'SHA256SUMS'), 'utf8'))).toBe(made.sums_sha256);
     for (const wrong of ['', 'abc', `${made.sha256}0`]) expect(check(bundle, wrong).status).toBe(1);
 
@@ -126,6 +131,66 @@ describe('svc logs evidence', () => {
       gaps: [{ from: '2026-02-02T00:00:00.000Z', to: '2026-02-03T00:00:00.000Z' }],
       verified: { entries: 19, problems: [] },
     });
+  });
+
+  it('svc logs evidence names applications as a review does, in its page and in access.csv', async () => {
+    const application = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
+    const acting = { actor_type: 'application', actor_id: application };
+    const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry(START + 1, acting)] }]);
+    const cache = folder();
+    const tenants = { [`https://vault.example ${TENANT}`]: { at: 1, names: [[application, 'Nightly refresh']] } };
+    fs.writeFileSync(path.join(cache, 'applications.json'), JSON.stringify({ version: 1, tenants }));
+    const cwd = folder();
+    const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz'], { cwd, env: { SVC_CACHE_DIR: cache } });
+    expect(run.code, run.stderr).toBe(0);
+    const bundle = unpacked(path.join(cwd, 'e.tar.gz'));
+    const [page, rows] = ['report.html', 'access.csv'].map((name) => fs.readFileSync(path.join(bundle, name), 'utf8'));
+    expect(page).toContain(`>Nightly refresh ${application}<`);
+    expect(rows).toContain(`${application},application,Nightly refresh,`);
+    expect(check(bundle).status).toBe(0);
+  });
+
+  it('R90: the page of a bundle is all good only when the requested time is covered and each of its days was reviewed', async () => {
+    const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry(START + 1)] }]);
+    const clock = new FakeClock({ start: START + DAY + 1000 });
+    const verdicts = async (...argv: string[]) => {
+      const cwd = folder();
+      const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', ...argv], { cwd, clock });
+      expect(run.code, run.stderr).toBe(0);
+      const html = fs.readFileSync(path.join(unpacked(path.join(cwd, 'e.tar.gz')), 'report.html'), 'utf8');
+      return [...html.matchAll(/<p class="(?:odd|fine)">(?:<strong>)?([^<]*)/g)].map(([, words]) => words);
+    };
+    const intact = 'What the archive contains was intact.';
+    expect(await verdicts()).toEqual(['1 day without a signed review.', intact]);
+    await svcHere(['logs', 'review', top, '--day', '2026-01-30', '--sign-off'], { clock });
+    expect(await verdicts()).toEqual(['The archive was intact, and each of these days was reviewed.']);
+    expect(await verdicts('--since', '2026-01-20')).toEqual([
+      'The archive covers only 9% of 2026-01-20 00:00:00Z to 2026-01-31 00:00:01Z.',
+      '10 days without a signed review.',
+      intact,
+    ]);
+  });
+
+  it('R90: entries of odd years are in a bundle, and do not change which time it covers', async () => {
+    const odd = ['1990-05-06T00:00:00.000Z', '2999-05-06T00:00:00.000Z'].map((at) => entry(Date.parse(at)));
+    const { top } = await buildArchive(START, [{ to: START + DAY, entries: [...odd, entry(START + 1)] }]);
+    const { file, made } = await bundled(top);
+    expect(made).toMatchObject({ from: '1990-05-06', to: '2999-05-06', entries: 3, coverage: 1, days: 1, missing: [] });
+    const bundle = unpacked(file);
+    expect(check(bundle, made.sha256).stdout).toMatch(
+      /\nCoverage: 100% of 2026-01-30 00:00:00Z to 2026-01-31 00:00:00Z\n$/,
+    );
+    expect(fs.readFileSync(path.join(bundle, 'report.html'), 'utf8')).toContain(
+      'Audit logs of 2026-01-30 to 2026-01-30',
+    );
+    const month = await bundled(top, '--since', '2026-01-30', '--until', '2026-01-31');
+    expect(month.made).toMatchObject({ from: '2026-01-30', to: '2026-01-30', entries: 1, coverage: 1 });
+  });
+
+  it('svc logs evidence refuses days to come', async () => {
+    const { top } = await buildArchive(START, [{ to: START + DAY }]);
+    const { code, stderr } = await bundled(top, '--since', '2026-02-20');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--since takes a time in the past')]);
   });
 
   it('svc logs evidence writes the same bytes for the same archive and days, under any name', async () => {

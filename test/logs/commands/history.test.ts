@@ -1,5 +1,3 @@
-import fs from 'node:fs';
-import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -89,8 +87,14 @@ describe('svc logs history', () => {
     expect(errorIn(await service.withoutKey())).toMatchObject({ exit_code: 3, next: 'svc login' });
   });
 
-  it('svc logs history names the command with the whole id when it gets the beginning of one', async () => {
+  it('svc logs history takes the beginning of an id, and says whose it is', async () => {
     const { withoutKey } = await historyOf('3a04dacf', '--archive', '.');
+    const { code, stderr } = await withoutKey();
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`3a04dacf is ${CARD}`)]);
+  });
+
+  it('svc logs history names the command with the whole id when it gets too few digits of one', async () => {
+    const { withoutKey } = await historyOf('3a04da', '--archive', '.');
     expect(errorIn(await withoutKey())).toMatchObject({ exit_code: 2, next: `svc logs history ${CARD} --archive .` });
   });
 
@@ -99,19 +103,5 @@ describe('svc logs history', () => {
     const result = await withKey();
     expect(errorIn(result)).toMatchObject({ exit_code: 3, message: expect.stringContaining('https://vault.example') });
     expect(result.stdout).toBe('');
-  });
-
-  it('svc logs history --html writes a page for its owner only, with the actors and their ids', async () => {
-    const { top, withoutKey } = await history('--archive', '.', '--html', 'history.html');
-    expect((await withoutKey()).code).toBe(0);
-    const file = path.join(top, 'history.html');
-    const page = fs.readFileSync(file, 'utf8');
-    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
-    expect(page).toContain(`<h1>History of card ${CARD}</h1>`);
-    expect(page).toContain('last deleted 2026-03-02 05:00:00Z by user a20690bc</strong>');
-    expect(page).toContain(`data-label="Actor">user a20690bc</td><td role="cell" data-label="Actor id">${PERSON}</td>`);
-    expect(page).toContain('Card read &lt;b&gt;');
-    expect(page).not.toContain('<b>');
-    expect((await withoutKey()).code).toBe(2);
   });
 });

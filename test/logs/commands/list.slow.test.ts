@@ -21,6 +21,12 @@ function csv(...more: string[]): Promise<HereResult> {
   return svc(['logs', '--fields', 'message', ...more]);
 }
 
+/** Returns the words of the command that stderr names. */
+function commandIn(stderr: string): string[] {
+  const words = /^ *(?:Next: |next: )?.*?svc (.*)$/m.exec(stderr)?.[1]?.match(/'[^']*'|\S+/g) ?? [];
+  return words.map((word) => word.replaceAll("'", ''));
+}
+
 describe('svc logs list', () => {
   it.each([
     ['logs', 'list'],
@@ -58,22 +64,79 @@ describe('svc logs list', () => {
     expect((await csv('--excel-safe')).code).toBe(2);
   });
 
-  it.each([
-    ['one entry', '1', 2],
-    ['entries of one second', '2', 2],
-    ['entries of several seconds', '3', 1],
-  ])('svc logs warns that a service lists its oldest entries first: %s', async (_, limit, requests) => {
+  it('svc logs warns that a service lists its oldest entries first where the entries show it, without another request', async () => {
     for (const ago of [9_000, 9_000, 5_000, 1_000]) server.logs.push(logAgo(ago, `${ago} ago`));
     server.isOldestFirst = true;
-    const oldest = await csv('-o', 'jsonl', '--limit', limit);
+    const oldest = await csv('-o', 'jsonl', '--limit', '3');
     expect(oldest.stdout.split('\n')[0]).toBe('{"message":"9000 ago"}');
     expect(oldest.stderr).toContain(
       'warning: this service lists its oldest entries first: these are the oldest of the log, not the newest\n',
     );
-    expect(server.requests).toBe(requests);
+    expect((await csv('-o', 'jsonl', '--limit', '2')).stderr).not.toContain('warning');
+    expect(server.requests).toBe(2);
     expect((await csv('-o', 'jsonl', '--all')).stderr).toBe('');
     server.isOldestFirst = false;
-    expect((await csv('-o', 'jsonl', '--limit', limit)).stderr).not.toContain('oldest');
+    expect((await csv('-o', 'jsonl', '--limit', '3')).stderr).not.toContain('oldest');
+  });
+
+  it.each([400, 429, 503])(
+    'R86: svc logs -n 1 needs one request, so that a later %i cannot fail it',
+    async (status) => {
+      for (const ago of [1_000, 2_000]) server.logs.push(logAgo(ago, `${ago} ago`));
+      Object.assign(server, { refusal: status, refuseAfter: 1 });
+      expect(await csv('-o', 'jsonl', '-n', '1')).toMatchObject({ code: 0, stdout: '{"message":"1000 ago"}\n' });
+      expect(server.requests).toBe(1);
+    },
+  );
+
+  it('R26: svc logs reads on after empty pages, and prints the newest entries that exist', async () => {
+    server.logs.push(logAgo(1_000, 'newest'), logAgo(2_000, 'older'));
+    server.emptyPages = 7;
+    for (const argv of [[], ['-n', '1'], ['--all'], ['--operation', 'create']]) {
+      const { code, stdout, stderr } = await csv('-o', 'jsonl', ...argv);
+      expect({ code, first: stdout.split('\n')[0] }).toEqual({ code: 0, first: '{"message":"newest"}' });
+      expect(stderr).not.toContain('no log entries');
+    }
+    server.logs.length = 0;
+    expect(await csv('-o', 'jsonl')).toMatchObject({ code: 0, stdout: '', stderr: 'no log entries\n' });
+  });
+
+  it('R26: svc logs gives up after 1,000 empty pages in a row, with what it searched and the command that goes on', async () => {
+    server.logs.push(logAgo(1_000, 'newest'));
+    server.emptyPages = 1_500;
+    const { code, stdout, stderr } = await csv(
+      '-o',
+      'table',
+      '--since',
+      '2h',
+      '--page-size',
+      '50',
+      '--entity-type',
+      'token',
+    );
+    expect({ code, stdout }).toEqual({ code: 12, stdout: '' });
+    expect(stderr).toContain('1,000 empty pages in a row');
+    expect(stderr).toContain('searched 0 entries');
+    expect(server.requests).toBe(1_000);
+    expect(await svc(commandIn(stderr))).toMatchObject({ code: 0, stdout: expect.stringContaining('newest') });
+    expect(server.requests).toBe(1_501);
+  });
+
+  it('R26: svc logs prints the whole command for the next page, with absolute times', async () => {
+    for (let index = 0; index < 60; index += 1) server.logs.push(logAgo(index * 60_000, `entry ${index}`));
+    const filters = ['--since', '2h', '--until', '0s', '--entity-type', 'token', '--limit', '3', '--strict'];
+    const seen: string[] = [];
+    let words = ['logs', '-o', 'jsonl', '--fields', 'message', ...filters, '--retention', '30h'];
+    for (let page = 0; page < 3; page += 1) {
+      const { code, stdout, stderr } = await svc(words);
+      expect(code).toBe(0);
+      seen.push(...stdout.trimEnd().split('\n'));
+      words = commandIn(stderr);
+      expect(words).toEqual(expect.arrayContaining(['--limit', '--strict', '--retention', '108000s']));
+      expect(words[words.indexOf('--since') + 1]).toMatch(/^\d{4}-.*Z$/);
+    }
+    expect(seen).toHaveLength(9);
+    expect(new Set(seen).size).toBe(9);
   });
 
   it('svc logs names members without a CSV column once, and none with --fields', async () => {
@@ -99,23 +162,26 @@ describe('svc logs list', () => {
     expect(await csv('--all', '-o', 'jsonl', '--quiet', '--since', '23h', '--strict')).toMatchObject({ code: 0 });
   });
 
-  it('svc logs warns of an unknown type or operation and suggests the nearest, without more requests', async () => {
+  it('svc logs ends with 2 for an unknown type or operation near a known one, which it suggests, without more requests', async () => {
     server.logs.push(logAgo(60_000, 'one', { operation: 'tokenize' }));
     const quiet = ['-o', 'jsonl', '--quiet'];
     expect(await csv(...quiet, '--operation', 'craete', '--operation', 'tokenize')).toMatchObject({
-      code: 0,
-      stderr: 'warning: unknown operation "craete": did you mean create?\n',
+      code: 2,
+      stdout: '{"message":"one"}\n',
+      stderr: expect.stringMatching(/unknown operation \\"craete\\".*"Did you mean 'create'\?"/),
     });
     const secret = 'k3y'.repeat(12);
     expect((await csv(...quiet, '--operation', secret)).stderr).toMatch(/^warning: unknown operation \(not shown/);
     server.logs.push(logAgo(60_000, 'two', { actor_type: 'user' }));
-    expect((await csv(...quiet, '--actor-type', 'usr')).stderr).toBe(
-      'warning: unknown actor type "usr": did you mean user?\n',
-    );
+    expect(await csv(...quiet, '--actor-type', 'usr')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/unknown actor type \\"usr\\".*"Did you mean 'user'\?"/),
+    });
     server.logs.length = 0;
-    expect((await csv(...quiet, '--entity-type', 'crad')).stderr).toBe(
-      'warning: unknown entity type "crad": did you mean card?\n',
-    );
+    expect(await csv(...quiet, '--entity-type', 'crad')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/unknown entity type \\"crad\\".*"Did you mean 'card'\?"/),
+    });
     expect(await csv(...quiet, '--entity-type', 'card', '--operation', 'read')).toMatchObject({ stderr: '' });
     expect(server.requests).toBe(5);
   });
@@ -140,7 +206,7 @@ describe('svc logs list', () => {
       server.logs.push(logAgo(index * 1_000, `entry ${index}`, { operation: index % 2 === 0 ? 'create' : 'read' }));
     const some = await csv('--exclude-operation', 'read', '-o', 'jsonl');
     expect(some.stdout.trimEnd().split('\n')).toHaveLength(100);
-    expect(some.stderr).toContain("--start '200'");
+    expect(commandIn(some.stderr)).toEqual(expect.arrayContaining(['--start', '200']));
     const one = await csv('--exclude-operation', 'read', '-o', 'jsonl', '--limit', '1');
     expect(one).toMatchObject({ stdout: '{"message":"entry 0"}\n', stderr: expect.stringContaining('more results') });
   });
@@ -160,10 +226,9 @@ describe('svc logs list', () => {
         /\nsearched 20,\d{3} entries, from \S+ \S+Z to \S+ \S+Z; to search on\n {2}svc logs list /,
       );
       expect(first.stderr).not.toContain('no log entries');
-      const command = /\n {2}svc (.*)\n/.exec(first.stderr)?.[1] ?? '';
-      expect(command).toMatch(rest);
-      const words = command.match(/'[^']*'|\S+/g) ?? [];
-      const second = await svc(words.map((word) => word.replaceAll("'", '')));
+      const words = commandIn(first.stderr);
+      expect(words.join(' ')).toMatch(rest);
+      const second = await svc(words);
       expect(second).toMatchObject({ code: 0, stdout: '{"message":"the one"}\n' });
     },
   );

@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
 
-/** A log service over a real socket, newest first, whose cursors count entries, so that pages shift. */
+/**
+ * A log service over a real socket, newest first, whose cursors count entries, so that pages shift. A cursor belongs to the
+ * filters and the page size of the request that returned it.
+ */
 export interface LogServer {
   readonly url: string;
   readonly logs: Log[];
@@ -12,6 +15,8 @@ export interface LogServer {
   /** The number of requests that succeed before refusals begin. */
   refuseAfter: number;
   requests: number;
+  /** The number of empty pages with which each list begins. */
+  emptyPages: number;
   /** The number of pages for which a cursor lives. */
   pagesPerCursor: number;
   /** Whether entries are sent oldest first. */
@@ -24,6 +29,8 @@ export interface LogServer {
   now: string | undefined;
   /** JSON texts that are sent as is on one page instead of the logs, or the body of every response. */
   texts: readonly string[] | string | undefined;
+  /** The encoding of the texts; with `latin1` each character is one byte. */
+  encoding: 'utf8' | 'latin1';
   /** The duration of each response in milliseconds. */
   delayMs: number;
   /** The response to a request for applications: a list, a status, or none. */
@@ -36,6 +43,7 @@ export interface LogServer {
 /** Starts a log service on a free port of this machine. */
 export async function startLogServer(): Promise<LogServer> {
   let cursorAge = 0;
+  const issued = new Set<string>();
   // The filtered entries are kept for later pages, so that thousands are not filtered again.
   let listed: { readonly interval: string; readonly logs: readonly Log[] } = { interval: '', logs: [] };
   const server = createServer((request, response) => {
@@ -65,24 +73,39 @@ export async function startLogServer(): Promise<LogServer> {
       response.writeHead(typeof found === 'number' ? found : 200).end(JSON.stringify({ data: found }));
       return;
     }
-    if (!query.has('start')) served.onList();
-    cursorAge = query.has('start') ? cursorAge + 1 : 0;
+    const start = query.get('start');
+    query.delete('start');
+    const cursorOf = (next: string): string => {
+      issued.add(`${next} of ${query.toString()}`);
+      return next;
+    };
+    if (start !== null && !issued.has(`${start} of ${query.toString()}`)) {
+      response.writeHead(400).end('{"errors": {"start": ["The cursor belongs to another request."]}}');
+      return;
+    }
+    if (start === null) served.onList();
+    cursorAge = start === null ? 0 : cursorAge + 1;
     if (cursorAge >= served.pagesPerCursor) {
       response.writeHead(410).end('{"title":"the cursor has expired"}');
       return;
     }
     if (served.texts !== undefined) {
       const found = served.texts.filter((text) => isAskedFor(timeIn(text), query));
-      response.end(`{"data": [${found.join(' , ')}], "pagination": {"next": null}}`);
+      response.end(`{"data": [${found.join(' , ')}], "pagination": {"next": null}}`, served.encoding);
+      return;
+    }
+    const empty = start === null ? 0 : Number(/^empty-(\d+)$/.exec(start)?.[1] ?? Infinity);
+    if (empty < served.emptyPages) {
+      response.end(JSON.stringify({ pagination: { next: cursorOf(`empty-${empty + 1}`) }, data: [] }));
       return;
     }
     const interval = `${query.get('start_date')} ${query.get('end_date')} ${served.logs.length}`;
-    if (!query.has('start') || listed.interval !== interval) listed = { interval, logs: logsOf(served, query) };
+    if (start === null || listed.interval !== interval) listed = { interval, logs: logsOf(served, query) };
     const sorted = listed.logs;
-    const start = Number(query.get('start') ?? 0);
-    const end = start + Number(query.get('size') ?? 20);
-    const next = end < sorted.length ? String(end) : null;
-    const answer = JSON.stringify({ pagination: { next }, data: sorted.slice(start, end) });
+    const begin = Number(start?.replace(/^empty-.*/, '') ?? 0);
+    const end = begin + Number(query.get('size') ?? 20);
+    const next = end < sorted.length ? cursorOf(String(end)) : null;
+    const answer = JSON.stringify({ pagination: { next }, data: sorted.slice(begin, end) });
     setTimeout(() => response.end(answer), served.delayMs);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -91,6 +114,7 @@ export async function startLogServer(): Promise<LogServer> {
     logs: [],
     refusal: undefined,
     refuseAfter: 0,
+    emptyPages: 0,
     requests: 0,
     pagesPerCursor: Infinity,
     isOldestFirst: false,
@@ -98,6 +122,7 @@ export async function startLogServer(): Promise<LogServer> {
     aheadMs: 0,
     now: undefined,
     texts: undefined,
+    encoding: 'utf8',
     delayMs: 0,
     onApplications: () => 404,
     onList: () => undefined,
@@ -133,10 +158,11 @@ function timeIn(text: string): string {
 export async function serveTexts(
   texts: NonNullable<LogServer['texts']>,
   now = '2026-01-02T00:10:00Z',
+  encoding: LogServer['encoding'] = 'utf8',
 ): Promise<{ readonly url: URL }> {
   const server = await startLogServer();
   onTestFinished(() => server.close());
-  Object.assign(server, { texts, now });
+  Object.assign(server, { texts, now, encoding });
   return { url: new URL(server.url) };
 }
 

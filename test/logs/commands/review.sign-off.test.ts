@@ -3,12 +3,14 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { findArchive } from '../../../src/logs/archive/manifest.ts';
-import { parseRecord, recordPath } from '../../../src/logs/archive/record.ts';
+import { parseRecord, recordPath } from '../../../src/logs/archive/records/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, openStore, TENANT } from '../archive/build.ts';
+import { bundleOf, check, POSIX } from '../evidence/bundles.ts';
+import { reviewedArchive } from '../review/reviewed.ts';
 
 const NOW = Date.UTC(2026, 2, 4, 6);
 const HOUR = 3_600_000;
@@ -63,6 +65,7 @@ describe('svc logs review --sign-off', () => {
         entries: 1,
         missing: [],
         findings: { deletions: 1, changes: 0, new_actors: null, new_operations: null },
+        findings_entries: { deletions: 1, changes: 0, new_actors: null, new_operations: null },
         sha256,
         page_sha256: sha256Of(html),
         record: 3,
@@ -85,6 +88,67 @@ describe('svc logs review --sign-off', () => {
     expect(verified.stdout).toContain(`"message":"day reviewed, signed off by Ana (`);
     const again = await review(top, '--day', '2026-03-02', '-o', 'table');
     expect([again.code, again.stdout]).toEqual([10, expect.stringMatching(/signed off by Ana .*: SEC-41/)]);
+  });
+
+  it('R90: the findings that a signed review records are the numbers that pages, JSON, lists and evidence show', async () => {
+    const deletion = { operation: 'delete', entity_type: 'token' };
+    const { top } = await buildArchive(START - 10 * DAY, [
+      { to: START, entries: Array.from({ length: 10 }, (_, day) => entry(START - (day + 1) * DAY)) },
+      {
+        to: START + DAY,
+        entries: [
+          ...Array.from({ length: 40 }, (_, second) => entry(START + second * 1000, deletion)),
+          ...['new', 'new', 'known'].map((actor_id) => entry(START + HOUR, { operation: 'delete', actor_id })),
+        ],
+      },
+    ]);
+    const argv = ['--day', '2026-03-01', '--html', `${path.basename(top)}.html`, '--force'];
+    const words = 'deletions 43 in 3 groups, new actors 1 with 2 entries, new operations 2 with 43 entries';
+    const counted = {
+      findings: { deletions: 3, changes: 0, new_actors: 1, new_operations: 2 },
+      findings_entries: { deletions: 43, changes: 0, new_actors: 2, new_operations: 43 },
+    };
+    const before = await review(top, ...argv);
+    expect(JSON.parse(before.stdout)).toMatchObject(counted);
+    expect(errorIn(before)).toMatchObject({ message: `2026-03-01 has findings to look at: ${words}`, ...counted });
+    const shown = (await review(top, ...argv, '-o', 'table')).stdout;
+    expect(shown).toContain('Deletions: 43 in 3 groups\n');
+    const signed = await review(top, ...argv, '--sign-off', '--by', 'Ana');
+    expect(signed.stderr).toContain(words.replace(',', ', changes 0,'));
+    expect(JSON.parse(signed.stdout)).toMatchObject({ ...counted, signed: [counted] });
+    const record = recordOf(top, 3);
+    expect(record).toMatchObject({ review: counted });
+    const page = path.join(path.dirname(top), `${path.basename(top)}.html`);
+    const html = fs.readFileSync(page, 'utf8');
+    fs.rmSync(page);
+    for (const heading of [
+      'Deletions: 43 in 3 groups',
+      '30 days before: 1 with 2 entries',
+      '30 days before: 2 with 43 entries',
+    ])
+      expect(html).toContain(`${heading}</h2>`);
+    const status = await review(top, '--status', '--since', '2026-03-01');
+    expect(JSON.parse(status.stdout.split('\n')[0] ?? '')).toMatchObject(counted);
+    expect((await review(top, '--status', '-o', 'table')).stdout).toContain(words);
+    const bundle = await bundleOf({ top });
+    expect(fs.readFileSync(path.join(bundle.top, 'report.html'), 'utf8')).toContain(`>${words}<`);
+    expect(fs.readFileSync(path.join(bundle.top, 'evidence.json'), 'utf8')).toContain('"findings_entries"');
+    expect(check(POSIX, bundle.top, bundle.record)).toMatchObject({ status: 0, stderr: '' });
+    expect((await svcHere(['logs', 'verify', top])).code).toBe(0);
+  });
+
+  it('R90: a review that an earlier version recorded without the number of entries is read as groups', async () => {
+    const { top } = await reviewedArchive();
+    const { stdout } = await review(top, '--status', '--since', '2026-03-02');
+    expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({
+      findings: { deletions: 2, new_actors: null },
+      findings_entries: null,
+    });
+    expect((await review(top, '--status', '-o', 'table')).stdout).toContain('deletions 2 groups');
+    const bundle = await bundleOf({ top });
+    const html = fs.readFileSync(path.join(bundle.top, 'report.html'), 'utf8');
+    expect(html).toContain('>deletions 2 groups<');
+    expect(check(POSIX, bundle.top, bundle.sums)).toMatchObject({ status: 0, stderr: '' });
   });
 
   it('svc logs review --sign-off records nothing twice, and says who signed before', async () => {
@@ -159,7 +223,15 @@ describe('svc logs review --status', () => {
       .map((line) => JSON.parse(line) as object);
     expect(rows).toMatchObject([
       { day: '2026-03-01', state: 'open', entries: 1, reviews: 0, by: null },
-      { day: '2026-03-02', state: 'reviewed', reviews: 1, by: 'Ana', note: 'SEC-41', findings: 1, record: 4 },
+      {
+        day: '2026-03-02',
+        state: 'reviewed',
+        reviews: 1,
+        by: 'Ana',
+        note: 'SEC-41',
+        findings: { deletions: 1 },
+        record: 4,
+      },
       { day: '2026-03-03', state: 'open', missing: ['gap'] },
     ]);
     expect(stderr).toContain('1 reviewed, 2 open, 0 not in the archive');

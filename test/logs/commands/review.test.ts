@@ -5,6 +5,7 @@ import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, filesIn, TENANT } from '../archive/build.ts';
+import { folder } from '../evidence/bundles.ts';
 
 const NOW = Date.UTC(2026, 2, 2, 6);
 const HOUR = 3_600_000;
@@ -52,7 +53,12 @@ describe('svc logs review', () => {
       new_operations: [{ operation: 'delete' }, { operation: 'update' }],
     });
     expect(stdout).not.toContain('secret words');
-    expect(errorIn({ stderr })).toMatchObject({ code: 'threshold', deletions: 1, changes: 1, new_actors: 1 });
+    expect(errorIn({ stderr })).toMatchObject({
+      code: 'threshold',
+      message:
+        '2026-03-01 has findings to look at: deletions 1, changes 1, new actors 1 with 1 entry, new operations 2 with 2 entries',
+      findings: { deletions: 1, changes: 1, new_actors: 1, new_operations: 2 },
+    });
     expect(errorIn({ stderr })['next']).toMatch(/svc logs search .* --since 2026-03-01 --until 2026-03-02$/);
   });
 
@@ -75,6 +81,61 @@ describe('svc logs review', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('svc logs review draws the hours with their median, and names hours with more than four times as many', async () => {
+    const counts = Array.from({ length: 24 }, (_, hour) => (hour === 5 ? 14 : 1 + (hour % 3)));
+    const entries = counts.flatMap((count, hour) =>
+      Array.from({ length: count }, () => entry(YESTERDAY + hour * HOUR, { operation: hour === 7 ? 'export' : 'use' })),
+    );
+    const { top } = await buildArchive(YESTERDAY - 20 * DAY, [{ to: NOW, entries: [...PAST, ...entries] }]);
+    const { stdout } = await review(top, '-o', 'table');
+    expect(stdout.split('Entries by hour, from 00:00\n')[1]?.split('\n\n')[0]).toBe(
+      [
+        '  ▂▂▃▂▂█▂▂▃▂▂▃▂▂▃▂▂▃▂▂▃▂▂▃',
+        '  median of an hour: 2, most: 14',
+        '  05:00: 14, more than four times the median',
+      ].join('\n'),
+    );
+    const file = path.join(folder(), 'review.html');
+    await review(top, '--html', file);
+    const html = fs.readFileSync(file, 'utf8');
+    expect(html).toContain(
+      '<p>More than four times the median of 2:</p><ul><li>2026-03-01 05:00:00Z: 14 entries</li></ul>',
+    );
+    expect(html).toContain('00:00:00 to 23:00:00');
+    expect(html).not.toContain('07:00:00 to');
+    expect(html.match(/07:00:00/g)).toHaveLength(1);
+  });
+
+  it('svc logs review lists twenty changes and twenty deleted entities, and counts the others', async () => {
+    const changes = Array.from({ length: 25 }, (_, at) =>
+      entry(YESTERDAY + HOUR + at, { entity_type: 'application', operation: `change-${10 + at}` }),
+    );
+    const deletions = Array.from({ length: 22 }, (_, at) =>
+      entry(YESTERDAY + 2 * HOUR + at, { operation: 'delete', entity_id: `c-${10 + at}` }),
+    );
+    const { stdout } = await review(await archive([...changes, ...deletions]), '-o', 'table');
+    const sections = stdout.split('\n\n');
+    const deleted = sections.find((section) => section.startsWith('Deleted\n'));
+    expect(deleted?.match(/ card c-\d\d /g)).toHaveLength(20);
+    expect(deleted).toMatch(/\n {2}and 2 more \(-o json shows the first thousand\)$/);
+    const changed = sections.find((section) => section.startsWith('Changes of applications'));
+    expect(changed?.match(/change-\d\d/g)).toHaveLength(20);
+    expect(changed).toMatch(/\n {2}and 5 more \(-o json shows them\)$/);
+  });
+
+  it.each([
+    ['--within 3d', '--within is about --status', 'Add --status, or name one day with --day.'],
+    ['--since 7d', '--since is about --status', 'Add --status, or name one day with --day.'],
+    [
+      '--status --day today',
+      '--status lists days, and cannot be combined with --day, --html or --sign-off',
+      'Run the command twice.',
+    ],
+  ])('svc logs review %s is refused with a hint that helps', async (line, message, hint) => {
+    const refused = await review(await archive(), ...line.split(' '));
+    expect([refused.code, errorIn(refused)]).toEqual([2, expect.objectContaining({ message, hint })]);
   });
 
   it('svc logs review says for each actor what it deleted, names the deleted entities, and uses names read before', async () => {
@@ -134,9 +195,10 @@ describe('svc logs review', () => {
     const rows = await review(top);
     expect([rows.code, errorIn(rows)['code']]).toEqual([14, 'entries_missing']);
     expect(errorIn(rows)).toMatchObject({
-      deletions: 1,
-      changes: 1,
-      message: expect.stringMatching(/5 findings to look/),
+      findings: { deletions: 1, changes: 1 },
+      message: expect.stringContaining(
+        '; findings to look at in the rest: deletions 1, changes 1, new actors 1 with 1',
+      ),
     });
     expect(JSON.parse(rows.stdout)).toMatchObject({ missing: [{ reason: 'gap' }], deletions: [{ count: 1 }] });
   });
@@ -171,17 +233,17 @@ describe('svc logs review', () => {
 
   it('svc logs review --html writes a page for its owner only, which runs and loads nothing', async () => {
     const top = await archive();
-    expect((await review(top, '--html', '.review.html')).code).toBe(10);
-    const file = path.join(top, '.review.html');
+    const file = path.join(folder(), 'review.html');
+    expect((await review(top, '--html', file)).code).toBe(10);
     const html = fs.readFileSync(file, 'utf8');
     expect(fs.statSync(file).mode & 0o777).toBe(0o600);
     expect(html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
     expect(html).toContain('<h1>Log review of 2026-03-01 (UTC)</h1>');
     expect(html).not.toMatch(/<img|<script|secret words|\u202e/);
     expect(html).toContain('&lt;img src=x onerror=');
-    const again = await review(top, '--html', '.review.html');
+    const again = await review(top, '--html', file);
     expect(again.code).toBe(2);
-    expect((await review(top, '--html', '.review.html', '--force')).code).toBe(10);
+    expect((await review(top, '--html', file, '--force')).code).toBe(10);
   });
 
   it.each(['2026-02-30', '2d', 'tomorrow', '2026-03-03'])('svc logs review refuses the day %s', async (typed) => {

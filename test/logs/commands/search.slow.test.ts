@@ -105,18 +105,30 @@ describe('svc logs search', () => {
     expect([code, errorIn({ stderr })['path']]).toEqual([12, segment]);
   });
 
+  const NO_ARCHIVE = 'Name the directory or bucket that the logs were archived to, or create an archive:';
+
   it.each([
-    ['no archive', (top: string) => fs.rmSync(top, { recursive: true }), 5],
-    ['no manifest', (top: string) => fs.rmSync(path.join(top, '_manifest'), { recursive: true }), 12],
-    ['a damaged manifest', (top: string) => fs.truncateSync(path.join(top, '_manifest/00000001.json'), 9), 12],
-    ['a newer manifest', newer, 3],
-    ['a file in place of a directory', (top: string) => replaceByFile(top), 5],
-  ])('svc logs search explains in plain words why it fails where there is %s', async (_what, harm, exitCode) => {
+    ['no archive', (top: string) => fs.rmSync(top, { recursive: true }), 5, NO_ARCHIVE],
+    [
+      'no manifest',
+      (top: string) => fs.rmSync(path.join(top, '_manifest'), { recursive: true }),
+      12,
+      'Restore _manifest/ from a backup: without it, changes to tenant=',
+    ],
+    [
+      'a damaged manifest',
+      (top: string) => fs.truncateSync(path.join(top, '_manifest/00000001.json'), 9),
+      12,
+      'Nothing was overwritten. Verify the archive to see all problems; restore the file from a backup, or begin another',
+    ],
+    ['a newer manifest', newer, 3, 'Update svc on this machine.'],
+    ['a file in place of a directory', (top: string) => replaceByFile(top), 5, NO_ARCHIVE],
+  ])('svc logs search says what to do where there is %s', async (_what, harm, exitCode, hint) => {
     const { top } = await archive();
     harm(top);
     const { code, stdout, stderr } = await search([top]);
     expect([code, stdout]).toEqual([exitCode, '']);
-    expect(errorIn({ stderr })['hint']).toMatch(/\w/);
+    expect(errorIn({ stderr })['hint']).toContain(hint);
   });
 
   it('svc logs search finds nothing in an archive without entries', async () => {

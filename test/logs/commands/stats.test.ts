@@ -132,7 +132,7 @@ describe('svc logs stats of an archive', () => {
     return buildArchive(BEGIN, [{ to: NOW, entries: [...usual, ...burst], late: [entryAt(BEGIN, KNOWN)] }]);
   }
 
-  it('svc logs stats counts an archive offline, up to its end', async () => {
+  it('svc logs stats counts all of an archive offline, up to its end', async () => {
     const { top } = await archive();
     const { code, stdout } = await stats([top, '-o', 'jsonl']);
     const rows = stdout
@@ -140,7 +140,8 @@ describe('svc logs stats of an archive', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect([code, server.requests]).toEqual([0, 0]);
-    expect(rows[0]).toMatchObject({ by: 'all', count: 60 });
+    expect(rows[0]).toMatchObject({ by: 'all', count: 29 * 8 + 60 + 1 });
+    expect((await stats([top, '--since', '1d', '--fields', 'count'])).stdout.split('\n')[0]).toBe('{"count":60}');
   });
 
   it('svc logs stats accepts intervals and filters for an archive', async () => {

@@ -106,9 +106,22 @@ describe('the command that svc logs tail prints at its end', () => {
     server.logs.push(logAgo(500_000, 'old'), logAgo(60_000, 'new'));
     const result = await run(['logs', 'tail', '--since', '1h', '--max', '2'], clock);
     expect(result.code).toBe(0);
-    expect(result.stderr).toContain('no checkpoint could be kept: entries may repeat; resume with');
-    const since = /--since (\S+)/.exec(printedCommand(result) ?? '')?.[1] ?? '';
+    expect(result.stderr).toContain('no checkpoint could be kept here');
+    const since = /elsewhere .*\n {2}svc logs tail --since (\S+)/.exec(result.stderr)?.[1] ?? '';
     expect(Date.parse(since)).toBeLessThanOrEqual(Date.now() - 180_000 + 1_000);
+    // After the first entry, and not the time at which the tail began.
+    expect(Date.parse(since)).toBeGreaterThan(Date.now() - 500_000);
+  });
+
+  it('R65: the second command that is printed goes on from a time, with the filters and without a file', async () => {
+    const clock = new FakeClock({ start: Date.now() });
+    server.logs.push(logAgo(60_000, 'one'), logAgo(50_000, 'two'));
+    const filters = ['--entity-type', 'token', '--overlap', '5m'];
+    const { stderr } = await run(['logs', 'tail', '--since', '1h', '--max', '1', ...filters], clock);
+    const [, command = ''] = /may repeat entries of the last 5m, loses none\) with\n {2}svc (.*)\n/.exec(stderr) ?? [];
+    expect(command).toMatch(/^logs tail --since \S+Z --entity-type token --overlap 300s$/);
+    const again = await run([...command.split(' '), '--max', '2'], clock);
+    expect(messagesOf(again)).toEqual(expect.arrayContaining(['two']));
   });
 
   it('the checkpoint of the printed command is kept for seven days after its last use', async () => {

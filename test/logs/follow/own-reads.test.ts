@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { svcHere } from '../../support/run-here.ts';
+import { Screen } from '../../support/screen.ts';
 import { type LogServer, startLogServer } from '../commands/log-server.ts';
 
 const START = Date.UTC(2026, 2, 1, 12);
@@ -21,17 +21,6 @@ class ServiceClock extends FakeClock {
   override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     await super.sleep(ms, signal);
     server.now = new Date(this.now()).toISOString();
-  }
-}
-
-class Screen extends Writable {
-  readonly isTTY = true;
-  readonly columns = 100;
-  text = '';
-
-  override _write(chunk: Buffer, _encoding: string, taken: () => void): void {
-    this.text += chunk.toString();
-    taken();
   }
 }
 
@@ -61,7 +50,7 @@ function cardRead(agoMs: number): Log {
 }
 
 async function onScreen(...argv: string[]) {
-  const screen = new Screen();
+  const screen = new Screen(100);
   const env = { SVC_PAGER: '', NO_COLOR: '1', SVC_TIME: 'utc' };
   const options = { baseUrl: new URL(server.url), home, env, clock, stdout: screen };
   const { code, stderr } = await svcHere(['logs', ...argv], options);
@@ -117,5 +106,21 @@ describe('a quiet tail', () => {
   it('a quiet tail in a pipe says nothing', async () => {
     const { stderr } = await svcHere(['logs', 'tail', '--idle-exit', '12m'], { baseUrl: new URL(server.url), clock });
     expect(stderr).not.toContain('no new entries');
+  });
+
+  it('a tail finds its own reads behind empty pages', async () => {
+    server.logs.push(...[2, 3].map((seconds) => readOfLogs(OWN, seconds * 1_000)), cardRead(4_000));
+    server.emptyPages = 2;
+    const { code, rows } = await onScreen('tail', '-n', '1', '--max', '1');
+    expect({ code, rows }).toEqual({ code: 0, rows: [expect.stringContaining('card c-1')] });
+  });
+
+  it.each([403, 429, 503])('R86: a tail whose first request gets a %i shows its entries', async (status) => {
+    server.logs.push(cardRead(4_000), cardRead(3_000));
+    const refusal = { get: () => (server.requests === 1 ? status : undefined) };
+    Object.defineProperty(server, 'refusal', refusal);
+    const { code, rows } = await onScreen('tail', '-n', '2', '--max', '2');
+    expect(code).toBe(0);
+    expect(rows).toHaveLength(2);
   });
 });

@@ -19,6 +19,18 @@ describe('settings of the export', () => {
     expect(otlpSettings({})).toEqual({ headers: {}, resource: { 'service.name': 'svc' }, gzip: true });
   });
 
+  it('settings have every header and attribute, whatever its name', () => {
+    const environment = { OTEL_EXPORTER_OTLP_HEADERS: '__proto__=a', OTEL_RESOURCE_ATTRIBUTES: '__proto__=b' };
+    const { headers, resource } = otlpSettings(environment);
+    expect([Object.entries(headers), Object.entries(resource)]).toEqual([
+      [['__proto__', 'a']],
+      [
+        ['service.name', 'svc'],
+        ['__proto__', 'b'],
+      ],
+    ]);
+  });
+
   it.each([
     ['OTEL_EXPORTER_OTLP_HEADERS', 'canary'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'a=canary%'],

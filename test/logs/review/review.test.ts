@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Coverage, isoRange } from '../../../src/logs/archive/coverage.ts';
+import { Coverage, isoRange } from '../../../src/logs/archive/records/coverage.ts';
 import type { TimeRange } from '../../../src/logs/entry.ts';
 import { DayReview, failedRange } from '../../../src/logs/review/review.ts';
 import type { Log } from '../../../src/schema/log.ts';

@@ -70,6 +70,8 @@ describe('svc sandbox exec', () => {
     writeFileSync(home.file('text'), 'no program');
     expect((await exec([], [home.file('text')])).code).toBe(126);
     expect((await home.svc(['sandbox', 'exec'])).code).toBe(2);
+    const tooLong = await exec([], ['a'.repeat(5_000)]);
+    expect([tooLong.code, tooLong.stderr]).toEqual([126, expect.stringContaining('(ENAMETOOLONG)')]);
   });
 
   it('svc sandbox exec counts requests, errors and the peak', async () => {

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningSandbox } from '../../../src/emulator/options.ts';
-import { startSandbox } from '../../../src/emulator/server.ts';
+import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
+import { startSandbox } from '../../support/sandbox.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'svc-outcome-'));
 const directory = join(home, 'sandbox');
@@ -28,6 +28,19 @@ const run = (expected: string, ...argv: string[]) =>
   svc('3ds', 'run', '--card', 'Successful Frictionless', '--expect', expected, ...argv);
 
 describe('svc sandbox outcome', () => {
+  it.each(['file', 'file/below'])(
+    'the commands of the sandbox refuse --directory %s, which is no directory',
+    async (name) => {
+      writeFileSync(join(home, 'file'), 'mine');
+      for (const words of ['outcome', 'clock', 'requests', 'reset --yes', 'start --port 0', 'exec -- true']) {
+        const argv = ['sandbox', ...words.split(' ')];
+        const { code, stderr } = await svc(...argv.toSpliced(2, 0, '--directory', join(home, name)), '-o', 'json');
+        expect({ words, code, stderr }).toEqual({ words, code: 1, stderr: expect.stringContaining('a file is there') });
+      }
+      expect(readFileSync(join(home, 'file'), 'utf8')).toBe('mine');
+    },
+  );
+
   it('svc sandbox outcome decides the next authentication at a sandbox that runs already', async () => {
     const set = await outcome('reason=card-expired:#1');
     expect([set.code, JSON.parse(set.stdout)]).toEqual([0, { outcome: 'reason=card-expired:#1', matched: 0 }]);

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -63,5 +65,19 @@ describe('svc sandbox start', () => {
     ]);
     const again = await home.svc(['sandbox', 'start', '--port', '0', '--directory', directory, '--tenants', 'test']);
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('a production tenant; reset it first')]);
+  });
+
+  it('svc sandbox start --accept-tokens serves results for tokens that nobody created', async () => {
+    const { url } = await start('--accept-tokens', '--processing', '1ms', '--directory', 'accepting');
+    const rows = Array.from({ length: 500 }, () => `${randomUUID()},27,01,`);
+    writeFileSync(
+      home.file('export.csv'),
+      ['token,expiration_year,expiration_month,merchant_id', ...rows, ''].join('\n'),
+    );
+    const env = { SVC_BASE_URL: url, SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
+    const line = 'au submit export.csv --wait --out results.csv -o json';
+    const { code, stdout, stderr } = await home.svc(line.split(' '), { env });
+    expect(code, stderr).toBe(0);
+    expect(stdout).not.toContain('ERR_INVALID_TOKEN');
   });
 });

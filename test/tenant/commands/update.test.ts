@@ -227,7 +227,7 @@ describe('what can be asked for', () => {
     expect(result.code).toBe(2);
     expect(result.puts).toEqual([]);
     const near = await update(['--set', 'fingerprint_token=true', '--yes']);
-    expect(errorIn(near)['hint']).toContain('"fingerprint_tokens"');
+    expect(errorIn(near)['hint']).toContain("'fingerprint_tokens'");
   });
 
   it('a setting that nobody knows is sent as a string with --allow-unknown, once that was confirmed', async () => {

@@ -7,6 +7,7 @@ import { listPrinter, oneBatch } from '../../../cli/app/print.ts';
 import { positiveDuration } from '../../../cli/app/value-parsers.ts';
 import { countText, formatDuration } from '../../../cli/output/time.ts';
 import type { View } from '../../../cli/output/view.ts';
+import { DAY_MS } from '../../../schema/durations.ts';
 import { isOpen, isUntouched, openSince, type RunRecord } from '../../run/record.ts';
 import { everyRun } from '../../run/recorded-runs.ts';
 import type { RunDirectory } from '../../run/run-directory.ts';
@@ -27,7 +28,7 @@ const localRunView: View<ReturnType<typeof localRun>> = {
 
 export const list = defineCommand({
   description:
-    "A run is a submitted request file, recorded in the state directory or in a --run-dir. 'svc au jobs' lists the jobs of the service.",
+    "A run is a submitted request file, recorded in the state directory. 'svc au jobs' lists the jobs of the service.",
   examples: [
     ['svc au runs', 'the runs recorded on this machine, the newest first'],
     ['svc au runs --stale 8d', 'runs open for longer than any job takes, with exit code 10'],
@@ -71,7 +72,7 @@ function localRun(record: RunRecord, now: number) {
 }
 
 /** The longest time that a job of a production tenant takes after its upload. */
-const LONGEST_JOB_MS = 7 * 86_400_000;
+const LONGEST_JOB_MS = 7 * DAY_MS;
 
 function timeLeft(record: RunRecord, now: number): string | null {
   if (!isOpen(record) || isUntouched(record)) return null;

@@ -6,7 +6,7 @@ import { listPrinter, oneBatch } from '../../../cli/app/print.ts';
 import { positiveDuration } from '../../../cli/app/value-parsers.ts';
 import { countText, formatBytes, isoTime } from '../../../cli/output/time.ts';
 import type { View } from '../../../cli/output/view.ts';
-import { removeOrphanedSpool } from '../../results/spool.ts';
+import { removeOrphanedSpool } from '../../request/spool.ts';
 import { type OldRun, oldRun, pruneRun } from '../../run/prune.ts';
 import { everyRun } from '../../run/recorded-runs.ts';
 import { shownStatus, toneOf } from '../../run/run-view.ts';

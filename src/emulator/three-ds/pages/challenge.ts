@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { isObject, parsedJson } from '../../../schema/json-value.ts';
+import { ownMember } from '../../../schema/own-member.ts';
 import type { EventOf } from '../../state/events.ts';
 import type { Session } from '../../state/world.ts';
 import { MAX_ATTEMPTS, type Outcome, outcomeOf } from '../outcome.ts';
@@ -215,7 +216,7 @@ function settledPage({ status, reason, cancelReason }: Outcome): Page {
 }
 
 function settledText(status: Outcome['status'], why = ''): readonly [title: string, text: string] {
-  const text = SETTLED_TEXTS[why];
+  const text = ownMember(SETTLED_TEXTS, why);
   if (text !== undefined) return text;
   if (status === 'successful' || status === 'attempted') return ['Thank you', 'Your answer was recorded.'];
   return ['Not confirmed', 'Your bank did not confirm that it is you.'];

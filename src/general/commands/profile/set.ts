@@ -1,13 +1,14 @@
 import { SvcError } from '../../../base/errors.ts';
-import { typedWord } from '../../../base/security/typed-word.ts';
 import { defineCommand } from '../../../cli/app/command.ts';
 import { noteNext } from '../../../cli/app/hint.ts';
 import { argument, flag, optionalArgument, suggesting, type Suggestion } from '../../../cli/app/parameter.ts';
-import { type Profile, updateConfig } from '../../../cli/config/config-file.ts';
+import { updateConfig } from '../../../cli/config/config-file.ts';
+import type { Profile } from '../../../cli/config/config-format.ts';
 import { KEY_TYPES } from '../../../cli/config/keys.ts';
 import {
   baseUrlText,
   CERTIFICATES,
+  ledgerLocation,
   OUTPUT_FORMATS,
   parseBaseUrl,
   RESULT_STEPS,
@@ -15,7 +16,7 @@ import {
   TIME_STYLES,
 } from '../../../cli/config/values.ts';
 import type { KeyType } from '../../../schema/tenant.ts';
-import { didYouMean } from '../../../cli/app/value-parsers.ts';
+import { builtInProfile, keyWithoutBaseUrl, unknownSetting, valueOrUnset } from '../../profile-errors.ts';
 
 /** The profile settings that can be typed. Keys have separate commands. */
 const SETTINGS = [
@@ -23,6 +24,7 @@ const SETTINGS = [
   'output',
   'time',
   'certificates',
+  'ledger',
   'management_key_command',
   'private_key_command',
   'action.<code>',
@@ -30,14 +32,14 @@ const SETTINGS = [
 
 /** Returns the settings for completion, with one for the action of each result code. */
 async function settingNames(): Promise<Suggestion[]> {
-  const { wordsOf } = await import('../../../cli/glossary/every-meaning.ts');
+  const { wordsOf } = await import('../../every-meaning.ts');
   const actions = wordsOf('result code').map(([code, meaning]): Suggestion => [ACTION + code, meaning]);
   return [...SETTINGS.filter((name) => !name.startsWith(ACTION)).map((name): Suggestion => [name, '']), ...actions];
 }
 
 /** Returns the values of a typed setting for completion. */
 async function settingValues([setting = '']: readonly string[]): Promise<readonly Suggestion[]> {
-  if (setting.startsWith(ACTION)) return (await import('../../../cli/glossary/every-meaning.ts')).wordsOf('action');
+  if (setting.startsWith(ACTION)) return (await import('../../every-meaning.ts')).wordsOf('action');
   const values = { output: OUTPUT_FORMATS, time: TIME_STYLES, certificates: CERTIFICATES }[setting] ?? [];
   return values.map((value) => [value, '']);
 }
@@ -50,6 +52,7 @@ export const set = defineCommand({
       'svc profile set certificates system',
       "where a company's proxy inspects TLS: trust this system's authorities too",
     ],
+    ['svc profile set ledger s3://vault-ops/svc', 'share with other machines what was paid for'],
     ['svc profile set action.WRN_OPT_OUT exclude', 'what au report and au next do with a result code'],
     ["svc profile set management_key_command 'pass show svc'", 'get a key from a secret manager whenever it is needed'],
     ['svc profile set output --unset', 'back to the default'],
@@ -62,21 +65,9 @@ export const set = defineCommand({
   },
   async run({ system, settings, notices, globals }, input) {
     const setting = settingNamed(input.setting);
-    if (!setting)
-      throw new SvcError('usage', `unknown setting ${typedWord(input.setting, SETTINGS)}`, {
-        hint: [didYouMean(input.setting, SETTINGS), `Choose one of ${SETTINGS.join(', ')}.`].filter(Boolean).join(' '),
-      });
-    if (settings.sandbox)
-      throw new SvcError('usage', 'the profile sandbox is built in and has no settings to change', {
-        hint: 'Name a stored profile with --profile.',
-        next: ['profile', 'list'],
-      });
-    if ((input.value === undefined) !== input.unset) {
-      throw new SvcError('usage', 'give either a value or --unset', {
-        hint: 'For example:',
-        next: ['profile', 'set', input.setting, setting.example],
-      });
-    }
+    if (!setting) throw unknownSetting(input.setting, SETTINGS);
+    if (settings.sandbox) throw builtInProfile();
+    if ((input.value === undefined) !== input.unset) throw valueOrUnset(input.setting, setting.example);
     const { value } = input;
     if (input.setting === 'certificates' && value === 'system')
       (await import('../../../client/http/authorities.ts')).requireSystemStore();
@@ -116,12 +107,16 @@ function settingNamed(name: string): ProfileSetting | undefined {
       return plainSetting(name, 'utc', (value) => oneOf(TIME_STYLES, name, value));
     case 'certificates':
       return plainSetting(name, 'system', (value) => oneOf(CERTIFICATES, name, value));
+    case 'ledger':
+      return plainSetting(name, 's3://bucket/prefix', (value) =>
+        ledgerLocation(value, { kind: 'flag', name: '<value>' }),
+      );
     default:
       return undefined;
   }
 }
 
-function plainSetting<Name extends 'base_url' | 'output' | 'time' | 'certificates'>(
+function plainSetting<Name extends 'base_url' | 'output' | 'time' | 'certificates' | 'ledger'>(
   name: Name,
   example: string,
   read: (value: string) => NonNullable<Profile[Name]>,
@@ -139,12 +134,7 @@ function commandSetting(name: string, kind: KeyType): ProfileSetting {
     put: (command, { base_url, keys, ...profile }) => {
       if (command.trim() === '')
         throw new SvcError('usage', `${name} must not be empty`, { hint: 'Remove it with --unset.' });
-      // The output of the command is a key, so it goes to one base URL only.
-      if (base_url === undefined)
-        throw new SvcError('config', 'the profile has no base URL that the key could be for', {
-          hint: 'Set it first:',
-          next: ['profile', 'set', 'base_url', '<url>'],
-        });
+      if (base_url === undefined) throw keyWithoutBaseUrl();
       return { ...profile, base_url, keys: { ...keys, [kind]: { command, base_url } } };
     },
     remove: (profile) => {

@@ -4,10 +4,10 @@ import { gunzip, gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
 import { SvcError } from '../../../base/errors.ts';
 import { sha256Of } from '../../../base/files/draft.ts';
+import type { FileStore } from '../../../client/store/store.ts';
 import { parsedJson } from '../../../schema/json-value.ts';
-import type { ArchiveStore } from '../store.ts';
+import type { IndexRef } from '../records/index-ref.ts';
 import { BLOCK_BYTES, blocksOf, LARGEST_CLASS } from './filter.ts';
-import type { IndexRef } from './ref.ts';
 
 const count = z.int().check(z.nonnegative());
 const time = z.nullable(z.number());
@@ -90,13 +90,13 @@ const MAX_HEAD_BYTES = 256 * 1024 * 1024;
 export class IndexFile {
   readonly segments: readonly IndexedSegment[];
   readonly groups: readonly Group[];
-  readonly #store: ArchiveStore;
+  readonly #store: FileStore;
   readonly #ref: IndexRef;
   readonly #pages: Head['pages'];
   /** The facts about each segment's tally; null for a segment without one. */
   readonly tallyInfos: NonNullable<Head['tallies']>;
 
-  private constructor(store: ArchiveStore, ref: IndexRef, head: Head) {
+  private constructor(store: FileStore, ref: IndexRef, head: Head) {
     this.#store = store;
     this.#ref = ref;
     this.segments = head.segments;
@@ -106,7 +106,7 @@ export class IndexFile {
   }
 
   /** Reads and checks the head of a file. @throws SvcError `not_found`, `checksum_mismatch` */
-  static async open(store: ArchiveStore, ref: IndexRef): Promise<IndexFile> {
+  static async open(store: FileStore, ref: IndexRef): Promise<IndexFile> {
     const { path, bytes, head_bytes: length, head_sha256: due } = ref;
     const zipped = await store.readRange(path, bytes - length, length);
     if (sha256Of(zipped) !== due) throw changed(path);

@@ -1,8 +1,9 @@
-import type { Segment } from '../record.ts';
-import { type ArchiveStore, sideBySide } from '../store.ts';
+import { sideBySide } from '../../../base/side-by-side.ts';
+import type { FileStore } from '../../../client/store/store.ts';
+import type { IndexRef } from '../records/index-ref.ts';
+import type { Segment } from '../records/record.ts';
 import { type Group, type IndexedSegment, IndexFile } from './file.ts';
 import { BLOCK_WORDS, blocksOf, type IdKey, keyOf, mayHold, placeOf } from './filter.ts';
-import type { IndexRef } from './ref.ts';
 import { unlessDamaged } from './upkeep.ts';
 
 /** The ids to find: a match has one id of each list, as its entity or its actor. */
@@ -34,7 +35,7 @@ export function partToRead(index: Lookup | undefined, { sha256, bytes, entries }
 const SIDE_BY_SIDE = 16;
 
 /** Finds the columns that may contain entries with the ids. Damaged index files are skipped. */
-export async function lookUp(store: ArchiveStore, refs: readonly IndexRef[], query: IdQuery): Promise<Lookup> {
+export async function lookUp(store: FileStore, refs: readonly IndexRef[], query: IdQuery): Promise<Lookup> {
   const bySegment = new Map<string, IndexedColumns>();
   if (query.length === 0) return { bySegment, damaged: 0 };
   const keys = query.map((ids) => ids.map(keyOf));
@@ -48,7 +49,7 @@ export async function lookUp(store: ArchiveStore, refs: readonly IndexRef[], que
 }
 
 async function lookInto(
-  store: ArchiveStore,
+  store: FileStore,
   ref: IndexRef,
   query: readonly (readonly IdKey[])[],
 ): Promise<(readonly [string, IndexedColumns])[]> {

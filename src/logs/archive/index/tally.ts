@@ -1,7 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { HOUR_MS } from '../../../schema/durations.ts';
 import { parsedJson } from '../../../schema/json-value.ts';
 import type { Log } from '../../../schema/log.ts';
-import { type Bucket, HOUR_MS, mergeInto } from '../../count.ts';
+import { type Bucket, mergeInto } from '../../count.ts';
 import { type BuiltTally, shortHash } from './file.ts';
 
 /** The members that entries are counted by, in addition to the hour. */

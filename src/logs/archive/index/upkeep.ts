@@ -1,8 +1,17 @@
 import { type ErrorCode, isSvcError } from '../../../base/errors.ts';
-import { type ArchiveRecord, dayIn, isReview, type Link, parseRecord, recordPath, type Segment } from '../record.ts';
-import { type ArchiveStore, sideBySide } from '../store.ts';
+import { sideBySide } from '../../../base/side-by-side.ts';
+import type { FileStore } from '../../../client/store/store.ts';
+import { INDEX, type IndexRef, isCovered, withIndex } from '../records/index-ref.ts';
+import {
+  type ArchiveRecord,
+  dayIn,
+  isReview,
+  type Link,
+  parseRecord,
+  recordPath,
+  type Segment,
+} from '../records/record.ts';
 import { type BuiltTally, IndexFile } from './file.ts';
-import { INDEX, type IndexRef, isCovered, withIndex } from './ref.ts';
 import { type BuiltColumn, type IndexPart, newestDay, partOf, writeIndex } from './write.ts';
 
 /** Index files are merged every 16 and every 256 records, so that a year has only some dozens of files. */
@@ -18,7 +27,7 @@ export interface StoredSegment {
 
 /** Indexes the segments of the next record, and merges older index files when due. Returns the added files for the record. */
 export async function indexSegments(
-  store: ArchiveStore,
+  store: FileStore,
   last: Link,
   stored: readonly StoredSegment[],
 ): Promise<IndexRef[]> {
@@ -32,7 +41,7 @@ export async function indexSegments(
 }
 
 /** Merges index files if the next record is the first with segments after the end of a span. Other records may be in between. */
-async function mergeBefore(store: ArchiveStore, last: Link): Promise<IndexRef[]> {
+async function mergeBefore(store: FileStore, last: Link): Promise<IndexRef[]> {
   const next = last.record.sequence + 1;
   let { record } = last;
   while (record.kind === 'gap' || record.kind === 'dropped' || isReview(record)) {
@@ -47,7 +56,7 @@ async function mergeBefore(store: ArchiveStore, last: Link): Promise<IndexRef[]>
 }
 
 /** Merges the index files of some records into one file for each month, so that retention can drop it with the month. */
-async function merge(store: ArchiveStore, from: number, to: number): Promise<IndexRef[]> {
+async function merge(store: FileStore, from: number, to: number): Promise<IndexRef[]> {
   let refs: IndexRef[] = [];
   const sequences = Array.from({ length: to - from + 1 }, (_, at) => from + at);
   const texts = sideBySide(sequences, READ_AHEAD, (each) => store.readText(recordPath(each)));
@@ -68,7 +77,7 @@ function monthIn(path: string): string {
 }
 
 /** Merges index files into one. Damaged and missing files are left out, because segments can be searched without an index. */
-async function mergeRun(store: ArchiveStore, refs: readonly IndexRef[]): Promise<IndexRef[]> {
+async function mergeRun(store: FileStore, refs: readonly IndexRef[]): Promise<IndexRef[]> {
   const parts: IndexPart[] = [];
   const files = sideBySide(refs, READ_AHEAD, (ref) => unlessDamaged(IndexFile.open(store, ref), 'local'));
   for await (const file of files) if (file) parts.push(file);
@@ -84,7 +93,7 @@ function indexIn(record: ArchiveRecord): readonly IndexRef[] | undefined {
 }
 
 /** Removes index files that merged ones replace, and those that a killed run left. Called after the commit. */
-export async function removeMerged(store: ArchiveStore, added: readonly IndexRef[]): Promise<void> {
+export async function removeMerged(store: FileStore, added: readonly IndexRef[]): Promise<void> {
   const merged = added.filter(({ from, to }) => from < to);
   if (merged.length === 0) return;
   const old: string[] = [];

@@ -1,7 +1,9 @@
 import path from 'node:path';
 import { Draft, sha256Of } from '../../../base/files/draft.ts';
-import { dayIn, UNKNOWN_DAY } from '../record.ts';
-import { type ArchiveStore, sideBySide } from '../store.ts';
+import { sideBySide } from '../../../base/side-by-side.ts';
+import type { FileStore } from '../../../client/store/store.ts';
+import { INDEX, type IndexRef } from '../records/index-ref.ts';
+import { dayIn, UNKNOWN_DAY } from '../records/record.ts';
 import {
   type BuiltTally,
   type ColumnInfo,
@@ -13,7 +15,6 @@ import {
   shortHash,
 } from './file.ts';
 import { BLOCK_BYTES, blocksOf, FilterBuilder, type IdKey, keyOf } from './filter.ts';
-import { INDEX, type IndexRef } from './ref.ts';
 
 /** A source for a new index file: new segments, or another index file. */
 export interface IndexPart {
@@ -99,7 +100,7 @@ const SIDE_BY_SIDE = 8;
 
 /** Writes an index file for the segments of some records. `day` is the newest of the segments' days. */
 export async function writeIndex(
-  store: ArchiveStore,
+  store: FileStore,
   { from, to, day }: { readonly from: number; readonly to: number; readonly day: string },
   parts: readonly IndexPart[],
 ): Promise<IndexRef> {

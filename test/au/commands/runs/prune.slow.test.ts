@@ -65,8 +65,8 @@ describe('svc au runs prune', () => {
     expect(again.code).toBe(6);
     expect(again.stderr).toContain(run);
     expect(desk.uploads()).toBe(1);
-    // With --again, the operator chooses to have the file billed a second time.
-    expect((await desk.svc('au submit tokens.csv --again')).code).toBe(0);
+    // With another cycle, the operator chooses to have the file billed a second time.
+    expect((await desk.svc('au submit tokens.csv --cycle other --begin')).code).toBe(0);
     expect(desk.uploads()).toBe(2);
   });
 
@@ -86,8 +86,9 @@ describe('svc au runs prune', () => {
 
   it('svc au runs prune leaves alone runs that are open, unknown, still wanted, young, or cannot be read', async () => {
     const desk = await openQuickDesk();
-    const text = readFileSync(desk.home.file('tokens.csv'), 'utf8');
-    const file = (name: string): void => writeFileSync(desk.home.file(name), `${text}${name}-0123456789abcdef,,,\n`);
+    const [header = ''] = readFileSync(desk.home.file('tokens.csv'), 'utf8').split('\n');
+    const file = (name: string): void =>
+      writeFileSync(desk.home.file(name), `${header}\n${name}-0123456789abcdef,,,\n`);
     for (const name of ['open.csv', 'unknown.csv', 'due.csv', 'unwritten.csv', 'young.csv', 'damaged.csv']) file(name);
     const open = await submitted(desk, 'au submit open.csv');
     const runs = new Map<string, string>();
@@ -110,14 +111,15 @@ describe('svc au runs prune', () => {
     expect(desk.runIds().map((run) => readdirSync(directoryOf(desk, run)))).toEqual(before);
   });
 
-  it('svc au runs prune prunes failed and abandoned runs, and those in a --run-dir, where nothing else is touched', async () => {
+  it('svc au runs prune prunes failed and abandoned runs, and those recorded elsewhere, where nothing else is touched', async () => {
     const desk = await openQuickDesk();
     mkdirSync(desk.home.file('here'));
     writeFileSync(desk.home.file('here/results.csv'), 'mine');
-    const line = 'au submit tokens.csv --wait --run-dir here --out here/results-0001.csv.mine';
-    await submitted(desk, line);
+    const line = 'au submit tokens.csv --wait --out here/results-0001.csv.mine';
+    desk.recordElsewhere(await submitted(desk, line), 'here');
     age(desk, 'here');
-    writeFileSync(desk.home.file('more.csv'), `${readFileSync(desk.home.file('tokens.csv'), 'utf8')}other,,,\n`);
+    const [header = ''] = readFileSync(desk.home.file('tokens.csv'), 'utf8').split('\n');
+    writeFileSync(desk.home.file('more.csv'), `${header}\nother,,,\n`);
     const abandoned = await submitted(desk, 'au submit more.csv');
     await desk.svc(`au abandon ${abandoned} --yes`);
     age(desk, abandoned);
@@ -191,7 +193,7 @@ describe('svc au jobs', () => {
 describe('svc au runs', () => {
   it('svc au runs lists the runs of this machine with profile, cycle and age', async () => {
     const desk = await openQuickDesk();
-    const run = await submitted(desk, 'au submit tokens.csv --cycle 2030-01 --run-dir there');
+    const run = await submitted(desk, 'au submit tokens.csv --cycle 2030-01');
     const { stdout } = await desk.svc('au runs');
     expect(JSON.parse(stdout)).toMatchObject({
       run,

@@ -5,7 +5,7 @@ import { array, assert, asyncProperty, boolean, integer, nat, oneof, record } fr
 import { expect, onTestFinished, test } from 'vitest';
 import { IndexFile } from '../../../../src/logs/archive/index/file.ts';
 import { lookUp } from '../../../../src/logs/archive/index/lookup.ts';
-import { type IndexRef, withIndex } from '../../../../src/logs/archive/index/ref.ts';
+import { type IndexRef, withIndex } from '../../../../src/logs/archive/records/index-ref.ts';
 import { type BuiltColumn, ColumnContent, partOf, writeIndex } from '../../../../src/logs/archive/index/write.ts';
 import { MemoryStore } from '../memory-store.ts';
 

@@ -5,17 +5,17 @@ import { array, assert, asyncProperty, boolean, constantFrom, integer, nat, opti
 import { expect, test } from 'vitest';
 import { SvcError } from '../../../../src/base/errors.ts';
 import { LineCounter } from '../../../../src/logs/archive/count-lines.ts';
-import { IndexCheck } from '../../../../src/logs/archive/index/check-index.ts';
-import { countTallies } from '../../../../src/logs/archive/index/count.ts';
+import { IndexCheck } from '../../../../src/logs/verify/check-index.ts';
+import { countTallies } from '../../../../src/logs/archive/count-by-index.ts';
 import { type BuiltTally, IndexFile, shortHash } from '../../../../src/logs/archive/index/file.ts';
 import { lookUp } from '../../../../src/logs/archive/index/lookup.ts';
-import { INDEX } from '../../../../src/logs/archive/index/ref.ts';
+import { INDEX } from '../../../../src/logs/archive/records/index-ref.ts';
 import { entriesOf, TallyBuilder } from '../../../../src/logs/archive/index/tally.ts';
 import { ColumnContent, partOf, writeIndex } from '../../../../src/logs/archive/index/write.ts';
 import { isWithin, readManifest } from '../../../../src/logs/archive/manifest.ts';
 import { readLines } from '../../../../src/logs/archive/read-segment.ts';
-import type { ArchiveStore } from '../../../../src/logs/archive/store.ts';
-import { nothingVerified, verifyArchive } from '../../../../src/logs/archive/verify.ts';
+import type { FileStore } from '../../../../src/client/store/store.ts';
+import { nothingVerified, verifyArchive } from '../../../../src/logs/verify/verify.ts';
 import { bucketOf, type Interval, LogCounts, type StatsRow } from '../../../../src/logs/count.ts';
 import type { Log } from '../../../../src/schema/log.ts';
 import { buildArchive, type Commit, filesIn, openStore, TENANT } from '../build.ts';
@@ -170,7 +170,7 @@ function builtOf(actor_id: string): BuiltTally {
 }
 
 /** Returns the findings about an index file with this tally. */
-async function found(store: ArchiveStore, tally: BuiltTally): Promise<string[]> {
+async function found(store: FileStore, tally: BuiltTally): Promise<string[]> {
   const columns = [new ColumnContent().built(new Uint8Array(1))];
   const range = { from: 1, to: 1, day: '2026-01-05' };
   const ref = await store.lock(() => writeIndex(store, range, [partOf('a'.repeat(64), columns, tally)]));
@@ -182,7 +182,7 @@ function segmentFiles(top: string): string[] {
 }
 
 /** Counts a range by the index, and reads the segments that the index does not cover. */
-async function counted(store: ArchiveStore, range: Interval): Promise<{ rows: StatsRow[]; left: number }> {
+async function counted(store: FileStore, range: Interval): Promise<{ rows: StatsRow[]; left: number }> {
   const counts = new LogCounts();
   const options = { ...range, onGroup: counts.add.bind(counts) };
   const { index, segments } = await readManifest(store, range);

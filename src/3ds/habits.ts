@@ -1,0 +1,19 @@
+import type { Habits } from '../cli/app/habits.ts';
+
+/** What people type out of habit with other tools, for 3-D Secure. */
+export const THREE_DS_HABITS: Habits = {
+  commands: [
+    ['3ds list', '3ds show <session>', 'The service does not list sessions.'],
+    ['3ds ls', '3ds show <session>', 'The service does not list sessions.'],
+    ['3ds get', '3ds show <session>'],
+    ['3ds view', '3ds show <session>'],
+    ['3ds result', '3ds challenge-result <session>'],
+    ['3ds wait', '3ds challenge-result <session> --wait'],
+    ['3ds cards', 'sandbox cards --3ds'],
+  ],
+  extraWords: [
+    ['3ds authenticate', '3ds authenticate <session> --file <file>'],
+    ['3ds create', '3ds create --token <id>'],
+    ['3ds run', '3ds run --card <name>'],
+  ],
+};

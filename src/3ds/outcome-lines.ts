@@ -1,0 +1,42 @@
+import type { Meaning } from '../cli/glossary/glossary.ts';
+import { THREE_DS_MEANINGS } from './glossary.ts';
+
+/** Finds the meaning of a reason or cancel reason; undefined for a new one. */
+function reasonMeaning(reason: unknown): Meaning | undefined {
+  return THREE_DS_MEANINGS.find(({ kind, name }) => name === reason && kind.endsWith('reason'));
+}
+
+/** The members of a response that describe the outcome of an authentication. Any may be absent or have new values. */
+export interface Outcome {
+  readonly authentication_status?: string | null | undefined;
+  readonly authentication_status_reason?: unknown;
+  readonly challenge_cancel_reason?: unknown;
+}
+
+/** Whether the outcome is still open: a challenge is under way, or nothing was authenticated yet. */
+export function isOpen({ authentication_status: status }: Outcome): boolean {
+  return status === undefined || status === null || ['', 'challenge', 'decoupled_challenge'].includes(status);
+}
+
+/** Explains an outcome in lines: its meaning, who bears the loss, and what to do next. */
+export function outcomeLines(outcome: Outcome): string[] {
+  const status = outcome.authentication_status;
+  if (status === undefined || status === null || status === '') return ['nothing was authenticated yet'];
+  const meaning = THREE_DS_MEANINGS.find(({ kind, name }) => kind === 'authentication status' && name === status);
+  if (meaning === undefined)
+    return [
+      `${status}: a status that this version does not know`,
+      'next: do not count on the authentication before you know what it means',
+    ];
+  const reasons = [outcome.authentication_status_reason, outcome.challenge_cancel_reason].map(reasonMeaning);
+  const known = reasons.filter((reason) => reason !== undefined);
+  return [
+    `${status}: ${meaning.means}`,
+    ...known.map(({ kind, name, means }) => `${kind} ${name}: ${means}`),
+    ...(meaning.liability === undefined ? [] : [`liability for fraud: ${meaning.liability}`]),
+    `next: ${meaning.next ?? 'nothing to do'}`,
+    ...known
+      .filter(({ next = 'Go by' }) => !next.startsWith('Go by'))
+      .map(({ name, next }) => `because of ${name}: ${next}`),
+  ];
+}

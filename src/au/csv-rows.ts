@@ -1,0 +1,184 @@
+/** A row of a CSV file. */
+export interface CsvRow {
+  readonly cells: readonly string[];
+  /** The line where the row starts. The first line of the file is 1. */
+  readonly line: number;
+  readonly endsWithReturn: boolean;
+  /** Whether there are spaces outside the quotes of a cell. */
+  readonly hasPaddedQuotes: boolean;
+  /** Whether a line of the row was read in another encoding than the file. */
+  readonly isConverted: boolean;
+}
+
+/** The form of a file, beside RFC 4180. */
+export interface CsvForm {
+  readonly delimiter?: string;
+  /** A line feed by default. A return before a line feed is no part of a cell. */
+  readonly lineEnd?: '\n' | '\r';
+  /** Whether spaces may stand around the quotes of a cell. */
+  readonly allowsPadding?: boolean;
+  /** Whether a quote in a cell that does not begin with one is text. */
+  readonly allowsInnerQuotes?: boolean;
+}
+
+/** The reason why the rows after a line cannot be separated. */
+export type CsvFault = 'open' | 'stray' | 'too_long';
+
+/** The words of a message for each reason why a file is no readable CSV. */
+export const CSV_FAULTS: Readonly<Record<CsvFault, string>> = {
+  open: 'a quoted cell does not end',
+  stray: 'a quote stands inside a cell; quote the whole cell and write the quote twice',
+  too_long: 'the row is too long: is a quote not closed?',
+};
+
+const NONE: ReadonlySet<number> = new Set();
+
+/**
+ * Splits the text of a file, in chunks of any size, into rows of cells (RFC 4180). Rows without quotes, the usual case,
+ * are split at each delimiter, which is many times faster than examining every character. csv-parse, which takes more
+ * forms of CSV, reads only what people edit: the list of exclusions.
+ */
+export class CsvRows {
+  readonly #form: CsvForm;
+  readonly #delimiter: string;
+  readonly #lineEnd: string;
+  readonly #longestRow: number;
+  readonly #take: (row: CsvRow) => void;
+  /** The text after the last line end. */
+  #rest = '';
+  /** The lines of a row whose last quote is still open. */
+  #open: string | undefined;
+  #start = 1;
+  #line = 0;
+  #isConverted = false;
+  #isRestConverted = false;
+  #fault: CsvFault | undefined;
+
+  /** `longestRow`, in characters, bounds memory for a quote that is never closed. `take` gets each row. */
+  constructor(form: CsvForm & { readonly longestRow: number }, take: (row: CsvRow) => void) {
+    this.#form = form;
+    this.#delimiter = form.delimiter ?? ',';
+    this.#lineEnd = form.lineEnd ?? '\n';
+    this.#longestRow = form.longestRow;
+    this.#take = take;
+  }
+
+  /** The reason and the line where reading stopped; undefined while rows can be separated. */
+  get stop(): { readonly why: CsvFault; readonly line: number } | undefined {
+    return this.#fault === undefined ? undefined : { why: this.#fault, line: this.#start };
+  }
+
+  /** Reads text. `converted` are its lines, counted from 0, in another encoding; such text has whole lines. */
+  feed(text: string, converted: ReadonlySet<number> = NONE): void {
+    const lines = (this.#rest + text).split(this.#lineEnd);
+    this.#rest = lines.pop() ?? '';
+    if (converted.size === 0) for (const line of lines) this.#takeLine(line);
+    else {
+      for (const [at, line] of lines.entries()) this.#takeLine(line, converted.has(at));
+      if (converted.has(lines.length)) this.#isRestConverted = true;
+    }
+    if (this.#rest.length <= this.#longestRow) return;
+    if (this.#open === undefined) this.#start = this.#line + 1;
+    this.#fail('too_long');
+  }
+
+  /** Reads the last line of a file that does not end with a line end. */
+  finish(): void {
+    if (this.#rest !== '') this.#takeLine(this.#rest, this.#isRestConverted);
+    if (this.#open !== undefined) this.#fail('open');
+  }
+
+  #takeLine(line: string, isConverted = false): void {
+    if (this.#fault !== undefined) return;
+    this.#line += 1;
+    this.#isConverted = isConverted || (this.#open !== undefined && this.#isConverted);
+    if (this.#open === undefined) {
+      this.#start = this.#line;
+      if (!line.includes('"')) return this.#takePlain(line);
+      return this.#takeQuoted(line);
+    }
+    const whole = `${this.#open}${this.#lineEnd}${line}`;
+    // Without another quote, the row continues on the next line.
+    if (line.includes('"')) return this.#takeQuoted(whole);
+    this.#keepOpen(whole);
+  }
+
+  #takePlain(line: string): void {
+    if (line.length > this.#longestRow) return this.#fail('too_long');
+    const endsWithReturn = line.endsWith('\r');
+    const cells = (endsWithReturn ? line.slice(0, -1) : line).split(this.#delimiter);
+    const isConverted = this.#isConverted;
+    this.#take({ cells, line: this.#start, endsWithReturn, hasPaddedQuotes: false, isConverted });
+  }
+
+  #takeQuoted(line: string): void {
+    const endsWithReturn = line.endsWith('\r');
+    const split = splitCells(endsWithReturn ? line.slice(0, -1) : line, this.#form);
+    if (split.fault === 'open') return this.#keepOpen(line);
+    this.#open = undefined;
+    if (split.fault !== undefined) return this.#fail(split.fault);
+    this.#take({ ...split, line: this.#start, endsWithReturn, isConverted: this.#isConverted });
+  }
+
+  #keepOpen(lines: string): void {
+    if (lines.length > this.#longestRow) this.#fail('too_long');
+    else this.#open = lines;
+  }
+
+  #fail(why: CsvFault): void {
+    this.#open = undefined;
+    this.#rest = '';
+    this.#fault ??= why;
+  }
+}
+
+/** The cells of a row, or the problem with its quotes. */
+export type SplitCells =
+  | (Pick<CsvRow, 'cells' | 'hasPaddedQuotes'> & { readonly fault?: undefined })
+  | { readonly fault: 'open' | 'stray' };
+
+/**
+ * Splits one row into cells. Quoted cells may contain delimiters, line ends, and quotes written twice. `open`: a quoted
+ * cell does not end. `stray`: there is a quote within an unquoted cell, or text after a closing quote.
+ */
+export function splitCells(
+  row: string,
+  { delimiter = ',', allowsPadding = false, allowsInnerQuotes = false }: CsvForm = {},
+): SplitCells {
+  const cells: string[] = [];
+  let hasPaddedQuotes = false;
+  const contentAt = (from: number): number => (allowsPadding ? behindSpaces(row, from, delimiter) : from);
+  for (let at = 0; at <= row.length; at += 1) {
+    const start = contentAt(at);
+    if (row[start] !== '"') {
+      const next = row.indexOf(delimiter, at);
+      const end = next === -1 ? row.length : next;
+      const cell = row.slice(at, end);
+      if (!allowsInnerQuotes && cell.includes('"')) return { fault: 'stray' };
+      cells.push(cell);
+      at = end;
+      continue;
+    }
+    const close = closingQuote(row, start + 1);
+    if (close === -1) return { fault: 'open' };
+    const end = contentAt(close + 1);
+    if (end < row.length && row[end] !== delimiter) return { fault: 'stray' };
+    if (start > at || end > close + 1) hasPaddedQuotes = true;
+    cells.push(row.slice(start + 1, close).replaceAll('""', '"'));
+    at = end;
+  }
+  return { cells, hasPaddedQuotes };
+}
+
+function behindSpaces(row: string, from: number, delimiter: string): number {
+  let at = from;
+  while ((row[at] === ' ' || row[at] === '\t') && row[at] !== delimiter) at += 1;
+  return at;
+}
+
+function closingQuote(row: string, from: number): number {
+  for (let at = row.indexOf('"', from); at !== -1; at = row.indexOf('"', at + 2)) {
+    if (row[at + 1] !== '"') return at;
+  }
+  return -1;
+}

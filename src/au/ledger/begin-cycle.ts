@@ -1,0 +1,116 @@
+import { SvcError } from '../../base/errors.ts';
+import { countText, fixedPercent, formatDuration, parseTime } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import { isDone, standingClaims } from './claims.ts';
+import type { ClaimEntry, Entry } from './entry.ts';
+import { findJob } from '../run/job.ts';
+import { fileCycle } from './file-cycle.ts';
+import type { Ledger, LedgerCycle } from './ledger.ts';
+import type { RowSet } from './row-set.ts';
+
+/** How many cycles are compared, newest first. */
+const CYCLES_COMPARED = 40;
+
+/** The share of rows from which a file counts as the one of another cycle. */
+const SAME_FILE = 0.1;
+
+/** How long after its beginning a cycle is young. The cycle of a month begins four weeks after the one before. */
+const YOUNG_MS = 14 * DAY_MS;
+
+/** A cycle that has some of the rows. */
+export interface OtherCycle {
+  readonly name: string;
+  /** When its first job was created, in epoch milliseconds. */
+  readonly began: number;
+  /** Its jobs whose results nobody has read. */
+  readonly openJobs: readonly string[];
+  /** How many of the rows it has. */
+  readonly shared: number;
+}
+
+/** Returns the newest cycles besides one, newest first, with how many rows they share with a file. */
+export async function otherCycles(ledger: Ledger, except: string, rows: RowSet): Promise<readonly OtherCycle[]> {
+  const found: {
+    readonly name: string;
+    readonly cycle: LedgerCycle;
+    readonly entries: readonly Entry[];
+    readonly began: number;
+  }[] = [];
+  for (const name of await ledger.cycleNames()) {
+    const cycle = ledger.cycle(name);
+    if (cycle === ledger.cycle(except)) continue;
+    const entries = [...(await cycle.read())];
+    const first = standingClaims(entries)[0];
+    if (first) found.push({ name, cycle, entries, began: parseTime(first.created_at) ?? 0 });
+  }
+  const newest = found.toSorted((one, other) => other.began - one.began).slice(0, CYCLES_COMPARED);
+  return Promise.all(
+    newest.map(async ({ name, cycle, entries, began }) => {
+      const claims = standingClaims(entries);
+      const shared = await sharedWith(cycle, claims, rows);
+      const openJobs = claims.map(({ job }) => job).filter((job) => !isDone(entries, job));
+      return { name, began, shared, openJobs };
+    }),
+  );
+}
+
+async function sharedWith(cycle: LedgerCycle, claims: readonly ClaimEntry[], rows: RowSet): Promise<number> {
+  let shared = 0;
+  for (const { row_set: set } of claims) if (set !== null) shared += rows.shared(await cycle.rowSet(set));
+  return shared;
+}
+
+/** The command that begins a cycle, as words. */
+interface Beginning {
+  readonly name: string;
+  /** The rows of the file. */
+  readonly rows: RowSet;
+  /** The cycle as the operator named it; undefined for a file without one. */
+  readonly cycle: string | undefined;
+  readonly words: readonly string[];
+  readonly now: number;
+}
+
+/**
+ * Checks that a cycle does not begin with the rows of another one that is open or young, which would most likely pay for
+ * them twice by mistake.
+ * @throws SvcError `pending` for a cycle with a job that the service says is under way, `conflict` for another open or a
+ *   young one
+ */
+export async function requireOtherRows(
+  client: Client | undefined,
+  others: readonly OtherCycle[],
+  { name, rows, cycle, words, now }: Beginning,
+): Promise<void> {
+  const isSame = ({ shared }: OtherCycle): boolean => shared > rows.size * SAME_FILE;
+  const other = others.find((each) => isSame(each) && (each.openJobs.length > 0 || now - each.began < YOUNG_MS));
+  if (other === undefined) return;
+  const isOpen = other.openJobs.length > 0;
+  const status = client && isOpen ? await firstUnderWay(client, other.openJobs) : undefined;
+  const share = `${countText(other.shared, 'row')} of ${name} (${fixedPercent(other.shared / rows.size)})`;
+  const ago = formatDuration(Math.max(0, now - other.began));
+  const began = isOpen ? `which began ${ago} ago and is not completed` : `which began ${ago} ago`;
+  const isFile = other.name.startsWith('file-');
+  const where = isFile ? 'a submission without a cycle' : `cycle ${other.name}`;
+  const goOn = fileCycle(rows) === other.name ? words : [...words, '--cycle', other.name];
+  throw new SvcError(
+    status === undefined ? 'conflict' : 'pending',
+    `${share} are in ${where} too, ${began}; nothing was submitted`,
+    {
+      hint: `The first of these commands continues ${isFile ? 'that submission' : where}. The second sends all rows of ${name} again${cycle === undefined ? '' : ` in cycle ${cycle}`}, and all of them are billed again.`,
+      next: goOn,
+      alternatives: [[...words, ...(cycle === undefined ? [] : ['--cycle', cycle]), '--begin']],
+      facts: { other_cycle: other.name, shared_rows: other.shared, ...(status && { job_status: status }) },
+    },
+  );
+}
+
+/** Returns what the service says of the first job that is under way. */
+async function firstUnderWay(client: Client, jobs: readonly string[]): Promise<string | undefined> {
+  for (const job of jobs) {
+    const status = (await findJob(client, job))?.status;
+    if (status !== undefined && status !== 'completed' && status !== 'failed') return status;
+  }
+  return undefined;
+}

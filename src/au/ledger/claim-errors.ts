@@ -1,0 +1,114 @@
+import { SvcError } from '../../base/errors.ts';
+import { countText, formatDuration, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
+import { byText } from './claims.ts';
+import type { ClaimEntry } from './entry.ts';
+import { provableFrom } from './proof-of-absence.ts';
+import type { Taken } from './settle-claims.ts';
+
+/** The file that is to be sent, in the words of messages. */
+export interface NamedFile {
+  readonly name: string;
+  readonly cycle: string;
+  /** Whether the operator named the cycle. Otherwise the name is made from the rows of the file. */
+  readonly isNamed: boolean;
+}
+
+/** Returns the error for a file of which other jobs have rows, where all of it must be sent in one job. */
+export function takenError(file: NamedFile, taken: readonly Taken[], rows: number, now: number): SvcError {
+  const shared = Math.min(
+    rows,
+    taken.reduce((sum, one) => sum + one.rows, 0),
+  );
+  const jobs = taken.map(({ claim }) => claim.job);
+  const [first] = taken;
+  const others = taken.length > 1 ? ` and in ${countText(taken.length - 1, 'other job')}` : '';
+  return new SvcError(
+    'conflict',
+    `${formatNumber(shared)} of ${countText(rows, 'row')} of ${file.name} are in ${cycleText(file)} already: ${first ? whoText(first, now) : ''}${others}; nothing was sent`,
+    {
+      hint: `Their results come from ${jobs.length === 1 ? 'that job' : 'those jobs'}. To send the other rows, submit the file. To pay for all of them again, submit it with another --cycle.`,
+      next: ['au', 'wait', jobs[0] ?? ''],
+      alternatives: [['au', 'status', jobs[0] ?? '']],
+      retryable: false,
+      facts: { jobs, rows: shared, cycle: file.cycle },
+    },
+  );
+}
+
+/** Returns the error for rows of which it is not known whether the service has them. */
+export function doubtError(file: NamedFile, { claim, rows }: Taken, now: number): SvcError {
+  return new SvcError(
+    'outcome_unknown',
+    `whether the service has ${countText(rows, 'row')} of ${file.name} (job ${claim.job}, sent by ${byText(claim)}) ${knownText(claim, now)}; nothing was sent`,
+    {
+      hint: 'Run the same command again after that.',
+      next: ['au', 'status', claim.job],
+      retryable: true,
+      facts: { job: claim.job, rows, ...settledAfter(claim, now) },
+    },
+  );
+}
+
+/** Returns the error for a job of the cycle whose rows are unknown, so that any row of the file may be among them. */
+export function unknownRowsError(file: NamedFile, { claim }: Taken): SvcError {
+  return new SvcError(
+    'outcome_unknown',
+    `the rows of job ${claim.job} in ${cycleText(file)}, sent by ${byText(claim)} as ${claim.file.name}, are not known: no copy of them was found; nothing was sent`,
+    {
+      hint: `Rows of ${file.name} may be among them. Get the results of that job. Only if they have none of these rows, free them with the second of these commands and submit the file again: rows that are sent twice are paid for twice.`,
+      next: ['au', 'status', claim.job],
+      alternatives: [['au', 'abandon', claim.job]],
+      retryable: false,
+      facts: { job: claim.job, cycle: file.cycle },
+    },
+  );
+}
+
+/** Says when it is known whether the service has the rows of a claim whose job it does not find. */
+export function knownText(claim: Pick<ClaimEntry, 'expires_at'>, now: number): string {
+  const from = provableFrom(claim);
+  return from !== undefined && from > now
+    ? `is known at ${utcTime(from)}`
+    : 'is not known yet: the service does not find the job';
+}
+
+function settledAfter(claim: ClaimEntry, now: number): { settled_after?: string } {
+  const from = provableFrom(claim);
+  return from !== undefined && from > now ? { settled_after: isoTime(from) } : {};
+}
+
+/** Returns the error for rows whose job failed on another machine. The next command sends them. */
+export function failedElsewhere(file: NamedFile, { claim, rows }: Taken): SvcError {
+  return new SvcError(
+    'job_failed',
+    `job ${claim.job} with ${countText(rows, 'row')} of ${file.name} failed: ${byText(claim)} sent it as ${claim.file.name}; nothing was sent now`,
+    {
+      hint: 'Nothing was billed for that job. Run the same command again, which sends its rows in another one.',
+      next: ['au', 'status', claim.job],
+      retryable: true,
+      facts: { job: claim.job, rows },
+    },
+  );
+}
+
+/** Returns the error for a file whose tokens all came from results of its cycle. */
+export function newTokensError(file: NamedFile, made: number): SvcError {
+  return new SvcError(
+    'conflict',
+    `${countText(made, 'token')} of ${file.name} came from the results of ${cycleText(file)}; nothing was sent`,
+    {
+      hint: 'They are up to date in this cycle. To send them again, name another cycle.',
+      facts: { new_tokens: made, cycle: file.cycle },
+    },
+  );
+}
+
+export function cycleText({ cycle, isNamed }: Pick<NamedFile, 'cycle' | 'isNamed'>): string {
+  return isNamed ? `cycle ${cycle}` : 'the ledger';
+}
+
+/** Says who sent the rows of a claim, when, and what became of its job. */
+export function whoText({ claim, status }: Taken, now: number): string {
+  const age = formatDuration(Math.max(0, now - Date.parse(claim.at)));
+  return `sent by ${byText(claim)}, ${age} ago, job ${claim.job} (${status ?? 'no longer known to the service'})`;
+}

@@ -1,0 +1,106 @@
+import { SvcError } from '../../base/errors.ts';
+import { parseTime } from '../../cli/output/time.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { newTokenSets, standingClaims } from './claims.ts';
+import type { Entry, EntryBody } from './entry.ts';
+import type { Ledger, LedgerCycle } from './ledger.ts';
+import type { RowSet } from './row-set.ts';
+
+/** The rows of a part, and the job that was created for them. */
+export interface Claiming {
+  readonly job: AccountUpdaterJob;
+  readonly cycle: string;
+  readonly rows: RowSet;
+  /** Returns the keys that the tokens of the rows would have if results had made them. */
+  readonly tokens: () => Promise<RowSet>;
+  readonly run: string;
+  readonly part: number;
+  readonly file: { readonly name: string; readonly sha256: string; readonly rows: number };
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** The error for rows that must be divided once more: another job got some of them, or their own job is gone. */
+export class RowsTaken extends SvcError {}
+
+/**
+ * Binds the rows of a part to its job, before the first byte is sent.
+ * @throws RowsTaken if another job has some of the rows, SvcError `job_expired` if the job's own claim has ended, `conflict`
+ *   if the job has other rows
+ */
+export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<void> {
+  const { job, rows } = claiming;
+  const cycle = ledger.cycle(claiming.cycle);
+  if (isClaimed(await cycle.read(), job.id, rows)) return;
+  await ledger.mark(job.id, claiming.cycle);
+  const body = claimBody(claiming, await cycle.createRowSet(rows));
+  await cycle.append(async (entries) => {
+    if (isClaimed(entries, job.id, rows)) return undefined;
+    await requireFree(cycle, claiming, entries);
+    return body;
+  });
+}
+
+/** Checks that no claim has the rows, and that no results of the cycle made their tokens. @throws RowsTaken */
+async function requireFree(
+  cycle: LedgerCycle,
+  { rows, tokens, file }: Claiming,
+  entries: readonly Entry[],
+): Promise<void> {
+  for (const { job, row_set: set } of standingClaims(entries)) {
+    if (set !== null && rows.shared(await cycle.rowSet(set)) === 0) continue;
+    throw new RowsTaken('pending', `job ${job} got rows of ${file.name} meanwhile; nothing was sent`, {
+      hint: 'Run the same command again: it sends the other rows, and goes on with that job.',
+      next: ['au', 'status', job],
+      retryable: true,
+      facts: { job, job_status: 'pending' },
+    });
+  }
+  const born = newTokenSets(entries);
+  if (born.length === 0) return;
+  const own = await tokens();
+  for (const name of born)
+    if (own.shared(await cycle.rowSet(name)) > 0)
+      throw new RowsTaken('pending', `results of this cycle made tokens of ${file.name} meanwhile; nothing was sent`, {
+        hint: 'Run the same command again: it sends the other rows.',
+        retryable: true,
+      });
+}
+
+/** Tells whether the rows are bound to the job already, because an earlier attempt did it. */
+function isClaimed(entries: readonly Entry[], job: string, rows: RowSet): boolean {
+  const own = entries.find((entry) => entry.kind === 'claim' && entry.job === job);
+  if (own?.kind !== 'claim') return false;
+  if (entries.some((entry) => entry.kind === 'release' && entry.job === job))
+    throw new SvcError('job_expired', `job ${job} was ended in the ledger: another machine proved that it has no file`);
+  if (own.row_set !== null && own.row_set !== rows.name())
+    throw new SvcError('conflict', `the ledger binds other rows to job ${job}; nothing was sent`, {
+      hint: 'Submit the file again, which creates another job.',
+    });
+  return true;
+}
+
+function claimBody({ job, rows, run, part, file, bytes, sha256 }: Claiming, rowSet: string): EntryBody {
+  return {
+    kind: 'claim',
+    job: job.id,
+    created_at: serviceTime(job, job.created_at),
+    expires_at: serviceTime(job, job.expires_at),
+    row_set: rowSet,
+    rows: rows.size,
+    run,
+    part,
+    file,
+    bytes,
+    sha256,
+  };
+}
+
+/** The times of a job decide later whether it can be proven gone, so that a job without them is not used. */
+function serviceTime(job: AccountUpdaterJob, at: string | null | undefined): string {
+  if (at && parseTime(at) !== undefined) return at;
+  throw new SvcError('bad_response', `the service created job ${job.id} without its times; nothing was sent`, {
+    hint: 'Try again later; if it happens again, contact support with the job id.',
+    facts: { job: job.id },
+  });
+}

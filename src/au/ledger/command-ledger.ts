@@ -1,0 +1,326 @@
+import { hostname, userInfo } from 'node:os';
+import path from 'node:path';
+import { SvcError } from '../../base/errors.ts';
+import { VERSION } from '../../base/version.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import { requireDirectory } from '../../cli/config/paths.ts';
+import type { Client } from '../../client/api/client.ts';
+import { fileSource, hashFile, type UploadSource } from '../../client/transfer/source.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import type { RequestFile } from '../request/open-request-file.ts';
+import { everyRun } from '../run/recorded-runs.ts';
+import type { RunRecord } from '../run/record.ts';
+import type { Part, PartResults } from '../run/part.ts';
+import {
+  doubtError,
+  failedElsewhere,
+  type NamedFile,
+  newTokensError,
+  takenError,
+  unknownRowsError,
+} from './claim-errors.ts';
+import { claimRows } from './claim-rows.ts';
+import { endClaim, isDone, standingClaims } from './claims.ts';
+import { type Division, divideRows } from './divide-rows.ts';
+import type { Who } from './entry.ts';
+import { enterResults, enterRun } from './enter-runs.ts';
+import { fileCycle } from './file-cycle.ts';
+import type { Ledger } from './ledger.ts';
+import { openLedgerStore, openOwnLedgers } from './open-store.ts';
+import { rowsOf, tokensOf } from './request-rows.ts';
+import { RowSet } from './row-set.ts';
+import { settleClaims, type SettleOptions } from './settle-claims.ts';
+
+/** The rows of one job: those of a part, or those of a whole file. */
+interface JobRows {
+  /** The SHA-256 of the file with the rows. */
+  readonly sha256: string;
+  readonly source: Pick<UploadSource, 'open'>;
+}
+
+/** A file and its cycle, as the operator named them. */
+interface SubmittedFile {
+  readonly name: string;
+  /** The cycle that the operator named; undefined for a file without one. */
+  readonly cycle: string | undefined;
+  /** All of its rows. */
+  readonly whole: JobRows;
+}
+
+interface ToDivide extends SettleOptions {
+  readonly tenant: string;
+  readonly file: SubmittedFile;
+  /** The rows to divide. */
+  readonly parts: readonly JobRows[];
+}
+
+/** Rows, compared with what their cycle has. */
+interface Compared {
+  readonly named: NamedFile;
+  readonly rows: RowSet;
+  /** Whether the cycle has entries. */
+  readonly isBegun: boolean;
+  /** Undefined if all rows are free. */
+  readonly division: Division | undefined;
+}
+
+/** The rows of a part to bind to a job. */
+interface PartToClaim extends JobRows {
+  readonly record: RunRecord;
+  readonly part: Part;
+  readonly job: AccountUpdaterJob;
+  /** The file that contains all parts. */
+  readonly file: string;
+}
+
+/** The ledger as one command uses it: the one that the setting names, or that of the state directory. */
+export class CommandLedger {
+  readonly #context: Context;
+  /** The embedded sandbox belongs to this machine, and shares nothing. */
+  readonly #isEmbedded: boolean;
+  readonly #location: string | undefined;
+  readonly #opened = new Map<string, Promise<Ledger>>();
+  /** The keys of rows that were read already, by ledger and by the hash of their file. */
+  readonly #rows = new Map<string, Promise<RowSet>>();
+  /** The claims of a process are made one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(context: Context) {
+    this.#context = context;
+    this.#isEmbedded = serviceOf(context) === 'sandbox';
+    this.#location = this.#isEmbedded ? undefined : context.settings.ledger.value;
+  }
+
+  /** Whether machines share the ledger. */
+  get isShared(): boolean {
+    return this.#location !== undefined;
+  }
+
+  /**
+   * Finds out which rows of a file are free, and divides the others by the claims that have them. The rows of jobs that
+   * failed elsewhere become free, and are not sent by this command. Without a client, no job is read.
+   * @throws SvcError `job_failed` for such a job, `outcome_unknown` for a job whose rows are unknown, `config` for a damaged
+   *   ledger
+   */
+  async compare(client: Client | undefined, { tenant, file, parts, ...how }: ToDivide): Promise<Compared> {
+    const ledger = await this.open(tenant);
+    const named = await this.#name(ledger, file);
+    const cycle = ledger.cycle(named.cycle);
+    const rows = RowSet.union(await Promise.all(parts.map((part) => this.#rowsOf(ledger, part))));
+    const isBegun = (await cycle.read()).length > 0;
+    const { taken, failed } = await settleClaims(client, cycle, rows, how);
+    if (failed[0]) throw failedElsewhere(named, failed[0]);
+    const unknown = taken.find(({ claim }) => claim.row_set === null);
+    if (unknown) throw unknownRowsError(named, unknown);
+    const sources = parts.map(({ source }) => source);
+    return { named, rows, isBegun, division: await divideRows(this.#context, ledger, cycle, sources, taken) };
+  }
+
+  /**
+   * Binds the rows of a part to its job, before the first byte is sent.
+   * @throws SvcError as `claimRows`
+   */
+  async claim({ record, part, job, source, sha256, file }: PartToClaim): Promise<void> {
+    const { id, input, cycle } = record;
+    const ledger = await this.open(requireTenant(job));
+    const whole = { sha256: input.sha256, source: await fileSource(file) };
+    const named = await this.#name(ledger, { name: path.basename(input.name), cycle, whole });
+    const of = { name: named.name, sha256: input.sha256, rows: input.rows };
+    await this.#claim(ledger, named.cycle, {
+      job,
+      source,
+      sha256,
+      run: id,
+      part: part.number,
+      file: of,
+      bytes: part.bytes,
+    });
+  }
+
+  /**
+   * Binds the rows of a whole file to a job that the operator chose for it.
+   * @throws SvcError as `claimRows`, `conflict` if other jobs have rows of the file or results made its tokens,
+   *   `outcome_unknown` if it is not known whether another job has them
+   */
+  async claimFile(client: Client, job: AccountUpdaterJob, request: RequestFile): Promise<void> {
+    const ledger = await this.open(requireTenant(job));
+    const { name: typed, check, source } = request;
+    const { rows: count, bytes, sha256 } = check;
+    const name = path.basename(typed);
+    const named = await this.#name(ledger, { name, cycle: undefined, whole: { sha256, source } });
+    const cycle = ledger.cycle(named.cycle);
+    const rows = await this.#rowsOf(ledger, { sha256, source });
+    const settling = { own: new Set([job.id]), newer: async () => job };
+    const { taken, failed } = await settleClaims(client, cycle, rows, settling);
+    if (failed[0]) throw failedElsewhere(named, failed[0]);
+    const doubtful = taken.find(({ status, isDone: wasRead }) => status === undefined && !wasRead);
+    if (doubtful) throw doubtError(named, doubtful, client.now());
+    if (taken.length > 0) throw takenError(named, taken, count, client.now());
+    const division = await divideRows(this.#context, ledger, cycle, [source], []);
+    if (division) throw newTokensError(named, division.made);
+    const file = { name, sha256, rows: count };
+    await this.#claim(ledger, named.cycle, { job, source, sha256, run: '', part: 1, file, bytes });
+  }
+
+  /**
+   * Enters that the results of a job were read, with the tokens that they made, before the results get their name:
+   * whoever has the new tokens could submit them.
+   */
+  async enterResults(tenant: string | null | undefined, job: string, file: string): Promise<void> {
+    if (!tenant) return;
+    const ledger = await this.open(tenant);
+    const cycle = await ledger.cycleOfJob(job);
+    if (cycle === undefined) return;
+    const entries = await cycle.read();
+    const isClaimed = entries.some((entry) => entry.kind === 'claim' && entry.job === job);
+    if (isClaimed && !isDone(entries, job)) await enterResults(ledger, cycle, job, file);
+  }
+
+  /** Marks a job as one of another system, which stops no upload. */
+  async ignore(job: AccountUpdaterJob): Promise<void> {
+    await (await this.open(requireTenant(job))).ignore(job.id);
+  }
+
+  /** Tells whether a job has rows that are not sent again. */
+  async hasClaim(tenant: string, job: string): Promise<boolean> {
+    const cycle = await (await this.open(tenant)).cycleOfJob(job);
+    return cycle !== undefined && standingClaims(await cycle.read()).some((claim) => claim.job === job);
+  }
+
+  /** Ends the claim of a job on the operator's word, so that its rows can be sent again. */
+  async release(tenant: string, job: string, proof: string): Promise<void> {
+    const cycle = await (await this.open(tenant)).cycleOfJob(job);
+    if (cycle) await endClaim(cycle, job, { kind: 'release', job, why: 'operator', proof });
+  }
+
+  /** Returns the results of a job that a run on this machine has, unchanged since their download. */
+  async keptResults(job: string): Promise<{ readonly file: string; readonly results: PartResults } | undefined> {
+    const { runs } = await everyRun(this.#context);
+    for (const run of runs)
+      for (const part of run.record.parts) {
+        if (part.job !== job || part.joined !== undefined || part.state !== 'downloaded') continue;
+        const file = run.resultsFile(part);
+        if ((await hashFile(file).catch(() => undefined)) === part.results.sha256)
+          return { file, results: part.results };
+      }
+    return undefined;
+  }
+
+  /**
+   * Enters the runs of this profile that the ledger does not know. Machines that share it stop while the service has jobs
+   * that this machine sent without the ledger.
+   */
+  async enterRuns(): Promise<void> {
+    if (!this.isShared) return;
+    const { runs } = await everyRun(this.#context);
+    const profile = this.#context.settings.profile.value;
+    const here = serviceOf(this.#context);
+    const own = runs.filter(({ record }) => record.profile === profile && record.base_url === here);
+    for (const tenant of new Set(own.flatMap(({ record }) => record.tenant_id ?? []))) await this.open(tenant);
+  }
+
+  /** Opens the ledger of a tenant. */
+  open(tenant: string): Promise<Ledger> {
+    const known = this.#opened.get(tenant);
+    if (known) return known;
+    const opened = this.#open(tenant);
+    this.#opened.set(tenant, opened);
+    return opened;
+  }
+
+  async #name(ledger: Ledger, { name, cycle, whole }: SubmittedFile): Promise<NamedFile> {
+    if (cycle !== undefined) return { name, cycle, isNamed: true };
+    return { name, cycle: fileCycle(await this.#rowsOf(ledger, whole)), isNamed: false };
+  }
+
+  #rowsOf(ledger: Ledger, { sha256, source }: JobRows): Promise<RowSet> {
+    const name = `${ledger.salt}${sha256}`;
+    const known = this.#rows.get(name) ?? rowsOf(ledger.salt, { open: () => source.open(), sha256 });
+    this.#rows.set(name, known);
+    return known;
+  }
+
+  async #claim(
+    ledger: Ledger,
+    cycle: string,
+    { source, sha256, ...claiming }: Omit<Parameters<typeof claimRows>[1], 'rows' | 'tokens' | 'cycle'> & JobRows,
+  ): Promise<void> {
+    const before = this.#last;
+    const claimed = (async () => {
+      await before.catch(() => undefined);
+      const rows = await this.#rowsOf(ledger, { sha256, source });
+      const tokens = (): Promise<RowSet> => tokensOf(ledger.salt, source);
+      await claimRows(ledger, { ...claiming, cycle, sha256, rows, tokens });
+    })();
+    this.#last = claimed;
+    return claimed;
+  }
+
+  async #open(tenant: string): Promise<Ledger> {
+    const { readUsedLedger, requireSameLedger, writeUsedLedger } = await import('./used-ledger.ts');
+    const { Ledger: Opened } = await import('./ledger.ts');
+    const root = this.#root();
+    const kept = path.join(root, /^[\w-]{1,80}$/.test(tenant) ? tenant : 'other');
+    const used = readUsedLedger(kept);
+    const host = { clock: this.#context.clock, who: who() };
+    const openOwn = async (): Promise<Ledger> =>
+      Opened.open(await openOwnLedgers(this.#context, root), tenant, { ...host, isFirstUse: false, isOwn: true });
+    if (this.#location === undefined) {
+      requireSameLedger(used, undefined);
+      const ledger = await openOwn();
+      const runs = await this.#enterRuns(ledger, tenant, used?.runs ?? []);
+      if (runs.length > (used?.runs.length ?? 0)) writeUsedLedger(kept, { runs });
+      return ledger;
+    }
+    const objects = await openLedgerStore(this.#context, this.#location);
+    requireSameLedger(used, objects.name);
+    const isFirstUse = used?.ledger === undefined;
+    const cache = await openLedgerStore(this.#context, path.join(kept, 'seen'));
+    const ledger = await Opened.open(objects, tenant, { ...host, cache, isFirstUse });
+    const own = isFirstUse ? await openOwn() : undefined;
+    // A process that is still at work with the ledger of this machine stops before its next upload.
+    await own?.close(ledger.name);
+    const runs = await this.#enterRuns(ledger, tenant, isFirstUse ? [] : (used?.runs ?? []));
+    if (own) await (await import('./move-ledger.ts')).enterClaims(own, ledger);
+    writeUsedLedger(kept, { ledger: ledger.name, runs });
+    return ledger;
+  }
+
+  /** Returns the directory for the ledgers of this machine, and for what it remembers of shared ones. */
+  #root(): string {
+    if (this.#isEmbedded) return sandboxLedger(this.#context);
+    return path.join(requireDirectory(this.#context.system, 'state'), 'ledger');
+  }
+
+  /** Enters the runs of this state directory that the ledger does not know, once. Returns the ids of all of them. */
+  async #enterRuns(ledger: Ledger, tenant: string, known: readonly string[]): Promise<readonly string[]> {
+    const { runs } = await everyRun(this.#context);
+    const own = runs.filter(
+      ({ record }) => record.tenant_id === tenant && (record.base_url === 'sandbox') === this.#isEmbedded,
+    );
+    const left = own.filter(({ record }) => !known.includes(record.id));
+    for (const run of left.toReversed()) await enterRun(this.#context, ledger, run);
+    return [...known, ...left.map(({ record }) => record.id)];
+  }
+}
+
+/** The tenant names the ledger, so that a job without one is not used. */
+function requireTenant({ id, tenant_id: tenant }: AccountUpdaterJob): string {
+  if (tenant) return tenant;
+  throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {
+    hint: 'Nothing was sent. Contact support with the job id.',
+    facts: { job: id },
+  });
+}
+
+function who(): Who {
+  const host = hostname().slice(0, 100);
+  try {
+    return { host, user: userInfo().username.slice(0, 100), version: VERSION };
+  } catch {
+    // A user in a container may have no name.
+    return { host, user: 'unknown', version: VERSION };
+  }
+}

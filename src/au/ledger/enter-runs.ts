@@ -1,0 +1,118 @@
+import path from 'node:path';
+import { isSvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { fileSource, hashFile } from '../../client/transfer/source.ts';
+import { tokenKey } from '../request/row-key.ts';
+import { readResults } from '../result-codes.ts';
+import { uploadedRows } from '../run/part-source.ts';
+import { mayBePaid, type Part } from '../run/part.ts';
+import { findRequest } from '../run/request-copy.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { endClaim, isDone } from './claims.ts';
+import type { EntryBody } from './entry.ts';
+import { fileCycle } from './file-cycle.ts';
+import type { Ledger, LedgerCycle } from './ledger.ts';
+import { rowsOf } from './request-rows.ts';
+import { keyOfNewToken, type RowSet, RowSetBuilder } from './row-set.ts';
+
+/**
+ * Enters what a run has paid for, or may have, into a ledger that began after it. Jobs are compared and rows are not,
+ * because what is paid is paid. Entering a run twice changes nothing.
+ */
+export async function enterRun(context: Context, ledger: Ledger, run: RunDirectory): Promise<void> {
+  const parts = run.record.parts.filter(
+    (part) => part.job !== undefined && part.joined === undefined && mayBePaid(part),
+  );
+  if (parts.length === 0) return;
+  const request = (await findRequest(context, run))?.file ?? (await originalOf(run));
+  const name = await cycleOf(ledger, run, request);
+  for (const part of parts) await enterPart(ledger, name, run, part, request);
+}
+
+async function enterPart(
+  ledger: Ledger,
+  name: string,
+  run: RunDirectory,
+  part: Part,
+  request: string | undefined,
+): Promise<void> {
+  const cycle = ledger.cycle(name);
+  const { job = '' } = part;
+  const isKnown = (await cycle.read()).some((entry) => entry.kind === 'claim' && entry.job === job);
+  if (!isKnown) {
+    const source = await uploadedRows(part, run, request);
+    const rows = source && (await rowsOf(ledger.salt, source));
+    await ledger.mark(job, name);
+    const body = claimOf(run, part, rows && (await cycle.createRowSet(rows)), rows?.size ?? part.rows);
+    await cycle.append(async (entries) =>
+      entries.some((entry) => entry.kind === 'claim' && entry.job === job) ? undefined : body,
+    );
+  }
+  if (part.state !== 'downloaded' || isDone(await cycle.read(), job)) return;
+  const isKept = (await hashOf(run.resultsFile(part))) === part.results.sha256;
+  await enterResults(ledger, cycle, job, isKept ? run.resultsFile(part) : undefined);
+}
+
+/**
+ * Enters that the results of a job were read, with the tokens that they made. Without the file, its tokens are unknown.
+ */
+export async function enterResults(
+  ledger: Ledger,
+  cycle: LedgerCycle,
+  job: string,
+  file: string | undefined,
+): Promise<void> {
+  const tokens = file === undefined ? undefined : await newTokensOf(ledger.salt, file);
+  const born = tokens === undefined ? null : await cycle.createRowSet(tokens);
+  await endClaim(cycle, job, { kind: 'done', job, born });
+}
+
+/** Returns the keys of the tokens that results made; undefined if the results are no CSV table. */
+async function newTokensOf(salt: string, file: string): Promise<RowSet | undefined> {
+  const keys = new RowSetBuilder();
+  const source = await fileSource(file);
+  try {
+    for await (const rows of readResults(source.open()))
+      for (const { new_token: token } of rows) if (token !== '') keys.add(keyOfNewToken(salt, tokenKey(token)));
+  } catch (error) {
+    // The operator may accept such results.
+    if (isSvcError(error, 'checksum_mismatch')) return undefined;
+    throw error;
+  }
+  return keys.build();
+}
+
+function claimOf({ record }: RunDirectory, part: Part, rowSet: string | undefined, rows: number): EntryBody {
+  const { input } = record;
+  return {
+    kind: 'claim',
+    job: part.job ?? '',
+    created_at: part.sent_at ?? record.created_at,
+    expires_at: part.expires_at ?? null,
+    row_set: rowSet ?? null,
+    rows,
+    run: record.id,
+    part: part.number,
+    file: { name: path.basename(input.name), sha256: input.sha256, rows: input.rows },
+    bytes: part.bytes,
+    sha256: part.sha256,
+  };
+}
+
+/** Returns the file of a run of an early version, which has no copy, if it has not changed. */
+async function originalOf({ record: { input }, requestFile }: RunDirectory): Promise<string | undefined> {
+  if (requestFile !== undefined || input.path === undefined) return undefined;
+  return (await hashOf(input.path)) === input.sha256 ? input.path : undefined;
+}
+
+async function hashOf(file: string): Promise<string | undefined> {
+  return hashFile(file).catch(() => undefined);
+}
+
+/** Returns the cycle of a run in the ledger. A file without a cycle whose rows are unknown gets one by its hash. */
+async function cycleOf(ledger: Ledger, { record }: RunDirectory, file: string | undefined): Promise<string> {
+  const { cycle, input } = record;
+  if (cycle !== undefined) return cycle;
+  if (file === undefined) return `file-unknown-${input.sha256.slice(0, 16)}`;
+  return fileCycle(await rowsOf(ledger.salt, await fileSource(file)));
+}

@@ -1,0 +1,91 @@
+import * as z from 'zod/mini';
+import { refuseNewer, SvcError } from '../../base/errors.ts';
+import { parsedJson } from '../../schema/json-value.ts';
+import { damagedLedger } from './damage.ts';
+
+/** The most bytes of an entry. */
+export const MAX_ENTRY_BYTES = 64 * 1024;
+
+const VERSION = 1;
+
+const text = z.string().check(z.maxLength(1000));
+const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+const time = text.check(z.refine((at) => !Number.isNaN(Date.parse(at))));
+const count = z.int().check(z.nonnegative());
+
+/** The members that every entry gets when it is appended. */
+const COMMON = {
+  version: z.literal(VERSION),
+  /** The SHA-256 of the entry before, and null in the first. */
+  previous: z.nullable(sha256),
+  at: text,
+  by: z.looseObject({ host: text, user: text, version: text }),
+};
+
+const job = text.check(z.minLength(1));
+
+/** These rows belong to this job. A job is named by at most one claim. */
+const CLAIM = {
+  kind: z.literal('claim'),
+  job,
+  /** The times of the job, as the service gave them. */
+  created_at: time,
+  expires_at: z.nullable(time),
+  /** The name of the set of rows, or null if the rows are unknown: then the claim may have any row. */
+  row_set: z.nullable(sha256),
+  rows: count,
+  run: text,
+  part: count,
+  file: z.looseObject({ name: text, sha256, rows: count }),
+  bytes: count,
+  sha256,
+};
+
+/** Somebody read the results of the job. `born` names the set of new tokens, and is null if they are unknown. */
+const DONE = { kind: z.literal('done'), job, born: z.nullable(sha256) };
+
+/** The rows of the job's claim are free. `proof` says what was read. */
+const RELEASE = { kind: z.literal('release'), job, why: z.enum(['failed', 'gone', 'operator']), proof: text };
+
+const entrySchema = z.discriminatedUnion('kind', [
+  z.looseObject({ ...COMMON, ...CLAIM }),
+  z.looseObject({ ...COMMON, ...DONE }),
+  z.looseObject({ ...COMMON, ...RELEASE }),
+]);
+
+const claimBody = z.object(CLAIM);
+const doneBody = z.object(DONE);
+const releaseBody = z.object(RELEASE);
+
+/** An entry of a cycle. Members that this version does not know are kept. */
+export type Entry = z.infer<typeof entrySchema>;
+export type ClaimEntry = Extract<Entry, { kind: 'claim' }>;
+export type Who = ClaimEntry['by'];
+
+/** What ends a claim, or adds to it. */
+export type EndBody = z.infer<typeof doneBody> | z.infer<typeof releaseBody>;
+export type EntryBody = z.infer<typeof claimBody> | EndBody;
+
+/** Returns the bytes of an entry. @throws SvcError `config` for one that no machine could read again */
+export function entryBytes(
+  body: EntryBody,
+  common: { readonly previous: string | null; readonly at: string; readonly by: Who },
+): Uint8Array {
+  const entry = { version: VERSION, ...common, ...body };
+  const [issue] = entrySchema.safeParse(entry).error?.issues ?? [];
+  if (issue === undefined) return Buffer.from(`${JSON.stringify(entry)}\n`);
+  throw new SvcError('config', `the ledger takes no ${body.kind} with this ${issue.path.join('.')}; nothing was sent`, {
+    hint: 'Contact support with the job id.',
+    facts: { job: body.job },
+  });
+}
+
+/** Reads an entry. `name` is its place in messages. @throws SvcError `config` for a damaged entry or one of a newer version */
+export function parseEntry(bytes: Uint8Array, name: string): Entry {
+  if (bytes.byteLength > MAX_ENTRY_BYTES) throw damagedLedger(name, `it has ${bytes.byteLength} bytes`);
+  const value = parsedJson(Buffer.from(bytes).toString());
+  refuseNewer(value, VERSION, name);
+  const result = entrySchema.safeParse(value);
+  if (!result.success) throw damagedLedger(name, 'it is no entry of a ledger');
+  return result.data;
+}

@@ -1,0 +1,361 @@
+import { randomBytes } from 'node:crypto';
+import * as z from 'zod/mini';
+import { isSvcError, refuseNewer, SvcError } from '../../base/errors.ts';
+import { sha256Of } from '../../base/files/draft.ts';
+import type { Clock } from '../../base/system.ts';
+import type { ObjectStore } from '../../client/store/objects.ts';
+import { parsedJson } from '../../schema/json-value.ts';
+import { damagedLedger } from './damage.ts';
+import { type Entry, type EntryBody, entryBytes, MAX_ENTRY_BYTES, parseEntry, type Who } from './entry.ts';
+import { MAX_SET_BYTES, RowSet } from './row-set.ts';
+
+/** The most bytes of `ledger.json`. */
+export const SETTINGS_BYTES = MAX_ENTRY_BYTES;
+
+const settingsSchema = z.looseObject({
+  version: z.literal(1),
+  keys: z.literal(1),
+  salt: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+  created_at: z.string(),
+});
+
+/** The object that closes a ledger. */
+const CLOSED = 'moved.json';
+
+const closedSchema = z.looseObject({ ledger: z.string() });
+
+const markSchema = z.looseObject({ cycle: z.string() });
+
+export interface LedgerHost {
+  readonly clock: Clock;
+  readonly who: Who;
+  /** A place on this machine that keeps what was read, because entries never change. */
+  readonly cache?: ObjectStore | undefined;
+  /** Whether this machine has yet to try whether the store honors the condition. */
+  readonly isFirstUse?: boolean | undefined;
+  /** Whether only this machine uses the ledger, which it may leave for one that it shares. */
+  readonly isOwn?: boolean | undefined;
+}
+
+/**
+ * The memory of what a tenant paid for: numbered entries, each created once under the condition that its number is free.
+ * Machines that share it need no lock and no clock.
+ */
+export class Ledger {
+  readonly #objects: ObjectStore;
+  readonly #host: LedgerHost;
+  readonly #top: string;
+  readonly #cycles = new Map<string, LedgerCycle>();
+  /** Keeps the row keys of two ledgers apart. Tokens are random, so that it need not be secret. */
+  readonly salt: string;
+  readonly createdAt: string;
+
+  private constructor(objects: ObjectStore, host: LedgerHost, top: string, settings: z.infer<typeof settingsSchema>) {
+    this.#objects = objects;
+    this.#host = host;
+    this.#top = top;
+    this.salt = settings.salt;
+    this.createdAt = settings.created_at;
+  }
+
+  /**
+   * Opens the ledger of a tenant, and begins it if there is none.
+   * @throws SvcError `config` for a damaged ledger and for a store that ignores the condition
+   */
+  static async open(objects: ObjectStore, tenant: string, host: LedgerHost): Promise<Ledger> {
+    const top = folderOf(tenant);
+    const name = `${top}/ledger.json`;
+    let bytes = await readObject(objects, name, SETTINGS_BYTES);
+    if (bytes === undefined) {
+      await objects.create(name, newSettings(host.clock.now()));
+      bytes = await readObject(objects, name, SETTINGS_BYTES);
+      if (bytes === undefined) throw notShown(objects, name);
+    }
+    if (host.isFirstUse !== false) await requireCondition(objects, name, bytes);
+    const value = parsedJson(Buffer.from(bytes).toString());
+    refuseNewer(value, 1, name);
+    const settings = settingsSchema.safeParse(value);
+    if (!settings.success) throw damagedLedger(`${objects.name}/${name}`, 'it is not what svc writes');
+    return new Ledger(objects, host, top, settings.data);
+  }
+
+  /** The location in messages. */
+  get name(): string {
+    return this.#objects.name;
+  }
+
+  /** Returns a cycle by its name. */
+  cycle(cycle: string): LedgerCycle {
+    const folder = cycleFolder(cycle);
+    const known = this.#cycles.get(folder);
+    if (known) return known;
+    const opened = new LedgerCycle(this.#objects, this.#host, this.#top, folder);
+    this.#cycles.set(folder, opened);
+    return opened;
+  }
+
+  /** Returns the names of the cycles that have entries. A list of a bucket may lag. */
+  async cycleNames(): Promise<readonly string[]> {
+    const prefix = `${this.#top}/cycles/`;
+    const names = new Set<string>();
+    for await (const { path } of this.#objects.list(prefix)) names.add(path.slice(prefix.length).split('/')[0] ?? '');
+    return [...names];
+  }
+
+  /** Closes the ledger for good: this machine uses another one from now on. */
+  async close(next: string): Promise<void> {
+    const bytes = Buffer.from(`${JSON.stringify({ version: 1, ledger: next })}\n`);
+    await this.#objects.create(`${this.#top}/${CLOSED}`, bytes);
+  }
+
+  /** Marks a job as one that the ledger knows, with its cycle. The mark comes before the claim that names the job. */
+  async mark(job: string, cycle: string): Promise<void> {
+    await this.#objects.create(this.#markOf(job), Buffer.from(`${JSON.stringify({ version: 1, cycle })}\n`));
+  }
+
+  /** Marks a job as one of another system. No claim ever names it. */
+  async ignore(job: string): Promise<void> {
+    const { clock, who } = this.#host;
+    const mark = { version: 1, ignored_at: new Date(clock.now()).toISOString(), by: who };
+    await this.#objects.create(this.#markOf(job), Buffer.from(`${JSON.stringify(mark)}\n`));
+  }
+
+  async isMarked(job: string): Promise<boolean> {
+    return (await this.#objects.read(this.#markOf(job), MAX_ENTRY_BYTES)) !== undefined;
+  }
+
+  /** Returns the cycle that a claim binds a job in; undefined for a job that the ledger does not know. */
+  async cycleOfJob(job: string): Promise<LedgerCycle | undefined> {
+    const bytes = await this.#objects.read(this.#markOf(job), MAX_ENTRY_BYTES);
+    const mark = bytes && markSchema.safeParse(parsedJson(Buffer.from(bytes).toString()));
+    return mark?.success ? this.cycle(mark.data.cycle) : undefined;
+  }
+
+  #markOf(job: string): string {
+    return `${this.#top}/jobs/${folderOf(job)}`;
+  }
+}
+
+/** The entries of a cycle, in the order of their numbers. */
+export class LedgerCycle {
+  readonly #objects: ObjectStore;
+  readonly #host: LedgerHost;
+  /** The folder of the ledger. */
+  readonly #ledger: string;
+  readonly #top: string;
+  readonly #entries: Entry[] = [];
+  readonly #sets = new Map<string, RowSet>();
+  #last: string | null = null;
+
+  constructor(objects: ObjectStore, host: LedgerHost, ledger: string, folder: string) {
+    this.#objects = objects;
+    this.#host = host;
+    this.#ledger = ledger;
+    this.#top = `${ledger}/cycles/${folder}`;
+  }
+
+  /** Reads to the first number that does not exist. A list never tells the end, because it may lag. */
+  async read(): Promise<readonly Entry[]> {
+    for (;;) {
+      const number = this.#entries.length + 1;
+      const bytes = await this.#get(this.#nameOf(number), MAX_ENTRY_BYTES, (kept) => this.#follows(kept));
+      if (bytes === undefined) return this.#entries;
+      this.#add(bytes, number);
+    }
+  }
+
+  /**
+   * Adds an entry under the next free number. Before each attempt, `wanted` sees all entries so far and returns the entry,
+   * or undefined if it is no longer wanted. Returns whether the entry stands.
+   * @throws SvcError `network`, `server` if the store does not tell
+   */
+  async append(wanted: (entries: readonly Entry[]) => Promise<EntryBody | undefined>): Promise<boolean> {
+    await this.#requireComplete();
+    for (;;) {
+      const number = (await this.read()).length + 1;
+      const body = await wanted(this.#entries);
+      if (body === undefined) return false;
+      // Other work of this process may have added an entry that was not looked at.
+      if (this.#entries.length >= number) continue;
+      const { clock, who } = this.#host;
+      const common = { previous: this.#last, at: new Date(clock.now()).toISOString(), by: who };
+      const bytes = entryBytes(body, common);
+      const name = this.#nameOf(number);
+      const isOwn = (await this.#objects.create(name, bytes)) === 'created' || (await this.#stands(name, bytes));
+      if (!isOwn) continue;
+      await this.#keep(name, bytes);
+      this.#add(bytes, number);
+      await this.#requireOpen();
+      return true;
+    }
+  }
+
+  /**
+   * Checks that this machine did not leave the ledger before the entry was made: whoever leaves it closes it first, and
+   * then reads all entries.
+   */
+  async #requireOpen(): Promise<void> {
+    if (this.#host.isOwn !== true) return;
+    const closed = await readObject(this.#objects, `${this.#ledger}/${CLOSED}`, MAX_ENTRY_BYTES);
+    if (closed === undefined) return;
+    const { data } = closedSchema.safeParse(parsedJson(Buffer.from(closed).toString()));
+    throw new SvcError(
+      'config',
+      `this machine uses the ledger ${data?.ledger ?? 'of other machines'} now; nothing was sent`,
+      {
+        hint: 'Set that ledger, and run the same command again.',
+        next: ['profile', 'set', 'ledger', data?.ledger ?? '<location>'],
+      },
+    );
+  }
+
+  /** Reads a set of rows. @throws SvcError `config` if it is absent or damaged */
+  async rowSet(sha256: string): Promise<RowSet> {
+    const known = this.#sets.get(sha256);
+    if (known) return known;
+    const name = `${this.#top}/rows/${sha256}`;
+    const bytes = await this.#get(name, MAX_SET_BYTES, (kept) => sha256Of(kept) === sha256);
+    const place = `${this.#objects.name}/${name}`;
+    if (bytes === undefined) throw damagedLedger(place, 'it is missing');
+    if (sha256Of(bytes) !== sha256) throw damagedLedger(place, 'it has another hash');
+    const rows = RowSet.parse(bytes, place);
+    this.#sets.set(sha256, rows);
+    return rows;
+  }
+
+  /** Creates a set of rows before the entry that names it. One left over is harmless. Returns its name. */
+  async createRowSet(rows: RowSet): Promise<string> {
+    const bytes = rows.bytes();
+    const sha256 = sha256Of(bytes);
+    const name = `${this.#top}/rows/${sha256}`;
+    if ((await this.#objects.create(name, bytes)) === 'exists') await this.rowSet(sha256);
+    else await this.#keep(name, bytes);
+    this.#sets.set(sha256, rows);
+    return sha256;
+  }
+
+  /** Tells whether the object that took a number is this very entry, whose first response was lost. */
+  async #stands(name: string, bytes: Uint8Array): Promise<boolean> {
+    const winner = await readObject(this.#objects, name, MAX_ENTRY_BYTES);
+    if (winner === undefined) throw notShown(this.#objects, name);
+    return Buffer.compare(winner, bytes) === 0;
+  }
+
+  /** Adds what was read under a number, unless other work of this process did meanwhile. */
+  #add(bytes: Uint8Array, number: number): void {
+    if (this.#entries.length >= number) return;
+    const place = `${this.#objects.name}/${this.#nameOf(number)}`;
+    const entry = parseEntry(bytes, place);
+    if (entry.previous !== this.#last) throw damagedLedger(place, 'it does not follow the entry before it');
+    this.#entries.push(entry);
+    this.#last = sha256Of(bytes);
+  }
+
+  /**
+   * Compares the store with the entries that this machine knows, before rows are sent. A list shows numbers beyond a
+   * missing one; what it does not show is read.
+   */
+  async #requireComplete(): Promise<void> {
+    const known = (await this.read()).length;
+    const prefix = `${this.#top}/`;
+    const listed = new Set<number>();
+    for await (const { path } of this.#objects.list(prefix)) {
+      const [, number] = /^(\d{8})\.json$/.exec(path.slice(prefix.length)) ?? [];
+      if (number !== undefined) listed.add(Number(number));
+    }
+    const newest = Math.max(known, ...listed);
+    for (let number = 1; number <= newest; number += 1) {
+      if (listed.has(number)) continue;
+      const name = this.#nameOf(number);
+      if ((await readObject(this.#objects, name, MAX_ENTRY_BYTES)) === undefined)
+        throw damagedLedger(`${this.#objects.name}/${name}`, 'it is missing');
+    }
+  }
+
+  /** Tells whether a copy of the next entry is sound. */
+  #follows(bytes: Uint8Array): boolean {
+    try {
+      return parseEntry(bytes, '').previous === this.#last;
+    } catch (error) {
+      if (isSvcError(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Reads an object from this machine's copies if it has a sound one, or else from the store, and keeps a copy. */
+  async #get(name: string, most: number, isSound: (kept: Uint8Array) => boolean): Promise<Uint8Array | undefined> {
+    const kept = await this.#kept(name, most);
+    if (kept !== undefined && isSound(kept)) return kept;
+    const bytes = await readObject(this.#objects, name, most);
+    if (bytes !== undefined) await this.#keep(name, bytes);
+    return bytes;
+  }
+
+  async #kept(name: string, most: number): Promise<Uint8Array | undefined> {
+    try {
+      return await this.#host.cache?.read(name, most);
+    } catch (error) {
+      if (isSvcError(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Keeps a copy. Without one, the object is read again. */
+  async #keep(name: string, bytes: Uint8Array): Promise<void> {
+    try {
+      await this.#host.cache?.create(name, bytes);
+    } catch (error) {
+      if (!isSvcError(error)) throw error;
+    }
+  }
+
+  #nameOf(number: number): string {
+    return `${this.#top}/${String(number).padStart(8, '0')}.json`;
+  }
+}
+
+/** Creates what exists once more: a store that answers `created` ignores the condition, and would let two machines pay. */
+export async function requireCondition(objects: ObjectStore, name: string, bytes: Uint8Array): Promise<void> {
+  if ((await objects.create(name, bytes)) === 'exists') return;
+  throw new SvcError('config', `${objects.name} replaces objects that exist, so machines cannot share a ledger there`, {
+    hint: 'Use a store that honors If-None-Match, or a directory that all machines see.',
+  });
+}
+
+/** Reads an object of a ledger. @throws SvcError `config` for one that svc did not write */
+async function readObject(objects: ObjectStore, name: string, most: number): Promise<Uint8Array | undefined> {
+  try {
+    return await objects.read(name, most);
+  } catch (error) {
+    if (isSvcError(error, 'checksum_mismatch')) throw damagedLedger(`${objects.name}/${name}`, error.message);
+    throw error;
+  }
+}
+
+function newSettings(now: number): Uint8Array {
+  const settings = {
+    version: 1,
+    keys: 1,
+    salt: randomBytes(32).toString('hex'),
+    created_at: new Date(now).toISOString(),
+  };
+  return Buffer.from(`${JSON.stringify(settings)}\n`);
+}
+
+function notShown({ name: place }: ObjectStore, name: string): SvcError {
+  return new SvcError('server', `${place}: ${name} exists, and is not shown; nothing was sent`, { retryable: true });
+}
+
+/** Returns the folder of an id that the service gave, which is no path. */
+function folderOf(id: string): string {
+  return /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(id) ? id : `id-${sha256Of(id).slice(0, 16)}`;
+}
+
+/** Returns the folder of a cycle. Names of earlier versions that are no safe name of a folder get one by their hash. */
+function cycleFolder(cycle: string): string {
+  const isSafe = /^[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?$/.test(cycle) && !cycle.includes('..') && !DEVICE.test(cycle);
+  return isSafe ? cycle : `old-${sha256Of(cycle).slice(0, 16)}`;
+}
+
+// Windows opens a device under these names, whatever follows a dot.
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/;

@@ -1,0 +1,23 @@
+import path from 'node:path';
+import type { Context } from '../../cli/app/command.ts';
+import type { ObjectStore, ObjectStoreOptions } from '../../client/store/objects.ts';
+import { openObjects } from '../../client/store/open-objects.ts';
+import { S3_SECRETS } from '../../client/store/s3/settings.ts';
+
+/** Opens a place for ledgers without reading it. After this, the credentials of a bucket are removed from all output. */
+export function openLedgerStore(
+  context: Context,
+  location: string,
+  alone?: ObjectStoreOptions['alone'],
+): Promise<ObjectStore> {
+  const { system, clock, signal, trace } = context;
+  if (/^s3:/i.test(location)) for (const name of S3_SECRETS) context.addSecret(system.env[name]?.trim() ?? '');
+  const { env, cwd, pid } = system;
+  const isAlive = (one: number): boolean => system.isAlive(one);
+  return openObjects({ env, cwd, pid, isAlive, clock, signal, trace }, location, { noun: 'ledger', alone });
+}
+
+/** Opens the ledgers of a directory that only this machine uses. */
+export function openOwnLedgers(context: Context, directory: string): Promise<ObjectStore> {
+  return openLedgerStore(context, directory, { file: path.join(directory, '.lock'), host: context.system });
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { SvcError } from '../../base/errors.ts';
+import type { UploadSource } from '../../client/transfer/source.ts';
+import { cellsOf, readRequest, type RequestRow } from '../request/request-lines.ts';
+import { rowKey, tokenKey } from '../request/row-key.ts';
+import { keyOfNewToken, keyOfRow, type RowSet, RowSetBuilder } from './row-set.ts';
+
+type Rows = Pick<UploadSource, 'open' | 'sha256'>;
+
+/** Returns the keys of the rows of a request file. @throws SvcError `checksum_mismatch` if the file is another than it was */
+export async function rowsOf(salt: string, source: Rows): Promise<RowSet> {
+  return setOf(source, (row) => keyOfRequestRow(salt, row));
+}
+
+/** Returns the keys that the tokens of a request file would have if results had made them. */
+export async function tokensOf(salt: string, source: Rows): Promise<RowSet> {
+  return setOf(source, ({ token }) => keyOfRequestToken(salt, token));
+}
+
+/** Returns the key of a row of a request file. */
+export function keyOfRequestRow(salt: string, row: RequestRow): bigint {
+  return keyOfRow(salt, rowKey(row.token, merchantOf(row)));
+}
+
+/** Returns the key that a token would have if results had made it. */
+export function keyOfRequestToken(salt: string, token: string): bigint {
+  return keyOfNewToken(salt, tokenKey(token));
+}
+
+async function setOf(source: Rows, keyOf: (row: RequestRow) => bigint): Promise<RowSet> {
+  const keys = new RowSetBuilder();
+  for await (const rows of readRequest(unchanged(source))) for (const row of rows) keys.add(keyOf(row));
+  return keys.build();
+}
+
+/** Yields the bytes of a file that must be the checked ones: a claim of other rows would not protect those that are sent. */
+async function* unchanged(source: Rows): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  for await (const piece of source.open()) {
+    hash.update(piece);
+    yield piece;
+  }
+  if (source.sha256 === undefined || hash.digest('hex') === source.sha256) return;
+  throw new SvcError('checksum_mismatch', 'the file changed after it was checked; nothing was sent', {
+    hint: 'Let the file come to rest and run the command again.',
+  });
+}
+
+function merchantOf(row: RequestRow): string {
+  const { line } = row;
+  return line.includes('"') ? (cellsOf(row)[3] ?? '') : line.slice(line.lastIndexOf(',') + 1);
+}

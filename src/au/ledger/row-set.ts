@@ -1,0 +1,152 @@
+import { hash } from 'node:crypto';
+import { sha256Of } from '../../base/files/draft.ts';
+import { damagedLedger } from './damage.ts';
+
+/** The bytes of a row's key. */
+const KEY_BYTES = 8;
+
+/** More rows than a file of 30 MB can have, which is the most that one job takes. */
+const MAX_SET_ROWS = 6_000_000;
+
+/** The size of the largest set in bytes. */
+export const MAX_SET_BYTES = MAX_SET_ROWS * KEY_BYTES;
+
+/**
+ * Returns the key of a row: the first 8 bytes of SHA-256 over the ledger's salt and the row's identity. No token can be
+ * read from a key. `row` is what `rowKey` returns for the row's token and merchant.
+ */
+export function keyOfRow(salt: string, row: string): bigint {
+  return keyOf(`${salt}${row}`);
+}
+
+/** Returns the key of a token that results made. Results name no merchant, so every row with the token has this key. */
+export function keyOfNewToken(salt: string, token: string): bigint {
+  return keyOf(`${salt}born\0${token}`);
+}
+
+function keyOf(text: string): bigint {
+  return BigInt(`0x${hash('sha256', text, 'hex').slice(0, 2 * KEY_BYTES)}`);
+}
+
+/** Collects keys in any order, with 8 bytes for each. */
+export class RowSetBuilder {
+  #keys = new BigUint64Array(1024);
+  #size = 0;
+
+  add(key: bigint): void {
+    if (this.#size === this.#keys.length) {
+      const larger = new BigUint64Array(2 * this.#size);
+      larger.set(this.#keys);
+      this.#keys = larger;
+    }
+    this.#keys[this.#size] = key;
+    this.#size += 1;
+  }
+
+  build(): RowSet {
+    return RowSet.of(this.#keys.subarray(0, this.#size));
+  }
+}
+
+/** A set of row keys: numbers in ascending order, without repeats. */
+export class RowSet {
+  readonly keys: BigUint64Array;
+
+  private constructor(keys: BigUint64Array) {
+    this.keys = keys;
+  }
+
+  /** Makes a set of keys in any order. Repeated keys count once. */
+  static of(keys: Iterable<bigint>): RowSet {
+    const sorted = BigUint64Array.from(keys).toSorted();
+    return new RowSet(sorted.filter((key, at) => at === 0 || key !== sorted[at - 1]));
+  }
+
+  /** Reads a set. `name` is its place in messages. @throws SvcError `config` if the bytes are no set */
+  static parse(bytes: Uint8Array, name: string): RowSet {
+    if (bytes.byteLength % KEY_BYTES !== 0) throw damagedLedger(name, 'its size is not a number of rows');
+    const keys = new BigUint64Array(bytes.byteLength / KEY_BYTES);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (let at = 0; at < keys.length; at += 1) {
+      const key = view.getBigUint64(at * KEY_BYTES);
+      if (at > 0 && key <= (keys[at - 1] ?? 0n)) throw damagedLedger(name, 'its rows are not in order');
+      keys[at] = key;
+    }
+    return new RowSet(keys);
+  }
+
+  get size(): number {
+    return this.keys.length;
+  }
+
+  has(key: bigint): boolean {
+    return this.keys[lowerBound(this.keys, key)] === key;
+  }
+
+  /** Returns how many keys another set has too. Both are walked once, side by side. */
+  shared(other: RowSet): number {
+    // Each key is read as two halves, because reading it as one number would allocate memory.
+    const ours = halvesOf(this.keys);
+    const theirs = halvesOf(other.keys);
+    let shared = 0;
+    let own = 0;
+    let their = 0;
+    while (own < ours.length && their < theirs.length) {
+      const order = compareKeys(ours, own, theirs, their);
+      if (order === 0) shared += 1;
+      if (order <= 0) own += 2;
+      if (order >= 0) their += 2;
+    }
+    return shared;
+  }
+
+  /** Returns the set of all keys of several sets. */
+  static union(sets: readonly RowSet[]): RowSet {
+    const [first] = sets;
+    if (first !== undefined && sets.length === 1) return first;
+    const keys = new BigUint64Array(sets.reduce((sum, { size }) => sum + size, 0));
+    let at = 0;
+    for (const set of sets) {
+      keys.set(set.keys, at);
+      at += set.size;
+    }
+    return RowSet.of(keys);
+  }
+
+  /** Returns the bytes of the set: each key big-endian, in ascending order. */
+  bytes(): Uint8Array {
+    const bytes = Buffer.alloc(this.keys.length * KEY_BYTES);
+    for (const [at, key] of this.keys.entries()) bytes.writeBigUInt64BE(key, at * KEY_BYTES);
+    return bytes;
+  }
+
+  /** Returns the name of the set: the SHA-256 of its bytes, hexadecimal. */
+  name(): string {
+    return sha256Of(this.bytes());
+  }
+}
+
+/** Returns the keys as pairs of 32-bit numbers. */
+function halvesOf({ buffer, byteOffset, length }: BigUint64Array): Uint32Array {
+  return new Uint32Array(buffer, byteOffset, 2 * length);
+}
+
+/** The place of the higher half in a pair, by the byte order of this machine. */
+const HIGH = new Uint32Array(BigUint64Array.of(1n).buffer)[0] === 1 ? 1 : 0;
+
+function compareKeys(ours: Uint32Array, own: number, theirs: Uint32Array, their: number): number {
+  const high = (ours[own + HIGH] ?? 0) - (theirs[their + HIGH] ?? 0);
+  return high === 0 ? (ours[own + 1 - HIGH] ?? 0) - (theirs[their + 1 - HIGH] ?? 0) : high;
+}
+
+/** Returns the position of the first key that is not smaller. */
+function lowerBound(keys: BigUint64Array, key: bigint): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] ?? 0n) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

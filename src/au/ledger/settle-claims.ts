@@ -1,0 +1,89 @@
+import type { Client } from '../../client/api/client.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { findJob } from '../run/job.ts';
+import { endClaim, isDone, standingClaims } from './claims.ts';
+import type { ClaimEntry } from './entry.ts';
+import type { LedgerCycle } from './ledger.ts';
+import { proofOfAbsence, provableFrom } from './proof-of-absence.ts';
+import type { RowSet } from './row-set.ts';
+
+/** A standing claim that has some of the rows. */
+export interface Taken {
+  readonly claim: ClaimEntry;
+  /** How many of the rows it has. */
+  readonly rows: number;
+  /** What the service said of its job in this command; undefined if it does not know the job. */
+  readonly status: string | undefined;
+  /** Whether somebody read the results of the job. */
+  readonly isDone: boolean;
+}
+
+export interface Settled {
+  /** Claims that still stand. */
+  readonly taken: readonly Taken[];
+  /** Claims that ended now because their jobs failed. Their rows are free. */
+  readonly failed: readonly Taken[];
+}
+
+export interface SettleOptions {
+  /** Jobs of the caller, whose claims do not count. */
+  readonly own?: ReadonlySet<string> | undefined;
+  /** Jobs whose failure the operator has seen, so that their rows may be sent at once. */
+  readonly shown?: ReadonlySet<string> | undefined;
+  /** Jobs that certainly have no file, as the records of the only machine with this ledger say. */
+  readonly ended?: ReadonlySet<string> | undefined;
+  /** Returns a job that was created just now, as a proof that a list of jobs is up to date; undefined if none may be. */
+  readonly newer?: (() => Promise<AccountUpdaterJob | undefined>) | undefined;
+}
+
+/**
+ * Reads the job of each standing claim that has some of the rows, and ends the claim where the service's word allows it.
+ * Without a client, nothing is read and every claim stands.
+ */
+export async function settleClaims(
+  client: Client | undefined,
+  cycle: LedgerCycle,
+  rows: RowSet,
+  { own, shown, ended, newer }: SettleOptions = {},
+): Promise<Settled> {
+  const taken: Taken[] = [];
+  const failed: Taken[] = [];
+  const entries = [...(await cycle.read())];
+  for (const claim of standingClaims(entries)) {
+    if (own?.has(claim.job)) continue;
+    const shared = claim.row_set === null ? rows.size : rows.shared(await cycle.rowSet(claim.row_set));
+    if (shared === 0) continue;
+    const found = client && (await findJob(client, claim.job));
+    const one = { claim, rows: shared, status: found?.status, isDone: isDone(entries, claim.job) };
+    const proof = client && (await endOf(client, one, { ended, newer }));
+    if (proof === undefined) {
+      taken.push(one);
+      continue;
+    }
+    await endClaim(cycle, claim.job, { kind: 'release', job: claim.job, ...proof });
+    // Whoever read the results of the job, before this or meanwhile, keeps the claim.
+    const now = await cycle.read();
+    if (standingClaims(now).some(({ job }) => job === claim.job))
+      taken.push({ ...one, isDone: isDone(now, claim.job) });
+    else if (proof.why === 'failed' && !shown?.has(claim.job)) failed.push(one);
+  }
+  return { taken, failed };
+}
+
+/** Returns why the claim of a job ends, with what was read; undefined if it stands. */
+async function endOf(
+  client: Client,
+  { claim, status, isDone: wasRead }: Taken,
+  { ended, newer }: SettleOptions,
+): Promise<{ readonly why: 'failed' | 'gone'; readonly proof: string } | undefined> {
+  const { job } = claim;
+  if (status === 'failed') return { why: 'failed', proof: `the service said that job ${job} failed` };
+  if (status !== undefined || wasRead) return undefined;
+  if (ended?.has(job)) return { why: 'gone', proof: `the record of this machine: job ${job} never had its file` };
+  const from = provableFrom(claim);
+  // A proof needs another job, which is created only if the proof can succeed.
+  if (from === undefined || client.now() < from) return undefined;
+  const created = await newer?.();
+  const proof = created && (await proofOfAbsence(client, claim, created));
+  return proof === undefined ? undefined : { why: 'gone', proof };
+}

@@ -1,0 +1,64 @@
+import path from 'node:path';
+import * as z from 'zod/mini';
+import { readFailure, refuseNewer, SvcError, systemCodeOf } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/files/directory.ts';
+import { writeFileAtomicSync } from '../../base/files/draft.ts';
+import { readRegularFileSync } from '../../base/files/read.ts';
+import { parsedJson } from '../../schema/json-value.ts';
+
+const usedSchema = z.looseObject({
+  version: z.literal(1),
+  /** The location of the ledger that machines share; absent while this state directory has its own. */
+  ledger: z.optional(z.string()),
+  /** The runs of this state directory that were entered into the ledger. */
+  runs: z.array(z.string()),
+});
+
+/** What a state directory remembers of the ledger that it used for a tenant. */
+export interface UsedLedger {
+  readonly ledger?: string | undefined;
+  readonly runs: readonly string[];
+}
+
+const NAME = 'at.json';
+
+/** Reads which ledger was used; undefined if there was none. @throws SvcError `config` for a damaged file */
+export function readUsedLedger(directory: string): UsedLedger | undefined {
+  const file = path.join(directory, NAME);
+  let text: string;
+  try {
+    text = readRegularFileSync(file);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return undefined;
+    throw readFailure(file, error);
+  }
+  const value = parsedJson(text);
+  refuseNewer(value, 1, file);
+  const used = usedSchema.safeParse(value);
+  if (used.success) return used.data;
+  throw new SvcError(
+    'config',
+    `${file} is damaged, so the shared ledger of this tenant is not known; nothing was sent`,
+    { hint: 'Remove this file, and set the ledger that the other machines use.', facts: { file } },
+  );
+}
+
+export function writeUsedLedger(directory: string, { ledger, runs }: UsedLedger): void {
+  makeDirectory(directory);
+  writeFileAtomicSync(path.join(directory, NAME), `${JSON.stringify({ version: 1, ledger, runs })}\n`);
+}
+
+/**
+ * Checks that a tenant's ledger is the one that this state directory used before. Without it, rows that other machines
+ * sent would be paid for again.
+ * @throws SvcError `config`
+ */
+export function requireSameLedger(used: UsedLedger | undefined, location: string | undefined): void {
+  if (used?.ledger === undefined || used.ledger === location) return;
+  const instead = location === undefined ? 'no ledger is set' : `the ledger is set to ${location}`;
+  throw new SvcError('config', `this tenant's ledger is ${used.ledger}, and ${instead}; nothing was sent`, {
+    hint: 'Set the ledger again: rows that other machines sent would be paid for twice without it.',
+    next: ['profile', 'set', 'ledger', used.ledger],
+    facts: { ledger: used.ledger },
+  });
+}

@@ -1,0 +1,51 @@
+import { SvcError } from '../../base/errors.ts';
+import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
+import type { Reconciliation } from '../results/reconcile.ts';
+
+/** The error for results in another order of more rows than fit in memory. */
+export function tooManyToMatch(most: number): SvcError {
+  return new SvcError(
+    'refused_input',
+    `the results are not in the order of the request, or a token is requested twice; at most ${most} such rows fit in memory`,
+    { hint: 'Use the results as they were downloaded, and a request that names each token once.' },
+  );
+}
+
+/** The error for results with rows that are not in the request. */
+export function notOfTheRequest(
+  { request, results }: { readonly request: string; readonly results: string },
+  { notRequested, duplicates }: Pick<Reconciliation, 'notRequested' | 'duplicates'>,
+): SvcError {
+  return new SvcError(
+    'checksum_mismatch',
+    `no row of ${request} matches ${countText(notRequested + duplicates, 'row')} of ${results}: nothing was written`,
+    {
+      hint: 'Check that the two files belong together:',
+      next: ['au', 'report', results, '--request', request],
+      facts: { not_requested: notRequested, duplicates },
+    },
+  );
+}
+
+/** The error for results that are not proven whole: new billable rows would be made of them. */
+export function notProven(results: string): SvcError {
+  return new SvcError('refused_input', `${results} is kept because it is not proven whole`, {
+    hint: 'To compare it with its request, use svc au report. If it is right, accept it:',
+    next: ['au', 'download', '<run>', '--accept-unproven'],
+    facts: { file: results, file_kind: 'unproven' },
+  });
+}
+
+/** The error for a next request with too many rows that need fixing. */
+export function tooManyToFix(
+  { file, rows, fix }: { readonly file: string; readonly rows: number; readonly fix: number },
+  results: string,
+): SvcError {
+  const name = file === '-' ? 'the next request' : file;
+  const share = `${formatNumber(fix)} of ${countText(rows, 'row')} of ${name} (${fixedPercent(fix / rows)})`;
+  return new SvcError('threshold', `${share} need fixing before they are submitted again`, {
+    hint: 'Each row is billed again. See which rows, or allow a larger share with --fail-on, such as err=50%:',
+    next: ['au', 'report', results],
+    facts: { fix, rows },
+  });
+}

@@ -1,0 +1,243 @@
+import { SvcError } from '../../base/errors.ts';
+import { Draft } from '../../base/files/draft.ts';
+import { isSamePath } from '../../base/files/names.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
+import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
+import { csvRow, csvRows } from '../../cli/output/csv.ts';
+import { formatNumber } from '../../cli/output/time.ts';
+import { fieldPaths, type View } from '../../cli/output/view.ts';
+import { fileSource } from '../../client/transfer/source.ts';
+import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
+import { Exclusions } from '../request/exclusions.ts';
+import { openRequestFile, type RequestFile } from '../request/open-request-file.ts';
+import { REQUEST_HEADER } from '../request/request-file.ts';
+import { cellsOf, readRequest } from '../request/request-lines.ts';
+import { tokenKey } from '../request/row-key.ts';
+import { TokenSet } from '../request/token-set.ts';
+import { requireRequestAndResults } from '../request/wrong-file.ts';
+import { type Actions, explainResultCode, GROUPS, namedCounts, noRows } from '../result-codes.ts';
+import { parseThreshold, type Threshold } from '../results/fail-on.ts';
+import { keepFileOf, KEPT_COLUMNS, type KeptColumns, openKept } from '../results/kept-columns.ts';
+import { reconcileFile, type Rereadable } from '../results/reconcile.ts';
+import { shownCode } from '../results/report-view.ts';
+import { notOfTheRequest, notProven, tooManyToFix } from './next-errors.ts';
+import { indexResults, nextRequest, type NextRow, resultsInOrder } from './next-request.ts';
+
+/** The files to read and to write, and how. Names are as typed. */
+export interface NextFiles {
+  readonly request: string;
+  readonly results: string;
+  /** The output file, or - for standard output. */
+  readonly out: string;
+  readonly excluded: string | undefined;
+  readonly exclusions: string | undefined;
+  /** The file with kept columns of the export. */
+  readonly keep: string | undefined;
+  /** The operator's name for the cycle of the results. */
+  readonly cycle: string | undefined;
+  readonly actions: Actions;
+  readonly force: boolean;
+}
+
+/** The next request, with counts of the last request's rows by action. The counts match those of `au report`. */
+type NextRequest = Awaited<ReturnType<typeof writeNextRequest>>;
+
+export const nextRequestView: View<NextRequest> = {
+  name: 'next request',
+  fields: [
+    'file',
+    'rows',
+    ...GROUPS.map((group) => `groups.${group}`),
+    ...fieldPaths('unchanged excluded_before excluded_by_code excluded_by_code.* excluded_file keep_file'),
+  ],
+  columns: [
+    { path: 'file', kind: 'text' },
+    { path: 'rows', kind: 'number' },
+    ...GROUPS.map((group) => ({ path: `groups.${group}`, kind: 'number' }) as const),
+    { path: 'unchanged', kind: 'number' },
+  ],
+};
+
+/**
+ * Writes the next request and the excluded rows.
+ * @throws SvcError `checksum_mismatch` for results of another request
+ */
+export async function writeNextRequest(context: Context, input: NextFiles) {
+  const { force, actions } = input;
+  await requireTargets(context, input);
+  const exclusions =
+    input.exclusions === undefined ? undefined : await Exclusions.open(resolvePath(context, input.exclusions));
+  const kept = await openKept(context, input.keep);
+  const { source, answers } = await matchedResults(context, input);
+  const files: Draft[] = [];
+  const begin = async (name: string): Promise<Draft> => {
+    const file = await Draft.begin(resolvePath(context, name));
+    files.push(file);
+    return file;
+  };
+  try {
+    const out = input.out === '-' ? context.out : await begin(input.out);
+    const excluded = input.excluded === undefined ? undefined : await begin(input.excluded);
+    const keepFile = kept && (await begin(keepFileOf(input.out)));
+    const rows = nextRequest(source.open(), answers, actions, exclusions);
+    const made = { cycle: input.cycle, at: context.clock.now() };
+    const exclude = (token: string, code: string): void => exclusions?.add({ token, code, ...made });
+    const counts = await writeRows(rows, { out, excluded, keepFile, kept, exclude, actions, signal: context.signal });
+    const list = await exclusions?.draft();
+    if (list) files.unshift(list);
+    await exclusions?.requireUnchanged();
+    // If the disk is full, no file gets its final name.
+    for (const file of files) await file.seal();
+    for (const file of files) await file.finish(force || file === list);
+    kept?.warnOfMissing(context);
+    context.notices.note(countsOf(counts));
+    return {
+      file: input.out,
+      ...counts,
+      excluded_file: input.excluded ?? null,
+      keep_file: keepFile === undefined ? null : keepFileOf(input.out),
+    };
+  } finally {
+    for (const file of files) await file.discard();
+  }
+}
+
+type Counts = Awaited<ReturnType<typeof writeRows>>;
+
+/** The largest default share of rows that need fixing. Each of these rows is billed again. */
+const MOST_TO_FIX = parseThreshold('err=20%');
+
+/** Limits the rows that need fixing in the written file. @throws SvcError `threshold` for too many */
+export function requireFewToFix(
+  { file, rows, fix }: { readonly file: string; readonly rows: number; readonly fix: number },
+  results: string,
+  { share }: Threshold = MOST_TO_FIX,
+): void {
+  if (fix > rows * share) throw tooManyToFix({ file, rows, fix }, results);
+}
+
+/** Describes the counts in a sentence, with the codes of the excluded rows. */
+function countsOf({ rows, groups, unchanged, excluded_before: before, excluded_by_code: byCode }: Counts): string {
+  const codes = Object.entries(byCode).map(([code, count]) => `${shownCode(code)} ${formatNumber(count)}`);
+  const counts = namedCounts(groups, unchanged).map(
+    ({ group, name, count }) => `${name} ${formatNumber(count)}${group === 'exclude' ? ` (${codes.join(', ')})` : ''}`,
+  );
+  if (before > 0) counts.push(`excluded before ${formatNumber(before)}`);
+  return [`${formatNumber(rows)} rows in the next request`, counts.join(', ')].filter((part) => part !== '').join(': ');
+}
+
+/** Checks the output files before any input is read. @throws SvcError `usage` */
+async function requireTargets(
+  context: Context,
+  { request, results, out, excluded, exclusions, keep, force }: NextFiles,
+): Promise<void> {
+  const inputs = namedFiles({ '[request]': request, '[results]': results, '--keep': keep });
+  const written = namedFiles({ '--out': out, '--excluded': excluded, '--keep': keep && keepFileOf(out) });
+  for (const each of written) refuseReplacing(context.system, each, inputs);
+  const named = [...written, ...namedFiles({ '--exclusions': exclusions })].flatMap(({ name, typed }) =>
+    typed === '-' ? [] : [{ name, path: resolvePath(context, typed) }],
+  );
+  for (const [index, { name, path }] of named.entries()) {
+    const other = named.slice(index + 1).find((each) => isSamePath(path, each.path, context.system.platform));
+    if (other)
+      throw new SvcError('usage', `${name} and ${other.name} name the same file`, { hint: 'Give each its own name.' });
+    if (name !== '--exclusions') await requireFile(path, force);
+  }
+}
+
+async function matchedResults(context: Context, { request, results: name }: NextFiles) {
+  await requireRequestAndResults(context, {
+    request,
+    results: name,
+    words: (ofRequest, ofResults) => ['au', 'next', ofRequest, ofResults],
+  });
+  requireProven(name);
+  const file = await openRequestFile(context, resolvePath(context, request));
+  const results = await fileSource(resolvePath(context, name));
+  const { found, source } = await reconcileFile(file, results);
+  if (found.notRequested + found.duplicates > 0) throw notOfTheRequest({ request, results: name }, found);
+  // A repeated token takes its result from any position, so that no row keeps an old token.
+  const isInOrder = found.matchedBy === 'order' && !(await repeatsTokens(source, file));
+  const answers = await (isInOrder ? resultsInOrder(results.open()) : indexResults(results.open()));
+  return { source, answers };
+}
+
+/** Tells whether a token may be in several rows: with several merchants, or in repeated rows that were all sent. */
+async function repeatsTokens(source: Rereadable, { whole, submitted, check }: RequestFile): Promise<boolean> {
+  if (source === whole && submitted.duplicates.count > 0) return true;
+  if (!submitted.duplicates.hasSeveralMerchants) return false;
+  const tokens = new TokenSet(check.rows);
+  for await (const rows of readRequest(source.open()))
+    if (rows.some(({ token }) => !tokens.add(tokenKey(token)))) return true;
+  return false;
+}
+
+/** Refuses unproven results until the operator accepts them, because new billable rows would be created from them. */
+function requireProven(results: string): void {
+  if (results.endsWith('.unproven')) throw notProven(results);
+}
+
+interface Targets {
+  readonly out: Pick<Draft, 'write'>;
+  readonly excluded: Pick<Draft, 'write'> | undefined;
+  /** Receives the kept columns of the written rows. */
+  readonly keepFile: Pick<Draft, 'write'> | undefined;
+  readonly kept: KeptColumns | undefined;
+  /** Adds a token to the list of exclusions. */
+  readonly exclude: (token: string, code: string) => void;
+  readonly actions: Actions;
+  readonly signal: AbortSignal;
+}
+
+async function writeRows(
+  batches: AsyncIterable<readonly NextRow[]>,
+  { out, excluded, keepFile, kept, exclude, actions, signal }: Targets,
+) {
+  const groups = noRows();
+  let unchanged = 0;
+  let before = 0;
+  const byCode = new Map<string, number>();
+  await out.write(`${REQUEST_HEADER}\n`);
+  await excluded?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason', ...(kept?.names ?? [])]));
+  await keepFile?.write(csvRow([...KEPT_COLUMNS, ...(kept?.names ?? [])]));
+  let row = 0;
+  let left = 0;
+  for await (const batch of batches) {
+    signal.throwIfAborted();
+    const lines: string[] = [];
+    const keptRows: string[][] = [];
+    for (const { group, line, request, code = '', excludedOn } of batch) {
+      row += 1;
+      const cells = kept?.cellsOf(request.token) ?? [];
+      if (group === 'excluded before') {
+        before += 1;
+        const reason = `excluded before: line ${excludedOn} of the list of exclusions`;
+        await excluded?.write(csvRow([String(row), ...cellsOf(request), code, reason, ...cells]));
+      } else if (group === 'exclude') {
+        groups.exclude += 1;
+        byCode.set(code, (byCode.get(code) ?? 0) + 1);
+        exclude(request.token, code);
+        await excluded?.write(csvRow([String(row), ...cellsOf(request), code, reasonFor(code, actions), ...cells]));
+      } else {
+        if (group === 'unchanged') unchanged += 1;
+        else groups[group] += 1;
+        lines.push(line, '\n');
+        left += 1;
+        if (kept) keptRows.push([String(left), tokenOf(line), ...cells]);
+      }
+    }
+    await out.write(lines.join(''));
+    if (keptRows.length > 0) await keepFile?.write(csvRows(keptRows));
+  }
+  return { rows: left, groups, unchanged, excluded_before: before, excluded_by_code: Object.fromEntries(byCode) };
+}
+
+function tokenOf(line: string): string {
+  return cellsOf({ line })[0] ?? '';
+}
+
+function reasonFor(code: string, actions: Actions): string {
+  const { meaning } = explainResultCode(code);
+  return actions.has(code) ? `${meaning} (excluded by your choice)` : meaning;
+}

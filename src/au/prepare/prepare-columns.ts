@@ -1,0 +1,176 @@
+import { SvcError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/security/typed-word.ts';
+import { REQUEST_COLUMNS, RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
+
+/**
+ * The columns that are recognized in an export: the columns of the request file, and `expiration` for a year and a
+ * month in one cell.
+ */
+export const PREPARED_COLUMNS = ['token', 'expiration', 'expiration_year', 'expiration_month', 'merchant_id'] as const;
+
+export type PreparedColumn = (typeof PREPARED_COLUMNS)[number];
+
+/** A column of the export that the operator assigned to a column of the request. */
+export interface ColumnChoice {
+  readonly column: PreparedColumn;
+  /** The name in the header of the export. */
+  readonly name: string;
+}
+
+/** The index of each recognized column in the export, starting at 0. */
+export type ColumnPlaces = Readonly<Partial<Record<PreparedColumn, number>>>;
+
+/**
+ * The well-known names of each column, in lower case and without signs. Ambiguous names such as `card_id` are not
+ * included, so the operator must assign them.
+ */
+const SYNONYMS: Readonly<Record<PreparedColumn, readonly string[]>> = {
+  token: ['token', 'tokenid', 'cardtoken', 'cardtokenid'],
+  expiration: [
+    'expiration',
+    'expirationdate',
+    'expiry',
+    'expirydate',
+    'exp',
+    'expdate',
+    'expires',
+    'cardexpiry',
+    'validthru',
+    'validuntil',
+    'goodthru',
+    'validto',
+    'validtill',
+    'expdt',
+    'ablaufdatum',
+    'gueltigbis',
+    'gültigbis',
+    'caducidad',
+    'datedexpiration',
+    'scadenza',
+  ],
+  expiration_year: ['expirationyear', 'expiryyear', 'expyear', 'cardexpyear'],
+  expiration_month: ['expirationmonth', 'expirymonth', 'expmonth', 'cardexpmonth'],
+  merchant_id: ['merchantid', 'mid'],
+};
+
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+export type Delimiter = (typeof DELIMITERS)[number];
+
+/** Returns the delimiter of a header: the one that occurs most often outside of quotes. */
+export function delimiterOf(header: string): Delimiter {
+  const open = header.replaceAll(/"[^"]*"/g, '');
+  const counts = DELIMITERS.map((sign) => [sign, open.split(sign).length - 1] as const);
+  const [first = [',', 0] as const, second = first] = counts.toSorted(([, a], [, b]) => b - a);
+  if (first[1] === 0 || first[1] > second[1]) return first[1] === 0 ? ',' : first[0];
+  throw refused('the columns of the header can be separated in two ways', {
+    hint: 'Use one sign between columns: commas, semicolons or tabs.',
+  });
+}
+
+/**
+ * Finds the recognized columns in the header of an export, first by the operator's choices, then by well-known names.
+ * @throws SvcError `refused_input` for a chosen column that does not exist, or for an ambiguous header
+ */
+export function findColumns(names: readonly string[], choices: readonly ColumnChoice[]): ColumnPlaces {
+  const places: Partial<Record<PreparedColumn, number>> = {};
+  for (const { column, name } of choices) {
+    if (places[column] !== undefined) throw refused(`${column} is named twice`);
+    places[column] = chosenPlace(names, column, name);
+  }
+  const isCombined = choices.some(({ column }) => column === 'expiration');
+  const isSplit = places.expiration_year !== undefined || places.expiration_month !== undefined;
+  for (const column of PREPARED_COLUMNS) {
+    const isSettled = column === 'expiration' ? isSplit : column.startsWith('exp') && isCombined;
+    if (places[column] !== undefined || isSettled) continue;
+    const place = guessedPlace(names, column, Object.values(places));
+    if (place !== undefined) places[column] = place;
+  }
+  if (places.token === undefined) throw unclear('no column is known to contain the tokens', 'token', names);
+  if (places.expiration !== undefined && (places.expiration_year ?? places.expiration_month) !== undefined)
+    throw unclear('the expiration is both in one column and in separate columns', 'expiration', names);
+  return places;
+}
+
+/** The names that a kept column may not have, because files that it is later joined with use them. */
+const RESERVED: ReadonlySet<string> = new Set(['row', 'reason', ...REQUEST_COLUMNS, ...RESULT_COLUMNS]);
+
+/**
+ * Finds the columns to keep beside the request, each once.
+ * @throws SvcError `refused_input` for a column that does not exist, exists twice, or has a reserved name
+ */
+export function findKept(names: readonly string[], kept: readonly string[]): readonly number[] {
+  const places = kept.map((name) => {
+    const place = placeOf(names, name);
+    if (typeof place === 'string') throw refused(`a column to keep ${place}; ${columnsBeside(name, names)}`);
+    const found = names[place] ?? '';
+    if (RESERVED.has(found))
+      throw refused(`the column ${found} cannot be kept: results have a column of that name`, {
+        hint: 'Leave it out, or rename it in the export.',
+      });
+    return place;
+  });
+  return [...new Set(places)];
+}
+
+function chosenPlace(names: readonly string[], column: PreparedColumn, name: string): number {
+  const place = placeOf(names, name);
+  if (typeof place === 'string')
+    throw refused(`the column named ${place}; ${columnsBeside(name, names)}`, { facts: { needs: column } });
+  return place;
+}
+
+/** Lists the columns, and asks whether one was meant. Only a name that is safe to show is proposed. */
+function columnsBeside(name: string, names: readonly string[]): string {
+  const safe = names.filter((one) => shownNames([one]) === one);
+  const question = didYouMean(name, safe);
+  return `the export has the columns ${shownNames(names)}${question === undefined ? '' : `. ${question}`}`;
+}
+
+/** Returns the index of a column that the operator named, or the problem with the name. */
+function placeOf(names: readonly string[], name: string): number | 'does not exist' | 'exists more than once' {
+  const exact = names.flatMap((each, place) => (each === name ? [place] : []));
+  const similar = names.flatMap((each, place) => (plain(each) === plain(name) ? [place] : []));
+  const [place, another] = exact.length > 0 ? exact : similar;
+  if (place === undefined) return 'does not exist';
+  return another === undefined ? place : 'exists more than once';
+}
+
+function guessedPlace(names: readonly string[], column: PreparedColumn, taken: readonly number[]): number | undefined {
+  const found = names.flatMap((name, at) =>
+    SYNONYMS[column].includes(plain(name)) && !taken.includes(at) ? [at] : [],
+  );
+  if (found.length > 1) throw unclear(`more than one column may be ${column}`, column, names);
+  return found[0];
+}
+
+function plain(name: string): string {
+  return name
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
+
+/**
+ * Returns the names that are safe to show. Only plain words are, because the first line of a file without a header may
+ * contain any data.
+ */
+export function shownNames(names: readonly string[]): string {
+  const shown = names.filter(isShown).slice(0, 20);
+  const others = names.length - shown.length;
+  const rest = others === 0 ? [] : [others === 1 ? '1 other' : `${others} others`];
+  return [...shown, ...rest].join(', ');
+}
+
+/** Tells whether a name is safe to show. */
+export function isShown(name: string): boolean {
+  return /^\p{L}[\p{L} _.()-]{0,38}\d{0,2}$/u.test(name);
+}
+
+function unclear(problem: string, column: PreparedColumn, names: readonly string[]): SvcError {
+  return refused(`${problem}; the export has the columns ${shownNames(names)}`, { facts: { needs: column } });
+}
+
+function refused(message: string, details: ConstructorParameters<typeof SvcError>[2] = {}): SvcError {
+  return new SvcError('refused_input', message, details);
+}

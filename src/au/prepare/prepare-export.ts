@@ -1,0 +1,188 @@
+import fs from 'node:fs';
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Sealed } from '../../base/files/draft.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { namedFiles } from '../../cli/app/files/own-input.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
+import { option } from '../../cli/app/hint.ts';
+import { Exclusions } from '../request/exclusions.ts';
+import { recognizeFile } from '../request/file-kind.ts';
+import { copyInput, readWithProgress, STANDARD_INPUT } from '../request/open-request-file.ts';
+import { wrongRequest } from '../request/wrong-file.ts';
+import { copyOut } from '../request/spool-output.ts';
+import { type Prepared, type PrepareOptions, prepareRequest } from './prepare.ts';
+import { PreparedFiles, type PreparedNames } from './prepare-files.ts';
+import { isShown, shownNames } from './prepare-columns.ts';
+import { dateOrders } from './prepare-date.ts';
+import { explainPrepared, refusedExport } from './prepare-messages.ts';
+import type { RejectLimit } from './prepare-options.ts';
+
+/** How to turn an export into a request file. */
+export interface Preparation {
+  /** The files to write. A request named `-` goes to standard output. */
+  readonly names: PreparedNames;
+  readonly how: PrepareOptions;
+  /** The file with the operator's list of tokens to leave out. */
+  readonly exclusions?: string | undefined;
+  readonly maxRejects: RejectLimit | undefined;
+  /** Whether existing files may be replaced. */
+  readonly force: boolean;
+  /** The path of the export, where it differs from the typed name. */
+  readonly path?: string | undefined;
+  /** The command, as words after `svc`, to which an error adds the option that helps. */
+  readonly words: readonly string[];
+  /** Called when the request is complete and flushed to disk, before any file gets its final name. */
+  readonly onWhole?: ((request: Sealed, prepared: Prepared) => void) | undefined;
+}
+
+/** A request file that was made of an export. */
+export interface PreparedRequest {
+  readonly prepared: Prepared;
+  readonly request: Sealed;
+}
+
+/**
+ * Writes the request file of an export and says on standard error what was changed.
+ * @throws SvcError `refused_input` with every problem found; nothing but the file of refused rows is then written;
+ *   `config` for a list of exclusions that does not exist
+ */
+export async function prepareExport(
+  context: Context,
+  typed: string,
+  { names, how, exclusions: list, maxRejects, force, path, words, onWhole }: Preparation,
+): Promise<PreparedRequest> {
+  const inputs = namedFiles({ '<export>': typed, '--exclusions': list });
+  let files = await PreparedFiles.begin(context, inputs, names, force);
+  try {
+    const file = path ?? (typed === '-' ? await copyInput(context) : resolvePath(context, typed));
+    const exclusions = list === undefined ? undefined : await openExclusions(context, list, names, words);
+    let options: PrepareOptions = { ...how, exclusions, now: context.clock.now() };
+    const read = (): Promise<Prepared> => readExport(context, typed, file, { files, how: options, maxRejects, words });
+    const readAgain = async (first: Prepared, more: PrepareOptions): Promise<Prepared> => {
+      await files.discard();
+      files = await PreparedFiles.begin(context, inputs, names, force);
+      options = { ...options, ...more };
+      const again = await read();
+      if (again.sha256 === first.sha256) return again;
+      throw new SvcError('local', `${typed} was changed while it was read; nothing was written`, {
+        hint: 'Run the command again when the export is complete.',
+      });
+    };
+    let prepared = await read();
+    const expiration = await askForExpiration(context, typed, prepared, words);
+    if (expiration !== undefined)
+      prepared = await readAgain(prepared, {
+        columns: [...(how.columns ?? []), { column: 'expiration', name: expiration }],
+      });
+    // A row that was written already gets the later date in a second reading.
+    if (prepared.laterDates.size > 0) prepared = await readAgain(prepared, { laterDates: prepared.laterDates });
+    onWhole?.(await files.seal(), prepared);
+    const request = await files.finish();
+    if (names.request === '-') await copyOut(context, files.path('request'), names.request);
+    explainPrepared(context, prepared, request, names);
+    return { prepared, request };
+  } finally {
+    await files.discard();
+  }
+}
+
+/**
+ * Asks which of the columns that look like an expiration is one. Returns its name, or undefined for none.
+ * @throws SvcError `refused_input` where nobody can be asked
+ */
+async function askForExpiration(
+  { prompts }: Context,
+  typed: string,
+  { candidates }: Prepared,
+  words: readonly string[],
+): Promise<string | undefined> {
+  if (candidates.length === 0) return undefined;
+  const lines = candidates.map((name) => [...words, '--map', `expiration=${isShown(name) ? name : 'NAME'}`]);
+  const without = [...words, '--no-expiration'];
+  const [next = without, ...others] = lines;
+  if (!prompts().canAsk)
+    throw new SvcError(
+      'refused_input',
+      `${typed === '-' ? STANDARD_INPUT : typed}: no column is known as the expiration, but ${shownNames(candidates)} may be`,
+      {
+        hint: 'Nothing was written. Name the column, or say that none is:',
+        next,
+        alternatives: [...others, without],
+        facts: { candidates: candidates.filter(isShown) },
+      },
+    );
+  for (const name of candidates) {
+    // Not a confirmation: --yes must not decide what a column means.
+    const answer = await prompts().promptText(`Is the column ${shownNames([name])} the expiration? [y/N]`, '');
+    if (/^y(?:es)?$/i.test(answer.trim())) return name;
+  }
+  return undefined;
+}
+
+async function openExclusions(
+  context: Context,
+  typed: string,
+  { request: out }: PreparedNames,
+  words: readonly string[],
+): Promise<Exclusions> {
+  const file = resolvePath(context, typed);
+  if (fs.existsSync(file)) return Exclusions.open(file);
+  // The name may be misspelled, and rows that nobody wants would then be paid for.
+  const again = [...words, ...option('--out', out === '-' ? undefined : out), '--exclusions'];
+  throw new SvcError('config', `${typed} does not exist; nothing was written`, {
+    hint: 'Put the file back and run the same command again, or go on without it: the rows that it left out are then in the request.',
+    next: [...again, typed],
+    alternatives: [[...again, 'none']],
+    facts: { file: typed },
+  });
+}
+
+interface Reading extends Pick<Preparation, 'how' | 'maxRejects' | 'words'> {
+  readonly files: PreparedFiles;
+}
+
+async function readExport(
+  context: Context,
+  typed: string,
+  file: string,
+  { files, how, maxRejects = NONE, words }: Reading,
+): Promise<Prepared> {
+  return readWithProgress(context, 'prepare', file, async (pieces, shown) => {
+    const prepared = await prepareRequest(pieces, files.outputs(), { ...how, ...shown });
+    if (!isWithinLimit(prepared, maxRejects)) {
+      await files.finishOnly('rejects');
+      throw refusedExport(prepared, { typed, rejects: files.names.rejects, orders: dateOrders(how.dateOrder ?? []) });
+    }
+    return prepared;
+  }).catch(async (error: unknown) => {
+    throw (await wrongFileError(error, typed, file)) ?? suggestMap(error, typed, words);
+  });
+}
+
+const NONE: RejectLimit = { rows: 0, words: '0' };
+
+/** Returns whether the limit allows the request to be written without the refused rows. */
+function isWithinLimit({ rows, problemCount, isUnusable, changes }: Prepared, limit: RejectLimit): boolean {
+  if (problemCount === 0) return true;
+  if (isUnusable || rows === 0) return false;
+  const repeated = changes.find(({ kind }) => kind === 'repeated_tokens')?.count ?? 0;
+  return problemCount <= ('share' in limit ? limit.share * (rows + repeated + problemCount) : limit.rows);
+}
+
+/** Returns the error for a file of another known kind, such as a result file; undefined for any other failure. */
+async function wrongFileError(error: unknown, typed: string, file: string): Promise<SvcError | undefined> {
+  if (!isSvcError(error, 'refused_input') || error.facts?.['rule'] !== 'wrong_file') return undefined;
+  const kind = await recognizeFile(file);
+  return kind === undefined || kind === 'request' ? undefined : wrongRequest(typed, kind, 'an export of tokens');
+}
+
+/** Adds the --map option to an error about a column that could not be identified. Returns other errors unchanged. */
+function suggestMap(error: unknown, typed: string, words: readonly string[]): unknown {
+  const column = isSvcError(error, 'refused_input') ? error.facts?.['needs'] : undefined;
+  if (!isSvcError(error) || typeof column !== 'string') return error;
+  return error.with({
+    message: `${typed === '-' ? STANDARD_INPUT : typed}: ${error.message}`,
+    hint: 'Nothing was written. Name the column:',
+    next: [...words, '--map', `${column}=NAME`],
+  });
+}

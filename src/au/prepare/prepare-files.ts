@@ -1,0 +1,138 @@
+import fs from 'node:fs';
+import { SvcError } from '../../base/errors.ts';
+import { Draft, type Sealed } from '../../base/files/draft.ts';
+import { isSamePath } from '../../base/files/names.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { type NamedFile, refuseReplacing } from '../../cli/app/files/own-input.ts';
+import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
+import { fileSource } from '../../client/transfer/source.ts';
+import { openSpool } from '../request/spool-output.ts';
+import { type PrepareOutputs, REJECTS_COLUMNS } from './prepare.ts';
+
+/** The names of the output files as the operator typed them. A request named `-` goes to standard output. */
+export interface PreparedNames {
+  readonly request: string;
+  readonly rejects?: string | undefined;
+  readonly keep?: string | undefined;
+}
+
+const REJECTS_START = `${REJECTS_COLUMNS.join(',')},`;
+
+type Kind = keyof PreparedNames;
+
+const KINDS = ['request', 'rejects', 'keep'] as const;
+
+const OPTIONS: Readonly<Record<Kind, string>> = { request: '--out', rejects: '--rejects', keep: '--keep' };
+
+/**
+ * The private drafts of the output files. All get their final names together, once the whole export is known to be
+ * valid.
+ */
+export class PreparedFiles {
+  readonly names: PreparedNames;
+  readonly #force: boolean;
+  readonly #paths = new Map<Kind, string>();
+  readonly #drafts = new Map<Kind, Draft>();
+
+  private constructor(names: PreparedNames, force: boolean) {
+    this.names = names;
+    this.#force = force;
+  }
+
+  /** Creates the drafts. @throws SvcError `usage` for a file that exists, or for two files with the same name */
+  static async begin(
+    context: Context,
+    inputs: readonly NamedFile[],
+    names: PreparedNames,
+    force: boolean,
+  ): Promise<PreparedFiles> {
+    const files = new PreparedFiles(names, force);
+    for (const kind of KINDS) await files.#choosePath(context, kind, inputs);
+    try {
+      for (const [kind, path] of files.#paths) files.#drafts.set(kind, await Draft.begin(path));
+      return files;
+    } catch (error) {
+      await files.discard();
+      throw error;
+    }
+  }
+
+  path(kind: Kind): string {
+    return this.#paths.get(kind) ?? '';
+  }
+
+  outputs(): PrepareOutputs {
+    const rejects = this.#drafts.get('rejects');
+    const keep = this.#drafts.get('keep');
+    return {
+      request: (text) => this.#draft('request').write(text),
+      rejects: rejects && ((text) => rejects.write(text)),
+      keep: keep && ((text) => keep.write(text)),
+    };
+  }
+
+  /** Completes all drafts and describes the request. If the disk is full, no draft gets its final name. */
+  async seal(): Promise<Sealed> {
+    for (const draft of this.#drafts.values()) await draft.seal();
+    return this.#draft('request').seal();
+  }
+
+  /** Gives all drafts their final names and describes the request. */
+  async finish(): Promise<Sealed> {
+    const request = await this.seal();
+    for (const [kind, draft] of this.#drafts) await draft.finish(await this.#mayReplace(kind, this.path(kind)));
+    return request;
+  }
+
+  /** Gives only one draft its final name, if the draft exists. */
+  async finishOnly(kind: Kind): Promise<void> {
+    await this.#drafts.get(kind)?.finish(await this.#mayReplace(kind, this.path(kind)));
+  }
+
+  /** Removes the drafts that have no final name. */
+  async discard(): Promise<void> {
+    for (const draft of this.#drafts.values()) await draft.discard();
+  }
+
+  async #choosePath(context: Context, kind: Kind, inputs: readonly NamedFile[]): Promise<void> {
+    const name = this.names[kind];
+    if (name === undefined) return;
+    if (name === '-' && kind !== 'request')
+      throw new SvcError('usage', `${OPTIONS[kind]} takes a file`, { hint: 'Give a file name.' });
+    // A pipe must receive nothing of a refused export, so the request is first written to a private file.
+    const path = name === '-' ? await openSpool(context) : resolvePath(context, name);
+    refuseReplacing(context.system, { name: OPTIONS[kind], typed: name }, inputs);
+    if (kind !== 'request') requireOwnName(context, kind, path, [...this.#paths.values()]);
+    if (name !== '-') await requireFile(path, await this.#mayReplace(kind, path));
+    this.#paths.set(kind, path);
+  }
+
+  /** An earlier attempt's file of refused rows is replaced, so that the same command can be run again. */
+  async #mayReplace(kind: Kind, path: string): Promise<boolean> {
+    return this.#force || (kind === 'rejects' && (await isRejectsFile(path)));
+  }
+
+  #draft(kind: Kind): Draft {
+    const draft = this.#drafts.get(kind);
+    if (draft === undefined) throw new Error(`there is no file for ${kind}`);
+    return draft;
+  }
+}
+
+/** Tells whether a file begins like a file of refused rows. */
+async function isRejectsFile(path: string): Promise<boolean> {
+  if (fs.statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  const { size } = await fileSource(path);
+  const head = await fileSource(path, { start: 0, end: Math.min(size, REJECTS_START.length) });
+  for await (const piece of head.open()) return Buffer.from(piece).toString() === REJECTS_START;
+  return false;
+}
+
+/** Refuses an output file that is also another output file. */
+function requireOwnName(context: Context, kind: Kind, path: string, others: readonly string[]): void {
+  const { platform } = context.system;
+  if (!others.some((other) => isSamePath(other, path, platform))) return;
+  throw new SvcError('usage', `${OPTIONS[kind]} names a file that the command uses for something else`, {
+    hint: 'Give each file its own name.',
+  });
+}

@@ -1,0 +1,65 @@
+import { SvcError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/security/typed-word.ts';
+import { flag, repeated, suggesting, value } from '../../cli/app/parameter.ts';
+import { nameValue, text } from '../../cli/app/value-parsers.ts';
+import { type ColumnChoice, PREPARED_COLUMNS } from './prepare-columns.ts';
+import { DATE_ORDERS, dateOrders, ORDER_NAMES } from './prepare-date.ts';
+
+/** The options that say how to read an export. */
+export const exportParameters = {
+  map: suggesting(
+    { assignments: async () => PREPARED_COLUMNS.map((column) => [`${column}=`, 'then the name of a column'] as const) },
+    repeated(
+      '--map <column=name>',
+      `which column is which, such as token=card_id; one of ${PREPARED_COLUMNS.join(', ')}`,
+      columnChoice,
+    ),
+  ),
+  dateOrder: suggesting(
+    () => DATE_ORDERS.map((order) => [order, ORDER_NAMES[order]] as const),
+    repeated(
+      '--date-order <orders>',
+      `how to read 05/06, 05/06/2027 or 46538 (a spreadsheet date): ${DATE_ORDERS.join(', ')}; or several, as dmy,serial`,
+      orderNames,
+    ),
+  ),
+  noExpiration: flag('--no-expiration', 'no column is the expiration, although one looks like it'),
+  keep: repeated(
+    '--keep <column>',
+    'also write this column to <out>.keep.csv; au report and au next join it to the results by token',
+    text,
+  ),
+  maxRejects: value(
+    '--max-rejects <share|rows>',
+    'leave refused rows out, up to this many, such as 1% or 20 (default: 0)',
+    parseLimit,
+  ),
+} as const;
+
+/** The largest number of rows that may be left out, or their largest share of all rows, and the limit as typed. */
+export type RejectLimit = Readonly<({ share: number } | { rows: number }) & { words: string }>;
+
+function parseLimit(typed: string): RejectLimit {
+  const [, number, percent] = /^(\d{1,9}(?:\.\d{1,6})?)(%)?$/.exec(typed.trim()) ?? [];
+  const limit = Number(number);
+  if (percent !== undefined && limit <= 100) return { share: limit / 100, words: typed.trim() };
+  if (percent === undefined && Number.isInteger(limit)) return { rows: limit, words: typed.trim() };
+  throw new SvcError('usage', 'must be a share such as 1%, or a number of rows');
+}
+
+function orderNames(typed: string): string {
+  if (dateOrders([typed]).length === typed.split(',').length) return typed;
+  throw new SvcError('usage', `must be one of ${DATE_ORDERS.join(', ')}, or several of them with commas`);
+}
+
+function columnChoice(typed: string): ColumnChoice {
+  const { name: column, value: name } = nameValue(typed);
+  const known = PREPARED_COLUMNS.find((each) => each === column);
+  if (known !== undefined && name !== '') return { column: known, name };
+  const isReversed = PREPARED_COLUMNS.some((each) => each === name);
+  throw new SvcError('usage', `must be <column>=<name>, and the column one of ${PREPARED_COLUMNS.join(', ')}`, {
+    hint: isReversed
+      ? `The name in the export comes last, as in --map ${name}="Card Ref".`
+      : didYouMean(column, PREPARED_COLUMNS),
+  });
+}

@@ -1,0 +1,379 @@
+import { isAscii } from 'node:buffer';
+import { containsCardNumber, inspectCell } from '../../base/security/card-number.ts';
+import { csvRow } from '../../cli/output/csv.ts';
+import { CountedLines, type Rule } from '../request/request-file.ts';
+import { CARD_NUMBER, checkRow } from '../request/request-rules.ts';
+import { isUuid, rowKey } from '../request/row-key.ts';
+import { TokenTable } from '../request/token-table.ts';
+import type { CsvRow } from '../csv-rows.ts';
+import type { ColumnPlaces } from './prepare-columns.ts';
+import {
+  type DateOrder,
+  type Expiration,
+  monthOfName,
+  ORDER_NAMES,
+  readExpiration,
+  twoDigitMonth,
+  twoDigitYear,
+} from './prepare-date.ts';
+import { type ProblemGroup, ProblemGroups, type RowFinding, shapeOf } from './prepare-problems.ts';
+
+/** The kinds of changes to rows, in the order of the output. Scripts rely on these names. */
+const CHANGES = [
+  'line_ends',
+  'spaces',
+  'expirations',
+  'years',
+  'months',
+  'blank_lines',
+  'repeated_headers',
+  'total_rows',
+  'converted_rows',
+  'repeated_tokens',
+  'later_dates',
+  'excluded_tokens',
+] as const;
+
+export type ChangeKind = (typeof CHANGES)[number];
+
+/** The number of rows with one kind of change, and the lines of the first rows. */
+export interface Change {
+  readonly kind: ChangeKind;
+  readonly count: number;
+  readonly lines: readonly number[];
+}
+
+export interface PreparedRows {
+  /** The number of rows written. */
+  readonly rows: number;
+  /** The problems of refused rows, one per row. */
+  readonly problems: readonly ProblemGroup[];
+  readonly problemCount: number;
+  /** Whether a problem affects the whole export: it contains a card number, or its rows cannot be separated. */
+  readonly isUnusable: boolean;
+  readonly changes: readonly Change[];
+  /** Lines whose written row contains a longer run of digits that begins or ends with a card number. */
+  readonly attachedDigits: Pick<CountedLines, 'count' | 'first'>;
+  /** The expirations of repeated rows that are later than those of their first rows, by the keys of the rows. */
+  readonly laterDates: ReadonlyMap<string, Expiration>;
+  /** The first expiration as it is in the export and as it is sent; undefined without one. */
+  readonly firstDate: FirstDate | undefined;
+  /**
+   * The last line that was checked for a repeat; undefined unless there were too many rows to check all lines.
+   */
+  readonly comparedTo: number | undefined;
+}
+
+export interface FirstDate {
+  readonly read: string;
+  readonly sent: Expiration;
+}
+
+/** The outcome of one row of an export: a row of the request, or a problem. */
+export type PreparedRow =
+  | { readonly token: string; readonly text: string; readonly finding?: undefined }
+  | { readonly finding: RowFinding };
+
+export interface RowOptions {
+  readonly places: ColumnPlaces;
+  /** The names of the columns. */
+  readonly names: readonly string[];
+  /** The indexes of columns that are written to another file. */
+  readonly kept: readonly number[];
+  readonly orders: readonly DateOrder[];
+  /** The expirations to write in place of earlier ones, by the keys of their rows. */
+  readonly laterDates: ReadonlyMap<string, Expiration> | undefined;
+  /** The operator's list of tokens to leave out. */
+  readonly exclusions: TokenList | undefined;
+  /** The approximate number of rows. */
+  readonly expectedRows: number;
+}
+
+/** A file of tokens. */
+export interface TokenList {
+  /** Returns the line of a token, or 0. */
+  lineOf(token: string): number;
+}
+
+const LINES_KEPT = 3;
+/** The limit on slots: about three million different rows, as many as ten jobs take, in 64 MiB. */
+const MOST_SLOTS = 2 ** 22;
+
+/** Converts rows of an export into rows of a request file, one at a time. */
+export class RowPreparer {
+  readonly #places: ColumnPlaces;
+  readonly #names: readonly string[];
+  readonly #kept: readonly number[];
+  readonly #dates: DateReader;
+  readonly #problems = new ProblemGroups();
+  readonly #changes = new Map<ChangeKind, { count: number; lines: number[] }>();
+  readonly #exclusions: TokenList | undefined;
+  /** The expirations of the rows so far as numbers, by the keys of the rows. */
+  readonly #expirations: TokenTable;
+  readonly #writtenDates: ReadonlyMap<string, Expiration> | undefined;
+  readonly #laterDates = new Map<string, Expiration>();
+  #firstDate: FirstDate | undefined;
+  readonly #attachedDigits = new CountedLines();
+  #comparedTo: number | undefined;
+  #isUnusable = false;
+  #rows = 0;
+
+  constructor({ places, names, kept, orders, laterDates, exclusions, expectedRows }: RowOptions) {
+    this.#places = places;
+    this.#names = names;
+    this.#kept = kept;
+    this.#dates = new DateReader(orders);
+    this.#exclusions = exclusions;
+    this.#writtenDates = laterDates;
+    this.#expirations = new TokenTable({ words: 3, expected: expectedRows, mostSlots: MOST_SLOTS });
+  }
+
+  /** Tells whether a row has no token, but nothing or a word such as "total" in its place. */
+  isTotal(row: CsvRow): boolean {
+    return isTotalWord(this.#cell(row.cells, 'token')) && !isBlank(row);
+  }
+
+  /** Leaves out the last row of an export, which has no token. */
+  takeTotal({ cells, line }: CsvRow): PreparedRow | undefined {
+    if (cells.some((cell) => contentOf(cell) === 'card_number')) return this.refuse(line, CARD_NUMBER);
+    return this.#dropped('total_rows', line);
+  }
+
+  take(row: CsvRow): PreparedRow | undefined {
+    const { cells, line } = row;
+    if (isBlank(row)) return this.#dropped('blank_lines', line);
+    // Card numbers are refused even in unused columns, because such an export should not be on this machine at all.
+    const contents = cells.map((cell) => contentOf(cell));
+    if (contents.includes('card_number')) return this.refuse(line, CARD_NUMBER);
+    // A spreadsheet may add empty cells after the last column.
+    const width = this.#names.length;
+    if (cells.length < width || cells.slice(width).some((cell) => cell !== ''))
+      return this.refuse(line, wrongWidth(cells, width));
+    const token = this.#cell(cells, 'token');
+    if (isTotalWord(token)) return this.refuse(line, token === '' ? EMPTY_TOKEN : TOTAL_WITHIN);
+    if (this.#isHeader(token, cells)) return this.#dropped('repeated_headers', line);
+    // A row that is not wanted needs no valid expiration.
+    if (this.#exclusions !== undefined && this.#exclusions.lineOf(token) > 0)
+      return this.#dropped('excluded_tokens', line);
+    const made: ChangeKind[] = [];
+    const expiration = this.#expiration(cells, made);
+    if ('problem' in expiration) return this.refuse(line, expiration);
+    const merchant = this.#cell(cells, 'merchant_id');
+    const key = rowKey(token, merchant);
+    const text = rowText(token, this.#writtenDates?.get(key) ?? expiration, merchant);
+    if (typeof text !== 'string') return this.refuse(line, text);
+    // What is sent must not depend on a guess of the encoding.
+    if (row.isConverted && !isAscii(Buffer.from(text))) return this.refuse(line, WRONG_BYTES);
+    if (this.#kept.some((at) => cells[at]?.includes('\uFFFD'))) return this.refuse(line, WRONG_BYTES);
+    if (this.#isRepeated(key, expiration, line)) return this.#dropped('repeated_tokens', line);
+    this.#firstDate ??= this.#dateIn(cells, expiration);
+    this.#note(row, contents, made);
+    this.#rows += 1;
+    return { token, text };
+  }
+
+  /** Records the problem of a line. */
+  refuse(line: number, finding: RowFinding): PreparedRow {
+    this.#problems.add(line, finding);
+    if (UNUSABLE.has(finding.rule)) this.#isUnusable = true;
+    return { finding };
+  }
+
+  finish(): PreparedRows {
+    if (this.#rows === 0 && this.#problems.count === 0) {
+      const problem = this.#changes.has('excluded_tokens')
+        ? 'every row of the export is on the list of exclusions'
+        : 'the export has no rows';
+      this.refuse(1, { rule: 'no_rows', problem });
+    }
+    return {
+      rows: this.#rows,
+      problems: this.#problems.largestFirst(),
+      problemCount: this.#problems.count,
+      isUnusable: this.#isUnusable,
+      changes: CHANGES.flatMap((kind) => {
+        const change = this.#changes.get(kind);
+        return change ? [{ kind, ...change }] : [];
+      }),
+      attachedDigits: this.#attachedDigits,
+      laterDates: this.#laterDates,
+      firstDate: this.#firstDate,
+      comparedTo: this.#comparedTo,
+    };
+  }
+
+  #expiration(cells: readonly string[], made: ChangeKind[]): Expiration | RowFinding {
+    if (this.#places.expiration !== undefined) {
+      const cell = this.#cell(cells, 'expiration');
+      if (cell !== '') made.push('expirations');
+      return this.#dates.read(cell);
+    }
+    const yearCell = this.#cell(cells, 'expiration_year');
+    const monthCell = this.#cell(cells, 'expiration_month');
+    const year = yearCell === '' ? '' : twoDigitYear(yearCell);
+    const month = monthCell === '' ? '' : (twoDigitMonth(monthCell) ?? monthOfName(monthCell));
+    if (year === undefined) return { ...WRONG_YEAR, shape: shapeOf(yearCell) };
+    if (month === undefined) return { ...WRONG_MONTH, shape: shapeOf(monthCell) };
+    if (year !== yearCell) made.push('years');
+    if (month !== monthCell) made.push('months');
+    return { year, month };
+  }
+
+  #cell(cells: readonly string[], column: keyof ColumnPlaces): string {
+    const place = this.#places[column];
+    return place === undefined ? '' : (cells[place] ?? '').trim();
+  }
+
+  #isHeader(token: string, cells: readonly string[]): boolean {
+    if (token !== this.#names[this.#places.token ?? -1]) return false;
+    return this.#names.every((name, at) => cells[at]?.trim() === name);
+  }
+
+  #isRepeated(key: string, expiration: Expiration, line: number): boolean {
+    if (this.#comparedTo !== undefined) return false;
+    const date = dateNumber(expiration);
+    const earlier = this.#expirations.setIfAbsent(key, date);
+    if (earlier === 0) {
+      if (this.#expirations.isFull) this.#comparedTo = line - 1;
+      return false;
+    }
+    if (date > earlier) {
+      this.#expirations.set(key, date);
+      this.#laterDates.set(key, expiration);
+      this.#changed('later_dates', line);
+    }
+    return true;
+  }
+
+  #dateIn(cells: readonly string[], sent: Expiration): FirstDate | undefined {
+    if (sent.year === '' && sent.month === '') return undefined;
+    const split = [this.#cell(cells, 'expiration_year'), this.#cell(cells, 'expiration_month')];
+    const read = this.#places.expiration === undefined ? split.join(' and ') : this.#cell(cells, 'expiration');
+    return { read, sent };
+  }
+
+  /** Counts the changes to a written row. */
+  #note(row: CsvRow, contents: readonly Content[], made: ChangeKind[]): void {
+    const { cells, line } = row;
+    const { token = -1, merchant_id = -1 } = this.#places;
+    if ([token, merchant_id, ...this.#kept].some((at) => contents[at] === 'attached_digits'))
+      this.#attachedDigits.add(line);
+    if (row.isConverted) made.push('converted_rows');
+    if (row.endsWithReturn) made.push('line_ends');
+    if (row.hasPaddedQuotes || Object.values(this.#places).some((at) => isPadded(cells[at]))) made.push('spaces');
+    for (const kind of made) this.#changed(kind, line);
+  }
+
+  #dropped(kind: ChangeKind, line: number): undefined {
+    this.#changed(kind, line);
+  }
+
+  #changed(kind: ChangeKind, line: number): void {
+    let change = this.#changes.get(kind);
+    if (change === undefined) {
+      change = { count: 0, lines: [] };
+      this.#changes.set(kind, change);
+    }
+    change.count += 1;
+    if (change.lines.length < LINES_KEPT) change.lines.push(line);
+  }
+}
+
+const UNUSABLE: ReadonlySet<Rule> = new Set<Rule>(['card_number', 'quoting', 'no_rows']);
+
+const EMPTY_TOKEN = { rule: 'token_empty', column: 'token', problem: 'is empty' } as const;
+const TOTAL_WITHIN = { rule: 'token_empty', column: 'token', problem: 'is a total in place of a token' } as const;
+const WRONG_YEAR = { rule: 'year', column: 'expiration_year', problem: 'is not a year of 2 or 4 digits' } as const;
+const WRONG_MONTH = { rule: 'month', column: 'expiration_month', problem: 'is not a month from 1 to 12' } as const;
+const WRONG_BYTES = {
+  rule: 'encoding',
+  problem: 'the row has bytes that are no text in UTF-8 or UTF-16: save the export as UTF-8',
+} as const;
+
+const LONGEST_TOTAL = 24;
+/** What programs write into the first cell of a row below the others. psql and sqlcmd write a number of rows. */
+const TOTAL = /^(?:(?:grand )?total|sum|summe|\(\d+ rows?(?: affected)?\))?:?$/i;
+
+function isTotalWord(token: string): boolean {
+  return token.length <= LONGEST_TOTAL && TOTAL.test(token);
+}
+
+export function isBlank({ cells }: CsvRow): boolean {
+  return cells.every((cell) => cell.trim() === '');
+}
+
+/** Returns a number that is larger for a later expiration, and 1 for one that is not complete. */
+function dateNumber({ year, month }: Expiration): number {
+  return year === '' || month === '' ? 1 : 2 + Number(year) * 12 + Number(month);
+}
+
+/**
+ * Returns the problem of a row with the wrong number of cells. Such a row may contain a card number that spans cells.
+ */
+function wrongWidth(cells: readonly string[], width: number): RowFinding {
+  if (containsCardNumber(cells.join(' '), 'cell')) return CARD_NUMBER;
+  return { rule: 'columns', problem: `the row has ${cells.length} cells, and the header ${width}` };
+}
+
+/** Returns the line for the request file, or the problem with it. */
+function rowText(token: string, { year, month }: Expiration, merchant: string): string | RowFinding {
+  // Most rows are recognized as valid by this cheap test.
+  if (isUuid(token) && PLAIN_MERCHANT.test(merchant)) return `${token},${year},${month},${merchant}\n`;
+  if (token.includes('\uFFFD') || merchant.includes('\uFFFD')) return WRONG_BYTES;
+  const text = csvRow([token, year, month, merchant]);
+  return checkRow(Buffer.from(text.slice(0, -1))).findings[0] ?? text;
+}
+
+const PLAIN_MERCHANT = /^[\w.-]*$/;
+
+type Content = ReturnType<typeof inspectCell>;
+
+const FEWEST_CARD_DIGITS = 13;
+/**
+ * A timestamp, which exports contain in large numbers. Without this pattern, its digits would be searched for card
+ * numbers.
+ */
+const TIMESTAMP =
+  /^(?:19|20)\d\d-(?:0[1-9]|1[0-2])-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z| ?[+-]\d\d(?::?\d\d)?)?$/;
+
+function contentOf(cell: string): Content {
+  if (cell.length < FEWEST_CARD_DIGITS || isUuid(cell) || TIMESTAMP.test(cell)) return 'no_card_number';
+  return inspectCell(cell);
+}
+
+/** The largest number of dates that are cached. An export has a few hundred different ones. */
+const DATES_KEPT = 5_000;
+const LONGEST_KEPT = 12;
+
+/** Reads expirations and caches the results. */
+class DateReader {
+  readonly #orders: readonly DateOrder[];
+  readonly #known = new Map<string, Expiration | RowFinding>();
+
+  constructor(orders: readonly DateOrder[]) {
+    this.#orders = orders;
+  }
+
+  read(cell: string): Expiration | RowFinding {
+    const known = this.#known.get(cell);
+    if (known !== undefined) return known;
+    const found = this.#readUncached(cell);
+    if (this.#known.size < DATES_KEPT && cell.length <= LONGEST_KEPT) this.#known.set(cell, found);
+    return found;
+  }
+
+  #readUncached(cell: string): Expiration | RowFinding {
+    if (cell === '') return { year: '', month: '' };
+    const found = readExpiration(cell, this.#orders);
+    if (found === undefined)
+      return { rule: 'date', problem: 'the expiration is not a month and a year', shape: shapeOf(cell) };
+    if (!('orders' in found)) return found;
+    const orders = found.orders.map((order) => `${ORDER_NAMES[order]} (--date-order ${order})`);
+    const problem = `the expiration may be ${orders.join(' or ')}`;
+    return { rule: 'date_order', problem, shape: shapeOf(cell), orders: found.orders };
+  }
+}
+
+function isPadded(cell = ''): boolean {
+  return cell !== cell.trim();
+}

@@ -1,0 +1,344 @@
+import { createHash } from 'node:crypto';
+import { SvcError } from '../../base/errors.ts';
+import { containsCardNumber } from '../../base/security/card-number.ts';
+import { csvRows } from '../../cli/output/csv.ts';
+import { CR, LF, LONGEST_LINE, REQUEST_HEADER } from '../request/request-file.ts';
+import { checkHeader, utf16Order } from '../request/request-rules.ts';
+import { KEPT_COLUMNS } from '../results/kept-columns.ts';
+import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows } from '../csv-rows.ts';
+import { type Encoding, exportDecoder } from './export-text.ts';
+import { ExpirationCandidates } from './expiration-candidates.ts';
+import {
+  type ColumnChoice,
+  type ColumnPlaces,
+  type Delimiter,
+  delimiterOf,
+  findColumns,
+  findKept,
+  type PreparedColumn,
+} from './prepare-columns.ts';
+import { dateOrders, type Expiration } from './prepare-date.ts';
+import type { RowFinding } from './prepare-problems.ts';
+import { isBlank, type PreparedRow, type PreparedRows, RowPreparer, type TokenList } from './prepare-row.ts';
+
+export interface PrepareOptions {
+  /** The operator's choice of columns. Other columns are found by well-known names. */
+  readonly columns?: readonly ColumnChoice[] | undefined;
+  /** The orders in which to read ambiguous dates; each text may name several, with commas. */
+  readonly dateOrder?: readonly string[] | undefined;
+  /** Whether the operator said that no column is the expiration, so that none is proposed. */
+  readonly noExpiration?: boolean | undefined;
+  /** The time that dates are compared with, in milliseconds, to propose a column as the expiration. */
+  readonly now?: number | undefined;
+  /** The later expirations that an earlier reading found, by the keys of their rows. */
+  readonly laterDates?: ReadonlyMap<string, Expiration> | undefined;
+  /** The names of columns to write to a separate file, for a later join by token. */
+  readonly keep?: readonly string[] | undefined;
+  /** The operator's list of tokens to leave out. */
+  readonly exclusions?: TokenList | undefined;
+  /** The size of the export in bytes, if known. It allows memory to be allocated in advance. */
+  readonly size?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the bytes read so far. */
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+}
+
+/** The first columns of a file of refused rows. */
+export const REJECTS_COLUMNS = ['line', 'reason'] as const;
+
+type Write = (text: string) => Promise<void>;
+
+/** The functions that write the text of each output file, piece by piece. */
+export interface PrepareOutputs {
+  readonly request: Write;
+  /** Writes refused rows with their lines and reasons. */
+  readonly rejects?: Write | undefined;
+  /** Writes the kept columns of each row of the request, with its number and token. */
+  readonly keep?: Write | undefined;
+}
+
+/** The outcome of an export. The written files count only if there are no problems. */
+export interface Prepared extends PreparedRows {
+  /** The SHA-256 of the export in hexadecimal. */
+  readonly sha256: string;
+  readonly encoding: Encoding;
+  readonly hasByteOrderMark: boolean;
+  readonly delimiter: Delimiter;
+  /** The name in the export of each recognized column. */
+  readonly columns: Readonly<Partial<Record<PreparedColumn, string>>>;
+  readonly leftOut: readonly string[];
+  /** The names of columns that look like the expiration, if that is not known. */
+  readonly candidates: readonly string[];
+  readonly kept: readonly string[];
+}
+
+/**
+ * Converts an export into a request file. Reads the export once, with constant memory, and writes the request piece by
+ * piece. The same export always gives the same bytes.
+ * @throws SvcError `refused_input` for a header that does not identify the columns
+ */
+export async function prepareRequest(
+  source: AsyncIterable<Uint8Array>,
+  outputs: PrepareOutputs,
+  options: PrepareOptions = {},
+): Promise<Prepared> {
+  const hash = createHash('sha256');
+  const pieces = watched(source, hash, options);
+  try {
+    return { ...(await prepareFrom(pieces, outputs, options)), sha256: hash.digest('hex') };
+  } finally {
+    // Stopping early closes the file. A silent pipe must not delay that.
+    pieces.return(undefined).catch(() => undefined);
+  }
+}
+
+async function prepareFrom(
+  pieces: AsyncGenerator<Uint8Array, void>,
+  outputs: PrepareOutputs,
+  options: PrepareOptions,
+): Promise<Omit<Prepared, 'sha256'>> {
+  const head = await readHead(pieces);
+  const encoding = encodingOf(head);
+  const decoder = exportDecoder(encoding);
+  const start = decoder.decode(head);
+  const converted = new Set(start.converted);
+  let { text } = start;
+  // In UTF-16, the byte of a line end also occurs within other characters.
+  for await (const piece of takeWhile(pieces, () => !text.includes('\n') && text.length <= LONGEST_LINE))
+    text += decoder.decode(piece).text;
+  if (text === '') {
+    const whole = decoder.finish();
+    text = whole.text;
+    for (const line of whole.converted) converted.add(line);
+  }
+  const header = text.split('\n', 1)[0] ?? '';
+  requireExport(encoding === 'utf-8' ? firstLine(head) : Buffer.from(header.trimEnd()));
+  const delimiter = delimiterOf(header);
+  const reader = new ExportReader(options, expectedRows(head, options.size));
+  const form = { delimiter, allowsPadding: true, allowsInnerQuotes: true, longestRow: LONGEST_ROW };
+  const rows = new CsvRows(form, (row) => reader.take(row));
+  rows.feed(text, converted);
+  for await (const piece of pieces) {
+    const next = decoder.decode(piece);
+    rows.feed(next.text, next.converted);
+    await reader.writeTo(outputs);
+    if (rows.stop !== undefined) break;
+  }
+  const rest = decoder.finish();
+  rows.feed(rest.text, rest.converted);
+  rows.finish();
+  reader.takeLast();
+  if (rows.stop !== undefined) reader.unreadable(rows.stop);
+  await reader.writeTo(outputs);
+  return { ...reader.finish(), encoding, delimiter, hasByteOrderMark: hasMark(head, encoding) };
+}
+
+/** The longest row of an export, in characters. */
+const LONGEST_ROW = 64 * 1024;
+
+const PIECE = 8 * 1024;
+
+/**
+ * Yields a file in small pieces and hashes it. The garbage collector frees the rows of a small piece cheaply, before it
+ * promotes them to long-lived memory.
+ */
+async function* watched(
+  source: AsyncIterable<Uint8Array>,
+  hash: { update(piece: Uint8Array): unknown },
+  { signal, onProgress }: PrepareOptions,
+): AsyncGenerator<Uint8Array, void> {
+  let bytes = 0;
+  for await (const chunk of source) {
+    signal?.throwIfAborted();
+    hash.update(chunk);
+    for (let at = 0; at < chunk.length; at += PIECE) yield chunk.subarray(at, at + PIECE);
+    bytes += chunk.length;
+    onProgress?.(bytes);
+  }
+}
+
+/** Reads pieces until the end of the first line. */
+async function readHead(pieces: AsyncGenerator<Uint8Array, void>): Promise<Buffer> {
+  let head = Buffer.alloc(0);
+  for await (const piece of takeWhile(pieces, () => !head.includes(LF) && head.length <= LONGEST_LINE))
+    head = Buffer.concat([head, piece]);
+  if (head.length === 0) throw new SvcError('refused_input', 'the export is empty');
+  return head;
+}
+
+/** Yields pieces while more are wanted. The other pieces remain unread. */
+async function* takeWhile(
+  pieces: AsyncGenerator<Uint8Array, void>,
+  isWanted: () => boolean,
+): AsyncGenerator<Uint8Array, void> {
+  while (isWanted()) {
+    const { value, done } = await pieces.next();
+    if (done === true) return;
+    yield value;
+  }
+}
+
+function encodingOf(head: Uint8Array): Encoding {
+  const order = utf16Order(firstLine(head));
+  if (order === undefined) return 'utf-8';
+  return order === 'little' ? 'utf-16le' : 'utf-16be';
+}
+
+/** Estimates the number of rows from the length of the first lines, and adds a small reserve. */
+function expectedRows(head: Uint8Array, size = 0): number {
+  const lines = head.reduce((count, byte) => (byte === LF ? count + 1 : count), 0);
+  return Math.ceil((size / head.length) * lines * 1.02);
+}
+
+function hasMark(head: Uint8Array, encoding: Encoding): boolean {
+  return new TextDecoder(encoding, { ignoreBOM: true }).decode(head).startsWith('\uFEFF');
+}
+
+function firstLine(head: Uint8Array): Uint8Array {
+  const end = head.indexOf(LF);
+  const line = head.subarray(0, end === -1 ? head.length : end);
+  return line.at(-1) === CR ? line.subarray(0, -1) : line;
+}
+/** Refuses a file that is no export: one that is not text, a result file, or one with a card number in its header. */
+function requireExport(header: Uint8Array): void {
+  const { findings, below } = checkHeader(header);
+  const refused = findings.find(({ rule }) => rule === 'card_number' || rule === 'wrong_file');
+  const found = refused ?? (below === 'nothing' ? findings[0] : undefined);
+  if (found) throw new SvcError('refused_input', `line 1: ${found.problem}`, { facts: { rule: found.rule } });
+}
+
+/** Processes the rows of an export, starting with the header. */
+class ExportReader {
+  readonly #options: PrepareOptions;
+  #names: readonly string[] = [];
+  #places: ColumnPlaces = {};
+  #kept: readonly number[] = [];
+  #rows: RowPreparer | undefined;
+  readonly #expectedRows: number;
+  #request = `${REQUEST_HEADER}\n`;
+  /** Functions that create the rows of the rejects file. They run only if that file is written. */
+  #rejects: (() => readonly string[])[] = [];
+  #keep: string[][] = [];
+  #count = 0;
+  /** A row without a token, which is left out if it is the last one. */
+  #withoutToken: CsvRow | undefined;
+  #candidates: ExpirationCandidates | undefined;
+
+  constructor(options: PrepareOptions, expectedRows: number) {
+    this.#options = options;
+    this.#expectedRows = expectedRows;
+  }
+
+  take(row: CsvRow): void {
+    if (this.#rows === undefined) return this.#takeHeader(row.cells.map((cell) => cell.trim()));
+    if (this.#withoutToken !== undefined && !isBlank(row)) {
+      const earlier = this.#withoutToken;
+      this.#withoutToken = undefined;
+      this.#takeRow(this.#rows, earlier);
+    }
+    if (this.#rows.isTotal(row)) this.#withoutToken = row;
+    else this.#takeRow(this.#rows, row);
+  }
+
+  /** Ends the rows: leaves out the last one if it has no token. */
+  takeLast(): void {
+    const row = this.#withoutToken;
+    if (row !== undefined) this.#takeMade(row, this.#rows?.takeTotal(row));
+  }
+
+  #takeRow(rows: RowPreparer, row: CsvRow): void {
+    this.#candidates?.take(row.cells);
+    this.#takeMade(row, rows.take(row));
+  }
+
+  #takeMade(row: CsvRow, made: PreparedRow | undefined): void {
+    if (made === undefined) return;
+    const { finding } = made;
+    if (finding === undefined) this.#takePrepared(row.cells, made);
+    else this.#rejects.push(() => [String(row.line), reasonOf(finding), ...shownCells(row.cells, finding)]);
+  }
+
+  /** Writes everything produced since the last call. */
+  async writeTo({ request, rejects, keep }: PrepareOutputs): Promise<void> {
+    const text = this.#request;
+    const [rejected, kept] = [this.#rejects, this.#keep];
+    this.#request = '';
+    this.#rejects = [];
+    this.#keep = [];
+    await request(text);
+    if (rejected.length > 0) await rejects?.(csvRows(rejected.map((row) => row())));
+    if (kept.length > 0) await keep?.(csvRows(kept));
+  }
+
+  unreadable({ why, line }: { readonly why: CsvFault; readonly line: number }): void {
+    const problem = `${FAULTS[why]}; nothing below was read`;
+    if (this.#rows === undefined) throw new SvcError('refused_input', `line 1: ${problem}`);
+    this.#rows.refuse(line, { rule: 'quoting', problem });
+    this.#rejects.push(() => [String(line), problem, ...this.#names.map(() => '')]);
+  }
+
+  finish(): Pick<Prepared, keyof PreparedRows | 'columns' | 'leftOut' | 'candidates' | 'kept'> {
+    if (this.#rows === undefined) throw new SvcError('refused_input', 'the export is empty');
+    const places = Object.entries(this.#places).map(([column, at]) => [column, this.#names[at] ?? ''] as const);
+    const used = new Set([...Object.values(this.#places), ...this.#kept]);
+    return {
+      ...this.#rows.finish(),
+      columns: Object.fromEntries(places),
+      leftOut: this.#names.filter((_, at) => !used.has(at)),
+      candidates: (this.#candidates?.found() ?? []).map((at) => this.#names[at] ?? ''),
+      kept: this.#kept.map((at) => this.#names[at] ?? ''),
+    };
+  }
+
+  #takePrepared(cells: readonly string[], { token, text }: { readonly token: string; readonly text: string }): void {
+    this.#request += text;
+    this.#count += 1;
+    if (this.#kept.length > 0)
+      this.#keep.push([String(this.#count), token, ...this.#kept.map((at) => onOneLine(cells[at] ?? ''))]);
+  }
+
+  #takeHeader(names: readonly string[]): void {
+    const { columns = [], dateOrder = [], keep = [], exclusions, laterDates, noExpiration, now } = this.#options;
+    this.#names = names;
+    this.#places = findColumns(names, columns);
+    this.#kept = findKept(names, keep);
+    const { expiration, expiration_year, expiration_month } = this.#places;
+    const isKnown = (expiration ?? expiration_year ?? expiration_month) !== undefined;
+    if (!isKnown && noExpiration !== true && now !== undefined)
+      this.#candidates = new ExpirationCandidates(names.length, Object.values(this.#places), now);
+    this.#rejects.push(() => [...REJECTS_COLUMNS, ...names]);
+    if (this.#kept.length > 0) this.#keep.push([...KEPT_COLUMNS, ...this.#kept.map((at) => names[at] ?? '')]);
+    this.#rows = new RowPreparer({
+      places: this.#places,
+      names,
+      kept: this.#kept,
+      orders: dateOrders(dateOrder),
+      laterDates,
+      exclusions,
+      expectedRows: this.#expectedRows,
+    });
+  }
+}
+
+/** Puts a cell on one line, so that every row of kept columns is one line and can be read by its offset. */
+function onOneLine(cell: string): string {
+  return cell.trim().replaceAll(/\s*[\r\n]\s*/g, ' ');
+}
+
+function reasonOf({ column, problem }: RowFinding): string {
+  return column === undefined ? problem : `${column} ${problem}`;
+}
+
+/**
+ * Returns the cells of a refused row, or empty ones if the row may contain a card number, even one spread over cells.
+ */
+function shownCells(cells: readonly string[], { rule }: RowFinding): readonly string[] {
+  const isHidden = rule === 'card_number' || containsCardNumber(cells.join(' '), 'cell');
+  return isHidden ? cells.map(() => '') : cells;
+}
+
+/** The words of a message for each reason why an export is no readable CSV. A quote inside a cell is allowed there. */
+const FAULTS: Readonly<Record<CsvFault, string>> = {
+  ...CSV_FAULTS,
+  stray: 'text follows the closing quote of a cell; write a quote within a quoted cell twice',
+};

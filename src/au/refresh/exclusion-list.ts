@@ -1,0 +1,45 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
+import { countText } from '../../cli/output/time.ts';
+import { Exclusions } from '../request/exclusions.ts';
+import type { RefreshDirectory, Refreshed } from './refresh-directory.ts';
+import type { RefreshInput } from './refresh-input.ts';
+
+type Choice = Pick<RefreshInput, 'exclusions' | 'again'>;
+
+/**
+ * Returns the list of exclusions, if there is one, and what to record of it. Warns of a list that lost tokens.
+ * @throws SvcError `config` for a list that is gone, unless the operator goes on without it
+ */
+export async function exclusionsFor(
+  context: Context,
+  directory: RefreshDirectory,
+  { exclusions: choice, again }: Choice,
+): Promise<{ readonly list: string | undefined; readonly noted: Pick<Refreshed, 'exclusions' | 'excluded_tokens'> }> {
+  const { exclusions: list, notedExclusions: before = 0 } = directory;
+  if (choice === 'none') {
+    context.notices.note(`no row is left out because of ${list} (--exclusions none)`);
+    return { list: undefined, noted: { exclusions: choice, excluded_tokens: 0 } };
+  }
+  if (!directory.has(list)) {
+    if (before === 0) return { list: undefined, noted: { excluded_tokens: 0 } };
+    throw new SvcError('config', `${list} is gone; it listed ${countText(before, 'token')} to leave out`, {
+      hint: 'Put the file back and run the same command again, or go on without it: the rows that it left out are then submitted and billed.',
+      next: again,
+      alternatives: [[...again, '--exclusions', 'none']],
+      facts: { file: list, tokens: before },
+    });
+  }
+  const tokens = await countExclusions(context, list);
+  if (tokens < before)
+    context.notices.warn(
+      `${list} lists ${countText(tokens, 'token')}, and it listed ${before} before: rows of the others are no longer left out`,
+    );
+  return { list, noted: { excluded_tokens: tokens } };
+}
+
+/** Returns the number of tokens on a list of exclusions. */
+export async function countExclusions(context: Context, list: string): Promise<number> {
+  return (await Exclusions.open(resolvePath(context, list))).tokens;
+}

@@ -1,0 +1,26 @@
+import { UUID } from '../../schema/uuid.ts';
+
+const UUID_LENGTH = 36;
+
+/** Tells whether a text has the shape of a UUID, in letters of either case. */
+export function isUuid(text: string): boolean {
+  return text.length === UUID_LENGTH && UUID.test(text);
+}
+
+/**
+ * Returns what a token is known by: a UUID by its lower case, because databases print the same one in either case, and
+ * any other token as it is.
+ */
+export function tokenKey(token: string): string {
+  return isUuid(token) ? token.toLowerCase() : token;
+}
+
+/** Returns what a row is known by: its token and merchant, which are billed once a cycle. Cells never contain NUL. */
+export function rowKey(token: string, merchant: string): string {
+  return `${tokenKey(token)}\0${merchant}`;
+}
+
+/** Tells whether two tokens are the same, whatever the case of a UUID. */
+export function isSameToken(one: string, other: string): boolean {
+  return one === other || (one.length === other.length && tokenKey(one) === tokenKey(other));
+}

@@ -1,0 +1,45 @@
+import { SvcError } from '../../base/errors.ts';
+import { countText } from '../../cli/output/time.ts';
+import type { Threshold } from './fail-on.ts';
+import type { ReportRequest } from './report-view.ts';
+
+/** The error for a comparison in which rows were only counted. */
+export function onlyCounted(file: string, { file: request, rows }: ReportRequest): SvcError {
+  return new SvcError('truncated', `the rows of ${file} were counted only: ${request} contains too many tokens`, {
+    hint: 'Results in the order of the request can be compared at any size: use them as they were downloaded.',
+    facts: { rows_requested: rows },
+  });
+}
+
+/** The error for result rows without a row of the request. */
+export function unmatchedRows(file: string, request: ReportRequest): SvcError {
+  const { not_requested, duplicates, mismatches } = request;
+  const first = mismatches.slice(0, 3).map(({ row }) => row);
+  const rows = `${first.join(', ')}${mismatches.length > 3 ? ' …' : ''}`;
+  return new SvcError(
+    'checksum_mismatch',
+    `no row of ${request.file} matches ${countText(not_requested + duplicates, 'row')} of ${file}: ${rows}`,
+    {
+      hint: 'Check that the two files belong together; else contact support with the job id.',
+      facts: { not_requested, duplicates, mismatches },
+    },
+  );
+}
+
+/** The error for more rows in the class of `--fail-on` than it allows. */
+export function failOnMet(
+  met: number,
+  { words }: Threshold,
+  {
+    file,
+    errors,
+    warned,
+    unknown,
+  }: Readonly<Record<'errors' | 'warned' | 'unknown', number>> & { readonly file: string },
+): SvcError {
+  return new SvcError('threshold', `${countText(met, 'row')} met --fail-on ${words}`, {
+    hint: `The results are in ${file}; the list above has the action for each result code.`,
+    next: ['au', 'report', file],
+    facts: { errors, warned, unknown, results: file },
+  });
+}

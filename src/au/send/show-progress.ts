@@ -1,0 +1,135 @@
+import type { Context } from '../../cli/app/command.ts';
+import type { TransferProgress, WaitProgress } from '../../cli/output/progress.ts';
+import { countText } from '../../cli/output/time.ts';
+import type { RunEvent } from '../run/job.ts';
+import type { RunRecord } from '../run/record.ts';
+
+/** The documented duration of a production job. The job of a test tenant takes seconds. */
+const TYPICAL = 'typically about a day';
+
+/** Returns a function that shows each step of a job. `record` identifies the parts of a run with several jobs. */
+export function showRun(context: Context, record?: RunRecord): (event: RunEvent) => void {
+  const progress = new RunProgress(context, record);
+  context.onClose(() => progress.stop());
+  return (event) => progress.show(event);
+}
+
+/** Shows jobs as live lines on a terminal, and as plain lines elsewhere. */
+class RunProgress {
+  readonly #context: Context;
+  readonly #record: RunRecord | undefined;
+  /** The transfers by job, because several can run at once. */
+  readonly #transfers = new Map<string, TransferProgress>();
+  readonly #waits = new Map<string, WaitProgress>();
+  /** When the first file was sent, in epoch milliseconds of this machine's clock. */
+  #begun: number | undefined;
+
+  constructor(context: Context, record: RunRecord | undefined) {
+    this.#context = context;
+    this.#record = record;
+  }
+
+  show(event: RunEvent): void {
+    const { notices } = this.#context;
+    switch (event.kind) {
+      case 'created':
+        return notices.note(`created job ${event.job.id}${this.#partOf(event.job.id)}`);
+      case 'replaced':
+        return notices.note(`job ${event.gone} expired before its file was uploaded; created job ${event.job}`);
+      case 'missing':
+        return notices.warn(
+          `job ${event.job} was not found (404), which proves nothing: polling continues, and nothing is uploaded again`,
+        );
+      case 'gone':
+        return notices.warn(
+          `job ${event.job} expired without its file: the file was never processed and needs another job`,
+        );
+      case 'orphan':
+        return notices.note(
+          `job ${event.job} is pending and may come from a request that got no response; if it is not used, it is deleted within an hour`,
+        );
+      case 'unrecorded':
+        return notices.warn(
+          `${countText(event.jobs.length, 'job')} of this key that the ledger does not know: ${event.jobs.join(', ')}. If another system uses the key, that is normal ('svc au ignore <job>' says so once); if this state directory is an older copy, rows that were submitted since are billed again. To be stopped instead, add --only-recorded`,
+        );
+      case 'failed':
+        return notices.warn(`job ${event.job}${this.#partOf(event.job)} failed: ${event.errors.join('; ')}`);
+      case 'unclear':
+      case 'unproven':
+        return this.#interrupted(event);
+      case 'uploading':
+      case 'downloading':
+        return this.#transfer(event);
+      case 'uploaded':
+      case 'downloaded':
+        return this.#transferred(event.job);
+      case 'polled':
+        this.#begun = this.#begunAt(event);
+        return this.#wait(event, event.status);
+      case 'unreachable':
+        return this.#wait(event, `no response (${event.reason})`);
+      case 'completed':
+        this.#waits.get(event.job)?.done('completed');
+        this.#waits.delete(event.job);
+    }
+  }
+
+  /** Removes the lines that are still shown at the end of the work. */
+  stop(): void {
+    for (const shown of [...this.#transfers.values(), ...this.#waits.values()]) shown.fail();
+    this.#transfers.clear();
+    this.#waits.clear();
+  }
+
+  #transfer({ kind, job, done, total }: Extract<RunEvent, { kind: 'uploading' | 'downloading' }>): void {
+    const label = `${kind === 'uploading' ? 'upload' : 'download'}${this.#partOf(job)}`;
+    const transfer = this.#transfers.get(job) ?? this.#context.progress.bytes(label, total);
+    this.#transfers.set(job, transfer);
+    transfer.update(done);
+  }
+
+  #transferred(job: string): void {
+    this.#transfers.get(job)?.done();
+    this.#transfers.delete(job);
+    this.#waits.get(job)?.done('stored');
+    this.#waits.delete(job);
+  }
+
+  #interrupted(event: Extract<RunEvent, { kind: 'unclear' | 'unproven' }>): void {
+    const { notices } = this.#context;
+    this.#stopTransfer(event.job);
+    if (event.kind === 'unclear')
+      return notices.warn(`${event.reason}; polling job ${event.job}, nothing is sent again`);
+    const problems = event.flaws.map(({ problem }) => problem).join(', ');
+    return notices.warn(
+      `the results of job ${event.job} could not be verified (the file ${problems}); downloading them again in ${event.nextMs / 1_000}s`,
+    );
+  }
+
+  #stopTransfer(job: string): void {
+    this.#transfers.get(job)?.fail();
+    this.#transfers.delete(job);
+  }
+
+  #wait({ job, nextMs }: { readonly job: string; readonly nextMs: number }, state: string): void {
+    const { progress, clock, settings } = this.#context;
+    const wait = this.#waits.get(job) ?? progress.waiting(job.startsWith('run-') ? job : `job ${job}`);
+    this.#waits.set(job, wait);
+    const typical = settings.sandbox ? undefined : TYPICAL;
+    wait.update({ state, nextPollAt: clock.now() + nextMs, begun: this.#begun, typical });
+  }
+
+  #begunAt({ at, since }: Extract<RunEvent, { kind: 'polled' }>): number | undefined {
+    const times = this.#record?.parts.map(({ sent_at: sent }) => sent) ?? [since];
+    const sent = times.map((time = '') => Date.parse(time)).filter((time) => !Number.isNaN(time));
+    const ahead = at - this.#context.clock.now();
+    return sent.length === 0 ? undefined : Math.min(...sent) - ahead;
+  }
+
+  /** Returns `, part 2 of 4` for a run with several parts. */
+  #partOf(job: string): string {
+    const { parts = [] } = this.#record ?? {};
+    const part = parts.length > 1 ? parts.find((each) => each.job === job) : undefined;
+    return part === undefined ? '' : `, part ${part.number} of ${parts.length}`;
+  }
+}

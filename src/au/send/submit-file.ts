@@ -1,0 +1,350 @@
+import path from 'node:path';
+import fs from 'node:fs';
+import { SvcError } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/files/directory.ts';
+import { withLock } from '../../base/files/lock.ts';
+import { isOn } from '../../base/system.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import { knownTenant } from '../../cli/config/cache.ts';
+import { countText, fixedPercent, formatDuration, formatNumber } from '../../cli/output/time.ts';
+import { otherCycles, requireOtherRows } from '../ledger/begin-cycle.ts';
+import { cycleText, knownText, whoText } from '../ledger/claim-errors.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import type { Division } from '../ledger/divide-rows.ts';
+import { annotateWarning } from '../request/annotations.ts';
+import { checkedFileRow, checkedFileView, type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
+import { checkDestination } from '../results/merge.ts';
+import { findOutdated, findRun, isExactly, requireRecent } from '../run/find-run.ts';
+import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
+import { everyRun, runsRoot } from '../run/recorded-runs.ts';
+import { applyToRun } from '../run/run.ts';
+import { removeUnborn, type RunDirectory, runNames } from '../run/run-directory.ts';
+import { isOnThisMachine, tenantText } from '../run/run-view.ts';
+import { tenantOfKey } from '../run/tenant-proof.ts';
+import { beginRun } from './begin-run.ts';
+import { SpareJob } from './spare-job.ts';
+import { confirmRows, partsToUpload, uploadRun } from './upload-run.ts';
+
+/** The lock, in the directory of runs, under which a run begins. */
+const BEGIN_LOCK = 'begin.lock';
+
+/** What the operator asked for. */
+export interface Submitting {
+  /** The request file as typed. */
+  readonly file: string;
+  /** Where to write the results. */
+  readonly out: string | undefined;
+  readonly wait: boolean;
+  readonly force: boolean;
+  readonly cycle: string | undefined;
+  readonly dryRun: boolean;
+  /** Whether the cycle may begin with rows that another one has. */
+  readonly begin: boolean;
+  /** Whether jobs that the ledger does not know stop the upload. */
+  readonly onlyRecorded: boolean;
+}
+
+/** What is done with a file. */
+export type Decision =
+  | { readonly kind: 'send'; readonly submission: FileSubmission; readonly run: RunDirectory; readonly out: string }
+  /** The tokens of all rows came from results of the cycle. */
+  | { readonly kind: 'nothing new' }
+  | { readonly kind: 'planned' }
+  | { readonly kind: 'declined' };
+
+/** Failed parts get another job when the operator submits the file again. */
+const RETRIES = { retriesFailed: true };
+
+/** The submission of one request file: what is known of it, and what it takes to send the rest. */
+export class FileSubmission {
+  readonly #context: Context;
+  readonly #file: RequestFile;
+  readonly #input: Submitting;
+  readonly #ledger: CommandLedger;
+  #spare: SpareJob | undefined;
+  #tenant: string | undefined;
+
+  constructor(context: Context, file: RequestFile, input: Submitting) {
+    this.#context = context;
+    this.#file = file;
+    this.#input = input;
+    this.#ledger = new CommandLedger(context);
+  }
+
+  /**
+   * Decides what to send, asks the operator before it costs money, and returns the run of the file: one that is recorded
+   * here, or a new one. A dry run prints the plan.
+   * @throws SvcError `config` for an unreadable record or a damaged ledger, `usage` for a result file that exists,
+   *   `conflict`, `pending` for a cycle that must be confirmed with `--begin`
+   */
+  async decide(): Promise<Decision> {
+    const { dryRun } = this.#input;
+    if (!dryRun) await this.#ledger.enterRuns();
+    this.#tenant = dryRun ? await this.#tenantWithoutRequest() : await this.#tenantOfKey();
+    const known = await this.#findRun();
+    const out = this.#input.out ?? recordedOut(known) ?? defaultOut(this.#input.file);
+    if (this.#input.wait || this.#input.out !== undefined)
+      await checkDestination(this.#context, known, { out, force: this.#input.force });
+    if (known && !dryRun) requireRecent(known, (await this.#context.client()).now());
+    const division = known && !isUntouched(known.record) ? undefined : await this.#divide();
+    if (division && division.free === undefined && division.joined.length === 0) return { kind: 'nothing new' };
+    if (dryRun) {
+      await this.#showPlan(known, division);
+      return { kind: 'planned' };
+    }
+    if (!(await this.#confirm(known, division))) return { kind: 'declined' };
+    const run = known ?? (await this.#begin(division));
+    return { kind: 'send', submission: this, run, out };
+  }
+
+  /** Records the options of this command. The caller must have locked the run. */
+  take(run: RunDirectory, out: string): void {
+    const { record } = run;
+    const { profile, baseUrl } = this.#place;
+    const { cycle } = this.#input;
+    const isElsewhere = record.base_url !== baseUrl || record.profile !== profile;
+    if (isUntouched(record) && (isElsewhere || record.abandoned_at !== undefined))
+      applyToRun(record, { kind: 'adopted', profile, baseUrl, name: this.#file.name, tenant: this.#tenant, cycle });
+    const { path: copy, name, check } = this.#file;
+    applyToRun(record, {
+      kind: 'submitted',
+      out: path.resolve(out),
+      baseUrl,
+      path: name === STANDARD_INPUT ? undefined : path.resolve(name),
+      cycle,
+      onlyRecorded: this.#input.onlyRecorded,
+    });
+    // A new run already has its copy, and a completed run without one was pruned.
+    const isOwn = isExactly(record, check) && fs.existsSync(copy);
+    if (isOwn && (statusOf(record) !== 'completed' || run.requestFile !== undefined)) run.replaceRequest(copy);
+    run.save();
+  }
+
+  /**
+   * Uploads what is left of the run, which the caller must have locked. Says what the run is if nothing is left. With
+   * `pollOnce`, an upload in doubt is polled once, without waiting for its end.
+   */
+  async upload(run: RunDirectory, { pollOnce = false } = {}): Promise<void> {
+    const { record } = run;
+    const { notices } = this.#context;
+    if (statusOf(record) === 'completed')
+      return notices.note(
+        `this file was already submitted ${submittedAt(this.#context, record)} (${record.id}, completed); nothing was sent`,
+      );
+    if (record.parts.some((part) => part.job !== undefined && part.joined === undefined))
+      notices.note(`resuming ${record.id}`);
+    const { begin } = this.#input;
+    const own = { ledger: this.#ledger, spare: await this.#spareJob() };
+    await uploadRun(this.#context, run, { ...RETRIES, ...own, begin, pollOnce });
+  }
+
+  get #place(): { readonly profile: string; readonly baseUrl: string } {
+    return { profile: this.#context.settings.profile.value, baseUrl: serviceOf(this.#context) };
+  }
+
+  async #spareJob(): Promise<SpareJob> {
+    return (this.#spare ??= new SpareJob(await this.#context.client()));
+  }
+
+  /** Returns the key's tenant. Where reads do not show it, a job does, which the first part takes. */
+  async #tenantOfKey(): Promise<string> {
+    const tenant = await tenantOfKey(await this.#context.client());
+    if (tenant !== undefined) return tenant;
+    const { id, tenant_id: named } = await (await this.#spareJob()).get();
+    if (named) return named;
+    throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {
+      hint: 'Nothing was sent. Contact support with the job id.',
+      facts: { job: id },
+    });
+  }
+
+  /** A dry run may have no key, so that it takes the tenant of the last check of this profile, or of its newest run. */
+  async #tenantWithoutRequest(): Promise<string | undefined> {
+    const { profile, baseUrl } = this.#place;
+    const known = knownTenant(this.#context.system, profile, baseUrl)?.id;
+    if (known !== undefined) return known;
+    const { runs } = await everyRun(this.#context);
+    const newest = runs.find(({ record }) => record.profile === profile && record.base_url === baseUrl);
+    return newest?.record.tenant_id;
+  }
+
+  #findRun(): Promise<RunDirectory | undefined> {
+    return findRun(this.#context, this.#toFind);
+  }
+
+  get #toFind() {
+    const { check, submitted } = this.#file;
+    const isSandbox = this.#place.baseUrl === 'sandbox';
+    return { check, submitted, cycle: this.#input.cycle, tenant: this.#tenant, isSandbox };
+  }
+
+  /** Compares the file with the ledger, and says which rows other jobs have. Undefined if all rows are free. */
+  async #divide(): Promise<Division | undefined> {
+    const tenant = this.#tenant;
+    if (tenant === undefined) return undefined;
+    const { name, source, check } = this.#file;
+    const whole = { sha256: check.sha256, source };
+    const file = { name, cycle: this.#input.cycle, whole };
+    const client = this.#input.dryRun ? undefined : await this.#context.client();
+    const newer = async () => (await this.#spareJob()).get();
+    const { named, division, rows, isBegun } = await this.#ledger.compare(client, {
+      tenant,
+      file,
+      parts: [whole],
+      newer,
+    });
+    if (!isBegun) await this.#reportBeginning(tenant, named.cycle, rows);
+    if (division) this.#reportLeftOut(division, named);
+    return division;
+  }
+
+  /** Checks the first file of a cycle against the other cycles, and shows for whom the cycle begins. */
+  async #reportBeginning(tenant: string, cycle: string, rows: Parameters<typeof otherCycles>[2]): Promise<void> {
+    const { notices, clock, system } = this.#context;
+    const { name } = this.#file;
+    const others = await otherCycles(await this.#ledger.open(tenant), cycle, rows);
+    const client = this.#input.dryRun ? undefined : await this.#context.client();
+    const now = client?.now() ?? clock.now();
+    const words = ['au', 'submit', name === STANDARD_INPUT ? '-' : name];
+    const beginning = { name, rows, cycle: this.#input.cycle, words, now };
+    if (!this.#input.begin) await requireOtherRows(client, others, beginning);
+    if (this.#input.cycle === undefined) return;
+    const { profile, baseUrl } = this.#place;
+    const facts = knownTenant(system, profile, baseUrl);
+    const who = facts?.id === tenant ? tenantText(facts) : tenant;
+    notices.note(`first upload of cycle ${cycle}: profile ${profile}, tenant ${who}`);
+    const last = others.find((each) => !each.name.startsWith('file-'));
+    const share = last === undefined ? 1 : last.shared / rows.size;
+    if (last === undefined || share >= LEAST_SHARE) return;
+    notices.warn(
+      `only ${fixedPercent(share)} of the rows of ${name} were in cycle ${last.name}, the last of this tenant: is the profile wrong, or the export?`,
+    );
+  }
+
+  #reportLeftOut({ joined, made }: Division, named: Parameters<typeof cycleText>[0]): void {
+    const { notices, clock } = this.#context;
+    const { name, check } = this.#file;
+    const of = `of ${countText(check.rows, 'row')} of ${name}`;
+    for (const one of joined) {
+      const which =
+        one.rows === check.rows ? `all ${countText(check.rows, 'row')} of ${name}` : `${formatNumber(one.rows)} ${of}`;
+      const isDoubtful = one.status === undefined && !one.isDone;
+      const doubt = isDoubtful ? `; whether the service has them ${knownText(one.claim, clock.now())}` : '';
+      const text = `${which} are in ${cycleText(named)} already: ${whoText(one, clock.now())}${doubt}`;
+      if (isDoubtful) notices.warn(text);
+      else notices.note(text);
+    }
+    if (made > 0)
+      notices.note(
+        `${formatNumber(made)} ${of} have tokens that results of ${cycleText(named)} made, and are up to date`,
+      );
+  }
+
+  /** Asks before billable rows are sent. A run that is fully uploaded costs nothing more. */
+  async #confirm(known: RunDirectory | undefined, division: Division | undefined): Promise<boolean> {
+    const { check } = this.#file;
+    if (known && !isUntouched(known.record)) {
+      const parts = partsToUpload(known.record.parts, RETRIES).filter(({ joined }) => joined === undefined);
+      const rows = parts.reduce((sum, part) => sum + part.rows, 0);
+      return parts.length === 0 || confirmRows(this.#context, rows, parts.length);
+    }
+    const free = division === undefined ? check : division.free?.check;
+    return free === undefined || confirmRows(this.#context, free.rows, free.parts.length, check.rows);
+  }
+
+  async #begin(division: Division | undefined): Promise<RunDirectory> {
+    const root = runsRoot(this.#context);
+    const { name, path: copy, check, submitted } = this.#file;
+    makeDirectory(root);
+    await this.#warnOfOutdated();
+    if (!this.#ledger.isShared) this.#warnOfEmptyState(root);
+    const file = {
+      ...this.#place,
+      name,
+      path: name === STANDARD_INPUT ? undefined : name,
+      check,
+      submitted,
+      copy,
+      cycle: this.#input.cycle,
+      tenant: this.#tenant ?? '',
+      division,
+      now: this.#context.clock.now(),
+    };
+    return withLock(path.join(root, BEGIN_LOCK), this.#context.system, async () => {
+      removeUnborn(root);
+      return beginRun(root, file);
+    });
+  }
+
+  async #warnOfOutdated(): Promise<void> {
+    const { name } = this.#file;
+    if (this.#input.cycle !== undefined || name === STANDARD_INPUT) return;
+    const run = await findOutdated(this.#context, { ...this.#place, name, file: this.#toFind });
+    if (run)
+      this.#context.notices.warn(
+        `${name} has changed since run ${run.record.id} was started, which is not completed; this is a new run`,
+      );
+  }
+
+  /**
+   * Warns in CI and in containers that the record of billed rows is lost with the machine or the container unless the
+   * state directory is kept.
+   */
+  #warnOfEmptyState(root: string): void {
+    const { env } = this.#context.system;
+    const isInCi = isOn(env['CI']);
+    // svc's image sets this variable, and so does podman.
+    if (!isInCi && !env['container']) return;
+    if (runNames(root).length > 0 || fs.existsSync(path.join(root, 'elsewhere'))) return;
+    const advice = isInCi
+      ? 'Set a ledger in a bucket (SVC_LEDGER), or keep this directory from one CI job to the next (SVC_STATE_DIR names it)'
+      : 'Set a ledger in a bucket (SVC_LEDGER), or mount a volume there: the next container has to know what this one paid for';
+    annotateWarning(
+      this.#context,
+      `the state directory ${path.dirname(root)} was empty: if this file was submitted before, it is now submitted and paid for again. ${advice}`,
+    );
+  }
+
+  async #showPlan(known: RunDirectory | undefined, division: Division | undefined): Promise<void> {
+    const { name, check, submitted } = this.#file;
+    const print = await recordPrinter(this.#context, checkedFileView);
+    await print(checkedFileRow(name, check, submitted, check));
+    const free = division === undefined ? check : division.free?.check;
+    const sent =
+      free === undefined ? 'nothing' : `${countText(free.parts.length, 'job')} for ${countText(free.rows, 'row')}`;
+    const isNew = known === undefined || isUntouched(known.record);
+    const plan = isNew ? `it would create ${sent}` : this.#planFor(known);
+    this.#context.notices.note(`dry run: nothing was sent; ${plan}`);
+  }
+
+  #planFor({ record }: RunDirectory): string {
+    const plan =
+      statusOf(record) === 'completed'
+        ? `the file was already submitted ${submittedAt(this.#context, record)} (${record.id})`
+        : `it would resume ${record.id}`;
+    const { profile, baseUrl } = this.#place;
+    const isHere = record.profile === profile && record.base_url === baseUrl;
+    return isHere ? plan : `if this key belongs to the tenant of profile ${record.profile}, ${plan}`;
+  }
+}
+
+/** The share of rows in the last cycle below which a file is probably the wrong one. */
+const LEAST_SHARE = 0.1;
+
+/** Returns the recorded output path if its directory exists here, because the run may come from another machine. */
+function recordedOut(run: RunDirectory | undefined): string | undefined {
+  const out = run?.record.out;
+  return out !== undefined && isOnThisMachine(out) ? out : undefined;
+}
+
+function defaultOut(file: string): string {
+  return file === '-' ? 'results.csv' : file.replace(/(\.csv)?$/i, '.results.csv');
+}
+
+/** Describes when a run began and in which cycle. */
+function submittedAt({ clock }: Context, { created_at: createdAt, cycle }: RunRecord): string {
+  const time = `${formatDuration(Math.max(0, clock.now() - Date.parse(createdAt)))} ago`;
+  return cycle === undefined ? time : `${time} in cycle ${cycle}`;
+}

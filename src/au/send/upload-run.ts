@@ -1,0 +1,119 @@
+import { isSvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { countText } from '../../cli/output/time.ts';
+import { RowsTaken } from '../ledger/claim-rows.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import type { Part } from '../run/part.ts';
+import { requestToUpload } from '../run/part-source.ts';
+import { Polled, workOn } from '../run/poll-parts.ts';
+import { hasUnknown, needsFile } from '../run/record.ts';
+import { repairCopy } from '../run/request-copy.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { everyRecord } from '../run/run-view.ts';
+import { requireOwnTenant } from '../run/tenant-proof.ts';
+import { verdictOf } from '../run/verdict.ts';
+import { divideParts, mayHaveEnded, settleJoined } from './divide-parts.ts';
+import { showRun } from './show-progress.ts';
+import { SpareJob } from './spare-job.ts';
+import { retryFailed, uploadParts } from './upload-parts.ts';
+
+interface UploadChoice {
+  /** Whether failed parts get another job, as the operator decided. */
+  readonly retriesFailed?: boolean | undefined;
+  /** Whether to poll an upload in doubt only once, without waiting for its end. */
+  readonly pollOnce?: boolean | undefined;
+  /** Whether an empty ledger may begin although the key has jobs. */
+  readonly begin?: boolean | undefined;
+  /** The ledger and the spare job of the command, if it used them before. */
+  readonly ledger?: CommandLedger | undefined;
+  readonly spare?: SpareJob | undefined;
+}
+
+/** How often rows are divided again because other processes got some of them meanwhile. */
+const MOST_DIVISIONS = 8;
+
+/** How often a job is replaced that was removed before its file was uploaded. */
+const MOST_JOBS = 3;
+
+/** Returns the parts that must be uploaded, whose upload is in doubt, or whose rows another run may have lost. */
+export function partsToUpload(
+  parts: readonly Part[],
+  { retriesFailed = false }: Pick<UploadChoice, 'retriesFailed'> = {},
+): Part[] {
+  return parts.filter(
+    (part) =>
+      needsFile({ parts: [part] }) ||
+      hasUnknown({ parts: [part] }) ||
+      (retriesFailed && part.state === 'failed') ||
+      mayHaveEnded(part),
+  );
+}
+
+/**
+ * Returns a function that polls once the jobs that were under way before this command uploaded anything, so that
+ * "pending" never stands on the record.
+ */
+export function pollEarlierJobs(context: Context, run: RunDirectory): () => Promise<Polled> {
+  const earlier = run.record.parts.filter(({ state }) => state === 'uploaded' || state === 'completed');
+  return async () => {
+    const client = await context.client();
+    const joined = run.record.parts.filter((part) => part.joined !== undefined && part.state === 'uploaded');
+    const polled = await Polled.once(workOn(client, run, { onEvent: showRun(context, run.record) }), [
+      ...new Set([...earlier.filter((part) => run.record.parts.includes(part)), ...joined]),
+    ]);
+    const reason = verdictOf(run, { polled });
+    // Only a job that waits for the file of another machine is not submitted yet.
+    const isWaiting = polled.underWay.some((part) => part.joined !== undefined && part.seen === 'pending');
+    // The caller shows the run before it fails for a job that failed.
+    if (reason !== undefined && (isWaiting || !isSvcError(reason, 'pending', 'job_failed'))) throw reason;
+    return polled;
+  };
+}
+
+/**
+ * Checks that the jobs of other runs have their files, before a wait: a machine that died while it sent one is noticed only
+ * after its job's address has ended.
+ * @throws SvcError `pending` for a job that waits for its file, `outcome_unknown` for one that is not found
+ */
+export async function requireJoinedFiles(context: Context, run: RunDirectory): Promise<void> {
+  if (run.record.parts.some((part) => part.joined !== undefined && part.state === 'uploaded'))
+    await pollEarlierJobs(context, run)();
+}
+
+/** Asks for confirmation before billable rows are sent. `of` is the number of all rows if others have been sent. */
+export async function confirmRows(context: Context, rows: number, jobs: number, of?: number): Promise<boolean> {
+  const { confirmCost } = await import('../../cli/app/tenant-mark.ts');
+  const what = of === undefined || of === rows ? countText(rows, 'row') : `${rows} of ${countText(of, 'row')}`;
+  return confirmCost(context, `submit ${what} in ${countText(jobs, 'job')}`);
+}
+
+/**
+ * Uploads the remaining parts of a run from the copy of its request file. Rows that other jobs have are not sent: the run
+ * waits for those jobs. The caller must have locked the run.
+ * @throws SvcError `outcome_unknown` if the service may have the file of a part without having confirmed it
+ */
+export async function uploadRun(context: Context, run: RunDirectory, choice: UploadChoice = {}): Promise<void> {
+  const { record } = run;
+  if (partsToUpload(record.parts, choice).length === 0) return;
+  const client = await context.client();
+  if (record.tenant_id !== undefined) await requireOwnTenant({ client, record });
+  const { ledger = new CommandLedger(context), spare = new SpareJob(client) } = choice;
+  await settleJoined(client, run, { ledger, spare });
+  if (partsToUpload(record.parts, choice).length === 0) return;
+  await repairCopy(context, run);
+  const file = await requestToUpload(context, run);
+  if (choice.retriesFailed) await retryFailed(client, run);
+  const onEvent = showRun(context, record);
+  let expired = 0;
+  for (let division = 1; ; division += 1) {
+    await divideParts(context, client, run, { ledger, spare, file, begin: choice.begin });
+    const how = { onEvent, pollOnce: choice.pollOnce, others: await everyRecord(context), ledger, spare };
+    try {
+      return await uploadParts(client, run, file, { ...how, begin: choice.begin });
+    } catch (error) {
+      if (!(error instanceof RowsTaken) || division === MOST_DIVISIONS) throw error;
+      if (error.code === 'job_expired') expired += 1;
+      if (expired === MOST_JOBS) throw error;
+    }
+  }
+}

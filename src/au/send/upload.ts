@@ -1,0 +1,146 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Client } from '../../client/api/client.ts';
+import { pollUntil } from '../../client/api/poll.ts';
+import type { UploadSource } from '../../client/transfer/source.ts';
+import { AddressExpired, type AddressSource, requireStoreAddress, UploadUnclear } from '../../client/transfer/store.ts';
+import { uploadFile } from '../../client/transfer/upload.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { MINUTE_MS } from '../../schema/durations.ts';
+import { findJob, pollReporter, readJob, type RunOptions } from '../run/job.ts';
+import type { Sent } from '../run/part.ts';
+
+const MAX_TRIES = 4;
+
+/** The errors with which the store clearly refused the file, so that it has nothing of it. */
+const REFUSED = ['forbidden', 'rejected', 'rate_limited', 'not_found', 'bad_response'] as const;
+
+/** How long to poll a job for a file that may be in the store. */
+const UNCLEAR_MS = 10 * MINUTE_MS;
+
+interface PutOptions extends RunOptions {
+  /**
+   * Called with `all` right before the last bytes are sent, so that this can be recorded first, and with `some` after
+   * the store has clearly refused the file.
+   */
+  readonly onSent?: ((sent: Exclude<Sent, 'stored'>) => void) | undefined;
+}
+
+/**
+ * Uploads a request file to its job, once. If the store may have the file, polls the job and sends nothing again (R36).
+ * @throws SvcError `outcome_unknown` if the job does not show the file, `job_expired` if the job had expired before
+ */
+export async function uploadToJob(
+  client: Client,
+  job: AccountUpdaterJob,
+  source: UploadSource,
+  options: RunOptions = {},
+): Promise<void> {
+  try {
+    await putFile(client, job, source, options);
+  } catch (error) {
+    if (!(error instanceof UploadUnclear)) throw error;
+    const found = await pollForFile(client, job.id, options);
+    if (found === undefined || found.status === 'pending') throw error;
+    options.onEvent?.({ kind: 'uploaded', job: job.id });
+  }
+}
+
+/**
+ * Uploads a file to the address of its job. If the address has expired, reads the job for a new one (R37).
+ * @throws UploadUnclear if the store may have the file, SvcError `job_expired` if the job is gone
+ */
+export async function putFile(
+  client: Client,
+  job: AccountUpdaterJob,
+  source: UploadSource,
+  options: PutOptions = {},
+): Promise<void> {
+  const { onEvent } = options;
+  let current = job;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await putOnce(client, current, source, options);
+      break;
+    } catch (error) {
+      if (error instanceof UploadUnclear) onEvent?.({ kind: 'unclear', job: job.id, reason: error.message });
+      if (!(error instanceof AddressExpired) || attempt >= MAX_TRIES) throw error;
+      const now = await readJob(client, job.id);
+      if (now.status !== 'pending') break;
+      // The same address would be refused again, because the store refused it for another reason than its age.
+      if (now.upload_url === current.upload_url) throw error;
+      current = now;
+    }
+  }
+  onEvent?.({ kind: 'uploaded', job: job.id });
+}
+
+async function putOnce(
+  client: Client,
+  job: AccountUpdaterJob,
+  source: UploadSource,
+  { random, onEvent, onSent }: PutOptions,
+): Promise<void> {
+  const url = uploadAddress(job, client);
+  const { transport, clock, signal, maxWaitMs } = client;
+  try {
+    await uploadFile({
+      transport,
+      clock,
+      signal,
+      maxWaitMs,
+      random,
+      url,
+      source,
+      onProgress: ({ done }) => onEvent?.({ kind: 'uploading', job: job.id, done, total: source.size }),
+      onAttempt: () => onSent?.('some'),
+      onLastPiece: () => onSent?.('all'),
+    });
+  } catch (error) {
+    if (error instanceof UploadUnclear) onSent?.('all');
+    else if (isSvcError(error, ...REFUSED)) onSent?.('some');
+    throw error;
+  }
+}
+
+/**
+ * Polls a job for a file that may have been sent to it, for at most ten minutes and within the client's time limit.
+ * Returns the job as last seen; undefined if the service does not know it.
+ */
+export async function pollForFile(
+  client: Client,
+  id: string,
+  { random, onEvent, limitMs = UNCLEAR_MS }: RunOptions & { readonly limitMs?: number | undefined } = {},
+  onPoll?: (job: AccountUpdaterJob | undefined) => Promise<void>,
+): Promise<AccountUpdaterJob | undefined> {
+  const poll = async (): Promise<Poll> => {
+    const job = await findJob(client, id);
+    await onPoll?.(job);
+    return { job };
+  };
+  const isDone = ({ job }: Poll): boolean => job !== undefined && job.status !== 'pending';
+  const report = pollReporter<Poll>(client, id, onEvent, ({ job }) => ({ status: job?.status ?? 'not found' }));
+  const { seen } = await pollUntil(client, { poll, isDone, limitMs: () => limitMs, random, onPoll: report });
+  return seen.job;
+}
+
+interface Poll {
+  /** The job; undefined if the service does not know it. */
+  readonly job: AccountUpdaterJob | undefined;
+}
+
+/** Returns the upload address of a pending job. @throws SvcError if there is no address or if it is not safe to use */
+export function uploadAddress(job: AccountUpdaterJob, service: AddressSource): URL {
+  if (job.upload_url) return requireStoreAddress(job.upload_url, job.id, service);
+  const facts = { job: job.id, job_status: job.status };
+  if (job.status === 'pending')
+    throw new SvcError('bad_response', `job ${job.id} is pending but came without an upload address`, {
+      next: ['au', 'status', job.id],
+      facts,
+    });
+  throw new SvcError('conflict', `job ${job.id} is ${job.status}: it has its file already, nothing was uploaded`, {
+    hint: 'Wait for it, or submit the file as a new job.',
+    next: ['au', 'wait', job.id],
+    alternatives: [['au', 'submit', '<file>']],
+    facts,
+  });
+}

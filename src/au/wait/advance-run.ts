@@ -1,0 +1,100 @@
+import { isSvcError, type SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { noteNext } from '../../cli/app/hint.ts';
+import { actionsOf } from '../results/action-option.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import { invalidateResults } from '../results/download.ts';
+import type { Threshold } from '../results/fail-on.ts';
+import { keepResults } from '../results/merge.ts';
+import { checkThreshold, countedResults } from '../results/submission.ts';
+import { trendOf } from '../results/trend.ts';
+import { isOpen, statusOf } from '../run/record.ts';
+import { applyToRun } from '../run/run.ts';
+import { repairCopy } from '../run/request-copy.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { verdictOf } from '../run/verdict.ts';
+import { showRun } from '../send/show-progress.ts';
+import { uploadRun } from '../send/upload-run.ts';
+import { deliverResults, firstWarning, noteUncompared } from './deliver.ts';
+import { runExec } from './exec-option.ts';
+import { pollRun } from './poll-run.ts';
+
+interface Advance {
+  /** The command to run with the results, from `--exec`. */
+  readonly exec?: string | undefined;
+  readonly failOn?: Threshold | undefined;
+}
+
+/**
+ * Advances a run once: uploads what is left, polls its jobs, and writes the results if they are ready. The caller must
+ * have locked the run.
+ * @throws SvcError `pending` if the service said in this call that a job is under way, or why the run has no results
+ */
+export async function advanceRun(context: Context, run: RunDirectory, { exec, failOn }: Advance = {}): Promise<void> {
+  await repairCopy(context, run);
+  await invalidateResults(run);
+  const { record } = run;
+  const wasOpen = isOpen(record);
+  // Another process may have completed the run in the meantime.
+  if (wasOpen) await resume(context, run, exec !== undefined);
+  const failure = exec === undefined ? undefined : await runExec(context, run, exec);
+  if (failure) throw failure;
+  if (!wasOpen || record.results === undefined || failOn === undefined) return;
+  checkThreshold(await countedResults(record, actionsOf(context, [])), record.input.rows, failOn);
+}
+
+async function resume(context: Context, run: RunDirectory, hasExec: boolean): Promise<void> {
+  const { record } = run;
+  const client = await context.client();
+  const upload = await uploadRest(context, run);
+  const polled = await pollRun(client, run, {
+    onEvent: showRun(context, record),
+    ledger: new CommandLedger(context),
+  }).catch((error: unknown) => {
+    if (isSvcError(error)) return { poll: error };
+    throw error;
+  });
+  const reason = verdictOf(run, { upload, ...polled });
+  if (reason !== undefined) throw reason;
+  if (statusOf(record) !== 'completed') return;
+  if (hasExec) applyToRun(record, { kind: 'exec due' });
+  const { file } = await deliver(context, run);
+  noteUncompared(context, record);
+  const warning = await firstWarning(context, record);
+  const trend = record.counts && (await trendOf(context, record, record.counts));
+  for (const odd of [warning, trend?.jump]) if (odd !== undefined) context.notices.warn(`${record.id}: ${odd}`);
+  context.notices.success(`${record.id} completed: results in ${file}`);
+  if (trend) context.notices.note(`${record.id}: ${trend.text}`);
+}
+
+/** Uploads the remaining parts. @returns the error, if the results of other parts can still be downloaded */
+async function uploadRest(context: Context, run: RunDirectory): Promise<SvcError | undefined> {
+  try {
+    await uploadRun(context, run, { pollOnce: true });
+    return undefined;
+  } catch (error) {
+    // Results of other parts may expire, so the upload error must not prevent their download.
+    if (isSvcError(error, ...OF_THE_UPLOAD)) return error;
+    throw error;
+  }
+}
+
+/** Upload errors after which polling is still useful. */
+const OF_THE_UPLOAD = ['local', 'checksum_mismatch', 'conflict', 'forbidden', 'rejected', 'outcome_unknown'] as const;
+
+/**
+ * Writes the results to the recorded file. If the file exists or its directory is gone, keeps them with the run,
+ * because nobody can confirm another file.
+ */
+async function deliver(context: Context, run: RunDirectory): Promise<{ readonly file: string }> {
+  const { out } = run.record;
+  if (out === undefined) return keepResults(run);
+  try {
+    return await deliverResults(context, run, { out, force: false });
+  } catch (error) {
+    if (!isSvcError(error, 'usage', 'local')) throw error;
+    context.notices.warn(`${run.record.id}: ${error.message}; its results are kept in ${run.path}`);
+    noteNext(context, 'to write them to another file', ['au', 'download', run.name, '--out', '<file>']);
+    return keepResults(run);
+  }
+}

@@ -1,0 +1,99 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { noteNext, option } from '../../cli/app/hint.ts';
+import type { WakeUp } from '../../client/api/poll.ts';
+import { copyOut } from '../request/spool-output.ts';
+import { actionsOf } from '../results/action-option.ts';
+import { invalidateResults } from '../results/download.ts';
+import { checkDestination, type Destination, keepResults, writeResults } from '../results/merge.ts';
+import { warningOf } from '../results/report-view.ts';
+import { countedResults } from '../results/submission.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import type { ResultsFile } from '../run/part.ts';
+import { areCompared, needsFile, type RunRecord, statusOf } from '../run/record.ts';
+import { applyToRun } from '../run/run.ts';
+import { repairCopy } from '../run/request-copy.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { unfinishedError } from '../run/run-errors.ts';
+import { resumable } from '../run/verdict.ts';
+import { showRun } from '../send/show-progress.ts';
+import { waitForRun } from './wait.ts';
+
+interface FinishOptions {
+  readonly wakeUp?: WakeUp | undefined;
+  readonly exec?: string | undefined;
+}
+
+/** Waits for a fully uploaded run, downloads its results and writes them into one file. */
+export async function finishRun(
+  context: Context,
+  run: RunDirectory,
+  destination: Destination,
+  { wakeUp, exec }: FinishOptions = {},
+): Promise<void> {
+  const { record } = run;
+  await requireDestination(context, destination, run);
+  if (needsFile(record)) throw unfinishedError(run);
+  await repairCopy(context, run);
+  await invalidateResults(run);
+  if (statusOf(record) !== 'completed') {
+    const client = await context.client();
+    const again = ['au', 'wait', run.name, ...option('--exec', exec)];
+    const how = { onEvent: showRun(context, record), ledger: new CommandLedger(context), wakeUp, again };
+    await resumable(again, record.id, waitForRun(client, run, how));
+  }
+  if (exec !== undefined && record.results === undefined) applyToRun(record, { kind: 'exec due' });
+  else if (exec !== undefined && record.exec === undefined)
+    context.notices.note('--exec has nothing to do: the results were written before');
+  await deliverResults(context, run, destination);
+  noteUncompared(context, record);
+}
+
+/** Checks the destination of the results before any request. `run` may have written the file that exists there. */
+export async function requireDestination(context: Context, to: Destination, run?: RunDirectory): Promise<void> {
+  if (to.out !== '-') return checkDestination(context, run, to);
+  const { globals, query } = context;
+  if ((globals.output ?? 'csv') === 'csv' && !query && globals.fields === undefined) return;
+  throw new SvcError('usage', 'with --out - the output is the result file', {
+    hint: 'Omit --output, --fields and --jq.',
+  });
+}
+
+/** Writes the results of a run to their destination: a file, a pipe, a device, or standard output. */
+export async function deliverResults(context: Context, run: RunDirectory, to: Destination): Promise<ResultsFile> {
+  const isFile = to.out !== '-';
+  const results = isFile ? await writeResults(run, to) : await keepResults(run);
+  await copyOut(context, results.file, to.out);
+  return results;
+}
+
+/** Notes that the results could not be compared with the tokens of their request, and why. */
+export function noteUncompared(context: Context, record: RunRecord): void {
+  const { parts, results } = record;
+  if (results === undefined || areCompared(record)) return;
+  const isAccepted = parts.some((part) => part.results?.proof === 'operator');
+  const why = isAccepted ? 'they were accepted unproven' : whyNotCompared(record);
+  context.notices.note(`the results of ${record.id} were not compared with the tokens of the request: ${why}`);
+  if (isAccepted) return;
+  noteNext(context, 'to compare them with a copy of it', ['au', 'report', results.file, '--request', '<file>']);
+}
+
+/** Explains why results could not be compared with the request. Runs of early versions have no copy of it. */
+export function whyNotCompared({ input: { path: file } }: RunRecord): string {
+  return file === undefined ? 'the run has no copy of its request file' : `${file} is gone or has changed`;
+}
+
+/**
+ * Returns the most important warning about written results; undefined if there is none or the results cannot be
+ * counted.
+ */
+export async function firstWarning(context: Context, record: RunRecord): Promise<string | undefined> {
+  try {
+    const { codes } = await countedResults(record, actionsOf(context, []));
+    return warningOf(context, record, codes);
+  } catch (error) {
+    // Results that the operator accepted as unproven may not be a valid CSV table.
+    if (isSvcError(error, 'checksum_mismatch')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,104 @@
+import { SvcError } from '../../base/errors.ts';
+import { formatDuration } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import { pollUntil, type WakeUp } from '../../client/api/poll.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import { apply, isMissing, MISSING_MS } from '../run/part.ts';
+import { progressOf } from '../run/record.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { after, verdictOf } from '../run/verdict.ts';
+import { failedError, findJob, pollReporter, readJob } from '../run/job.ts';
+import { pollRun, type PollRunOptions, type RunPoll } from './poll-run.ts';
+
+export interface WaitOptions extends PollRunOptions {
+  /** The longest wait in milliseconds. Default: eight days, because a production job takes up to seven. */
+  readonly limitMs?: number | undefined;
+  /** Resolves when the next poll should happen before the pause is over. */
+  readonly wakeUp?: WakeUp | undefined;
+  /** The command that continues the wait. */
+  readonly again?: readonly string[] | undefined;
+}
+
+/** The longest wait without a limit. A production job takes up to seven days. */
+export const LONGEST_WAIT_MS = 8 * DAY_MS;
+
+/**
+ * Polls a job with increasing intervals until it is completed. Outages do not end the wait.
+ * @throws SvcError `job_failed`, `job_expired` for a deleted job, `pending` if the time limit ended and a response
+ *   reported the job as pending, otherwise the reason for the lack of responses
+ */
+export async function waitForJob(client: Client, id: string, options: WaitOptions = {}): Promise<AccountUpdaterJob> {
+  const { clock } = client;
+  const { random, limitMs = LONGEST_WAIT_MS, wakeUp, onEvent } = options;
+  const started = clock.now();
+  const { seen: job, timeUp } = await pollUntil(client, {
+    poll: jobReader(client, id),
+    isDone: ({ status }) => status === 'completed' || status === 'failed',
+    limitMs: () => limitMs,
+    wakeUp,
+    random,
+    onPoll: pollReporter<AccountUpdaterJob>(client, id, onEvent, ({ status, created_at: since }) => ({
+      status,
+      since: since ?? undefined,
+    })),
+  });
+  if (job.status === 'failed') throw failedError(job);
+  if (job.status !== 'completed') {
+    const waited = formatDuration(clock.now() - started);
+    const pending = new SvcError('pending', `job ${id} is still ${job.status} after ${waited}`, {
+      next: ['au', 'wait', id],
+      facts: { job: id, job_status: job.status },
+    });
+    throw timeUp ? after(timeUp, pending) : pending;
+  }
+  onEvent?.({ kind: 'completed', job: id });
+  return job;
+}
+
+/** Returns a function that reads a job. A single 404 does not mean that a job seen before is gone. */
+function jobReader(client: Client, id: string): () => Promise<AccountUpdaterJob> {
+  let seenAt: number | undefined;
+  return async () => {
+    const job = await findJob(client, id);
+    if (job !== undefined) seenAt = client.clock.now();
+    if (job !== undefined || seenAt === undefined || client.clock.now() - seenAt > MISSING_MS)
+      return job ?? readJob(client, id);
+    throw new SvcError('bad_response', `job ${id} was not found (404)`);
+  };
+}
+
+/**
+ * Polls all jobs of a run with increasing intervals until none is under way. Downloads results as they become
+ * available.
+ * @throws SvcError the reason why the run has no results (see `verdictOf`), or why no poll got a response
+ */
+export async function waitForRun(client: Client, run: RunDirectory, options: WaitOptions = {}): Promise<void> {
+  const { limitMs = LONGEST_WAIT_MS, random, onEvent, wakeUp, again } = options;
+  const { record } = run;
+  const poll = async (): Promise<RunPoll> => {
+    const found = await pollRun(client, run, options);
+    // While other jobs are under way, the next poll retries the download.
+    if (found.results !== undefined && found.left === 0) throw found.results;
+    return found;
+  };
+  const { seen, outage, timeUp } = await pollUntil(client, {
+    poll,
+    isDone: ({ left }) => left === 0,
+    limitMs: () => limitMs,
+    random,
+    wakeUp,
+    onPoll: pollReporter(client, record.id, onEvent, () => ({ status: progressOf(record) })),
+  });
+  if (seen.left !== 0) doubtMissing(run);
+  const reason = verdictOf(run, { ...seen, outage, timeUp }, { again });
+  if (reason !== undefined) throw reason;
+  onEvent?.({ kind: 'completed', job: record.id });
+}
+
+/** Marks missing jobs at the end of the time, because it is unknown whether the service has their files. */
+function doubtMissing(run: RunDirectory): void {
+  const missing = run.record.parts.filter((part) => part.state === 'uploaded' && isMissing(part));
+  for (const part of missing) apply(part, { kind: 'given up' });
+  if (missing.length > 0) run.save();
+}

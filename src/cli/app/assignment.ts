@@ -1,0 +1,58 @@
+import { SvcError } from '../../base/errors.ts';
+import { ownMember } from '../../schema/own-member.ts';
+import { nameValue, type ValueParser } from './value-parsers.ts';
+
+/** A value to be put into a request body, and where: the names and indexes that lead there. */
+export interface Assignment {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/** Parses `a.b=value`. The value is a text. */
+export const textAssignment: ValueParser<Assignment> = (typed) => {
+  const { name, value } = nameValue(typed);
+  return { path: pathIn(name), value };
+};
+
+export const jsonAssignment: ValueParser<Assignment> = (typed) => {
+  const { name, value } = nameValue(typed);
+  try {
+    return { path: pathIn(name), value: JSON.parse(value) as unknown };
+  } catch {
+    throw new SvcError('usage', 'must be a path, =, and JSON, such as amount=10 or tags=["a"]');
+  }
+};
+
+/** Returns a copy of the body with the values set. Missing objects are created; a list takes an index. */
+export function assigned(body: unknown, assignments: readonly Assignment[]): unknown {
+  return assignments.reduce((result, { path, value }) => put(result, path, value), body);
+}
+
+function put(target: unknown, [part, ...rest]: readonly string[], value: unknown): unknown {
+  if (part === undefined) return value;
+  if (Array.isArray(target)) return putItem(target, part, rest, value);
+  if (target !== undefined && (typeof target !== 'object' || target === null)) throw blocked();
+  const members: Readonly<Record<string, unknown>> = { ...target };
+  const inner = ownMember(members, part);
+  return { ...members, [part]: put(inner, rest, value) };
+}
+
+function putItem(list: readonly unknown[], part: string, rest: readonly string[], value: unknown): unknown[] {
+  const index = /^\d{1,6}$/.test(part) ? Number(part) : Infinity;
+  if (index > list.length) throw blocked();
+  return [...list.slice(0, index), put(list[index], rest, value), ...list.slice(index + 1)];
+}
+
+function pathIn(name: string): string[] {
+  const parts = name.split('.');
+  if (parts.includes('')) throw new SvcError('usage', 'must be a path, =, and a value: a part of the path is empty');
+  return parts;
+}
+
+function blocked(): SvcError {
+  return new SvcError(
+    'refused_input',
+    'a path given with --set leads through something that is no object in the body',
+    { hint: 'Make it an object in the file, or leave it out there.' },
+  );
+}

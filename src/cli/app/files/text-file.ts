@@ -1,0 +1,73 @@
+import { readFailure, SvcError } from '../../../base/errors.ts';
+import { readFileOrPipe } from '../../../base/files/read.ts';
+import type { InputStream } from '../../../base/system.ts';
+import type { Context } from '../command.ts';
+import { resolvePath } from './typed-path.ts';
+
+const LARGEST_BODY = 1_000_000;
+
+/** Reads a text file, or standard input for `-`, and returns it with its name for messages. */
+export async function readTextFile(context: Context, typed: string): Promise<{ name: string; text: string }> {
+  const name = typed === '-' ? 'standard input' : typed;
+  return { name, text: decoded(await bytesOf(context, typed, name), name) };
+}
+
+async function bytesOf(context: Context, typed: string, name: string): Promise<Buffer> {
+  if (typed !== '-') {
+    const file = resolvePath(context, typed);
+    const bytes = await readFileOrPipe(file, LARGEST_BODY + 1, context).catch((error: unknown) => {
+      throw readFailure(name, error);
+    });
+    if (bytes.length > LARGEST_BODY) throw tooLong(name);
+    return bytes;
+  }
+  const { stdin } = context.system;
+  if (stdin.isTTY === true) {
+    throw new SvcError('input_needed', 'standard input is a terminal, not a file', {
+      hint: 'Pipe the body in, or name its file.',
+    });
+  }
+  return gathered(stdin, context.signal);
+}
+
+async function gathered(stdin: InputStream, signal: AbortSignal): Promise<Buffer> {
+  // A pipe that stays silent must not keep an interrupted command alive.
+  const stop = (): void => void stdin.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await readInput(stdin, LARGEST_BODY).catch((error: unknown) => {
+      throw readFailure('standard input', error);
+    });
+  } finally {
+    signal.removeEventListener('abort', stop);
+    signal.throwIfAborted();
+  }
+}
+
+function tooLong(name: string): SvcError {
+  return new SvcError('refused_input', `${name} is longer than ${LARGEST_BODY} bytes: no request is`, {
+    hint: 'Check that it is the right file.',
+  });
+}
+
+function decoded(bytes: Buffer, name: string): string {
+  try {
+    // A byte order mark at the start is dropped.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new SvcError('refused_input', `${name} is not UTF-8 text`, { hint: 'Save it as UTF-8.' });
+  }
+}
+
+/** Reads standard input to its end. Throws `refused_input` beyond `limit` bytes. */
+export async function readInput(stdin: InputStream, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stdin as AsyncIterable<Buffer | string>) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.byteLength;
+    if (size > limit) throw new SvcError('refused_input', `standard input is longer than ${limit} bytes`);
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,162 @@
+import { SvcError } from '../../base/errors.ts';
+import type { KeyType } from '../../schema/tenant.ts';
+import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
+import type { KeyHistory } from './key-history.ts';
+import {
+  type Certificates,
+  CERTIFICATES,
+  OUTPUT_FORMATS,
+  type OutputFormat,
+  profileNameProblem,
+  RESULT_STEPS,
+  resultCodeProblem,
+  type ResultStep,
+  TIME_STYLES,
+  type TimeStyle,
+} from './values.ts';
+
+/**
+ * A key in a profile, or the shell command that prints it, and the only base URL to which it may be sent (R02). If both
+ * are present, the value counts.
+ */
+export interface StoredKey {
+  value?: string;
+  command?: string;
+  base_url: string;
+  /** When the value was stored; earlier versions did not write it. */
+  stored_at?: string;
+}
+
+/** A profile as it is stored. Members that this version does not know are kept. */
+export interface Profile {
+  base_url?: string;
+  output?: OutputFormat;
+  time?: TimeStyle;
+  certificates?: Certificates;
+  /** The location of the ledger that machines share. */
+  ledger?: string;
+  /** The operator's choices for the rows of result codes. */
+  actions?: Record<string, ResultStep>;
+  keys?: Partial<Record<KeyType, StoredKey>>;
+  /** When keys were stored and replaced; earlier versions did not write it. */
+  key_history?: KeyHistory;
+}
+
+/** The config file. Members that this version does not know are kept. */
+export interface Config {
+  version: 1;
+  /** The profile in use when none is named. */
+  current?: string;
+  profiles: Record<string, Profile>;
+}
+
+/** The profile of this name, or undefined. Safe for names that every object has, like `toString`. */
+export function storedProfile(config: Config, name: string): Profile | undefined {
+  return Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
+}
+
+/** Reads the text of the config file `file`. A damaged one throws `SvcError` `config` with line and column (R13). */
+export function parseConfig(content: string, file: string): Config {
+  try {
+    if (content.trim() === '') throw new JsonFault(0, 'it is empty');
+    if (content.startsWith('\uFEFF')) throw new JsonFault(0, 'it begins with a byte order mark');
+    const nul = content.indexOf('\0');
+    if (nul !== -1) throw new JsonFault(nul, 'it contains a NUL byte');
+    const node = readJson(content);
+    refuseNewer(node, file);
+    CONFIG(node, 'the file');
+    // The check above ensures the type.
+    return plainValue(node) as Config;
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    throw damagedConfig(file, content, error);
+  }
+}
+
+export function configText(config: Config): string {
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}
+
+/** Returns the error for a config file that cannot be read as one, with line and column. */
+export function damagedConfig(file: string, content: string, fault: JsonFault): SvcError {
+  const { line, column } = positionOf(content, fault.at);
+  return new SvcError('config', `${file} is damaged at line ${line}, column ${column}: ${fault.message}`, {
+    hint: 'Fix that line, or move the file away and log in again. svc does not change a damaged file.',
+    facts: { file, line, column },
+  });
+}
+
+function refuseNewer(node: JsonNode, file: string): void {
+  const version = node.kind === 'object' ? node.members.get('version')?.node : undefined;
+  if (version?.kind === 'scalar' && typeof version.value === 'number' && version.value > 1)
+    throw new SvcError('config', `${file} was written by a newer svc (its version is ${version.value})`, {
+      hint: 'Update svc, or set SVC_CONFIG_DIR to another directory.',
+    });
+}
+
+const KEY = object({ value: text, command: text, base_url: text, stored_at: text }, ['base_url']);
+const KEY_EVENT = object({ at: text, type: text, event: text, hash: textOrNull }, ['at', 'type', 'event', 'hash']);
+const PROFILE = object({
+  base_url: text,
+  output: oneOf(OUTPUT_FORMATS),
+  time: oneOf(TIME_STYLES),
+  certificates: oneOf(CERTIFICATES),
+  ledger: text,
+  actions: mapOf(resultCodeProblem, oneOf(RESULT_STEPS)),
+  keys: object({ management: KEY, private: KEY }),
+  key_history: object({ secret: text, events: listOf(KEY_EVENT) }, ['secret', 'events']),
+});
+const PROFILES = mapOf(profileNameProblem, PROFILE);
+const CONFIG = object({ version: oneOf([1]), current: text, profiles: PROFILES }, ['version', 'profiles']);
+
+/** Throws a `JsonFault` if a node, called `name`, is invalid. */
+type Check = (node: JsonNode, name: string) => void;
+
+function text(node: JsonNode, name: string): void {
+  if (node.kind !== 'scalar' || typeof node.value !== 'string')
+    throw new JsonFault(node.at, `${name} should be a string in double quotes`);
+}
+
+function textOrNull(node: JsonNode, name: string): void {
+  if (node.kind !== 'scalar' || node.value !== null) text(node, name);
+}
+
+function listOf(check: Check): Check {
+  return (node, name) => {
+    if (node.kind !== 'array') throw new JsonFault(node.at, `${name} should be a list in brackets`);
+    for (const item of node.items) check(item, `an item of ${name}`);
+  };
+}
+
+function oneOf(values: readonly unknown[]): Check {
+  const listed = values.map((value) => JSON.stringify(value)).join(' or ');
+  return (node, name) => {
+    if (node.kind !== 'scalar' || !values.includes(node.value))
+      throw new JsonFault(node.at, `${name} should be ${listed}`);
+  };
+}
+
+/** Checks an object with these members; other members pass unchecked. */
+function object(members: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
+  return (node, name) => {
+    if (node.kind !== 'object') throw new JsonFault(node.at, `${name} should be an object in braces`);
+    const missing = required.find((member) => !node.members.has(member));
+    if (missing !== undefined) throw new JsonFault(node.at, `${name} has no ${missing}`);
+    for (const [member, check] of Object.entries(members)) {
+      const found = node.members.get(member);
+      if (found !== undefined) check(found.node, member);
+    }
+  };
+}
+
+/** Checks an object whose members are all of one kind; `nameProblem` describes what is wrong with a member's name. */
+function mapOf(nameProblem: (name: string) => string | undefined, check: Check): Check {
+  return (node, name) => {
+    if (node.kind !== 'object') throw new JsonFault(node.at, `${name} should be an object in braces`);
+    for (const [memberName, member] of node.members) {
+      const problem = nameProblem(memberName);
+      if (problem !== undefined) throw new JsonFault(member.at, `a name in ${name} ${problem}`);
+      check(member.node, memberName);
+    }
+  };
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { readFailure, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
+import { makeDirectory } from '../../base/files/directory.ts';
+import { syncDirectory, whileBusy, writeFlushed } from '../../base/files/durable.ts';
+import { withLock } from '../../base/files/lock.ts';
+import { linkIfFree, linkUnlessTaken, NO_LINKS } from '../../base/files/target.ts';
+import { foreignObject, type ObjectStore, type ObjectStoreOptions } from './objects.ts';
+import type { StoredFile } from './store.ts';
+
+/**
+ * Objects in a directory, which machines may share. A complete and flushed draft beside the target gets the target's
+ * name by a hard link, which fails on a taken name. A killed writer leaves at most a hidden draft.
+ */
+export class DirectoryObjects implements ObjectStore {
+  readonly name: string;
+  readonly #options: ObjectStoreOptions;
+
+  /** `directory` is an absolute path. It is created with the first object. */
+  constructor(directory: string, options: ObjectStoreOptions) {
+    this.name = directory;
+    this.#options = options;
+  }
+
+  async create(name: string, bytes: Uint8Array): Promise<'created' | 'exists'> {
+    const target = this.#at(name);
+    const draft = path.join(path.dirname(target), `.${randomBytes(8).toString('hex')}`);
+    try {
+      makeDirectory(path.dirname(target));
+      writeFlushed(draft, bytes);
+      const isCreated = await this.#link(draft, target);
+      // Another machine must not find the name again after a loss of power.
+      syncDirectory(path.dirname(target));
+      return isCreated ? 'created' : 'exists';
+    } catch (error) {
+      throw writeFailure(target, error);
+    } finally {
+      whileBusy(() => fs.rmSync(draft, { force: true }));
+    }
+  }
+
+  async read(name: string, most: number): Promise<Uint8Array | undefined> {
+    const file = this.#at(name);
+    let handle: fs.promises.FileHandle | undefined;
+    try {
+      // A link could lead anywhere, and opening a FIFO would block.
+      if (!(await fs.promises.lstat(file)).isFile()) throw foreignObject(this.name, name, 'it is not a regular file');
+      handle = await fs.promises.open(file, READ_FLAGS);
+      const { size } = await handle.stat();
+      if (size > most) throw foreignObject(this.name, name, `it has ${size} bytes`);
+      return await handle.readFile();
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return undefined;
+      throw readFailure(file, error);
+    } finally {
+      await handle?.close();
+    }
+  }
+
+  async *list(prefix: string): AsyncGenerator<StoredFile> {
+    yield* this.#walk('', prefix);
+  }
+
+  *#walk(directory: string, prefix: string): Generator<StoredFile> {
+    for (const { name, isDirectory } of this.#entries(directory)) {
+      const at = `${directory}${name}`;
+      if (isDirectory && (`${at}/`.startsWith(prefix) || prefix.startsWith(`${at}/`)))
+        yield* this.#walk(`${at}/`, prefix);
+      else if (!isDirectory && at.startsWith(prefix)) {
+        const bytes = fs.lstatSync(this.#at(at), { throwIfNoEntry: false })?.size;
+        if (bytes !== undefined) yield { path: at, bytes };
+      }
+    }
+  }
+
+  /** Returns what a directory contains, in order of name, without drafts. */
+  #entries(directory: string): { name: string; isDirectory: boolean }[] {
+    try {
+      const found = fs.readdirSync(this.#at(directory), { withFileTypes: true });
+      return found
+        .filter(({ name }) => !name.startsWith('.'))
+        .map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory() }))
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return [];
+      throw readFailure(this.#at(directory), error);
+    }
+  }
+
+  async #link(draft: string, target: string): Promise<boolean> {
+    const { noun, alone } = this.#options;
+    try {
+      return linkIfFree(draft, target);
+    } catch (error) {
+      if (!NO_LINKS.has(systemCodeOf(error) ?? '')) throw error;
+      if (alone) return withLock(alone.file, alone.host, async () => linkUnlessTaken(draft, target));
+      throw new SvcError(
+        'config',
+        `the file system of ${this.name} has no hard links, so machines cannot share a ${noun} there`,
+        { hint: 'Use a directory on another file system, or a bucket (s3://bucket/prefix).', cause: error },
+      );
+    }
+  }
+
+  #at(name: string): string {
+    return path.join(this.name, ...name.split('/'));
+  }
+}
+
+// Windows has neither O_NOFOLLOW nor O_NONBLOCK.
+const READ_FLAGS = fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0);

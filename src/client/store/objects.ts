@@ -1,0 +1,38 @@
+import { SvcError } from '../../base/errors.ts';
+import type { LockHost } from '../../base/files/lock.ts';
+import type { StoredFile } from './store.ts';
+
+/**
+ * A place for objects that are created once and never changed: a directory, or a bucket with a prefix. Names are relative
+ * paths with `/`. It takes no lock: of several writers on any machines, one creates an object.
+ */
+export interface ObjectStore {
+  /** The location in messages: the directory, or `s3://bucket/prefix`. */
+  readonly name: string;
+  /**
+   * Creates an object if its name is free, and returns when it is durable. `exists` may be due to an earlier attempt of
+   * this very call whose response was lost: reading the object tells.
+   * @throws SvcError `config` if the place cannot create objects under this condition; `network`, `server` if it is not
+   *   known whether the object was created
+   */
+  create(name: string, bytes: Uint8Array): Promise<'created' | 'exists'>;
+  /** Reads an object of at most `most` bytes; undefined if there is none. @throws SvcError `checksum_mismatch` for anything else */
+  read(name: string, most: number): Promise<Uint8Array | undefined>;
+  /** Lists objects whose name begins with `prefix`. An object that was just created may be missing. */
+  list(prefix: string): AsyncIterable<StoredFile>;
+}
+
+export interface ObjectStoreOptions {
+  /** What the place contains, in the words of messages, such as `ledger`. */
+  readonly noun: string;
+  /**
+   * The lock of this machine with which a directory without hard links may do. Without it, such a directory is refused,
+   * since machines that share it could create an object twice.
+   */
+  readonly alone?: { readonly file: string; readonly host: LockHost } | undefined;
+}
+
+/** Returns the error for an object that svc did not write. */
+export function foreignObject(place: string, name: string, problem: string): SvcError {
+  return new SvcError('checksum_mismatch', `${name} in ${place} is damaged: ${problem}`, { facts: { path: name } });
+}

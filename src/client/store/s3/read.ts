@@ -1,0 +1,144 @@
+import { SvcError } from '../../../base/errors.ts';
+import type { HttpResponse } from '../../http/exchange.ts';
+import { MAX_ATTEMPTS, mayRetry } from '../../http/retry.ts';
+import { elementText } from '../../transfer/store.ts';
+import { decodedUri } from '../../../schema/address.ts';
+import { MAX_TEXT_BYTES, type StoredFile } from '../store.ts';
+import type { S3Requests } from './requests.ts';
+
+/** The size of the ranges in which objects are read. Each is read completely into memory, even if the reader is slow. */
+const RANGE = 8 * 1024 * 1024;
+
+/**
+ * Yields the bytes of an object or of a part of it. A body that breaks off is resumed from the same version of the object.
+ * @throws SvcError `not_found`, `checksum_mismatch` if the object changed meanwhile
+ */
+export async function* readObject(
+  requests: S3Requests,
+  path: string,
+  { from, to } = { from: 0, to: Infinity },
+): AsyncGenerator<Uint8Array> {
+  let at = from;
+  let breaks = 0;
+  let etag: string | undefined;
+  let total = Infinity;
+  while (at < Math.min(total, to)) {
+    const response = await openRange(requests, path, { from: at, to: Math.min(at + RANGE, to) }, etag);
+    if (response === undefined) return;
+    etag ??= response.header('etag');
+    total = totalOf(response);
+    const { bytes, failure } = await response.readPartial(response.status === 206 ? RANGE : MAX_TEXT_BYTES);
+    at += bytes.byteLength;
+    if (bytes.byteLength > 0) yield bytes;
+    if (failure === undefined && !Number.isFinite(total)) return;
+    if (failure === undefined) continue;
+    breaks += 1;
+    const isHopeless = etag === undefined || !mayRetry({ failure }, 'always') || breaks >= MAX_ATTEMPTS;
+    if (isHopeless)
+      throw new SvcError('network', `${requests.location.name}: ${path} broke off: ${failure.message}`, {
+        hint: 'It is safe to run the command again.',
+      });
+  }
+}
+
+/** Requests a range. The first request has no ETag to match. Undefined if the object ends before the range. */
+async function openRange(
+  requests: S3Requests,
+  path: string,
+  { from: at, to }: { readonly from: number; readonly to: number },
+  etag: string | undefined,
+): Promise<HttpResponse | undefined> {
+  const range = `bytes=${at}-${to - 1}`;
+  const isFirst = at === 0 || etag === undefined;
+  const { response, refusal } = await requests.send({
+    method: 'GET',
+    action: 's3:GetObject',
+    path,
+    headers: isFirst ? { range } : { range, 'if-match': etag },
+    wanted: isFirst ? [416] : [412, 416],
+  });
+  const isRest = response.status === 206 ? startOf(response) === at : at === 0;
+  if (refusal === undefined && isRest) return response;
+  if (isFirst && response.status === 416) return undefined;
+  if (refusal === undefined) response.discard();
+  throw new SvcError('checksum_mismatch', `${requests.location.name}: ${path} changed while it was read`, {
+    hint: 'Run the command again; nothing should overwrite the files of an archive.',
+  });
+}
+
+/** Returns the size of the whole object, from the headers of a partial or complete response. */
+function totalOf(response: HttpResponse): number {
+  const header = response.status === 206 ? 'content-range' : 'content-length';
+  return Number(/(\d+)$/.exec(response.header(header) ?? '')?.[1] ?? Infinity);
+}
+
+function startOf(response: HttpResponse): number {
+  return Number(/^bytes (\d+)-/.exec(response.header('content-range') ?? '')?.[1] ?? Number.NaN);
+}
+
+const MAX_PAGE = 16 * 1024 * 1024;
+
+/** Lists the objects whose path begins with `prefix` (ListObjectsV2); with `after`, only paths after it. */
+export async function* listObjects(requests: S3Requests, prefix: string, after?: string): AsyncGenerator<StoredFile> {
+  const { location } = requests;
+  let token: string | undefined;
+  for (;;) {
+    const query = {
+      'list-type': '2',
+      'encoding-type': 'url',
+      prefix: location.prefix + prefix,
+      ...(after !== undefined && { 'start-after': location.prefix + after }),
+      ...(token !== undefined && { 'continuation-token': token }),
+    };
+    const { response } = await requests.send({ method: 'GET', action: 's3:ListBucket', path: '', query });
+    const { bytes: body, complete } = await response.read(MAX_PAGE);
+    if (!complete) throw unexpected(requests, 'sends a list larger than it should be');
+    const page = readPage(requests, body.toString('utf8'));
+    for (const { key, bytes } of page.objects) {
+      if (key.startsWith(location.prefix)) yield { path: key.slice(location.prefix.length), bytes };
+    }
+    if (page.next === undefined) return;
+    if (page.next === token) throw unexpected(requests, 'repeats the same page');
+    token = page.next;
+  }
+}
+
+function readPage(requests: S3Requests, xml: string) {
+  const [list] = elements(xml, 'ListBucketResult');
+  if (list === undefined) throw unexpected(requests, 'does not return a list');
+  const isEncoded = elementText(list, 'EncodingType') === 'url';
+  const objects = elements(list, 'Contents').map((contents) => {
+    const key = elementText(contents, 'Key') ?? '';
+    return {
+      key: isEncoded ? (decodedUri(key.replaceAll('+', ' ')) ?? key) : key,
+      bytes: Number(elementText(contents, 'Size') ?? Number.NaN),
+    };
+  });
+  if (objects.some(({ key, bytes }) => key === '' || !Number.isSafeInteger(bytes)))
+    throw unexpected(requests, 'lists an object without a key or a size');
+  const isMore = elementText(list, 'IsTruncated')?.toLowerCase() === 'true';
+  const next = elementText(list, 'NextContinuationToken');
+  if (isMore && next === undefined) throw unexpected(requests, 'does not say how its list continues');
+  return { objects, next: isMore ? next : undefined };
+}
+
+function unexpected({ location }: S3Requests, what: string): SvcError {
+  return new SvcError('bad_response', `${location.name}: the store ${what}`, {
+    hint: 'Check that AWS_ENDPOINT_URL_S3 is an S3-compatible store.',
+  });
+}
+
+/** Returns the content of all elements with this name and any namespace prefix; nothing if the text is not XML. */
+export function elements(xml: string, name: string): string[] {
+  const begin = new RegExp(`<(?:\\w{1,32}:)?${name}(?:\\s[^<>]{0,1000})?>`, 'g');
+  const end = new RegExp(`</(?:\\w{1,32}:)?${name}\\s{0,10}>`, 'g');
+  const found: string[] = [];
+  for (;;) {
+    const opened = begin.exec(xml);
+    end.lastIndex = begin.lastIndex;
+    const closed = opened && end.exec(xml);
+    if (!closed) return found;
+    found.push(xml.slice(begin.lastIndex, closed.index));
+    begin.lastIndex = end.lastIndex;
+  }
+}

@@ -1,0 +1,242 @@
+import { Readable } from 'node:stream';
+import { AwsV4Signer } from 'aws4fetch';
+import { SvcError } from '../../../base/errors.ts';
+import { sha256Of } from '../../../base/files/draft.ts';
+import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../../base/system.ts';
+import { VERSION } from '../../../base/version.ts';
+import { displayHost } from '../../../schema/address.ts';
+import { type HttpResponse, type Trace, tracedExchange } from '../../http/exchange.ts';
+import { TransportFailure } from '../../http/failure.ts';
+import { ServiceClock } from '../../http/request.ts';
+import { FILE_LIMITS, mayRetry, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
+import type { Transport } from '../../http/transport.ts';
+import { fileSource } from '../../transfer/source.ts';
+import { elementText, readStoreError } from '../../transfer/store.ts';
+import type { LocalFile } from '../store.ts';
+import { type S3Action, s3Error, type S3Refusal } from './s3-error.ts';
+import type { BucketLocation, S3Settings } from './settings.ts';
+
+export interface S3Connection {
+  readonly settings: S3Settings;
+  readonly location: BucketLocation;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly random?: (() => number) | undefined;
+  readonly trace?: Trace | undefined;
+}
+
+/** A body that can be sent repeatedly, because each attempt opens it again. */
+export interface S3Body {
+  readonly bytes: number;
+  /** The hash in hexadecimal. */
+  readonly sha256: string;
+  readonly isText: boolean;
+  open(): string | AsyncIterable<Uint8Array>;
+}
+
+export function bytesBody(bytes: Uint8Array): S3Body {
+  return { bytes: bytes.byteLength, sha256: sha256Of(bytes), isText: false, open: () => Readable.from([bytes]) };
+}
+
+export function textBody(text: string): S3Body {
+  const sha256 = sha256Of(text);
+  return { bytes: Buffer.byteLength(text), sha256, isText: true, open: () => text };
+}
+
+/** Returns a file as a body. @throws SvcError `local` if it cannot be read */
+export async function fileBody({ path, bytes, sha256 }: LocalFile): Promise<S3Body> {
+  const source = await fileSource(path);
+  return { bytes, sha256, isText: false, open: () => source.open() };
+}
+
+/** A request. Its path is relative to the prefix of the location. An empty path is the bucket itself. */
+export interface S3Request {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
+  readonly action: S3Action;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: S3Body | undefined;
+  /** Whether to send the request over a connection of its own. A conditional write always does. */
+  readonly fresh?: boolean | undefined;
+  /** Unsuccessful statuses that the caller handles. The body of such a response was already read. */
+  readonly wanted?: readonly number[] | undefined;
+}
+
+export interface S3Response {
+  readonly response: HttpResponse;
+  /** The refusal, if the status is not a success. */
+  readonly refusal: S3Refusal | undefined;
+  /** Whether an earlier attempt may have had an effect. */
+  readonly wasUnclear: boolean;
+}
+
+/** Reads and ignores a body, so that its connection can be reused. */
+export async function drain(response: HttpResponse): Promise<void> {
+  await response.readPartial(MAX_ERROR_BODY);
+}
+
+const NOTHING = sha256Of('');
+const MAX_ERROR_BODY = 64 * 1024;
+
+type Outcome = { response: HttpResponse; refusal: S3Refusal | undefined } | { failure: TransportFailure };
+
+interface AttemptHistory {
+  unclear: boolean;
+  skewed: boolean;
+}
+
+/** Sends signed requests to a bucket. All of them are idempotent, so they are retried. */
+export class S3Requests {
+  readonly location: BucketLocation;
+  readonly #connection: S3Connection;
+  readonly #storeClock: ServiceClock;
+
+  constructor(connection: S3Connection) {
+    this.location = connection.location;
+    this.#connection = connection;
+    this.#storeClock = new ServiceClock(connection.clock);
+  }
+
+  /** Sends a request, with retries, until there is a response. @throws SvcError, or the reason of the signal */
+  async send(request: S3Request): Promise<S3Response> {
+    const { settings, location, trace } = this.#connection;
+    const key = request.path === '' && request.query ? '' : location.prefix + request.path;
+    const url = objectAddress(settings, location.bucket, key, request.query);
+    const seen: AttemptHistory = { unclear: false, skewed: false };
+    return withRetry(async (attempt) => this.#judge(request, url, seen, await this.#once(request, url, attempt)), {
+      ...this.#connection,
+      onWait: (ms) => trace?.({ kind: 'wait', why: 'store', ms }),
+    });
+  }
+
+  #judge(
+    request: S3Request,
+    url: URL,
+    seen: AttemptHistory,
+    outcome: Outcome,
+  ): { value: S3Response } | RetryableFailure {
+    if ('failure' in outcome) {
+      const error = s3Unreachable(this.location, url, outcome.failure);
+      if (!mayRetry(outcome, 'always')) throw error;
+      seen.unclear ||= outcome.failure.sent;
+      return { error };
+    }
+    const { response, refusal } = outcome;
+    if (refusal === undefined || request.wanted?.includes(response.status) === true)
+      return { value: { response, refusal, wasUnclear: seen.unclear } };
+    const error = s3Error(refusal);
+    // The response has shown the store's time, which the next signature uses.
+    const atOnce = refusal.error.code === 'RequestTimeTooSkewed' && !seen.skewed;
+    if (!atOnce && !mayRetryRequest(refusal)) throw error;
+    seen.skewed ||= atOnce;
+    seen.unclear ||= response.status >= 500;
+    const requestedMs = retryAfterMs(response.header('retry-after'), this.#storeClock.now()) ?? 0;
+    return { error, atOnce, askedMs: Math.min(requestedMs, DEFAULT_MAX_WAIT_MS) };
+  }
+
+  async #once(
+    { method, action, headers = {}, body, fresh = false }: S3Request,
+    url: URL,
+    attempt: number,
+  ): Promise<Outcome> {
+    const { settings, location, transport, signal, clock, trace } = this.#connection;
+    const sha256 = body?.sha256 ?? NOTHING;
+    const now = this.#storeClock.now();
+    const signed = await signedHeaders({ method, url, headers, sha256, now }, settings);
+    const length = method === 'PUT' ? { 'content-length': String(body?.bytes ?? 0) } : {};
+    try {
+      const all = { ...signed, ...length, 'user-agent': `svc/${VERSION}` };
+      // A conditional write that the transport repeated unnoticed would be refused because of its first copy.
+      const isConditional = headers['if-none-match'] !== undefined;
+      const sent = { method, url, headers: all, body: body?.open(), limits: FILE_LIMITS, signal };
+      const response = await tracedExchange(
+        transport,
+        { ...sent, fresh: fresh || isConditional },
+        { clock, trace, attempt },
+      );
+      this.#storeClock.learn(response.header('date'));
+      if (response.status >= 200 && response.status < 300) return { response, refusal: undefined };
+      const { bytes } = await response.readPartial(MAX_ERROR_BODY);
+      const text = bytes.toString('utf8');
+      const error = readStoreError(text, (name) => response.header(name));
+      const region = response.header('x-amz-bucket-region') ?? elementText(text, 'Region');
+      return { response, refusal: { location, url, action, status: response.status, error, region: plain(region) } };
+    } catch (error) {
+      if (error instanceof TransportFailure) return { failure: error };
+      throw error;
+    }
+  }
+}
+
+// 409 means that another writer is writing the object. A body that was sent too slowly results in 400.
+function mayRetryRequest({ status, error }: S3Refusal): boolean {
+  return mayRetry({ status }, 'always') || error.code === 'RequestTimeout' || error.code === 'SlowDown';
+}
+
+function plain(region: string | undefined): string | undefined {
+  return region !== undefined && /^[\w-]{1,32}$/.test(region) ? region : undefined;
+}
+
+/** Returns the address of an object or of the bucket. On AWS the bucket is in the host, unless its name has dots. */
+export function objectAddress(
+  { endpoint, region }: Pick<S3Settings, 'endpoint' | 'region'>,
+  bucket: string,
+  key: string,
+  query: Readonly<Record<string, string>> = {},
+): URL {
+  const isInHost = endpoint === undefined && !bucket.includes('.');
+  const domain = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  const base = endpoint?.href.replace(/\/+$/, '') ?? `https://${isInHost ? `${bucket}.` : ''}${domain}`;
+  const path = `${isInHost ? '' : `/${encoded(bucket)}`}/${key.split('/').map(encoded).join('/')}`;
+  // URLSearchParams would encode a space as a plus sign, which some stores do not decode.
+  const pairs = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
+  return new URL(
+    base + (key === '' && !isInHost ? path.slice(0, -1) : path) + (pairs.length > 0 ? `?${pairs.join('&')}` : ''),
+  );
+}
+
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** The signed parts of a request. `sha256` is the hash of the body; `now` is the store's time in epoch milliseconds. */
+interface Unsigned {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly sha256: string;
+  readonly now: number;
+}
+
+/** Returns the headers of a request with its signature (version 4). They must never be shown. */
+export async function signedHeaders(
+  { method, url, headers, sha256, now }: Unsigned,
+  { accessKeyId, secretAccessKey, sessionToken, region }: S3Settings,
+): Promise<Record<string, string>> {
+  const signer = new AwsV4Signer({
+    method,
+    url: url.href,
+    headers: { ...headers, 'x-amz-content-sha256': sha256 },
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken !== undefined && { sessionToken }),
+    region,
+    service: 's3',
+    datetime: new Date(now).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+  });
+  const signed = await signer.sign();
+  return Object.fromEntries(signed.headers);
+}
+
+function s3Unreachable(location: BucketLocation, url: URL, failure: TransportFailure): SvcError {
+  return new SvcError('network', `${location.name}: no response from ${displayHost(url)}: ${failure.message}`, {
+    hint:
+      failure.kind === 'tls'
+        ? 'If your network inspects TLS, name its authority in NODE_EXTRA_CA_CERTS.'
+        : 'Check AWS_ENDPOINT_URL_S3, AWS_REGION, your network and proxy; it is safe to run the command again.',
+    retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
+    facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
+  });
+}

@@ -1,0 +1,62 @@
+import { type ErrorCode, SvcError } from '../../../base/errors.ts';
+import { displayHost } from '../../../schema/address.ts';
+import { ownMember } from '../../../schema/own-member.ts';
+import { describeStoreError, type StoreError } from '../../transfer/store.ts';
+import rows from './errors.json' with { type: 'json' };
+import type { BucketLocation } from './settings.ts';
+
+export type S3Action = 's3:GetObject' | 's3:PutObject' | 's3:DeleteObject' | 's3:ListBucket';
+
+export interface S3Refusal {
+  readonly location: BucketLocation;
+  readonly url: URL;
+  readonly action: S3Action;
+  readonly status: number;
+  readonly error: StoreError;
+  /** The region of the bucket, as reported by the store. */
+  readonly region: string | undefined;
+}
+
+/** Returns the error for an unsuccessful response, by the store's error code or else by its status. */
+export function s3Error(refusal: S3Refusal): SvcError {
+  const { location, url, action, status, error, region } = refusal;
+  const { code, words, hint } = explanationOf(refusal);
+  const values: Readonly<Record<string, string>> = { bucket: location.bucket, action, region: region ?? '' };
+  const filled = (text: string): string =>
+    text.replace(/\{(\w+)\}/g, (_, name) => ownMember(values, String(name)) ?? '');
+  const response = `${describeStoreError(status, error)}, ${displayHost(url)}`;
+  return new SvcError(code, `${location.name}: ${filled(words)} (${response})`, {
+    status,
+    requestId: error.requestId,
+    hint: filled(hint),
+    facts: { bucket: location.bucket, store_code: error.code },
+  });
+}
+
+/** The parts of an error. `{bucket}`, `{action}` and `{region}` are replaced by those of the request. */
+interface Explanation {
+  readonly code: ErrorCode;
+  readonly words: string;
+  readonly hint: string;
+}
+
+const REJECTED: Explanation = {
+  code: 'rejected',
+  words: 'the store rejected the request',
+  hint: 'Check that AWS_ENDPOINT_URL_S3 is an S3-compatible store, then fix what the message names.',
+};
+
+/** The explanations by error codes of stores, by statuses, and by a few names that svc defines. */
+const EXPLANATIONS = new Map(rows.flatMap((row) => row.for.map((one) => [one, row as Explanation] as const)));
+
+function explanationOf({ status, error, region }: S3Refusal): Explanation {
+  const names = explanationNames(status, error.code, region);
+  return names.map((name) => EXPLANATIONS.get(name)).find((found) => found !== undefined) ?? REJECTED;
+}
+
+function explanationNames(status: number, code = '', region?: string): string[] {
+  const isElsewhere = region !== undefined && [301, 307, 400].includes(status);
+  if (isElsewhere) return ['other region'];
+  if (status < 400) return ['redirect'];
+  return [code, String(status), status >= 500 ? 'failed' : ''];
+}

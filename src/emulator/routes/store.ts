@@ -1,0 +1,128 @@
+import { renameSync } from 'node:fs';
+import { Hono } from 'hono/tiny';
+import { MAX_REQUEST_FILE_BYTES } from '../../schema/account-updater-files.ts';
+import { ACCEPT_SECOND_PUT } from '../faults/fault.ts';
+import { recordAudit, type SandboxEnv, type Service } from '../service.ts';
+import { type Job, jobStatus } from '../state/world.ts';
+import { checkAddress, jobOfObject } from '../store/files.ts';
+import {
+  checkFraming,
+  conditionFailed,
+  fileResponse,
+  receiveBody,
+  refusalResponse,
+  StoreRefusal,
+} from '../store/responses.ts';
+
+/** Routes uploads and downloads of job files, at pre-signed addresses, which need no key. */
+export function storeRoutes(service: Service): Hono<SandboxEnv> {
+  const store = new Hono<SandboxEnv>();
+  store.put('/store/requests/:object', (c) => putRequest(service, c.req.raw));
+  store.get('/store/results/:object', (c) => getResult(service, c.req.raw));
+  store.all('/store/*', () => {
+    // An address is signed for one method, so any other method looks like an altered address.
+    throw new StoreRefusal(403, 'SignatureDoesNotMatch', 'The signature does not match the request.');
+  });
+  store.onError((error, c) => {
+    if (error instanceof StoreRefusal) recordRefusal(service, c.req.raw);
+    return refusalResponse(error, c.req.raw);
+  });
+  return store;
+}
+
+/** Stores a request file. An upload that breaks off, or does not match its MD5, stores nothing. */
+async function putRequest(service: Service, request: Request): Promise<Response> {
+  checkAuthentication(request);
+  checkFraming(request);
+  const path = checkSignature(service, request);
+  const isSecondAllowed = request.headers.has(ACCEPT_SECOND_PUT);
+  const job = openJob(service, path, isSecondAllowed);
+  const bytes = checkLength(request);
+  const draft = service.files.draft();
+  try {
+    const md5 = await receiveBody(request, draft);
+    service.state.refresh();
+    openJob(service, path, isSecondAllowed);
+    renameSync(draft, service.files.path(path));
+    recordUpload(service, job, { bytes, md5 });
+    return new Response(null, { headers: { etag: `"${md5}"` } });
+  } finally {
+    service.files.discard(draft);
+  }
+}
+
+function recordUpload(service: Service, job: Job, file: { bytes: number; md5: string }): void {
+  const at = service.state.now();
+  const { speed, merchants, acceptTokens } = service;
+  service.state.record({ type: 'upload', at, job: job.id, ...file, ...speed, merchants, acceptTokens });
+  recordAccess(service, job, 'update', 'Request file uploaded');
+  service.processing.prepare(job, service.speed.pickup);
+}
+
+function checkLength({ headers }: Request): number {
+  const bytes = Number(headers.get('content-length'));
+  if (bytes > MAX_REQUEST_FILE_BYTES)
+    throw new StoreRefusal(400, 'EntityTooLarge', 'The upload is larger than allowed.', {
+      ProposedSize: String(bytes),
+      MaxSizeAllowed: String(MAX_REQUEST_FILE_BYTES),
+    });
+  return bytes;
+}
+
+// A real store knows no jobs, so after processing began it refuses the address as expired.
+function openJob(service: Service, path: string, isSecondAllowed: boolean): Job {
+  const job = service.state.world.jobs.find(jobOfObject(path));
+  if (job === undefined || service.state.world.deleted || jobStatus(job, service.state.now()) !== 'pending')
+    throw new StoreRefusal(403, 'AccessDenied', 'Access denied.');
+  if (job.uploads > 0 && !isSecondAllowed) throw conditionFailed('If-None-Match');
+  return job;
+}
+
+/** A result file, or a range of it. `If-Match` is honored; `If-Range` is not, as in many stores. */
+function getResult(service: Service, request: Request): Response {
+  checkAuthentication(request);
+  const path = checkSignature(service, request);
+  const { world } = service.state;
+  const job = world.jobs.find(jobOfObject(path));
+  const result = job?.result;
+  if (job === undefined || result === undefined || world.deleted)
+    throw new StoreRefusal(404, 'NoSuchKey', 'The object does not exist.');
+  const etag = `"${result.md5}"`;
+  checkCondition(request, etag);
+  const { bytes, at: modified } = result;
+  const file = { path: service.files.path(path), bytes, type: 'text/csv', etag, modified };
+  const response = fileResponse(request, file);
+  recordAccess(service, job, 'read', 'Result file downloaded');
+  return response;
+}
+
+function checkCondition({ headers }: Request, etag: string): void {
+  const wanted = headers.get('if-match');
+  if (wanted === null || wanted === '*' || wanted.split(/\s*,\s*/).includes(etag)) return;
+  throw conditionFailed('If-Match');
+}
+
+function checkAuthentication({ headers }: Request): void {
+  if (headers.has('authorization'))
+    throw new StoreRefusal(400, 'InvalidArgument', 'Only one authentication mechanism is allowed.');
+}
+
+/** Checks the signature in a request's address, and returns the path of its object. */
+function checkSignature({ state }: Service, { method, url }: Request): string {
+  const { pathname, searchParams } = new URL(url);
+  const { secret } = state.world.start;
+  checkAddress({ method, object: pathname }, searchParams, { secret, now: state.now() });
+  return pathname;
+}
+
+// Without a job there is no tenant in whose logs a record could appear.
+function recordRefusal(service: Service, { method, url }: Request): void {
+  const job = service.state.world.jobs.find(jobOfObject(new URL(url).pathname));
+  if (job === undefined || service.state.world.deleted) return;
+  if (method === 'PUT') recordAccess(service, job, 'update', 'Request file upload refused');
+  else recordAccess(service, job, 'read', 'Result file download refused');
+}
+
+function recordAccess(service: Service, { id }: Job, operation: string, message: string): void {
+  recordAudit(service, undefined, { entityType: 'account_updater_job', entityId: id, operation, message });
+}

@@ -1,0 +1,39 @@
+import { SvcError } from '../base/errors.ts';
+import { didYouMean, typedWord } from '../base/security/typed-word.ts';
+
+/** The error for a path that does not show which key it needs. */
+export function whichKey(path: string): SvcError {
+  return new SvcError('usage', `cannot tell which key ${path} needs`, {
+    hint: 'Give --key management or --key private.',
+  });
+}
+
+/** The error for a method that no endpoint has. */
+export function unknownMethod(typed: string, methods: readonly string[]): SvcError {
+  return new SvcError('usage', `<method> must be one of ${methods.join(', ')}, not ${typedWord(typed, methods)}`, {
+    hint: didYouMean(typed.toUpperCase(), methods),
+    next: ['api', 'GET', '<path>'],
+  });
+}
+
+/** The error for a card number in the command line. */
+export function cardNumberTyped(): SvcError {
+  return new SvcError('refused_input', 'the command line contains what looks like a card number; nothing was sent', {
+    hint: 'Command lines are visible to others: put it into the body with --file, from a file or a pipe.',
+  });
+}
+
+/** The error for a deletion of the tenant without its own command. */
+export function tenantDeletion(): SvcError {
+  return new SvcError('usage', 'deleting the tenant has its own command; nothing was sent', {
+    hint: 'It asks for the name of the tenant first:',
+    next: ['tenant', 'delete'],
+  });
+}
+
+/** The error for a number that JavaScript would change. */
+export function inexactNumber(): SvcError {
+  return new SvcError('refused_input', 'the body contains a number that is too large to be sent exactly', {
+    hint: 'Write it as a string, in quotes.',
+  });
+}

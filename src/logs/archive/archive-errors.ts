@@ -1,0 +1,48 @@
+import { SvcError } from '../../base/errors.ts';
+import { countText } from '../../cli/output/time.ts';
+import type { LostFiles } from './lost-files.ts';
+
+/** The error for times whose entries the service no longer had. */
+export function entriesMissing(gaps: number): SvcError {
+  return new SvcError('entries_missing', 'entries may be missing: the service no longer had them', {
+    hint: 'The gaps are recorded in the archive. Run the command at least once within the retention of the logs.',
+    facts: { gaps },
+  });
+}
+
+/** The error for archived card numbers. The service deletes its logs after a day, so an entry left out would be lost. */
+export function cardNumbersArchived(archive: string, count: number): SvcError {
+  const were = count === 1 ? 'was archived as the service sent it' : 'were archived as the service sent them';
+  return new SvcError('refused_input', `${countText(count, 'entry')} with what looks like a card number ${were}`, {
+    hint: 'Nothing was left out. Find the application that writes them, and protect the archive as a store of card numbers. Which entries and members:',
+    next: ['logs', 'search', archive, '--card-numbers'],
+    facts: { card_numbers: count },
+  });
+}
+
+const MAX_NAMED = 10;
+
+/** The error for recorded files that are missing or have another size. */
+export function filesLost(archive: string, lost: LostFiles): SvcError {
+  const { missing, changed } = lost;
+  return new SvcError('checksum_mismatch', `${archive}: ${lostText(lost)}`, {
+    hint: 'What is new was archived. Restore the files from a backup; other files may be damaged, too.',
+    next: ['logs', 'verify', archive],
+    facts: { missing_files: missing.slice(0, MAX_NAMED), changed_files: changed.slice(0, MAX_NAMED) },
+  });
+}
+
+/** Returns how many files are lost, and the first of them. */
+export function lostText({ missing, changed }: LostFiles): string {
+  const path = missing[0] ?? changed[0];
+  if (path === undefined) return 'all files of the archive are there';
+  const parts = [
+    ...(missing.length === 0 ? [] : [`${countText(missing.length, 'file')} ${beVerb(missing)} missing`]),
+    ...(changed.length === 0 ? [] : [`${countText(changed.length, 'file')} ${beVerb(changed)} changed`]),
+  ];
+  return `${parts.join(', ')}: ${path}${missing.length + changed.length > 1 ? ' …' : ''}`;
+}
+
+function beVerb(files: readonly string[]): string {
+  return files.length === 1 ? 'is' : 'are';
+}

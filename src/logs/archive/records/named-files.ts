@@ -1,0 +1,44 @@
+import type { FileStore, StoredFile } from '../../../client/store/store.ts';
+import { INDEX, indexNumber } from './index-ref.ts';
+import { type ArchiveRecord, MANIFEST, partNumber, type RecordContent, type SideFile, sideNumber } from './record.ts';
+
+/** The prefix of all paths of segments. */
+export const SEGMENTS = 'tenant=';
+
+/** The part of a record that names files. */
+type Naming = RecordContent & Pick<ArchiveRecord, 'position' | 'checkpoint'>;
+
+/** The files that a record names, by kind. */
+export interface NamedFiles {
+  readonly segments: readonly { readonly path: string }[];
+  readonly index: readonly { readonly path: string }[];
+  /** The files beside the records. */
+  readonly side: readonly SideFile[];
+}
+
+/** Returns every file that a record names. Whoever lists, checks or removes files of an archive asks this function. */
+export function filesNamedBy(record: Naming): NamedFiles {
+  const { passed } = record.position;
+  const side = [Array.isArray(passed) ? undefined : passed, record.checkpoint].filter((file) => file !== undefined);
+  if (record.kind !== 'segments') return { segments: [], index: [], side };
+  return { segments: record.segments, index: record.index ?? [], side };
+}
+
+/** Returns the paths of all files that a record names. */
+export function pathsNamedBy(record: Naming): string[] {
+  const { segments, index, side } = filesNamedBy(record);
+  return [...segments, ...index, ...side].map(({ path }) => path);
+}
+
+/** Lists the files of the kinds that records name: segments, files of the index, and files beside the records. */
+export async function* namedKinds(store: FileStore): AsyncGenerator<StoredFile> {
+  yield* store.list(SEGMENTS);
+  yield* store.list(INDEX);
+  for await (const file of store.list(MANIFEST, `${MANIFEST}a`)) if (!Number.isNaN(sideNumber(file.path))) yield file;
+}
+
+/** Returns the number of the record that a file was written for; NaN for any other file. */
+export function writtenFor(path: string): number {
+  if (path.startsWith(SEGMENTS)) return partNumber(path);
+  return path.startsWith(INDEX) ? indexNumber(path) : sideNumber(path);
+}

@@ -1,0 +1,95 @@
+import { SvcError } from '../base/errors.ts';
+import type { Context } from '../cli/app/command.ts';
+import type { Log } from '../schema/log.ts';
+
+const MOST_NEAR = 5;
+/** The most entries that wait for the end of the read, which shows whether only one entity has the beginning. */
+const MOST_HELD = 10_000;
+const SHORTER_THAN_UUID = /^[0-9a-f-]{6,35}$/i;
+const BEGINNING = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,26})?$/i;
+
+/** Whether an id may be only the beginning of a UUID, which is what tables show. */
+export function mayBeBeginning(id: string): boolean {
+  return SHORTER_THAN_UUID.test(id);
+}
+
+/** Whether an id stands for the one entity whose UUID begins so: it has the eight digits that tables show, or more. */
+export function isBeginning(id: string): boolean {
+  return BEGINNING.test(id);
+}
+
+/** The entity that a filter names by its id or by the beginning of its id, which the entries read complete. */
+export class RequestedEntity {
+  readonly #typed: string | undefined;
+  readonly #requested: string | undefined;
+  readonly #isBeginning: boolean;
+  readonly #near = new Set<string>();
+  #isFound = false;
+
+  constructor(typed: string | undefined) {
+    this.#typed = typed;
+    this.#requested = typed?.toLowerCase();
+    this.#isBeginning = typed !== undefined && isBeginning(typed);
+  }
+
+  /** Notes the entity of an entry that was read. */
+  see(id: string | null | undefined): void {
+    if (this.#requested === undefined || typeof id !== 'string' || this.#isFound) return;
+    const lower = id.toLowerCase();
+    if (lower === this.#requested) this.#isFound = true;
+    else if (this.#near.size < MOST_NEAR && lower.startsWith(this.#requested)) this.#near.add(id);
+  }
+
+  /** Whether an entry may be about the entity, by its id alone. */
+  accepts(id: string | null | undefined): boolean {
+    const lower = id?.toLowerCase();
+    if (this.#requested === undefined || lower === this.#requested) return true;
+    return this.#isBeginning && !this.#isFound && lower?.startsWith(this.#requested) === true;
+  }
+
+  /** Holds accepted entries until all are read, so that none is shown of several entities. @throws SvcError `usage` for several */
+  async *only(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
+    if (!this.#isBeginning) return yield* batches;
+    let held: Log[] = [];
+    for await (const batch of batches) {
+      held = held.concat(batch);
+      this.#requireOne();
+      if (held.length < MOST_HELD) continue;
+      yield held;
+      held = [];
+    }
+    yield held.filter(({ entity_id: id }) => this.accepts(id));
+  }
+
+  /**
+   * Says which entity was meant, or reports near ids if no entry has the requested one.
+   * @throws SvcError `usage` if several entities, or none, have an id that begins so
+   */
+  report({ notices }: Pick<Context, 'notices'>): void {
+    const requested = this.#requested;
+    if (requested === undefined || this.#isFound) return;
+    this.#requireOne();
+    const near = [...this.#near];
+    if (this.#isBeginning && near.length === 1) return notices.note(`${this.#typed} is ${near.join('')}`);
+    const message = `no entry read is about the entity ${requested}`;
+    const found = near.length === 0 ? '' : `ids that begin so: ${near.join(', ')}`;
+    if (mayBeBeginning(requested))
+      throw new SvcError('usage', message, {
+        hint:
+          near.length === 0
+            ? 'An id as tables show it stands for an entity among the entries read: widen the time range, or give the whole id.'
+            : `Give at least eight digits; ${found}`,
+        facts: { near },
+      });
+    if (near.length > 0) notices.note(`${message}; ${found}`);
+  }
+
+  #requireOne(): void {
+    if (!this.#isBeginning || this.#isFound || this.#near.size < 2) return;
+    const near = [...this.#near];
+    throw new SvcError('usage', `several entities have an id that begins with ${this.#requested}`, {
+      hint: `Give one of these: ${near.join(', ')}`,
+      facts: { near },
+    });
+  }
+}

@@ -1,0 +1,66 @@
+import { countText, formatNumber } from '../../cli/output/time.ts';
+import type { DayFindings, ReviewRow } from './review.ts';
+
+/** A number for each kind of finding; null for a kind that could not be judged. */
+export type Counts<Kind extends string = string> = Readonly<Record<Kind, number | null>>;
+
+/** The kinds of findings of a day. */
+export type FindingKind = 'deletions' | 'changes' | 'new_actors' | 'new_operations';
+
+/** The findings of a day or of an access review, counted. */
+export interface CountedFindings<Kind extends string = string> {
+  /** Deletions and changes: groups of entries with the same type, operation and actor. Other kinds: actors or operations. */
+  readonly findings: Counts<Kind>;
+  /** The number of log entries of each kind. Reviews of access and those that earlier versions recorded do not have it. */
+  readonly findings_entries?: Counts<Kind> | null | undefined;
+}
+
+/** The findings of a day, counted. */
+export type DayCounts = Readonly<Record<'findings' | 'findings_entries', Counts<FindingKind>>>;
+
+/** Counts the findings of a day: the numbers that every page, message and record shows. */
+export function countFindings(day: Pick<DayFindings, FindingKind>): DayCounts {
+  const ofEach = (count: (rows: readonly ReviewRow[]) => number): Counts<FindingKind> => {
+    const of = (kind: FindingKind): number | null => (day[kind] === null ? null : count(day[kind]));
+    const [deletions, changes] = [of('deletions'), of('changes')];
+    return { deletions, changes, new_actors: of('new_actors'), new_operations: of('new_operations') };
+  };
+  return {
+    findings: ofEach((rows) => rows.length),
+    findings_entries: ofEach((rows) => rows.reduce((sum, { count }) => sum + count, 0)),
+  };
+}
+
+/** Whether there is any finding. */
+export function hasFindings({ findings }: CountedFindings): boolean {
+  return Object.values(findings).some((count) => count !== null && count > 0);
+}
+
+/** Returns the numbers of all kinds: `deletions 42 in 12 groups, new actors unknown`. */
+export function findingsText(counted: CountedFindings): string {
+  const kinds = Object.keys(counted.findings);
+  return kinds.map((kind) => `${kind.replaceAll('_', ' ')} ${findingText(counted, kind)}`).join(', ');
+}
+
+/** Like `findingsText`, but only the kinds of which there are some; `none` without any. */
+export function foundText({ findings, findings_entries }: CountedFindings): string {
+  const some = Object.entries(findings).filter(([, count]) => count !== 0 && count !== null);
+  return some.length === 0 ? 'none' : findingsText({ findings: Object.fromEntries(some), findings_entries });
+}
+
+/** The kinds whose findings are entries. Each of the others is about an actor or an operation. */
+const OF_ENTRIES: ReadonlySet<string> = new Set<FindingKind>(['deletions', 'changes']);
+
+/** Returns the number of one kind: `42 in 12 groups`, `3 with 15 entries`, `unknown`. */
+export function findingText<Kind extends string>(counted: CountedFindings<Kind>, kind: NoInfer<Kind>): string {
+  const { findings, findings_entries: entries } = counted;
+  const found = findings[kind] ?? null;
+  const inEntries = entries?.[kind] ?? null;
+  if (found === null) return 'unknown';
+  if (found === 0) return '0';
+  if (OF_ENTRIES.has(kind)) {
+    if (inEntries === null) return countText(found, 'group');
+    return inEntries === found ? formatNumber(found) : `${formatNumber(inEntries)} in ${countText(found, 'group')}`;
+  }
+  return inEntries === null ? formatNumber(found) : `${formatNumber(found)} with ${countText(inEntries, 'entry')}`;
+}

@@ -1,0 +1,35 @@
+import { SvcError } from '../../base/errors.ts';
+import { writeWhole } from '../../base/files/draft.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
+import { flag, type Input, value, writing } from '../../cli/app/parameter.ts';
+import { text } from '../../cli/app/value-parsers.ts';
+
+/** The options of a review that can be written as a page. */
+export const PAGE_PARAMETERS = {
+  html: writing(value('--html <file>', 'also write the review as one page', text)),
+  force: flag('--force', 'replace a file that exists'),
+} as const;
+
+/** A file that was found to be writable before anything was counted. */
+export interface PageFile {
+  /** Writes the page without secrets, and returns the hash of the file. */
+  readonly write: (page: string) => Promise<string>;
+}
+
+/** Checks where the page is to be written; undefined without `--html`. @throws SvcError `usage` */
+export async function openPageFile(
+  context: Context,
+  { html, force }: Input<typeof PAGE_PARAMETERS>,
+): Promise<PageFile | undefined> {
+  if (html === undefined) return undefined;
+  if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
+  const file = resolvePath(context, html);
+  await requireFile(file, force);
+  return {
+    async write(page) {
+      const content = context.out.redact(page);
+      return (await writeWhole(file, force, (draft) => draft.write(content))).sha256;
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { Context } from '../../cli/app/command.ts';
+import type { Input } from '../../cli/app/parameter.ts';
+import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { knownLabels } from '../known-labels.ts';
+import type { Review } from './page.ts';
+import { openPageFile, type PAGE_PARAMETERS } from './page-file.ts';
+import { reviewView } from './views.ts';
+
+/** Opens what a review is written to, before anything is read. @throws SvcError `usage` */
+export async function openReviewOutput(context: Context, options: Input<typeof PAGE_PARAMETERS>) {
+  const print = await recordPrinter(context, reviewView);
+  const page = await openPageFile(context, options);
+  return {
+    /** Writes the page of `--html`, and returns its hash. */
+    async writePage(review: Review): Promise<string | undefined> {
+      if (page === undefined) return undefined;
+      const { reviewPage } = await import('./page.ts');
+      return page.write(reviewPage(review, await knownLabels(context, review), context.clock.now()));
+    },
+    async show(review: Review): Promise<void> {
+      if (isDrawn(context)) {
+        const { drawReview } = await import('./draw.ts');
+        return context.out.write(drawReview(context, review, await knownLabels(context, review)));
+      }
+      // Warnings go to stderr, which is all that a cron job mails.
+      for (const { from, to, reason } of review.missing)
+        context.notices.warn(`entries may be missing from ${from} to ${to}: ${reason}`);
+      await print(review);
+    },
+  };
+}

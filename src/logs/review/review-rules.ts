@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from 'node:util';
+import { countText, isoTime } from '../../cli/output/time.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import type { Coverage } from '../archive/records/coverage.ts';
+import type { ArchiveRecord, ReviewRecord } from '../archive/records/record.ts';
+import type { ReviewContent } from '../archive/records/review-content.ts';
+
+/** What the records before a review say. */
+export interface BeforeReview {
+  /** The previous record. */
+  readonly before: Pick<ArchiveRecord, 'position'>;
+  readonly coverage: Coverage;
+  /** The hashes of the records, by their numbers. */
+  readonly hashes: readonly string[];
+  /** The number of entries of the reviewed days in the listed segments. */
+  readonly entries: number;
+  readonly earlier: readonly ReviewContent[];
+}
+
+/** Returns what shows that svc did not write a review, or that it is about another archive, state or day. */
+export function reviewProblems(
+  { segments, index, read_from, read_to, position, review, written_at }: ReviewRecord & Pick<ArchiveRecord, 'position'>,
+  { before, coverage, hashes, entries, earlier }: BeforeReview,
+): string[] {
+  const { from, to } = review;
+  const until = untilDay(to);
+  const end = Date.parse(before.position.read_to);
+  const isStill =
+    isDeepStrictEqual(position, before.position) && [read_from, read_to].every((at) => at === isoTime(end));
+  const isOfDay = review.of === 'day';
+  const dayFacts = [
+    ...(from === to ? [] : ['it reviews several days as one']),
+    ...(until > end ? [`it reviews ${to}, which was not completely archived`] : []),
+    ...(Date.parse(written_at) < until ? [`it was signed before ${to} was over`] : []),
+  ];
+  return [
+    ...(segments.length === 0 && index === undefined ? [] : ['a review cannot add files']),
+    ...(isStill ? [] : ['it moves the end of the archive, which a review does not']),
+    ...(from <= to ? [] : ['its first day is after its last']),
+    ...(isOfDay ? dayFacts : []),
+    ...(hashes[review.record] === review.record_sha256 ? [] : ['it is about a record that this archive does not have']),
+    ...(entries === review.entries
+      ? []
+      : [
+          `it reviews ${countText(review.entries, 'entry')}; the records before it list ${countText(entries, 'entry')}`,
+        ]),
+    ...(statesMissing(review, coverage) ? [] : ['it does not state what the archive lacked']),
+    ...(contradictsItself(review) ? ['its numbers of findings contradict each other'] : []),
+    ...(earlier.some((other) => isDeepStrictEqual(other, review)) ? ['it repeats an earlier review'] : []),
+  ];
+}
+
+/** Whether findings have fewer entries than groups, or more than were reviewed, or are counted for other kinds. */
+function contradictsItself({ findings, findings_entries: counts, entries }: ReviewContent): boolean {
+  if (counts === undefined) return false;
+  const kinds = Object.keys(findings);
+  return (
+    kinds.length !== Object.keys(counts).length ||
+    kinds.some((kind) => {
+      const [found, inEntries] = [findings[kind], counts[kind]];
+      if (typeof found !== 'number' || typeof inEntries !== 'number') return found !== inEntries;
+      return inEntries < found || inEntries > entries;
+    })
+  );
+}
+
+/** Returns the parts of reviewed days that an archive does not cover, except those after its end. */
+export function missingOf(coverage: Coverage, { from, to }: Pick<ReviewContent, 'from' | 'to'>) {
+  return coverage
+    .missing({ from: Date.parse(from), to: untilDay(to) })
+    .filter(({ reason }) => reason !== 'not archived yet')
+    .map(({ reason, from: begin, to: end }) => ({ from: isoTime(begin), to: isoTime(end), reason }));
+}
+
+/** Whether a review states what the archive lacked, in the words of this or an earlier version. */
+function statesMissing(review: ReviewContent, coverage: Coverage): boolean {
+  const missing = missingOf(coverage, review);
+  const isGap = ({ reason }: (typeof missing)[number]): boolean => reason === 'gap';
+  const [first, ...others] = missing.filter((range) => !isGap(range));
+  // Earlier versions stated all time before the archive as dropped once retention had dropped anything.
+  const before = first && { ...first, to: others.at(-1)?.to ?? first.to, reason: 'dropped by retention' };
+  const stated = coverage.drops.length > 0 && before ? [before, ...missing.filter(isGap)] : missing;
+  return [missing, stated].some((words) => isDeepStrictEqual(review.missing, words));
+}
+
+/** Returns the end of a day in epoch milliseconds. */
+export function untilDay(day: string): number {
+  return Date.parse(day) + DAY_MS;
+}

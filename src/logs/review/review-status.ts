@@ -1,0 +1,40 @@
+import type { Context } from '../../cli/app/command.ts';
+import { listPrinter, oneBatch } from '../../cli/app/print.ts';
+import type { Moment } from '../../cli/app/moment.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import { readManifest } from '../archive/manifest.ts';
+import { openArchive } from '../archive/open-archive.ts';
+import { archiveStopped, daysOpen } from './review-errors.ts';
+import { type DayState, type DayStatus, overdue, statusOf } from './status.ts';
+import { statusView } from './views.ts';
+
+const STATUS_DAYS = 90;
+
+interface StatusOptions {
+  readonly dir: string;
+  readonly since: Moment | undefined;
+  readonly within: number | undefined;
+}
+
+/** Lists the days with their reviews. @throws SvcError `threshold`, `entries_missing` with `--within` */
+export async function reviewStatus(context: Context, { dir, since, within }: StatusOptions): Promise<void> {
+  const print = await listPrinter(context, statusView);
+  const now = context.clock.now();
+  const store = await openArchive(context, dir);
+  const typed = since?.(now);
+  const manifest = await readManifest(store, { since: typed ?? now - STATUS_DAYS * DAY_MS, until: now });
+  const begin = manifest.coverage.covered()[0]?.from ?? now;
+  const days = statusOf(manifest, { since: typed ?? Math.max(begin, now - STATUS_DAYS * DAY_MS), now });
+  await print(oneBatch(days));
+  const of = (state: DayState): number => days.filter((one) => one.state === state).length;
+  context.notices.note(`${of('reviewed')} reviewed, ${of('open')} open, ${of('uncovered')} not in the archive`);
+  if (within !== undefined) judge(store.name, overdue(days, now, within), within);
+}
+
+function judge(archive: string, late: readonly DayStatus[], within: number): void {
+  const open = late.filter(({ state }) => state === 'open');
+  const [first] = open;
+  if (first !== undefined) throw daysOpen(archive, first, open, within);
+  const stopped = late.find(({ missing }) => missing.includes('not archived yet'));
+  if (stopped !== undefined) throw archiveStopped(archive, stopped);
+}

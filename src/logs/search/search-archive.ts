@@ -1,0 +1,145 @@
+import type { Context } from '../../cli/app/command.ts';
+import type { Input } from '../../cli/app/parameter.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
+import type { FileStore } from '../../client/store/store.ts';
+import type { Log } from '../../schema/log.ts';
+import type { ActorNames } from '../actor-names.ts';
+import type { Manifest } from '../archive/manifest.ts';
+import { openArchive, withByteProgress } from '../archive/open-archive.ts';
+import { reportGaps } from '../archive/report-gaps.ts';
+import type { TailPosition } from '../entry.ts';
+import { filterOf, type EntryFilter } from '../entry-filter.ts';
+import { idsAmong, isAbout, matches, valuesAmong } from '../filter.ts';
+import {
+  entityFilter,
+  type ENTITY_PARAMETERS,
+  type INTERVAL_PARAMETERS,
+  intervalOf,
+  type UNMARKED_ENTRY_PARAMETERS,
+} from '../options.ts';
+import { gapText } from '../sentences.ts';
+import type { EntrySource } from './search-segments.ts';
+
+export interface SearchInput
+  extends Input<typeof INTERVAL_PARAMETERS>, Input<typeof ENTITY_PARAMETERS>, Input<typeof UNMARKED_ENTRY_PARAMETERS> {
+  /** The location of the archive. */
+  readonly dir: string;
+  readonly limit: number | undefined;
+  /** Whether to add the newer entries that only the service has. */
+  readonly live: boolean;
+  readonly retention?: number | undefined;
+  /** How to get entries that are newer than the archive, if it is another way than `--live`. */
+  readonly newer?: string;
+}
+
+type Bounds = ReturnType<typeof intervalOf>;
+
+export interface SearchView {
+  /** The actors that are shown. */
+  readonly actors?: ActorNames | undefined;
+  /** A further condition on each entry. */
+  readonly isWanted?: ((log: Log) => boolean) | undefined;
+}
+
+/** Prints the matching entries of an archive, and with `live` those that the service has after its end. */
+export async function searchArchive(
+  context: Context,
+  typed: SearchInput,
+  print: (batches: AsyncIterable<readonly Log[]>) => Promise<number>,
+  { actors, isWanted = () => true }: SearchView = {},
+): Promise<void> {
+  const input = await filterOf(context, typed);
+  const bounds = intervalOf(input, context.clock.now());
+  const [{ readManifest, readManifestAndPosition }, { searchSegments }, { lookUp, partToRead }] = await Promise.all([
+    import('../archive/manifest.ts'),
+    import('./search-segments.ts'),
+    import('../archive/index/lookup.ts'),
+  ]);
+  const store = await openArchive(context, input.dir);
+  const { position, ...manifest } = input.live
+    ? await readManifestAndPosition(store, bounds)
+    : { ...(await readManifest(store, bounds)), position: undefined };
+  if (actors) {
+    actors.service = manifest.first.service;
+    actors.isOffline ||= !input.live;
+  }
+  const more = position && (await liveOf(context, input, { store, manifest, bounds, position, isWanted }));
+  reportGaps(context, manifest, bounds, input.live ? undefined : (input.newer ?? '--live adds what is newer'));
+  const index = await lookUp(store, manifest.index, idsAmong(input));
+  if (index.damaged > 0)
+    context.notices.note(`${countText(index.damaged, 'file')} of the index could not be used: more was read`);
+  const segments = manifest.segments.filter(({ sha256 }) => index.bySegment.get(sha256)?.wanted.length !== 0);
+  let read = 0;
+  const parts = segments.map((segment) => partToRead(index, segment));
+  const shown = await withByteProgress(context, { dir: input.dir, label: 'search', segments: parts }, (onBytes) => {
+    const found = searchSegments(store, {
+      ...bounds,
+      segments,
+      index,
+      matches: (log) => isAbout(log, input) && matches(log, input) && isWanted(log),
+      among: valuesAmong(input),
+      limit: input.limit,
+      more,
+      signal: context.signal,
+      onBytes,
+      onRead: (entries) => {
+        read += entries;
+      },
+    });
+    return print(shownOf(input, actors, found));
+  });
+  const where = `${segments.length} of ${countText(manifest.allSegments, 'segment')}`;
+  await reportFound(context, input, { shown, read, where });
+}
+
+async function reportFound(
+  context: Context,
+  input: SearchInput & EntryFilter,
+  { shown, read, where }: { readonly shown: number; readonly read: number; readonly where: string },
+): Promise<void> {
+  const { limit, entity, words } = input;
+  context.notices.note(`${countText(shown, 'entry')} found; ${formatNumber(read)} read, in ${where}`);
+  if (limit !== undefined && shown >= limit) context.notices.note('there may be more: use a larger --limit');
+  entity.report(context);
+  await words.report(context, input);
+}
+
+/** Returns the entries of the one entity that was named, whose actors get their names. */
+function shownOf({ entity }: EntryFilter, actors: ActorNames | undefined, found: AsyncIterable<readonly Log[]>) {
+  const only = entity.only(found);
+  return actors?.learned(only) ?? only;
+}
+
+/** Opens the service's entries after the end of the archive. The only other request finds the tenant of the key. */
+async function liveOf(
+  context: Context,
+  input: SearchInput & EntryFilter,
+  {
+    store,
+    manifest,
+    bounds,
+    position,
+    isWanted,
+  }: { store: FileStore; manifest: Manifest; bounds: Bounds; position: TailPosition; isWanted: (log: Log) => boolean },
+): Promise<EntrySource> {
+  const [{ liveEntries }, { checkSubject }, { learnTenant }, { serviceLogs }, { serviceOf }, defaults] =
+    await Promise.all([
+      import('./search-segments.ts'),
+      import('../archive/manifest.ts'),
+      import('../archive/key-tenant.ts'),
+      import('../read-range.ts'),
+      import('../../cli/app/service.ts'),
+      import('../entry.ts'),
+    ]);
+  checkSubject(store, manifest, { service: serviceOf(context) });
+  const client = await context.client();
+  checkSubject(store, manifest, { tenantId: await learnTenant(client, manifest.first.tenant_id) });
+  return liveEntries(serviceLogs(client, entityFilter(input)), position, {
+    ...bounds,
+    overlapMs: defaults.DEFAULT_OVERLAP_MS,
+    retentionMs: input.retention ?? defaults.DEFAULT_RETENTION_MS,
+    matches: (log) => matches(log, input) && isWanted(log),
+    onGap: (gap) =>
+      context.notices.warn(`${gapText(gap)}: the archive was not updated within the retention of the logs`),
+  });
+}

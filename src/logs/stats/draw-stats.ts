@@ -1,0 +1,115 @@
+import type { Context } from '../../cli/app/command.ts';
+import { drawBar, drawSparkline } from '../../cli/output/bars.ts';
+import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
+import { fixedPercent, countText, formatNumber, parseTime } from '../../cli/output/time.ts';
+import { paint } from '../../cli/output/view.ts';
+import { HOUR_MS } from '../../schema/durations.ts';
+import { type Actor, actorText } from '../actor.ts';
+import { type Interval, OTHERS, type StatsBy, type StatsRow } from '../count.ts';
+import { shownTime } from '../sentences.ts';
+import { operationTone } from '../view.ts';
+
+const BAR_COLUMNS = 16;
+const MAX_BARS = 12;
+const NAME_COLUMNS = 40;
+/** The numbers of hours that a mark of the sparkline can stand for. */
+const HOURS_A_MARK = [1, 2, 3, 4, 6, 8, 12, 24, 48, 72, 168] as const;
+
+const TITLES = {
+  entity_type: 'entity types',
+  operation: 'operations',
+  actor_type: 'actor types',
+  actor: 'actors',
+} as const;
+
+type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'settings' | 'clock'>;
+
+/** Draws a sparkline over the hours, then a bar for each value, the most frequent first. `actorOf` returns an actor for people. */
+export function drawStats(
+  context: Show,
+  rows: readonly StatsRow[],
+  interval: Interval,
+  actorOf: (actor: Actor) => string = actorText,
+): string {
+  const all = rows.find(({ by }) => by === 'all')?.count ?? 0;
+  const entries = countText(all, 'log entry');
+  const title = `${entries} from ${shownTime(context, interval.since)} to ${shownTime(context, interval.until)}`;
+  const lines = wrapWords(title, context.out.width).map((line) => context.palette.strong(line));
+  if (all > 0) {
+    lines.push('', ...hourLines(context, rows));
+    for (const by of ['entity_type', 'operation', 'actor_type', 'actor'] as const)
+      lines.push('', ...barLines(context, by, rowsBy(rows, by), actorOf));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function hourLines(context: Show, rows: readonly StatsRow[]): string[] {
+  const hours = rowsBy(rows, 'hour').flatMap(({ value, count }) => {
+    const at = parseTime(value ?? '');
+    return at === undefined ? [] : [{ at, count }];
+  });
+  const first = hours[0];
+  const last = hours.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const most = hours.reduce((one, other) => (other.count > one.count ? other : one), first);
+  const room = Math.max(10, context.out.width - 2);
+  const span = (last.at - first.at) / HOUR_MS + 1;
+  const hoursAMark = HOURS_A_MARK.find((size) => span / size <= room) ?? Math.ceil(span / room);
+  const marks = Array.from({ length: Math.ceil(span / hoursAMark) }, () => 0);
+  for (const { at, count } of hours) {
+    const place = Math.floor((at - first.at) / HOUR_MS / hoursAMark);
+    marks[place] = (marks[place] ?? 0) + count;
+  }
+  const peak = `peak: ${formatNumber(most.count)} at ${shownTime(context, most.at)}`;
+  if (context.plain) return [peak];
+  const unit = hoursAMark === 1 ? 'hour' : `${hoursAMark} hours`;
+  return [
+    ...wrapWords(`entries per ${unit} since ${shownTime(context, first.at)}`, context.out.width),
+    `  ${context.palette.accent(drawSparkline(marks, context))}`,
+    hangingIndent('  ', 2, peak, context.out.width),
+  ];
+}
+
+function barLines(
+  context: Show,
+  by: keyof typeof TITLES,
+  rows: readonly StatsRow[],
+  actorOf: (actor: Actor) => string,
+): string[] {
+  const shown = rows.slice(0, MAX_BARS);
+  const most = Math.max(...shown.map(({ count }) => count));
+  const names = shown.map((row) => nameOf(row, actorOf));
+  const nameWidth = Math.max(...names.map((name) => name.length));
+  const countWidth = formatNumber(most).length;
+  // A narrow terminal shows only the numbers.
+  const columns = context.out.width;
+  const room = columns - nameWidth - countWidth - '    100.0%    '.length;
+  // Names too long for numbers beside them have their numbers on the next line.
+  const isNarrow = room < -'  '.length;
+  const barWidth = Math.max(0, Math.min(BAR_COLUMNS, room));
+  const lines = shown.map(({ count, share, value }, index) => {
+    const name = names[index] ?? '';
+    if (context.plain) return `${name}: ${formatNumber(count)} (${fixedPercent(share)})`;
+    const numbers = `${formatNumber(count).padStart(countWidth)}  ${fixedPercent(share).padStart(6)}`;
+    const bar = drawBar(count, most, barWidth, context);
+    if (isNarrow) return [...wrapWords(name, columns - 2), `  ${numbers}`].map((line) => `  ${line}`).join('\n');
+    const label = paint(name.padEnd(nameWidth), by === 'operation' ? operationTone(value) : undefined, context.palette);
+    return `  ${label}  ${numbers}${bar === '' ? '' : `  ${context.palette.accent(bar)}`}`;
+  });
+  const left = rows.slice(MAX_BARS).reduce((sum, { count }) => sum + count, 0);
+  if (left > 0)
+    lines.push(`  and ${rows.length - MAX_BARS} more, with ${countText(left, 'entry')} (-o csv shows them)`);
+  return [TITLES[by], ...lines];
+}
+
+/** Returns a value for people. */
+function nameOf({ by, value, actor_type: type }: StatsRow, actorOf: (actor: Actor) => string): string {
+  if (value === null) return '(none)';
+  if (by === 'actor' && value !== OTHERS) return cleanText(actorOf({ actor_id: value, actor_type: type }));
+  const clean = cleanText(value);
+  return clean.length > NAME_COLUMNS ? `${clean.slice(0, NAME_COLUMNS - 1)}…` : clean;
+}
+
+function rowsBy(rows: readonly StatsRow[], by: StatsBy): StatsRow[] {
+  return rows.filter((row) => row.by === by);
+}

@@ -1,0 +1,194 @@
+import { isSvcError } from '../../base/errors.ts';
+import { formatNumber, parseTime } from '../../cli/output/time.ts';
+import type { FileStore, StoredFile } from '../../client/store/store.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import type { Log } from '../../schema/log.ts';
+import { LineCounter } from '../archive/count-lines.ts';
+import { keyIn, keyOf } from '../archive/index/filter.ts';
+import { holdsAt, LineClock, LineScanner, type ScannedMember } from '../archive/line-scanner.ts';
+import { readLine, readLines, type ReadSegmentOptions } from '../archive/read-segment.ts';
+import type { Finding, Problem } from '../archive/records/chain.ts';
+import {
+  dayIn,
+  dayOf,
+  entryTime,
+  isRawSegment,
+  MISSING,
+  type Segment,
+  segmentName,
+  tenantFolder,
+  UNKNOWN_DAY,
+  withinYears,
+} from '../archive/records/record.ts';
+import type { Bucket } from '../count.ts';
+import type { IndexCheck, IndexedContent } from './check-index.ts';
+
+export interface ListedSegment {
+  readonly segment: Segment;
+  readonly sequence: number;
+  readonly index?: IndexCheck | undefined;
+  /** The tenant of the archive, assumed for entries without a tenant; undefined if the first record is unreadable. */
+  readonly tenantId: string | undefined;
+  readonly file: Pick<StoredFile, 'bytes' | 'irregular'> | undefined;
+}
+
+export interface CheckOptions extends ReadSegmentOptions {
+  /** Compares only names and sizes, without reading the file. */
+  readonly isListedOnly?: boolean | undefined;
+}
+
+/** Returns all problems of a segment: first of its file, then of its entries. @throws SvcError `local` */
+export async function checkSegment(
+  store: FileStore,
+  { segment, sequence, tenantId, file, index }: ListedSegment,
+  options: CheckOptions,
+): Promise<Finding[]> {
+  const { path } = segment;
+  const name = segmentName(sequence, segment.sha256, isRawSegment(segment));
+  const findings: Finding[] = [];
+  const add = (problem: Problem, message: string): void => void findings.push({ problem, path, message });
+  if (!path.endsWith(`/${name}`) || !FOLDERS.test(path)) add('unfit', `its name should be ${name}`);
+  if (file === undefined) add('missing', MISSING);
+  else if (file.irregular !== undefined) add('changed', `it is ${file.irregular}, not the file that was written`);
+  else if (file.bytes !== segment.bytes)
+    add(
+      file.bytes < segment.bytes ? 'cut' : 'grown',
+      `${formatNumber(file.bytes)} bytes; ${formatNumber(segment.bytes)} were archived`,
+    );
+  else if (options.isListedOnly !== true) {
+    const problems = await checkContent(store, { segment, tenantId, index }, options);
+    for (const [problem, message] of problems) add(problem, message);
+  }
+  return findings;
+}
+
+async function checkContent(
+  store: FileStore,
+  { segment, tenantId, index }: Pick<ListedSegment, 'segment' | 'tenantId' | 'index'>,
+  options: ReadSegmentOptions,
+): Promise<(readonly [Problem, string])[]> {
+  const content = new SegmentContent(segment, tenantId, index?.of(segment));
+  try {
+    for await (const block of readLines(store, segment, options)) content.add(block);
+  } catch (error) {
+    if (!isSvcError(error, 'checksum_mismatch')) throw error;
+    const message = error.message.replace(`${segment.path} was changed: `, '');
+    return [[message === MISSING ? 'missing' : 'changed', message]];
+  }
+  return content.problems().map((words) => ['unfit', words]);
+}
+
+const FOLDERS = /^tenant=[^/]+\/date=[^/]+\/[^/]+$/;
+
+/** Checks the entries of a segment by the bytes of their lines. Only lines with unusual JSON are parsed. */
+class SegmentContent {
+  readonly #segment: Segment;
+  readonly #indexed: IndexedContent | undefined;
+  readonly #scanner = new LineScanner();
+  readonly #time = this.#scanner.member('created_at');
+  readonly #tenantOfLine = this.#scanner.member('tenant_id');
+  readonly #entityId = this.#scanner.member('entity_id');
+  readonly #actorId = this.#scanner.member('actor_id');
+  readonly #counter: LineCounter | undefined;
+  readonly #clock = new LineClock();
+  readonly #day: string;
+  /** The beginning of the segment's day; NaN for entries without a readable time. */
+  readonly #begin: number;
+  readonly #folder: string;
+  readonly #tenantId: string | undefined;
+  /** The tenant of the previous line, and whether its entries belong into another folder. */
+  #tenant: Buffer | undefined;
+  #isForeign = false;
+  #foreign = 0;
+  #first = Infinity;
+  #last = -Infinity;
+  #elsewhere = 0;
+  #disorder = 0;
+
+  constructor(segment: Segment, tenantId: string | undefined, indexed: IndexedContent | undefined) {
+    this.#indexed = indexed;
+    const onGroup = (log: Log, bucket: Bucket): void => indexed?.tally.add(log, bucket);
+    this.#counter = indexed && new LineCounter({ since: -Infinity, until: Infinity, onGroup }, this.#scanner);
+    this.#segment = segment;
+    this.#tenantId = tenantId;
+    this.#folder = segment.path.split('/', 1).join('');
+    this.#day = dayIn(segment.path);
+    const begin = parseTime(`${this.#day}T00:00:00Z`);
+    this.#begin = begin !== undefined && dayOf(begin) === this.#day ? begin : Number.NaN;
+  }
+
+  /** Checks a block of complete lines. @throws SvcError `checksum_mismatch` for a line that is not an entry */
+  add(block: Buffer): void {
+    for (let at = 0; at < block.length; at += 1) {
+      let end = this.#scanner.scan(block, at);
+      if (end === -1) {
+        end = block.indexOf('\n', at);
+        const log = readLine(this.#segment.path, block.toString('utf8', at, end));
+        const time = entryTime(log);
+        this.#take(time, this.#isOther(log.tenant_id ?? this.#tenantId));
+        this.#indexed?.add(time, log.entity_id, log.actor_id);
+        this.#counter?.addEntry(log);
+      } else {
+        const { start, end: timeEnd } = this.#time;
+        const time = start === -1 ? undefined : withinYears(this.#clock.read(block, start, timeEnd));
+        this.#take(time, this.#isForeignAt(block, this.#tenantOfLine));
+        if (this.#indexed) this.#compare(this.#indexed, block, time);
+      }
+      at = end;
+    }
+  }
+
+  #take(at: number | undefined, isForeign: boolean): void {
+    if (isForeign) this.#foreign += 1;
+    const isOfDay = at === undefined ? this.#day === UNKNOWN_DAY : at >= this.#begin && at < this.#begin + DAY_MS;
+    if (!isOfDay) this.#elsewhere += 1;
+    if (at === undefined) return;
+    if (at < this.#last) this.#disorder += 1;
+    this.#first = Math.min(this.#first, at);
+    this.#last = Math.max(this.#last, at);
+  }
+
+  #compare(indexed: IndexedContent, block: Buffer, at: number | undefined): void {
+    const group = at === undefined ? undefined : this.#counter?.countLine(block, at);
+    addId(indexed, block, this.#entityId);
+    // An actor is added to a column's filter once. Known groups show that it was, without decoding the actor's id.
+    if (!indexed.hasActorOf(group)) addId(indexed, block, this.#actorId);
+    indexed.add(at);
+  }
+
+  #isForeignAt(block: Buffer, { start, end }: ScannedMember): boolean {
+    if (start === -1) return this.#isOther(this.#tenantId);
+    if (this.#tenant?.length === end - start && holdsAt(block, start, this.#tenant)) return this.#isForeign;
+    this.#tenant = Buffer.from(block.subarray(start, end));
+    this.#isForeign = this.#isOther(this.#tenant.toString());
+    return this.#isForeign;
+  }
+
+  #isOther(tenantId: string | undefined): boolean {
+    return tenantId !== undefined && tenantFolder(tenantId) !== this.#folder;
+  }
+
+  problems(): string[] {
+    this.#counter?.flush();
+    const { first, last } = this.#segment;
+    const isFramed = timeOf(first, Infinity) === this.#first && timeOf(last, -Infinity) === this.#last;
+    const counted = [
+      [this.#foreign, 'are of another tenant'],
+      [this.#elsewhere, 'are of another day'],
+      [this.#disorder, 'are not in order of time'],
+    ] as const;
+    return [
+      ...(this.#indexed?.isSame() === false ? ['the index has other ids, times or counts than its entries'] : []),
+      ...(isFramed ? [] : ['its first and last entry are not of the times in the manifest']),
+      ...counted.flatMap(([count, words]) => (count === 0 ? [] : [`${count} of its entries ${words}`])),
+    ];
+  }
+}
+
+function addId(indexed: IndexedContent, block: Buffer, { start, end }: ScannedMember): void {
+  if (start !== -1) indexed.addId(keyIn(block, start, end) ?? keyOf(block.toString('utf8', start, end)));
+}
+
+function timeOf(time: string | null, otherwise: number): number {
+  return time === null ? otherwise : Date.parse(time);
+}

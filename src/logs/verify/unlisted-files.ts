@@ -1,0 +1,60 @@
+import type { FileStore, StoredFile } from '../../client/store/store.ts';
+import type { Finding } from '../archive/records/chain.ts';
+import { type ArchiveRecord, isHidden } from '../archive/records/record.ts';
+import { filesNamedBy, namedKinds, SEGMENTS, writtenFor } from '../archive/records/named-files.ts';
+
+/** The files of an archive that no record read so far lists. */
+export class UnlistedFiles {
+  readonly #store: FileStore;
+  readonly #files = new Map<string, StoredFile>();
+
+  private constructor(store: FileStore) {
+    this.#store = store;
+  }
+
+  /** Lists all files of the kinds that records name: segments, files of the index, and files beside the records. */
+  static async of(store: FileStore): Promise<UnlistedFiles> {
+    const unlisted = new UnlistedFiles(store);
+    for await (const file of namedKinds(store)) if (!isHidden(file.path)) unlisted.#files.set(file.path, file);
+    return unlisted;
+  }
+
+  get isEmpty(): boolean {
+    return this.#files.size === 0;
+  }
+
+  /** The total size of the segments among the files. */
+  get segmentBytes(): number {
+    const segments = [...this.#files.values()].filter(({ path }) => path.startsWith(SEGMENTS));
+    return segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Removes the files that a record lists, except its segments. */
+  removeOthersOf(record: ArchiveRecord): void {
+    const { index, side } = filesNamedBy(record);
+    for (const { path } of [...index, ...side]) this.#files.delete(path);
+  }
+
+  remove(path: string): void {
+    this.#files.delete(path);
+  }
+
+  /** Removes a listed file, and returns it. A file that was absent at first may have been written since, so it is looked up. */
+  async take(path: string): Promise<StoredFile | undefined> {
+    let found = this.#files.get(path);
+    this.#files.delete(path);
+    if (found !== undefined) return found;
+    for await (const file of this.#store.list(path)) if (file.path === path) found = file;
+    return found;
+  }
+
+  /** Returns a finding for each remaining file. `newest` is the number of the newest record. */
+  findings(newest: number): Finding[] {
+    return [...this.#files.values()].map(({ path, irregular }) => {
+      if (irregular !== undefined)
+        return { problem: 'unlisted', path, message: `it is ${irregular}, and no record lists it` };
+      const words = 'no record lists it: a killed run left it; the next commit to the archive removes it';
+      return { problem: 'unlisted', path, message: writtenFor(path) > newest ? words : 'no record lists it' };
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import { SvcError } from '../../base/errors.ts';
+import { countText, utcTime } from '../../cli/output/time.ts';
+import { isoRange, type MissingRange } from '../archive/records/coverage.ts';
+import type { TimeRange } from '../entry.ts';
+
+/** The number of problems, and the required ranges that are missing. */
+interface Problems {
+  readonly findings: number;
+  readonly missing: readonly MissingRange[];
+}
+
+/** The error for months that retention should not have dropped. */
+export function monthsDropped(archive: string, { findings, missing }: Problems): SvcError {
+  return new SvcError('checksum_mismatch', `months of the archive at ${archive} were dropped`, {
+    hint: 'If this was your retention, give its --keep here too, such as --keep 13M. Otherwise restore the files from a backup.',
+    facts: { findings, ...missingFacts(missing) },
+  });
+}
+
+/** The error for an archive with any other problem. */
+export function archiveDamaged(archive: string, { findings, missing }: Problems): SvcError {
+  return new SvcError('checksum_mismatch', `the archive at ${archive} is damaged: ${countText(findings, 'problem')}`, {
+    hint: 'Restore these files from a backup; treat what cannot be restored as lost or tampered with.',
+    facts: { findings, ...missingFacts(missing) },
+  });
+}
+
+/** The error for an archive that lacks a required range. */
+export function rangesMissing(archive: string, first: MissingRange, missing: readonly MissingRange[]): SvcError {
+  const others = missing.length - 1;
+  const more = others === 0 ? '' : `, and ${countText(others, 'other range')}`;
+  return new SvcError('entries_missing', `the archive at ${archive} ${lackText(first)}${more}`, {
+    hint: 'What is archived is intact. Find out why the archive was not updated, then update it; a gap stays one.',
+    next: ['logs', 'archive', archive],
+    facts: missingFacts(missing),
+  });
+}
+
+/** The error for an archive with gaps. */
+export function hasGaps(archive: string, gaps: readonly TimeRange[]): SvcError {
+  return new SvcError('entries_missing', `the archive at ${archive} has ${countText(gaps.length, 'gap')}`, {
+    hint: 'What is archived is intact. Archive the logs at least once within their retention.',
+    facts: { gaps: gaps.map(isoRange) },
+  });
+}
+
+function missingFacts(missing: readonly MissingRange[]): { readonly missing?: readonly object[] } {
+  if (missing.length === 0) return {};
+  return { missing: missing.map(({ reason, ...range }) => Object.assign(isoRange(range), { reason })) };
+}
+
+function lackText({ from, to, reason }: MissingRange): string {
+  return reason === "after this machine's time"
+    ? `ends at ${utcTime(to)}, after this machine's time: check the clock`
+    : `lacks ${utcTime(from)} to ${utcTime(to)} (${reason})`;
+}

@@ -1,0 +1,23 @@
+import type { Habits } from '../cli/app/habits.ts';
+
+/** What people type out of habit with other tools, for the sandbox. */
+export const SANDBOX_HABITS: Habits = {
+  commands: [
+    ['mock', 'sandbox start'],
+    ['serve', 'sandbox start'],
+    ['fixtures', 'sandbox cards'],
+    ['sandbox stop', '', "Press Ctrl-C where 'svc sandbox start' runs."],
+    ['sandbox kill', '', "Press Ctrl-C where 'svc sandbox start' runs."],
+    ['sandbox status', 'sandbox requests'],
+    ['sandbox logs', 'sandbox requests'],
+    ['sandbox run', 'sandbox exec -- <command>'],
+    ['sandbox up', 'sandbox start'],
+    ['sandbox serve', 'sandbox start'],
+    ['sandbox time', 'sandbox clock +6d'],
+    ['sandbox advance', 'sandbox clock +6d'],
+    ['sandbox tokens', 'sandbox cards'],
+    ['sandbox clear', 'sandbox reset'],
+  ],
+  extraWords: [['sandbox start', 'sandbox start --port <n>']],
+  choices: { '--limits': { true: 'on', false: 'off' } },
+};

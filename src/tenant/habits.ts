@@ -1,0 +1,31 @@
+import type { Habits } from '../cli/app/habits.ts';
+
+/** What people type out of habit with other tools, for the tenant. */
+export const TENANT_HABITS: Habits = {
+  commands: [
+    ['get tenant', 'tenant show'],
+    ['apply', 'tenant update --file <file>'],
+    ['tenants', 'tenant show'],
+    ['tenant get', 'tenant show'],
+    ['tenant list', 'tenant show', 'A key belongs to one tenant.'],
+    ['tenant ls', 'tenant show', 'A key belongs to one tenant.'],
+    ['tenant view', 'tenant show'],
+    ['tenant describe', 'tenant show'],
+    ['tenant rm', 'tenant delete'],
+    ['tenant remove', 'tenant delete'],
+    ['tenant edit', 'tenant update --set <setting>=<value>'],
+    ['tenant set', 'tenant update --set <setting>=<value>'],
+    ['tenant patch', 'tenant update --set <setting>=<value>'],
+    ['tenant rename', 'tenant update --name <name>'],
+    ['tenant apply', 'tenant update --file <file>'],
+    ['tenant import', 'tenant update --file <file>'],
+    ['tenant switch', 'profile use <name>'],
+    ['tenant create', '', 'A tenant is created at the service, not with a key of another tenant.'],
+  ],
+  extraWords: [
+    ['tenant delete', 'tenant delete --confirm <id>'],
+    ['tenant diff', 'tenant diff <file>', 'For two tenants: svc tenant export -p one | svc tenant diff - -p other'],
+    ['tenant export', 'tenant export', 'It prints to standard output: svc tenant export > tenant.yaml'],
+    ['tenant update', 'tenant update --set <setting>=<value>'],
+  ],
+};

@@ -1,0 +1,69 @@
+import { rmSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { emptyPages } from '../../support/empty-pages.ts';
+import { openQuickDesk, type QuickDesk } from './support.ts';
+
+async function deskWithJobs(count: number, empty = 0): Promise<QuickDesk> {
+  const desk = await openQuickDesk({ intercept: emptyPages(empty) });
+  for (let job = 0; job < count; job += 1) expect(await desk.svc('au create')).toMatchObject({ code: 0 });
+  return desk;
+}
+
+/** Returns the words of the command that stderr names. */
+function commandIn(stderr: string): string[] {
+  const words = /^.*?\bsvc (.*)$/m.exec(stderr)?.[1]?.match(/'[^']*'|\S+/g) ?? [];
+  return words.map((word) => word.replaceAll("'", ''));
+}
+
+it('R26: svc au jobs reads on after empty pages, and prints the newest jobs that exist', async () => {
+  const desk = await deskWithJobs(2, 3);
+  for (const line of ['au jobs', 'au jobs -n 2', 'au jobs --status pending', 'au jobs --all', 'au jobs --since 1d']) {
+    const { code, stdout, stderr } = await desk.svc(`${line} -o jsonl`);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.trimEnd().split('\n')).toHaveLength(2);
+  }
+});
+
+it('R26: svc au jobs gives up after 1,000 empty pages in a row, and prints the command that goes on', async () => {
+  const desk = await deskWithJobs(1, 1_200);
+  const { code, stdout, stderr } = await desk.svc('au jobs --page-size 5 -o jsonl');
+  expect({ code, stdout }).toEqual({ code: 12, stdout: '' });
+  const { message, next } = JSON.parse(stderr) as { message: string; next: string };
+  expect(message).toMatch(/1,000 empty pages in a row.*; read before them: 0 jobs/);
+  expect(await desk.svc([...commandIn(next), '-o', 'jsonl'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('"status"'),
+  });
+});
+
+it('R26: svc au jobs prints the whole command for the next page, which shows each other job once', async () => {
+  const desk = await deskWithJobs(5);
+  const ids: string[] = [];
+  let words = ['au', 'jobs', '-n', '2', '--page-size', '2', '-o', 'jsonl'];
+  for (let page = 0; page < 3; page += 1) {
+    const { code, stdout, stderr } = await desk.svc(words);
+    expect(code).toBe(0);
+    for (const line of stdout.trimEnd().split('\n')) ids.push((JSON.parse(line) as { id: string }).id);
+    words = commandIn(stderr);
+  }
+  expect(new Set(ids).size).toBe(5);
+  expect(ids).toHaveLength(5);
+});
+
+it('R26: svc au submit --only-recorded finds an unrecorded job behind an empty page', async () => {
+  const desk = await openQuickDesk({ intercept: emptyPages(2) });
+  expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+  rmSync(desk.home.file('.local/state/svc'), { recursive: true });
+  expect(await desk.svc('au submit tokens.csv --only-recorded')).toMatchObject({ code: 9 });
+  expect(desk.uploads()).toBe(1);
+});
+
+it('R26: svc au abandon names jobs behind an empty page before it moves a damaged run', async () => {
+  const desk = await deskWithJobs(1, 2);
+  expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+  const [run = ''] = desk.runIds();
+  desk.change(run, (record) => Object.assign(record, { version: 'damaged' }));
+  const { stderr } = await desk.svc(`au abandon ${run} --yes`);
+  expect(stderr).toContain("one of the tenant's newest jobs may contain these rows");
+  expect(stderr).not.toContain('the service has no jobs');
+});

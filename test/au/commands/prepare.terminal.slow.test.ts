@@ -1,0 +1,41 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { Home, LAUNCHER } from '../../support/svc.ts';
+import { TerminalSession } from '../../support/terminal.ts';
+
+const home = new Home();
+afterAll(() => home.remove());
+
+const EXPORT = 'token,name,card_end,created\na,Ann,05/31,2024-01-02\nb,Bob,12/29,2025-03-04\n';
+
+/** Prepares the export on a terminal, and answers the question about its expiration. */
+async function answered(keys: string, out: string): Promise<{ screen: string; request: string }> {
+  writeFileSync(home.file('export.csv'), EXPORT);
+  const session = new TerminalSession(process.execPath, [LAUNCHER, 'au', 'prepare', 'export.csv', '--out', out], {
+    cwd: home.path,
+    env: home.environment(),
+    columns: 120,
+  });
+  onTestFinished(() => session.kill());
+  await session.waitFor(/Is the column card_end the expiration\? \[y\/N\]/);
+  session.type(keys);
+  expect((await session.exited).exitCode).toBe(0);
+  return { screen: session.screen(), request: readFileSync(home.file(out), 'utf8') };
+}
+
+describe('svc au prepare on a terminal', () => {
+  it('svc au prepare on a terminal asks for the expiration, and shows each column and the first date but no customer', async () => {
+    const { screen, request } = await answered('y\r', 'yes.csv');
+    expect(request.split('\n').slice(1)).toEqual(['a,31,05,', 'b,29,12,', '']);
+    expect(screen).toContain('expiration is card_end, token is token');
+    expect(screen).toContain('first expiration: 05/31, sent as year 31, month 05');
+    expect(screen).toContain('columns left out: name, created');
+    expect(screen).not.toMatch(/Ann|Bob/);
+  });
+
+  it('svc au prepare on a terminal goes on without an expiration after any other answer', async () => {
+    const { screen, request } = await answered('\r', 'no.csv');
+    expect(request.split('\n').slice(1)).toEqual(['a,,,', 'b,,,', '']);
+    expect(screen).toContain('no expiration column');
+  });
+});

@@ -1,0 +1,101 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { openQuickDesk } from './support.ts';
+
+const LIST = 'refresh/exclusions.csv';
+const JANUARY = 'au refresh export.csv --cycle 2027-01 --fail-on err=100%';
+/** The number of rows, and of those whose accounts are closed in the first cycle. */
+const ROWS = exampleRequestFile().trimEnd().split('\n').length - 1;
+const CLOSED = 7;
+const MONTH_MS = 31 * 86_400_000;
+
+/** A desk on which the first cycle put closed accounts on the list of exclusions. */
+async function openSecondCycle() {
+  const desk = await openQuickDesk();
+  writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
+  const first = await desk.svc('au refresh export.csv --cycle 2026-12 --fail-on err=100%');
+  expect(first.code, first.stderr).toBe(0);
+  const list = desk.home.file(LIST);
+  const lines = readFileSync(list, 'utf8').trimEnd().split('\n');
+  expect(lines).toHaveLength(1 + CLOSED);
+  // The next month begins later, so that its rows are not taken for those of this one.
+  await desk.clock.advance(MONTH_MS);
+  return { desk, list, lines };
+}
+
+function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+describe('svc au refresh and exclusions.csv', () => {
+  it.each(['', ' --dry-run'])(
+    'the list of exclusions ends the next cycle%s with 3 when it is gone, and names both ways on',
+    async (option) => {
+      const { desk, list } = await openSecondCycle();
+      rmSync(list);
+      const refused = await desk.svc(JANUARY + option);
+      expect(refused.code).toBe(3);
+      expect(errorIn(refused)).toMatchObject({
+        message: `${LIST} is gone; it listed ${CLOSED} tokens to leave out`,
+        hint: 'Put the file back and run the same command again, or go on without it: the rows that it left out are then submitted and billed.',
+        next: `svc ${JANUARY}`,
+        alternatives: [`svc ${JANUARY} --exclusions none`],
+      });
+      expect([desk.uploads(), existsSync(desk.home.file('refresh/2027-01'))]).toEqual([1, false]);
+    },
+  );
+
+  it('the list of exclusions is used again when it was put back', async () => {
+    const { desk, list, lines } = await openSecondCycle();
+    rmSync(list);
+    expect((await desk.svc(JANUARY)).code).toBe(3);
+    writeFileSync(list, `${lines.join('\n')}\n`);
+    expect(rowOf(await desk.svc(JANUARY))).toMatchObject({ rows: ROWS - CLOSED });
+  });
+
+  it('the list of exclusions is not missed with --exclusions none, which is said and recorded', async () => {
+    const { desk, list } = await openSecondCycle();
+    rmSync(list);
+    const done = await desk.svc(`${JANUARY} --exclusions none`);
+    expect(rowOf(done)).toMatchObject({ rows: ROWS });
+    expect(done.stderr).toContain(`no row is left out because of ${LIST} (--exclusions none)`);
+    const { requests } = JSON.parse(readFileSync(desk.home.file('refresh/2027-01/refresh.json'), 'utf8')) as {
+      requests: readonly unknown[];
+    };
+    expect(requests).toMatchObject([{ exclusions: 'none', excluded_tokens: CLOSED }]);
+    // The same command goes on, also without the option, and the next cycle uses the list that this one made.
+    expect(rowOf(await desk.svc(JANUARY))).toMatchObject({ status: 'completed', rows: ROWS });
+    await desk.clock.advance(MONTH_MS);
+    expect(rowOf(await desk.svc(JANUARY.replace('2027-01', '2027-02')))).toMatchObject({ rows: ROWS - CLOSED });
+    expect(desk.uploads()).toBe(3);
+  });
+
+  it('the list of exclusions leads to a warning with both numbers once when it lost tokens', async () => {
+    const { desk, list, lines } = await openSecondCycle();
+    writeFileSync(list, `${lines.slice(0, 3).join('\n')}\n`);
+    const done = await desk.svc(`${JANUARY} --no-wait`);
+    const warning = `warning: ${LIST} lists 2 tokens, and it listed ${CLOSED} before: rows of the others are no longer left out`;
+    expect(done.stderr.split(warning)).toHaveLength(2);
+    expect((await desk.svc(JANUARY)).stderr).not.toContain(warning);
+  });
+
+  it('the list of exclusions is known from the record of an early version by the rows that it left out', async () => {
+    const { desk, list } = await openSecondCycle();
+    const record = desk.home.file('refresh/2026-12/refresh.json');
+    writeFileSync(record, readFileSync(record, 'utf8').replace(/^.*"excluded_tokens".*\n/m, ''));
+    rmSync(list);
+    expect(errorIn(await desk.svc(JANUARY))).toMatchObject({ code: 'config', file: LIST, tokens: CLOSED });
+  });
+
+  it('the list of exclusions is missed before the next request too, once results are there', async () => {
+    const { desk, list } = await openSecondCycle();
+    expect((await desk.svc(JANUARY.replace('err=100%', 'err=1%'))).code).toBe(10);
+    rmSync(list);
+    expect((await desk.svc(JANUARY)).code).toBe(3);
+    expect(rowOf(await desk.svc(`${JANUARY} --exclusions none`))).toMatchObject({ status: 'completed' });
+    expect(desk.uploads()).toBe(2);
+  });
+});

@@ -1,0 +1,69 @@
+import type { Interceptor } from '../../../src/emulator/options.ts';
+import { describe, expect, it } from 'vitest';
+import { errorIn } from '../../support/run-here.ts';
+import { answerLost } from '../support.ts';
+import { openQuickDesk, type QuickDesk } from './support.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/**
+ * Opens a desk whose only upload got no response, and whose service does not show its job from then on. The list shows
+ * an old job of the same tenant, so that it counts as read.
+ */
+async function openForgotten() {
+  let isForgotten = false;
+  const intercept: Interceptor = (incoming, outgoing, proceed) => {
+    const [path = ''] = (incoming.url ?? '').split('?');
+    if (incoming.method === 'PUT' && !isForgotten) {
+      isForgotten = true;
+      return answerLost(incoming, outgoing, proceed);
+    }
+    if (incoming.method !== 'GET' || !path.includes('/account-updater/jobs') || !isForgotten) return proceed();
+    const { tenant_id } = desk.record(desk.runIds()[0] ?? '');
+    const old = { id: 'old', tenant_id, status: 'completed', created_at: '2020-01-01T00:00:00Z' };
+    const list = { pagination: { next: null, page_size: 100 }, data: [old] };
+    const [status, body] = path.endsWith('/jobs') ? [200, list] : [404, { title: 'Not Found', status: 404 }];
+    outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+  const desk: QuickDesk = await openQuickDesk({ intercept });
+  expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 9 });
+  return { desk, run: desk.runIds()[0] ?? '' };
+}
+
+describe('an upload in doubt whose job the service no longer shows', () => {
+  it.each([
+    ['2 hours', 2 * HOUR],
+    ['6 days', 6 * DAY],
+  ])('R58: an upload in doubt gets another job %s later, since its own is missing from the list', async (_, age) => {
+    const { desk, run } = await openForgotten();
+    await desk.clock.advance(age);
+    // Nothing is uploaded, because the list does not show the new job either.
+    expect(await desk.svc('au sync')).toMatchObject({ code: 8 });
+    expect(desk.record(run).parts).toMatchObject([{ state: 'created', earlier_jobs: [{ ended: 'gone' }] }]);
+  });
+
+  it.each([
+    ['7 days', 7 * DAY + HOUR],
+    ['40 days', 40 * DAY],
+  ])(
+    'R58: an upload in doubt is never sent again %s later, since its job may be finished and forgotten',
+    async (_, age) => {
+      for (const isPolledBefore of [false, true]) {
+        const { desk, run } = await openForgotten();
+        if (isPolledBefore) await desk.svc('au sync');
+        await desk.clock.advance(age);
+        for (const line of ['au sync', `au resume ${run}`, 'au submit tokens.csv', `au wait ${run}`, 'au sync']) {
+          const ended = await desk.svc(line);
+          expect([line, ended.code], ended.stderr).toEqual([line, 9]);
+          await desk.clock.advance(HOUR);
+        }
+        const { stderr, stdout } = await desk.svc(`au wait ${run}`);
+        expect(errorIn({ stderr })).toMatchObject({ retryable: false, next: `svc au status ${run}` });
+        expect(stderr).toContain('which proves nothing more than 7 days after the upload');
+        expect([stdout, desk.uploads(), desk.record(run).parts[0]?.state]).toEqual(['', 1, 'unknown']);
+        expect((await desk.svc('au runs')).stdout).toContain('"progress":"unknown"');
+      }
+    },
+  );
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { otherCycles, requireOtherRows } from '../../../src/au/ledger/begin-cycle.ts';
+import { endClaim } from '../../../src/au/ledger/claims.ts';
+import { rowsOf } from '../../../src/au/ledger/request-rows.ts';
+import { claim, DAY, fileOf, type Machine, Machines } from './machines.ts';
+
+const TEN = 'a b c d e f g h i j'.split(' ');
+
+/** Checks that the cycle 2027-01 may begin with rows of these tokens. */
+async function begin({ ledger, client }: Machine, tokens: readonly string[], cycle?: string): Promise<void> {
+  const rows = await rowsOf(ledger.salt, fileOf(tokens));
+  const others = await otherCycles(ledger, cycle ?? 'file-0123456789abcdef', rows);
+  const words = ['au', 'submit', 'tokens.csv'];
+  await requireOtherRows(client, others, { name: 'tokens.csv', rows, cycle, words, now: client.now() });
+}
+
+/** Returns machines on which cycle 2026-12 began with ten rows, and whose results were read where it is done. */
+async function december(isDone: boolean): Promise<[Machines, Machine]> {
+  const machines = new Machines();
+  const runner = await machines.open('runner-7');
+  const { id } = await claim(runner, TEN);
+  if (isDone) await endClaim(runner.ledger.cycle('2026-12'), id, { kind: 'done', job: id, born: null });
+  return [machines, await machines.open('laptop')];
+}
+
+describe('the beginning of a cycle', () => {
+  it('R79: the beginning of a cycle with rows of one that is open is refused, with the command that goes on', async () => {
+    const [machines, laptop] = await december(false);
+    await machines.clock.advance(20 * DAY);
+    machines.store('job-1', 'completed');
+    await expect(begin(laptop, ['a', 'b', 'x'], '2027-01')).rejects.toMatchObject({
+      code: 'conflict',
+      message:
+        '2 rows of tokens.csv (66.7%) are in cycle 2026-12 too, which began 20d ago and is not completed; nothing was submitted',
+      next: ['au', 'submit', 'tokens.csv', '--cycle', '2026-12'],
+      alternatives: [['au', 'submit', 'tokens.csv', '--cycle', '2027-01', '--begin']],
+      facts: { other_cycle: '2026-12', shared_rows: 2 },
+    });
+  });
+
+  it('R79: the beginning of a cycle with rows of a job that is under way is pending', async () => {
+    const [, laptop] = await december(false);
+    await expect(begin(laptop, TEN, '2027-01')).rejects.toMatchObject({ code: 'pending', exitCode: 11 });
+  });
+
+  it('R79: the beginning of a cycle with rows of one that began within 14 days is refused', async () => {
+    const [machines, laptop] = await december(true);
+    await machines.clock.advance(14 * DAY - 1000);
+    await expect(begin(laptop, TEN, '2027-01')).rejects.toMatchObject({ code: 'conflict', exitCode: 6 });
+    await expect(begin(laptop, TEN)).rejects.toMatchObject({
+      alternatives: [['au', 'submit', 'tokens.csv', '--begin']],
+    });
+    await machines.clock.advance(1000);
+    await begin(laptop, TEN, '2027-01');
+  });
+
+  it('the beginning of a cycle may have a tenth of the rows of another', async () => {
+    const [, laptop] = await december(true);
+    const others = 'k l m n o p q r s'.split(' ');
+    await begin(laptop, ['a', ...others], '2027-01');
+    await expect(begin(laptop, ['a', 'b', ...others.slice(1)], '2027-01')).rejects.toMatchObject({ exitCode: 6 });
+  });
+
+  it('the beginning of a cycle is not compared with the cycle itself, nor with claims that ended', async () => {
+    const [, laptop] = await december(false);
+    await expect(begin(laptop, TEN, '2026-12')).resolves.toBeUndefined();
+    const release = { kind: 'release', job: 'job-1', why: 'failed', proof: '' } as const;
+    await endClaim(laptop.ledger.cycle('2026-12'), 'job-1', release);
+    await expect(begin(laptop, TEN, '2027-01')).resolves.toBeUndefined();
+  });
+
+  it('the beginning of a cycle names the newest of the cycles with its rows', async () => {
+    const [machines, laptop] = await december(true);
+    await machines.clock.advance(20 * DAY);
+    const { id } = await claim(laptop, TEN, { cycle: '2026-12.2' });
+    await endClaim(laptop.ledger.cycle('2026-12.2'), id, { kind: 'done', job: id, born: null });
+    await expect(begin(laptop, TEN, '2027-01')).rejects.toMatchObject({ facts: { other_cycle: '2026-12.2' } });
+  });
+});

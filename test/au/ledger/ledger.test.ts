@@ -1,0 +1,413 @@
+import { describe, expect, it } from 'vitest';
+import type { EntryBody } from '../../../src/au/ledger/entry.ts';
+import { Ledger } from '../../../src/au/ledger/ledger.ts';
+import { RowSet } from '../../../src/au/ledger/row-set.ts';
+import { sha256Of } from '../../../src/base/files/draft.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { type CreateFault, MemoryObjects } from '../../support/memory-objects.ts';
+import { claimBody, HASH, WHO } from './entries.ts';
+
+const CYCLE = 'ours/cycles/2026-12';
+const clock = new FakeClock();
+
+function open(objects: MemoryObjects, host = WHO.host, cache?: MemoryObjects): Promise<Ledger> {
+  return Ledger.open(objects, 'ours', { clock, who: { ...WHO, host }, cache });
+}
+
+function nameOf(number: number): string {
+  return `${CYCLE}/${String(number).padStart(8, '0')}.json`;
+}
+
+/** Returns a cycle in which three jobs have claims. */
+async function threeClaims(objects = new MemoryObjects()): Promise<MemoryObjects> {
+  const cycle = (await open(objects)).cycle('2026-12');
+  for (const job of ['job-1', 'job-2', 'job-3']) await cycle.append(async () => claimBody(job));
+  return objects;
+}
+
+async function jobsOf(objects: MemoryObjects, cache?: MemoryObjects): Promise<string[]> {
+  const cycle = (await open(objects, 'reader', cache)).cycle('2026-12');
+  return (await cycle.read()).map(({ job }) => job);
+}
+
+function change(objects: MemoryObjects, number: number, edit: (entry: Record<string, unknown>) => void): void {
+  const entry = JSON.parse(objects.text(nameOf(number))) as Record<string, unknown>;
+  edit(entry);
+  objects.put(nameOf(number), `${JSON.stringify(entry)}\n`);
+}
+
+/** Tries to add an entry from another machine. Returns its error, and whether the store is as before. */
+async function addLate(objects: MemoryObjects, cache?: MemoryObjects) {
+  const before = new Map(objects.objects);
+  const cycle = (await open(objects, 'late', cache)).cycle('2026-12');
+  const error: unknown = await cycle.append(async () => claimBody('job-9')).catch((reason: unknown) => reason);
+  const isSame =
+    before.size === objects.objects.size && [...before].every(([name, bytes]) => objects.objects.get(name) === bytes);
+  return { error, isSame };
+}
+
+/** Returns what `addLate` returns for a damaged ledger. */
+function refused(problem: string) {
+  const message = expect.stringContaining(problem) as string;
+  const facts = { object: expect.stringMatching(/^memory\/ours\/cycles\/2026-12\//) as string };
+  return { error: { code: 'config', exitCode: 3, message, facts }, isSame: true };
+}
+
+describe('opening a ledger', () => {
+  it('opening a ledger begins it once, with a salt that all machines get', async () => {
+    const objects = new MemoryObjects();
+    const [one, other] = await Promise.all([open(objects, 'one'), open(objects, 'other')]);
+    expect(one.salt).toMatch(/^[0-9a-f]{64}$/);
+    expect([other.salt, (await open(objects)).salt]).toEqual([one.salt, one.salt]);
+    expect([...objects.objects.keys()]).toEqual(['ours/ledger.json']);
+    expect(one.createdAt).toBe(new Date(clock.now()).toISOString());
+    const elsewhere = await Ledger.open(objects, 'theirs', { clock, who: WHO });
+    expect(elsewhere.salt).not.toBe(one.salt);
+  });
+
+  it('opening a ledger refuses a store that replaces objects that exist, on the first use by each machine', async () => {
+    const objects = new MemoryObjects();
+    await open(objects);
+    objects.ignoresCondition = true;
+    const lying = { code: 'config', message: expect.stringContaining('replaces objects that exist') as string };
+    for (const store of [objects, Object.assign(new MemoryObjects(), { ignoresCondition: true })])
+      for (let time = 0; time < 2; time += 1) await expect(open(store)).rejects.toMatchObject(lying);
+    await expect(Ledger.open(objects, 'ours', { clock, who: WHO, isFirstUse: false })).resolves.toBeDefined();
+  });
+
+  it('opening a ledger whose first response was lost ends, and the next command opens it', async () => {
+    const objects = new MemoryObjects();
+    objects.onCreate = () => 'lost';
+    await expect(open(objects)).rejects.toMatchObject({ code: 'network' });
+    objects.onCreate = undefined;
+    expect((await open(objects)).salt).toBe((JSON.parse(objects.text('ours/ledger.json')) as { salt: string }).salt);
+  });
+
+  it.each([
+    ['an empty file', ''],
+    ['a page', '<html></html>'],
+    ['a short salt', '{"version":1,"keys":1,"salt":"00","created_at":"2026-01-01T00:00:00Z"}'],
+    ['keys of another kind', `{"version":1,"keys":2,"salt":"${HASH}","created_at":"2026-01-01T00:00:00Z"}`],
+    ['a newer version', `{"version":2,"keys":1,"salt":"${HASH}","created_at":"2026-01-01T00:00:00Z"}`],
+    ['too many bytes', ' '.repeat(70_000)],
+  ])('R83: opening a ledger refuses %s in place of its settings, and leaves it', async (_, text) => {
+    const objects = new MemoryObjects();
+    objects.put('ours/ledger.json', text);
+    await expect(open(objects)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('ours/ledger.json') as string,
+    });
+    expect(objects.text('ours/ledger.json')).toBe(text);
+  });
+
+  it.each(['', '../up', '.', 'a/b', 'ours ', 'o'.repeat(81)])(
+    'opening a ledger never makes a path from the tenant id %j',
+    async (tenant) => {
+      const objects = new MemoryObjects();
+      const ledger = await Ledger.open(objects, tenant, { clock, who: WHO });
+      await ledger.mark(tenant, tenant);
+      await ledger.cycle(tenant).append(async () => claimBody('job-1'));
+      for (const name of objects.objects.keys()) expect(name).toMatch(/^id-[0-9a-f]{16}\/[a-z0-9/.-]+$/);
+      expect((await ledger.cycleOfJob(tenant)) === ledger.cycle(tenant)).toBe(true);
+    },
+  );
+
+  it.each(['2026-12', 'December', 'a..b', 'nul', 'con.1', '-a', 'a-', 'a'.repeat(41), 'é', '../x'])(
+    'opening a ledger gives the cycle %j a folder that every system can have',
+    async (cycle) => {
+      const objects = new MemoryObjects();
+      const ledger = await open(objects);
+      await ledger.cycle(cycle).append(async () => claimBody('job-1'));
+      const [name = ''] = [...objects.objects.keys()].slice(1);
+      expect(name).toMatch(/^ours\/cycles\/(?:2026-12|old-[0-9a-f]{16})\/00000001\.json$/);
+      expect(name.includes('2026-12')).toBe(cycle === '2026-12');
+    },
+  );
+});
+
+describe('adding to a ledger', () => {
+  it('adding to a ledger gives each entry the next number, the hash of the one before, a time and a name', async () => {
+    const objects = await threeClaims();
+    const names = [...objects.objects.keys()].filter((name) => name.startsWith(CYCLE));
+    expect(names).toEqual([1, 2, 3].map(nameOf));
+    expect(JSON.parse(objects.text(nameOf(1)))).toMatchObject({ previous: null, by: WHO, job: 'job-1' });
+    expect(JSON.parse(objects.text(nameOf(3)))).toMatchObject({
+      previous: sha256Of(objects.text(nameOf(2))),
+      at: new Date(clock.now()).toISOString(),
+    });
+  });
+
+  it('adding to a ledger asks with all entries whether the entry is still wanted', async () => {
+    const objects = await threeClaims();
+    const seen: number[] = [];
+    const cycle = (await open(objects)).cycle('2026-12');
+    const isAdded = await cycle.append(async (entries) => void seen.push(entries.length));
+    expect([isAdded, ...seen]).toEqual([false, 3]);
+    expect(objects.objects.has(nameOf(4))).toBe(false);
+  });
+
+  it('adding to a ledger asks again after another machine took the number', async () => {
+    const objects = await threeClaims();
+    const mine = (await open(objects, 'mine')).cycle('2026-12');
+    const theirs = (await open(objects, 'theirs')).cycle('2026-12');
+    const seen: string[][] = [];
+    const isAdded = await mine.append(async (entries) => {
+      seen.push(entries.map(({ job }) => job));
+      if (seen.length === 1) await theirs.append(async () => claimBody('job-4'));
+      return claimBody('job-5');
+    });
+    expect(isAdded).toBe(true);
+    expect(seen).toEqual([
+      ['job-1', 'job-2', 'job-3'],
+      ['job-1', 'job-2', 'job-3', 'job-4'],
+    ]);
+    expect(await jobsOf(objects)).toEqual(['job-1', 'job-2', 'job-3', 'job-4', 'job-5']);
+  });
+
+  it('adding to a ledger counts an entry whose first response was lost', async () => {
+    const objects = await threeClaims();
+    const cycle = (await open(objects)).cycle('2026-12');
+    objects.onCreate = () => 'repeated';
+    expect(await cycle.append(async () => claimBody('job-4'))).toBe(true);
+    expect((await cycle.read()).map(({ job }) => job)).toEqual(['job-1', 'job-2', 'job-3', 'job-4']);
+    expect(await jobsOf(objects)).toEqual(['job-1', 'job-2', 'job-3', 'job-4']);
+  });
+
+  it.each(['lost', 'refused'] as const)(
+    'adding to a ledger without a response ends, and the next attempt sees whether the entry stands: %s',
+    async (fault: CreateFault) => {
+      const objects = await threeClaims();
+      const cycle = (await open(objects)).cycle('2026-12');
+      const once = (body: EntryBody): Promise<boolean> =>
+        cycle.append(async (entries) => (entries.some(({ job }) => job === body.job) ? undefined : body));
+      objects.onCreate = () => fault;
+      await expect(once(claimBody('job-4'))).rejects.toMatchObject({ code: 'network', exitCode: 8 });
+      objects.onCreate = undefined;
+      expect(await once(claimBody('job-4'))).toBe(fault === 'refused');
+      expect(await jobsOf(objects)).toEqual(['job-1', 'job-2', 'job-3', 'job-4']);
+    },
+  );
+
+  it('R58: entries that many machines add at once each stand once, in an order that all read', async () => {
+    const objects = new MemoryObjects();
+    const jobs = Array.from({ length: 8 }, (_, at) => `job-${at}`);
+    let creations = 0;
+    objects.onCreate = (name) =>
+      name.endsWith('.json') && (creations += 1) % 3 === 0 && !objects.objects.has(name) ? 'repeated' : undefined;
+    const add = async (job: string): Promise<boolean> =>
+      (await open(objects, `host-${job}`)).cycle('2026-12').append(async () => claimBody(job));
+    expect(await Promise.all(jobs.map(add))).toEqual(jobs.map(() => true));
+    const read = await jobsOf(objects);
+    expect(read.toSorted()).toEqual(jobs);
+  });
+
+  it('entries that one process adds and reads at once each stand once', async () => {
+    const objects = await threeClaims();
+    const cycle = (await open(objects)).cycle('2026-12');
+    const added = ['job-4', 'job-5', 'job-6'].map((job) => cycle.append(async () => claimBody(job)));
+    const read = await Promise.all([cycle.read(), ...added, cycle.read(), cycle.read()]);
+    expect(read.slice(1, 4)).toEqual([true, true, true]);
+    const jobs = (await cycle.read()).map(({ job }) => job);
+    expect(jobs.toSorted()).toEqual(['job-1', 'job-2', 'job-3', 'job-4', 'job-5', 'job-6']);
+    expect(await jobsOf(objects)).toEqual(jobs);
+  });
+
+  it('an entry that no machine could read is not added', async () => {
+    const objects = await threeClaims();
+    const cycle = (await open(objects)).cycle('2026-12');
+    await expect(cycle.append(async () => claimBody('j'.repeat(2000)))).rejects.toMatchObject({ code: 'config' });
+    expect(objects.objects.has(nameOf(4))).toBe(false);
+  });
+});
+
+describe('a damaged ledger', () => {
+  it.each([1, 2])('R83: without its entry %i, a ledger takes no other', async (number) => {
+    const objects = await threeClaims();
+    objects.objects.delete(nameOf(number));
+    expect(await addLate(objects)).toMatchObject(refused(`ours/cycles/2026-12/0000000${number}.json: it is missing`));
+  });
+
+  it('R83: without its last entry, a ledger takes no other from a machine that read it', async () => {
+    const objects = await threeClaims();
+    const cache = new MemoryObjects();
+    expect(await jobsOf(objects, cache)).toHaveLength(3);
+    objects.objects.delete(nameOf(3));
+    expect(await addLate(objects, cache)).toMatchObject(refused('00000003.json: it is missing'));
+  });
+
+  it('R83: without any entry, a ledger takes no other from a machine that read it', async () => {
+    const objects = await threeClaims();
+    const cache = new MemoryObjects();
+    await jobsOf(objects, cache);
+    for (const number of [1, 2, 3]) objects.objects.delete(nameOf(number));
+    expect(await addLate(objects, cache)).toMatchObject(refused('00000001.json: it is missing'));
+  });
+
+  it.each<readonly [string, (objects: MemoryObjects) => void]>([
+    ['the wrong hash of the one before', (objects) => change(objects, 2, (entry) => (entry['previous'] = HASH))],
+    ['no hash of the one before', (objects) => change(objects, 3, (entry) => (entry['previous'] = null))],
+    ['another job than it had', (objects) => change(objects, 1, (entry) => (entry['job'] = 'job-8'))],
+    [
+      'the place of another',
+      (objects) => {
+        const [second, third] = [objects.text(nameOf(2)), objects.text(nameOf(3))];
+        objects.put(nameOf(2), third);
+        objects.put(nameOf(3), second);
+      },
+    ],
+  ])('R83: with an entry that has %s, a ledger takes no other', async (_, damage) => {
+    const objects = await threeClaims();
+    damage(objects);
+    expect(await addLate(objects)).toMatchObject(refused('it does not follow the entry before it'));
+  });
+
+  it.each([
+    ['is empty', '', 'it is no entry'],
+    ['is cut', '{"version":1,"previous":nu', 'it is no entry'],
+    ['is a page', '<html></html>', 'it is no entry'],
+    ['has too many bytes', ' '.repeat(70_000), 'bytes'],
+  ])('R83: with an entry that %s, a ledger takes no other', async (_, text, problem) => {
+    for (const number of [1, 3]) {
+      const objects = await threeClaims();
+      objects.put(nameOf(number), text);
+      expect(await addLate(objects)).toMatchObject(refused(problem));
+    }
+  });
+
+  it('R83: with an entry of a newer version, a ledger takes no other', async () => {
+    const objects = await threeClaims();
+    change(objects, 3, (entry) => (entry['version'] = 2));
+    const cycle = (await open(objects)).cycle('2026-12');
+    await expect(cycle.append(async () => claimBody('job-9'))).rejects.toMatchObject({
+      code: 'config',
+      message: `memory/${nameOf(3)} was written by a newer svc (its version is 2)`,
+    });
+  });
+
+  it('a list that does not show the newest entries yet is no damage', async () => {
+    const objects = await threeClaims();
+    for (const number of [2, 3]) objects.unlisted.add(nameOf(number));
+    const cycle = (await open(objects)).cycle('2026-12');
+    expect(await cycle.append(async () => claimBody('job-4'))).toBe(true);
+  });
+
+  it('objects of other names beside the entries are ignored', async () => {
+    const objects = await threeClaims();
+    for (const name of ['README', '00000009.json.bak', '9.json', 'rows/00000009.json'])
+      objects.put(`${CYCLE}/${name}`, 'x');
+    const cycle = (await open(objects)).cycle('2026-12');
+    expect(await cycle.append(async () => claimBody('job-4'))).toBe(true);
+  });
+});
+
+describe('the sets of a ledger', () => {
+  const rows = RowSet.of([1n, 2n, 3n]);
+  const place = `${CYCLE}/rows/${rows.name()}`;
+
+  it('a set is created once, and read by its name', async () => {
+    const objects = new MemoryObjects();
+    for (const host of ['one', 'other'])
+      expect(await (await open(objects, host)).cycle('2026-12').createRowSet(rows)).toBe(rows.name());
+    expect(Buffer.from(objects.objects.get(place) ?? [])).toEqual(rows.bytes());
+    expect(await (await open(objects)).cycle('2026-12').rowSet(rows.name())).toEqual(rows);
+  });
+
+  it('R83: a set that is absent, has another hash or too many bytes is damage', async () => {
+    const objects = new MemoryObjects();
+    const damaged = { code: 'config', facts: { object: `memory/${place}` } };
+    const cycle = async () => (await open(objects)).cycle('2026-12');
+    await expect((await cycle()).rowSet(rows.name())).rejects.toMatchObject(damaged);
+    for (const bytes of [RowSet.of([1n, 2n]).bytes(), Buffer.alloc(0), rows.bytes().subarray(1), Buffer.alloc(5e7)]) {
+      objects.put(place, bytes);
+      await expect((await cycle()).rowSet(rows.name())).rejects.toMatchObject(damaged);
+      await expect((await cycle()).createRowSet(rows)).rejects.toMatchObject(damaged);
+    }
+  });
+
+  it('R83: a set whose rows are not in order is damage although its name is its hash', async () => {
+    const objects = new MemoryObjects();
+    const bytes = Buffer.from(rows.bytes().toReversed());
+    const name = sha256Of(bytes);
+    objects.put(`${CYCLE}/rows/${name}`, bytes);
+    await expect((await open(objects)).cycle('2026-12').rowSet(name)).rejects.toMatchObject({
+      code: 'config',
+      facts: { object: `memory/${CYCLE}/rows/${name}` },
+    });
+  });
+});
+
+describe('the copies of a ledger on a machine', () => {
+  it('a read without news takes one request, and a new entry one more', async () => {
+    const objects = await threeClaims();
+    const cache = new MemoryObjects();
+    await jobsOf(objects, cache);
+    const cycle = (await open(objects, 'again', cache)).cycle('2026-12');
+    objects.requests = [];
+    expect(await cycle.read()).toHaveLength(3);
+    expect(objects.requests).toEqual([`read ${nameOf(4)}`]);
+    await (await open(objects)).cycle('2026-12').append(async () => claimBody('job-4'));
+    objects.requests = [];
+    expect(await cycle.read()).toHaveLength(4);
+    expect(objects.requests).toEqual([`read ${nameOf(4)}`, `read ${nameOf(5)}`]);
+  });
+
+  it('a machine reads neither its own entries nor its own sets again', async () => {
+    const [objects, cache] = [new MemoryObjects(), new MemoryObjects()];
+    const rows = RowSet.of([1n]);
+    const cycle = (await open(objects, 'one', cache)).cycle('2026-12');
+    const name = await cycle.createRowSet(rows);
+    await cycle.append(async () => claimBody('job-1', { row_set: name }));
+    const again = (await open(objects, 'one', cache)).cycle('2026-12');
+    objects.requests = [];
+    expect(await again.read()).toHaveLength(1);
+    expect(await again.rowSet(name)).toEqual(rows);
+    expect(objects.requests).toEqual([`read ${nameOf(2)}`]);
+  });
+
+  it('a damaged copy is read from the store', async () => {
+    const objects = await threeClaims();
+    const rows = RowSet.of([1n]);
+    await (await open(objects)).cycle('2026-12').createRowSet(rows);
+    const place = `${CYCLE}/rows/${rows.name()}`;
+    for (const damage of ['', 'x', ' '.repeat(70_000), objects.text(nameOf(3))]) {
+      const cache = new MemoryObjects();
+      await jobsOf(objects, cache);
+      cache.put(nameOf(2), damage);
+      cache.put(place, damage);
+      expect(await jobsOf(objects, cache)).toEqual(['job-1', 'job-2', 'job-3']);
+      expect(await (await open(objects, 'one', cache)).cycle('2026-12').rowSet(rows.name())).toEqual(rows);
+    }
+  });
+
+  it('a machine whose copies cannot be written reads the store', async () => {
+    const objects = await threeClaims();
+    const cache = new MemoryObjects();
+    cache.onCreate = () => 'refused';
+    const cycle = (await open(objects, 'one', cache)).cycle('2026-12');
+    expect(await cycle.append(async () => claimBody('job-4'))).toBe(true);
+    expect(await jobsOf(objects, cache)).toHaveLength(4);
+  });
+});
+
+describe('the marks of jobs', () => {
+  it('a job that was marked is known to all machines, with its cycle', async () => {
+    const objects = new MemoryObjects();
+    const ledger = await open(objects, 'one');
+    await ledger.mark('job-1', '2026-12');
+    await ledger.mark('job-1', '2026-12');
+    const other = await open(objects, 'other');
+    expect([await other.isMarked('job-1'), await other.isMarked('job-2')]).toEqual([true, false]);
+    expect((await other.cycleOfJob('job-1')) === other.cycle('2026-12')).toBe(true);
+    expect(await other.cycleOfJob('job-2')).toBeUndefined();
+  });
+
+  it('a mark without a cycle tells of no claim', async () => {
+    const objects = new MemoryObjects();
+    const ledger = await open(objects);
+    for (const text of ['', 'x', '{"version":1}']) {
+      objects.put('ours/jobs/job-1', text);
+      expect(await ledger.cycleOfJob('job-1')).toBeUndefined();
+      expect(await ledger.isMarked('job-1')).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,84 @@
+import { claimRows, RowsTaken } from '../../../src/au/ledger/claim-rows.ts';
+import type { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
+import { Ledger } from '../../../src/au/ledger/ledger.ts';
+import { rowsOf, tokensOf } from '../../../src/au/ledger/request-rows.ts';
+import { settleClaims } from '../../../src/au/ledger/settle-claims.ts';
+import { partSource } from '../../../src/au/run/part-source.ts';
+import { SpareJob } from '../../../src/au/send/spare-job.ts';
+import { type OpenRun, uploadParts } from '../../../src/au/send/upload-parts.ts';
+import type { Clock } from '../../../src/base/system.ts';
+import type { Client } from '../../../src/client/api/client.ts';
+import { MemoryObjects } from '../../support/memory-objects.ts';
+import { WHO } from './entries.ts';
+
+/** How often a command compares the parts with the ledger. */
+const MOST_TIMES = 3;
+
+/** The cycle of files without one. */
+const CYCLE = 'file';
+
+type UsedByUploads = Pick<CommandLedger, 'claim' | 'isShared' | 'open'>;
+
+/** The ledger of one machine as the upload of parts uses it, without a state directory. */
+export class MemoryLedger implements UsedByUploads {
+  readonly isShared = false;
+  readonly objects = new MemoryObjects();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  open(tenant: string): Promise<Ledger> {
+    return Ledger.open(this.objects, tenant, { clock: this.#clock, who: WHO, isFirstUse: false });
+  }
+
+  async claim({ record, part, job, source, sha256 }: Parameters<UsedByUploads['claim']>[0]): Promise<void> {
+    const ledger = await this.open(job.tenant_id ?? '');
+    const { id, input, cycle = CYCLE } = record;
+    await claimRows(ledger, {
+      job,
+      cycle,
+      rows: await rowsOf(ledger.salt, source),
+      tokens: () => tokensOf(ledger.salt, source),
+      run: id,
+      part: part.number,
+      file: { name: input.name, sha256: input.sha256, rows: input.rows },
+      bytes: part.bytes,
+      sha256,
+    });
+  }
+
+  /** Uploads a run as a command does: before each attempt, the claims of jobs that ended are ended. */
+  async upload(
+    client: Client,
+    run: OpenRun,
+    file: string,
+    options: Omit<Parameters<typeof uploadParts>[3], 'ledger' | 'begin'> = {},
+  ): Promise<void> {
+    const spare = new SpareJob(client);
+    for (let time = 1; ; time += 1) {
+      await this.#settle(client, run, file);
+      try {
+        return await uploadParts(client, run, file, { spare, ...options, ledger: this, begin: true });
+      } catch (error) {
+        if (!(error instanceof RowsTaken) || time === MOST_TIMES) throw error;
+      }
+    }
+  }
+
+  async #settle(client: Client, run: OpenRun, file: string): Promise<void> {
+    const { tenant_id: tenant, cycle = CYCLE, parts } = run.record;
+    if (tenant === undefined) return;
+    const ledger = await this.open(tenant);
+    const earlier = parts.flatMap((part) => part.earlier_jobs ?? []);
+    const jobsThat = (how: 'gone' | 'failed'): ReadonlySet<string> =>
+      new Set(earlier.filter(({ ended }) => ended === how).map(({ job }) => job));
+    const [ended, shown] = [jobsThat('gone'), jobsThat('failed')];
+    if (earlier.length === 0) return;
+    for (const part of parts.filter(({ job }) => job === undefined)) {
+      const rows = await rowsOf(ledger.salt, await partSource(part, run, file));
+      await settleClaims(client, ledger.cycle(cycle), rows, { ended, shown });
+    }
+  }
+}

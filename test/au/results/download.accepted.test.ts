@@ -1,0 +1,45 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import { type Machine, openMachine } from '../commands/machine.ts';
+
+const SUBMIT = 'au submit tokens.csv --cycle 2026-11';
+
+/** Makes the store send results with an ETag that looks like an MD5 and is not. */
+function otherTag(machine: Machine): void {
+  machine.fault = (incoming, outgoing, proceed) => {
+    if (incoming.url?.startsWith('/store/results/'))
+      captureResponse(outgoing, (body) => outgoing.setHeader('etag', `"${'0'.repeat(32)}"`).end(body));
+    proceed();
+  };
+}
+
+/** Writes a request file of the new tokens in results. */
+function updatedFile(machine: Machine, results: string): void {
+  const [head = '', ...rows] = readFileSync(results, 'utf8').trimEnd().split('\n');
+  const column = head.split(',').indexOf('new_token');
+  const tokens = rows.map((row) => row.split(',')[column] ?? '').filter((token) => token !== '');
+  expect(tokens.length).toBeGreaterThan(0);
+  const [header = ''] = readFileSync(machine.path('work/tokens.csv'), 'utf8').split('\n');
+  writeFileSync(machine.path('work/next.csv'), [header, ...tokens.map((token) => `${token},,,`), ''].join('\n'));
+}
+
+describe('results that the operator accepts unproven', () => {
+  it.each(['run', 'job'] as const)(
+    'R85: results that the operator accepts unproven keep the tokens that they made out of the cycle, by the %s',
+    async (named) => {
+      const machine = await openMachine();
+      otherTag(machine);
+      expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
+      const [run = ''] = machine.runIds();
+      const of = named === 'run' ? run : (machine.record(`state/runs/${run}`).parts[0]?.job ?? '');
+      const taken = await machine.svc(`au download ${of} --accept-unproven --out results.csv`);
+      expect(taken.code, taken.stderr).toBe(0);
+      updatedFile(machine, machine.path('work/results.csv'));
+      const { code, stdout, stderr } = await machine.svc('au submit next.csv --cycle 2026-11');
+      expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ status: 'nothing_new' });
+      expect(machine.uploads()).toBe(1);
+    },
+  );
+});

@@ -1,0 +1,339 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { errorIn } from '../../support/run-here.ts';
+import { type Machine, openMachine } from '../commands/machine.ts';
+import type { RecordOnDisk } from '../recorded-run.ts';
+import { type Fault, refuseWith } from '../support.ts';
+
+const DAY = 86_400_000;
+const SUBMIT = 'au submit tokens.csv';
+const ALONE = `${SUBMIT} --only-recorded`;
+
+/** The moment at which the state directory was copied. */
+type Copied = 'before' | 'planned' | 'creating' | 'uploading';
+
+const isCreation = ({ method, url = '' }: IncomingMessage): boolean => method === 'POST' && url.endsWith('/jobs');
+
+/** Submits the file, then restores the state directory of an earlier moment. Returns the job that is then forgotten. */
+async function restoredTo(machine: Machine, moment: Copied): Promise<string> {
+  const [state, copy] = [machine.path('state'), machine.path('copy')];
+  mkdirSync(state, { recursive: true });
+  // A tenant with a job is known before the run begins, so that the run itself requests its first job.
+  if (moment !== 'before') await machine.svc('au create');
+  const take = (): void => cpSync(state, copy, { recursive: true });
+  if (moment === 'before') take();
+  machine.fault = (incoming, _outgoing, proceed) => {
+    const isMoment = moment === 'uploading' ? incoming.method === 'PUT' : isCreation(incoming);
+    if (moment !== 'before' && isMoment) take();
+    proceed();
+  };
+  const { code, stdout, stderr } = await machine.svc(SUBMIT);
+  expect(code, stderr).toBe(0);
+  machine.fault = undefined;
+  rmSync(state, { recursive: true });
+  cpSync(copy, state, { recursive: true });
+  if (moment === 'planned') unsend(machine);
+  await machine.clock.advance(60_000);
+  return (JSON.parse(stdout) as { job: string }).job;
+}
+
+/** Changes the record of the only run as if the run had sent nothing. */
+function unsend(machine: Machine): void {
+  const file = machine.path(join('state/runs', machine.runIds()[0] ?? '', 'run.json'));
+  const record = JSON.parse(readFileSync(file, 'utf8')) as RecordOnDisk;
+  for (const part of record.parts) {
+    part.state = 'planned';
+    delete part.creating_since;
+  }
+  writeFileSync(file, JSON.stringify(record));
+}
+
+function otherFile(machine: Machine, name: string, row: string): void {
+  const [header = ''] = exampleRequestFile().split('\n');
+  writeFileSync(machine.path(join('work', name)), `${header}\n${row},,,\n`);
+}
+
+describe('a state directory that is older than what was submitted', () => {
+  it.each(['before', 'planned'] as const)(
+    'R74: a state directory that is older than what was submitted restored to %s uploads nothing until --begin, and names the jobs',
+    async (moment) => {
+      const machine = await openMachine();
+      const job = await restoredTo(machine, moment);
+      for (const line of [SUBMIT, ALONE, `${SUBMIT} --cycle 2026-11`]) {
+        const refused = await machine.svc(line);
+        expect(refused.code, `${line}: ${refused.stderr}`).toBe(9);
+        expect(errorIn(refused)).toMatchObject({ unrecorded_jobs: [job], next: `svc au status ${job}` });
+        expect(machine.uploads()).toBe(1);
+        await machine.clock.advance(60_000);
+      }
+      const synced = await machine.svc('au sync');
+      expect(synced.code, synced.stderr).not.toBe(0);
+      expect(synced.stderr).toContain(job);
+      expect(machine.uploads()).toBe(1);
+      const { code, stdout, stderr } = await machine.svc(`${SUBMIT} --begin`);
+      expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ unrecorded_jobs: [job] });
+      expect(stderr.split('\n').filter((line) => line.startsWith('warning:'))).toHaveLength(1);
+      expect(stderr).toContain(job);
+      expect(machine.uploads()).toBe(2);
+      // From here on the ledger knows the file.
+      expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
+      expect(machine.uploads()).toBe(2);
+    },
+  );
+
+  it('R74: a state directory that is older than what was submitted, whose jobs belong to another system, begins once they are ignored', async () => {
+    const machine = await openMachine();
+    const job = await restoredTo(machine, 'before');
+    const refused = await machine.svc(ALONE);
+    expect(refused.code, refused.stderr).toBe(9);
+    expect(await machine.svc(`au ignore ${job} --yes`)).toMatchObject({ code: 0 });
+    // The operator names the job once, which is enough for all later files.
+    const named = await machine.svc(ALONE);
+    expect(named.code, named.stderr).toBe(0);
+    otherFile(machine, 'more.csv', 'one-more');
+    expect(await machine.svc('au submit more.csv --only-recorded')).toMatchObject({ code: 0 });
+    expect(machine.uploads()).toBe(3);
+  });
+
+  it.each([
+    ['that machines share', ''],
+    ['of one machine, also with --only-recorded,', ' --only-recorded'],
+  ])('R74: an empty ledger %s begins only with --begin, after which it knows the file', async (_which, only) => {
+    const machine = await openMachine();
+    const job = await restoredTo(machine, 'before');
+    const env = only === '' ? { SVC_LEDGER: machine.path('ledger') } : {};
+    const refused = await machine.svc(`${SUBMIT}${only}`, env);
+    expect(refused.code, refused.stderr).toBe(9);
+    const { alternatives } = errorIn(refused) as { readonly alternatives: readonly string[] };
+    expect(alternatives.at(-1)).toMatch(/ --begin$/);
+    const begun = await machine.svc(`${SUBMIT}${only} --begin`, env);
+    expect(begun.code, begun.stderr).toBe(0);
+    expect(JSON.parse(begun.stdout)).toMatchObject({ unrecorded_jobs: [job] });
+    expect(await machine.svc(`${SUBMIT}${only}`, env)).toMatchObject({ code: 0 });
+    expect(machine.uploads()).toBe(2);
+  });
+
+  it('R74: a state directory that is older than what was submitted restored to creating uploads nothing until the operator says whose the job is', async () => {
+    const machine = await openMachine();
+    const job = await restoredTo(machine, 'creating');
+    for (const line of [SUBMIT, SUBMIT, `${SUBMIT} --begin`, `${SUBMIT} --cycle 2026-11`, 'au sync']) {
+      const refused = await machine.svc(line);
+      expect(refused.code, `${line}: ${refused.stderr}`).toBe(9);
+      expect(refused.stderr).toContain(`svc au status ${job}`);
+      expect(machine.uploads()).toBe(1);
+    }
+    // A creation that is refused in between proves nothing.
+    machine.fault = (incoming, outgoing, proceed) =>
+      isCreation(incoming) ? refuseWith(403)(incoming, outgoing, proceed) : proceed();
+    expect(await machine.svc(SUBMIT)).toMatchObject({ code: 4 });
+    machine.fault = undefined;
+    const refused = await machine.svc(SUBMIT);
+    expect(refused.code).toBe(9);
+    expect(errorIn(refused)).toMatchObject({
+      unrecorded_jobs: [job],
+      alternatives: expect.arrayContaining([`svc au ignore ${job}`]),
+    });
+    expect(machine.uploads()).toBe(1);
+    expect(await machine.svc(`au ignore ${job} --yes`)).toMatchObject({ code: 0 });
+    const named = await machine.svc(SUBMIT);
+    expect(named.code, named.stderr).toBe(0);
+    expect(machine.uploads()).toBe(2);
+  });
+
+  it('R74: a state directory that is older than what was submitted restored to uploading continues with the job that has the file', async () => {
+    const machine = await openMachine();
+    const job = await restoredTo(machine, 'uploading');
+    const { code, stdout, stderr } = await machine.svc(`${ALONE} --wait --out results.csv`);
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ job, status: 'completed' });
+    expect(machine.uploads()).toBe(1);
+  });
+
+  it('R74: a state directory that is older than what was submitted says nothing of what is older than 30 days or than the ledger', async () => {
+    const machine = await openMachine();
+    await restoredTo(machine, 'before');
+    await machine.clock.advance(31 * DAY);
+    const late = await machine.svc(ALONE);
+    expect(late.code, late.stderr).toBe(0);
+    await machine.clock.advance(DAY);
+    otherFile(machine, 'more.csv', 'one-more');
+    expect(await machine.svc('au submit more.csv --only-recorded')).toMatchObject({ code: 0 });
+  });
+
+  it('R74: a state directory that is older than what was submitted is no proof where the key may not read the list: that stops only who asked for it', async () => {
+    const machine = await openMachine();
+    machine.fault = (incoming, outgoing, proceed) =>
+      incoming.url?.includes('/jobs?') ? refuseWith(403)(incoming, outgoing, proceed) : proceed();
+    expect(await machine.svc(ALONE)).toMatchObject({ code: 4 });
+    expect(machine.uploads()).toBe(0);
+    const { code, stderr } = await machine.svc(SUBMIT);
+    expect(code, stderr).toBe(0);
+    expect(machine.uploads()).toBe(1);
+  });
+});
+
+describe('two state directories of one tenant without a shared ledger', () => {
+  it('R74: two state directories of one tenant without a shared ledger do not both pay: the second, being empty, ends with 9 until --begin', async () => {
+    const machine = await openMachine();
+    expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
+    const env = { SVC_STATE_DIR: machine.path('second') };
+    for (const options of ['', '--cycle 2026-11', '--profile other']) {
+      const refused = await machine.svc(`${SUBMIT} ${options}`.trim(), env);
+      expect(refused.code, refused.stderr).toBe(9);
+      expect(refused.stderr).toContain('this ledger is empty');
+      expect(machine.uploads()).toBe(1);
+    }
+    expect(await machine.svc(`${SUBMIT} --begin`, env)).toMatchObject({ code: 0 });
+    expect(machine.uploads()).toBe(2);
+  });
+});
+
+/** Puts an item before the jobs of the list, made of the newest job there. */
+function listedWith(make: (job: Record<string, unknown>) => unknown): Fault {
+  return (incoming, outgoing, proceed) => {
+    if (incoming.method === 'GET' && /\/jobs(\?|$)/.test(incoming.url ?? ''))
+      captureResponse(outgoing, (body) => {
+        const list = JSON.parse(body.toString()) as { data: Record<string, unknown>[] };
+        const [newest] = list.data;
+        if (newest) list.data.unshift(make({ ...newest, status: 'completed' }) as Record<string, unknown>);
+        const text = JSON.stringify(list);
+        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+      });
+    proceed();
+  };
+}
+
+describe('an item of the list of jobs that cannot be read', () => {
+  const UNREADABLE = '(an item without a readable id';
+
+  it.each([
+    ['is no object', () => 'job', UNREADABLE],
+    ['has a number as its id', (job: object) => ({ ...job, id: 42 }), UNREADABLE],
+    ['has no id', (job: object) => ({ ...job, id: undefined }), UNREADABLE],
+    ['does not say as text who created it', (job: object) => ({ ...job, id: 'job-x', created_by: 42 }), 'job-x'],
+    ['has a number as its time', (job: object) => ({ ...job, id: 'job-x', created_at: 42 }), 'job-x'],
+    ['has a number as its status', (job: object) => ({ ...job, id: 'job-x', status: 42 }), 'job-x'],
+  ])(
+    'R74: an item of the list of jobs that %s may be of this key: it is named, and stops --only-recorded and an empty ledger',
+    async (_, make, named) => {
+      const machine = await openMachine();
+      machine.fault = listedWith(make);
+      for (const line of [ALONE, SUBMIT]) {
+        const refused = await machine.svc(line);
+        expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 0]);
+        expect(String(errorIn(refused)['message'])).toContain(named);
+      }
+      const warned = await machine.svc(`${SUBMIT} --begin`);
+      expect([warned.code, machine.uploads()], warned.stderr).toEqual([0, 1]);
+      expect(warned.stderr).toMatch(/^warning: 1 job of this key that the ledger does not know/m);
+      expect(warned.stderr).toContain(named);
+    },
+  );
+});
+
+/**
+ * Lets two systems of one tenant submit in three months, each with its state directory, file and key. The second one
+ * begins although the key may have jobs.
+ */
+async function threeMonths(machine: Machine, keys: readonly [string, string], options: string) {
+  otherFile(machine, 'more.csv', 'one-more');
+  const systems = [
+    ['tokens.csv', 'first', keys[0], ''],
+    ['more.csv', 'second', keys[1], '--begin'],
+  ] as const;
+  const results: { readonly code: number; readonly stderr: string; readonly unrecorded: number }[] = [];
+  for (const cycle of ['2026-11', '2026-12', '2027-01']) {
+    for (const [file, state, key, begin] of systems) {
+      const env = { SVC_STATE_DIR: machine.path(`state-${state}`), SVC_PRIVATE_API_KEY: key };
+      const words = `au submit ${file} --cycle ${cycle} --wait --out ${state}results.csv --force ${options} ${begin}`;
+      const { code, stdout, stderr } = await machine.svc(words.split(' ').filter(Boolean), env);
+      const { unrecorded_jobs: jobs = [] } = JSON.parse(stdout || '{}') as { unrecorded_jobs?: string[] };
+      results.push({ code, stderr, unrecorded: jobs.length });
+      await machine.clock.advance(10_000);
+    }
+    await machine.clock.advance(28 * DAY);
+  }
+  return results;
+}
+
+describe('two systems that submit in the same minute of three months', () => {
+  it('R74: two systems that submit in the same minute of three months with one key are warned of each other, and stop nobody', async () => {
+    const machine = await openMachine();
+    const results = await threeMonths(machine, ['sandbox-private-key', 'sandbox-private-key'], '');
+    // In the last month, both jobs of the other system are younger than 30 days.
+    expect(results.map(({ unrecorded }) => unrecorded)).toEqual([0, 1, 1, 1, 1, 2]);
+    for (const { code, stderr } of results.slice(1)) {
+      expect(code, stderr).toBe(0);
+      expect(stderr.match(/^warning: \d+ job/gm)).toHaveLength(1);
+    }
+    expect(machine.uploads()).toBe(6);
+  });
+
+  it('R74: two systems that submit in the same minute of three months with a key each do not notice each other, and may both say that they are alone with it', async () => {
+    const machine = await openMachine();
+    const keys = ['sandbox-private-key', 'sandbox-private-key-account-updater-only'] as const;
+    for (const { code, stderr, unrecorded } of await threeMonths(machine, keys, '--only-recorded')) {
+      expect(code, stderr).toBe(0);
+      expect(unrecorded).toBe(0);
+      expect(stderr).not.toContain('warning: ');
+    }
+    expect(machine.uploads()).toBe(6);
+    expect(readdirSync(machine.path('state-first/runs')).length).toBeGreaterThanOrEqual(3);
+  });
+});
+
+/** Changes the job in the service's response to a creation. */
+function createdAs(change: (job: Record<string, unknown>) => Record<string, unknown>): Fault {
+  return (incoming, outgoing, proceed) => {
+    if (isCreation(incoming))
+      captureResponse(outgoing, (body) => {
+        const text = JSON.stringify(change(JSON.parse(body.toString()) as Record<string, unknown>));
+        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+      });
+    proceed();
+  };
+}
+
+describe('a job that the service says it created', () => {
+  it.each([
+    ['is completed', (job: object) => ({ ...job, status: 'completed', upload_url: null })],
+    ['is processing', (job: object) => ({ ...job, status: 'processing' })],
+    ['has no address', (job: object) => ({ ...job, upload_url: null })],
+    ['has an empty address', (job: object) => ({ ...job, upload_url: '' })],
+    ['was created an hour ago', (job: object) => ({ ...job, created_at: '2026-11-02T03:00:00.000Z' })],
+  ])(
+    'R73: a job that the service says it created is not uploaded to when it %s, and nothing is recorded as sent',
+    async (_, change) => {
+      const machine = await openMachine();
+      machine.fault = createdAs(change);
+      for (const options of ['', '--wait --out results.csv']) {
+        const refused = await machine.svc(`${SUBMIT} ${options}`.trim());
+        expect(refused.code, refused.stderr).toBe(8);
+        expect(refused.stderr).toContain('was to create a job');
+      }
+      expect(machine.record(`state/runs/${machine.runIds()[0]}`).parts).toMatchObject([{ state: 'planned' }]);
+      machine.fault = undefined;
+      expect(machine.uploads()).toBe(0);
+      expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
+      expect(machine.uploads()).toBe(1);
+    },
+  );
+
+  it('R73: a job that the service says it created is not uploaded to when another run has it, whatever it looks like', async () => {
+    const machine = await openMachine();
+    otherFile(machine, 'more.csv', 'one-more');
+    const { stdout } = await machine.svc('au submit more.csv');
+    const { job } = JSON.parse(stdout) as { job: string };
+    machine.fault = createdAs((created) => ({ ...created, id: job }));
+    const refused = await machine.svc(SUBMIT);
+    expect(refused.code, refused.stderr).toBe(8);
+    expect(refused.stderr).toContain(job);
+    machine.fault = undefined;
+    expect(machine.uploads()).toBe(1);
+  });
+});

@@ -1,0 +1,358 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
+import type { Interceptor } from '../../../src/emulator/options.ts';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { openMachine } from '../commands/machine.ts';
+import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
+
+const DAY = 86_400_000;
+const CYCLE = '--cycle 2026-12';
+const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+
+function request(...rows: readonly string[]): string {
+  return [HEADER, ...rows, ''].join('\n');
+}
+
+function write({ home }: QuickDesk, name: string, ...rows: readonly string[]): void {
+  writeFileSync(home.file(name), request(...rows));
+}
+
+/** A desk on which the first rows of the example file are submitted in a cycle. */
+interface SubmittedDesk extends QuickDesk {
+  readonly run: string;
+  readonly job: string;
+  /** Lets the service say that jobs failed. */
+  readonly fail: (...jobs: readonly string[]) => void;
+}
+
+async function submittedDesk(options = CYCLE, rows = ROWS.slice(0, 6)): Promise<SubmittedDesk> {
+  const failed = new Set<string>();
+  const desk = await openQuickDesk({ intercept: saysFailed(failed) });
+  write(desk, 'tokens.csv', ...rows);
+  const { run, job } = rowOf(await desk.svc(`au submit tokens.csv ${options}`.trim()));
+  return { ...desk, run: String(run), job: String(job), fail: (...jobs) => jobs.forEach((each) => failed.add(each)) };
+}
+
+/** Changes what the service says of these jobs. */
+function saysFailed(failed: ReadonlySet<string>): Interceptor {
+  return (incoming, outgoing, proceed) => {
+    const id = /\/jobs\/([^/?]+)$/.exec(incoming.url ?? '')?.[1] ?? '';
+    if (incoming.method === 'GET' && failed.has(id))
+      captureResponse(outgoing, (body) => {
+        const job = JSON.parse(body.toString()) as Record<string, unknown>;
+        const text = JSON.stringify({ ...job, status: 'failed', errors: ['made up'] });
+        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+      });
+    proceed();
+  };
+}
+
+function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+/** Returns the rows that the store received, of all jobs in turn. */
+function sent({ received }: QuickDesk): string[] {
+  return received().flatMap((text) => text.trimEnd().split('\n').slice(1));
+}
+
+/** Returns a column of a result file. */
+function column({ home }: QuickDesk, name: string, of: string): string[] {
+  const [header = '', ...rows] = readFileSync(home.file(name), 'utf8').trimEnd().split('\n');
+  const at = header.split(',').indexOf(of);
+  return rows.map((row) => row.split(',')[at] ?? '');
+}
+
+const tokenOf = (row: string): string => row.split(',')[0] ?? '';
+
+describe('a file of a cycle', () => {
+  it('R79: a file of a cycle whose rows are all new is submitted as it is', async () => {
+    const desk = await submittedDesk();
+    write(desk, 'west.csv', ...ROWS.slice(6, 9));
+    const { code, stderr } = await desk.svc(`au submit west.csv ${CYCLE}`);
+    expect({ code, sent: sent(desk) }).toEqual({ code: 0, sent: ROWS.slice(0, 9) });
+    expect(stderr).not.toContain('already');
+  });
+
+  it('R79: a file of a cycle that shares rows with another one ends with 0: they are left out and said, with their job', async () => {
+    const desk = await submittedDesk();
+    await desk.clock.advance(240_000);
+    write(desk, 'more.csv', ...ROWS.slice(4, 9).toReversed());
+    const done = await desk.svc(`au submit more.csv ${CYCLE}`);
+    expect(rowOf(done)).toMatchObject({ file: 'more.csv' });
+    expect(done.stderr).toMatch(
+      new RegExp(
+        `^2 of 5 rows of more\\.csv are in cycle 2026-12 already: sent by .*, 4m.* ago, job ${desk.job} `,
+        'm',
+      ),
+    );
+    expect(sent(desk)).toEqual([...ROWS.slice(0, 6), ...ROWS.slice(6, 9).toReversed()]);
+  });
+
+  it('R79: a file of a cycle delivers the results of the rows that were left out too, in the order of the file', async () => {
+    const desk = await submittedDesk();
+    const rows = [ROWS[7], ROWS[1], ROWS[8], ROWS[0], ROWS[6], ROWS[5]].map((row) => row ?? '');
+    write(desk, 'more.csv', ...rows);
+    const done = rowOf(await desk.svc(`au submit more.csv ${CYCLE} --wait`));
+    expect(done).toMatchObject({ status: 'completed', results: { compared: true } });
+    const tokens = column(desk, 'more.results.csv', 'token');
+    expect(tokens).toEqual(rows.map(tokenOf).filter((token) => tokens.includes(token)));
+    // The whole cycle at once, in another cycle, gives the same results for these rows.
+    write(desk, 'alone.csv', ...rows);
+    rowOf(await desk.svc('au submit alone.csv --cycle other --begin --wait'));
+    expect(tokens.toSorted()).toEqual(column(desk, 'alone.results.csv', 'token').toSorted());
+    expect(sent(desk).slice(0, 9)).toEqual([...ROWS.slice(0, 6), ROWS[7], ROWS[8], ROWS[6]]);
+  });
+
+  it('R79: a file of a cycle with the same rows joins the job that has them, and its results are those of that job', async () => {
+    const desk = await submittedDesk();
+    write(desk, 'same.csv', ...ROWS.slice(0, 6).toReversed());
+    const done = await desk.svc(`au submit same.csv ${CYCLE} --wait`);
+    expect(rowOf(done)).toMatchObject({ status: 'completed', results: { compared: true } });
+    expect(done.stderr).toContain('all 6 rows of same.csv are in cycle 2026-12 already');
+    rowOf(await desk.svc(`au submit tokens.csv ${CYCLE} --wait`));
+    expect(column(desk, 'same.results.csv', 'token')).toEqual(column(desk, 'tokens.results.csv', 'token').toReversed());
+    expect(desk.uploads()).toBe(1);
+  });
+
+  it('R79: a file of a cycle that changed since it was submitted sends its new rows only', async () => {
+    const desk = await submittedDesk();
+    write(desk, 'tokens.csv', ...ROWS.slice(0, 7));
+    rowOf(await desk.svc(`au submit tokens.csv ${CYCLE}`));
+    expect(sent(desk)).toEqual(ROWS.slice(0, 7));
+  });
+
+  it('R79: a file of a cycle may have a token for another merchant, which is another row', async () => {
+    const desk = await submittedDesk();
+    write(desk, 'other.csv', ...ROWS.slice(0, 2).map((row) => `${row}merchant-2`));
+    rowOf(await desk.svc(`au submit other.csv ${CYCLE}`));
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it('R79: a file of a cycle may have rows with another expiration, or a UUID in capitals: they are the same rows', async () => {
+    const desk = await submittedDesk();
+    const [first = '', second = ''] = ROWS;
+    write(
+      desk,
+      'more.csv',
+      first.replace(tokenOf(first), tokenOf(first).toUpperCase()),
+      second.replace(/,\d\d,\d\d,/, ',39,12,'),
+      ROWS[6] ?? '',
+      (ROWS[6] ?? '').replace(/^[^,]+/, (token) => token.toUpperCase()),
+    );
+    rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
+    expect(sent(desk)).toEqual(ROWS.slice(0, 7));
+  });
+
+  it('R79: a file of a cycle whose rows are in any of several jobs sends the rest once', async () => {
+    const desk = await submittedDesk();
+    for (const [from, to] of [
+      [4, 9],
+      [7, 12],
+      [0, 12],
+      [2, 14],
+    ]) {
+      write(desk, `from${from}.csv`, ...ROWS.slice(from, to));
+      rowOf(await desk.svc(`au submit from${from}.csv ${CYCLE}`));
+    }
+    expect(sent(desk)).toEqual(ROWS.slice(0, 14));
+    const waited = rowOf(await desk.svc(`au submit from2.csv ${CYCLE} --wait`));
+    expect(waited).toMatchObject({ status: 'completed', results: { compared: true } });
+  });
+
+  it('R79: a file of a cycle is compared in a dry run too, which shows what would be sent', async () => {
+    const desk = await submittedDesk();
+    write(desk, 'more.csv', ...ROWS.slice(4, 9));
+    const planned = await desk.svc(`au submit more.csv ${CYCLE} --dry-run`);
+    expect(planned.code, planned.stderr).toBe(0);
+    expect({ uploads: desk.uploads(), runs: desk.runIds().length }).toEqual({ uploads: 1, runs: 1 });
+  });
+
+  it('R79: a file of a cycle resumes its run without sending anything more', async () => {
+    const desk = await submittedDesk();
+    write(desk, 'more.csv', ...ROWS.slice(4, 9));
+    const { run } = rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
+    for (const options of ['', '--wait', '--wait'])
+      expect(rowOf(await desk.svc(`au submit more.csv ${CYCLE} ${options}`.trim()))).toMatchObject({ run });
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it('R79: a file of a cycle stays recorded although its run was abandoned: its rows are not sent again', async () => {
+    const desk = await submittedDesk();
+    expect(await desk.svc(`au abandon ${desk.run} --yes`)).toMatchObject({ code: 0 });
+    write(desk, 'more.csv', ...ROWS.slice(4, 9));
+    rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
+    expect(sent(desk)).toEqual(ROWS.slice(0, 9));
+  });
+
+  it('R79 and R75: a file of a cycle that was not sent blocks nothing, and each row is sent once afterwards', async () => {
+    const desk = await openQuickDesk();
+    write(desk, 'tokens.csv', ...ROWS.slice(0, 6));
+    const failed = await desk.svc(`au submit tokens.csv ${CYCLE}`, {
+      SVC_PRIVATE_API_KEY: 'sandbox-private-key-read-only',
+    });
+    expect(failed.code).toBe(4);
+    write(desk, 'more.csv', ...ROWS.slice(0, 3));
+    rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
+    rowOf(await desk.svc(`au submit tokens.csv ${CYCLE}`));
+    expect(await desk.svc('au sync')).toMatchObject({ code: 0 });
+    expect(sent(desk).toSorted()).toEqual(ROWS.slice(0, 6).toSorted());
+  });
+
+  it('R79: a file of a cycle of another tenant has other rows, and the tenants do not notice each other', async () => {
+    const machine = await openMachine();
+    const theirs = { SVC_BASE_URL: (await machine.tenant(7)).url };
+    writeFileSync(machine.path('work/more.csv'), request(...ROWS.slice(4, 9)));
+    expect(await machine.svc(`au submit tokens.csv ${CYCLE}`)).toMatchObject({ code: 0 });
+    const submitted = await machine.svc(`au submit more.csv ${CYCLE}`, theirs);
+    expect(submitted.code, submitted.stderr).toBe(0);
+    expect(submitted.stderr).not.toContain('already');
+    expect(machine.uploads()).toBe(2);
+    const joined = await machine.svc(`au submit more.csv ${CYCLE}`);
+    expect(joined.code, joined.stderr).toBe(0);
+    expect(machine.uploads()).toBe(2);
+  });
+});
+
+describe('rows of a job that failed', () => {
+  it('R79: rows of a job that failed are sent again by the same command, which is shown the failure first', async () => {
+    const desk = await submittedDesk();
+    desk.fail(desk.job);
+    expect(await desk.svc('au sync')).toMatchObject({ code: 10 });
+    expect(desk.uploads()).toBe(1);
+    const again = await desk.svc(`au submit tokens.csv ${CYCLE} --wait`);
+    expect(rowOf(again)).toMatchObject({ status: 'completed', results: { compared: true } });
+    expect(sent(desk)).toEqual([...ROWS.slice(0, 6), ...ROWS.slice(0, 6)]);
+  });
+
+  it('R79: rows of a job that failed are not sent by the first command that learns of it, and by the next one once', async () => {
+    const desk = await submittedDesk();
+    desk.fail(desk.job);
+    write(desk, 'more.csv', ...ROWS.slice(4, 9));
+    const told = await desk.svc(`au submit more.csv ${CYCLE}`);
+    expect([told.code, desk.uploads()], told.stderr).toEqual([10, 1]);
+    expect(told.stderr).toContain(desk.job);
+    rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
+    expect(sent(desk)).toEqual([...ROWS.slice(0, 6), ...ROWS.slice(4, 9)]);
+    // The first file sends what the other one does not have.
+    await desk.svc('au sync');
+    rowOf(await desk.svc(`au submit tokens.csv ${CYCLE} --wait`));
+    expect(sent(desk).slice(11)).toEqual(ROWS.slice(0, 4));
+  });
+});
+
+describe('tokens that results of a cycle made', () => {
+  it('R85: tokens that results of a cycle made are not sent in it, and count as up to date', async () => {
+    const desk = await submittedDesk(`${CYCLE} --wait`, ROWS);
+    const made = column(desk, 'tokens.results.csv', 'new_token').filter(Boolean);
+    expect(made.length).toBeGreaterThan(1);
+    const rows = made.map((token) => `${token},27,01,`);
+    write(desk, 'new.csv', ...rows);
+    const nothing = await desk.svc(`au submit new.csv ${CYCLE} --wait`);
+    expect(rowOf(nothing)).toMatchObject({ run: null, status: 'nothing_new', rows: 0, jobs: [] });
+    expect(nothing.stderr).toContain('have tokens that results of cycle 2026-12 made, and are up to date');
+    expect({ uploads: desk.uploads(), runs: desk.runIds().length }).toEqual({ uploads: 1, runs: 1 });
+    write(desk, 'mixed.csv', ...rows, 'one-more,27,01,');
+    rowOf(await desk.svc(`au submit mixed.csv ${CYCLE}`));
+    expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,']);
+    // In the next cycle they are rows like others.
+    await desk.clock.advance(28 * DAY);
+    rowOf(await desk.svc('au submit new.csv --cycle 2027-01'));
+    expect(sent(desk).slice(ROWS.length + 1)).toEqual(rows);
+  });
+});
+
+describe('a cycle that begins with the rows of another one', () => {
+  it('R79: a cycle that begins with the rows of another one that is open ends with 11 until --begin, and both commands are shown', async () => {
+    const desk = await submittedDesk('--cycle 2026-12');
+    const line = 'au submit tokens.csv --cycle 2026-13';
+    for (const options of ['', '--dry-run']) {
+      const refused = await desk.svc(`${line} ${options}`.trim());
+      expect([11, 6], refused.stderr).toContain(refused.code);
+      expect(errorIn(refused)).toMatchObject({
+        next: 'svc au submit tokens.csv --cycle 2026-12',
+        alternatives: [`svc au submit tokens.csv --cycle 2026-13 --begin`],
+      });
+    }
+    expect(desk.uploads()).toBe(1);
+    rowOf(await desk.svc(`${line} --begin`));
+    expect(desk.uploads()).toBe(2);
+    // A cycle is begun once.
+    rowOf(await desk.svc(line));
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it('R79: a cycle that begins with the rows of another one that began within 14 days ends with 6 until --begin, and later does not', async () => {
+    const desk = await submittedDesk('--cycle 2026-12 --wait');
+    await desk.clock.advance(13 * DAY);
+    const line = 'au submit tokens.csv --cycle 2026-13';
+    const refused = await desk.svc(line);
+    expect([refused.code, desk.uploads()], refused.stderr).toEqual([6, 1]);
+    expect(errorIn(refused)).toMatchObject({ alternatives: [`svc ${line} --begin`] });
+    await desk.clock.advance(2 * DAY);
+    rowOf(await desk.svc(line));
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it('R79: a cycle that begins with a tenth of the rows of another one or less begins', async () => {
+    const desk = await submittedDesk();
+    write(desk, 'other.csv', ROWS[0] ?? '', ...ROWS.slice(6, 15));
+    rowOf(await desk.svc('au submit other.csv --cycle 2026-13'));
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it('R79: a cycle that begins with the rows of a file without a cycle names the submission that goes on with them', async () => {
+    const desk = await submittedDesk('');
+    const named = await desk.svc('au submit tokens.csv --cycle 2026-12');
+    expect([11, 6], named.stderr).toContain(named.code);
+    expect(errorIn(named)['next']).toBe('svc au submit tokens.csv');
+    rowOf(await desk.svc('au submit tokens.csv'));
+    // Another file without a cycle is not the first one, so that its rows would be paid for again.
+    write(desk, 'more.csv', ...ROWS.slice(0, 7));
+    const own = await desk.svc('au submit more.csv');
+    expect([11, 6], own.stderr).toContain(own.code);
+    const { next } = errorIn(own);
+    expect(next).toMatch(/^svc au submit more\.csv --cycle file-[0-9a-f]{16}$/);
+    expect(desk.uploads()).toBe(1);
+    rowOf(await desk.svc(String(next).replace('svc ', '')));
+    expect(sent(desk)).toEqual(ROWS.slice(0, 7));
+  });
+});
+
+/** Submits rows as the file of a cycle, and returns what was said. */
+async function submit(desk: QuickDesk, cycle: string, rows: readonly string[], more = ''): Promise<string> {
+  write(desk, `${cycle}.csv`, ...rows);
+  const { code, stderr } = await desk.svc(`au submit ${cycle}.csv --cycle ${cycle} ${more}`.trim());
+  expect(code, stderr).toBe(0);
+  return stderr;
+}
+
+describe('the first file of a cycle', () => {
+  const WARNING = /warning: only (\S+) of the rows of \S+ were in cycle (\S+), the last of this tenant: is the profile/;
+
+  it('the first file of a cycle says which profile and tenant it is for, and a second file does not', async () => {
+    const desk = await openQuickDesk();
+    expect(await submit(desk, '2026-01', ROWS.slice(0, 3))).toMatch(
+      /^first upload of cycle 2026-01: profile default, tenant [0-9a-f-]{36}$/m,
+    );
+    write(desk, 'more.csv', ...ROWS.slice(3, 5));
+    expect((await desk.svc('au submit more.csv --cycle 2026-01')).stderr).not.toContain('first upload');
+  });
+
+  it('the first file of a cycle is warned of before anything is sent if hardly a row was in the last one, in a dry run too', async () => {
+    const desk = await openQuickDesk();
+    expect(await submit(desk, '2026-01', ROWS.slice(0, 20), '--wait')).not.toMatch(WARNING);
+    await desk.clock.advance(30 * DAY);
+    expect(await submit(desk, '2026-02', ROWS.slice(19, 40), '--dry-run')).toMatch(WARNING);
+    expect(desk.uploads()).toBe(1);
+    const [, share, cycle] = WARNING.exec(await submit(desk, '2026-02', ROWS.slice(19, 40), '--wait')) ?? [];
+    expect([share, cycle]).toEqual(['4.8%', '2026-01']);
+    await desk.clock.advance(30 * DAY);
+    // The file is compared with the last cycle only, and a tenth of its rows is enough.
+    expect(await submit(desk, '2026-03', [...ROWS.slice(0, 18), ...ROWS.slice(38, 40)])).not.toMatch(WARNING);
+    expect(existsSync(desk.home.file('2026-01.results.csv'))).toBe(true);
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FaultServer } from '../../support/fault-server.ts';
+import { answer } from '../../support/fault-steps.ts';
+import { svcHere } from '../../support/run-here.ts';
+import { bodyOf, methods } from '../../tenant/commands/support.ts';
+
+const LONG = '9007199254740993';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+const USAGE = `{"token_report":{"metrics_by_type":{"card":{"count":${LONG}}},"monthly_active_tokens":${LONG},"included_monthly_active_tokens":9007199254740995}}`;
+const TENANT = `{"id":"1","type":"test","name":"Acme","settings":{"limit":${LONG}},"quota":${LONG}}`;
+const JOB = `{"id":"j1","status":"completed","tenant_id":"1","rows":${LONG}}`;
+const SESSION = `{"id":"s1","counter":${LONG},"authentication":{"authentication_status":"successful","sequence":${LONG}}}`;
+
+const CASES = [
+  ['tenant usage', USAGE],
+  ['tenant show', TENANT],
+  ['au status j1', JOB],
+  ['au jobs', `{"data":[${JOB}]}`],
+  ['3ds show s1', SESSION],
+  ['3ds challenge-result s1', `{"authentication_status":"successful","sequence":${LONG}}`],
+] as const;
+
+async function serve(body: string): Promise<FaultServer> {
+  const server = await FaultServer.start(() => answer(200, body, JSON_TYPE));
+  onTestFinished(() => server.close());
+  return server;
+}
+
+describe('a number with 16 digits or more', () => {
+  it.each(CASES)('R60: a number with 16 digits or more is shown as it was sent by svc %s', async (command, body) => {
+    const { url: baseUrl } = await serve(body);
+    for (const format of ['json', 'jsonl', 'yaml', 'csv', 'table']) {
+      const words = [...command.split(' '), '-o', format, ...(command === 'au jobs' ? ['--fields', 'id,+rows'] : [])];
+      const { code, stdout } = await svcHere(words, { baseUrl });
+      const digits = stdout.replaceAll(/(?<=\d),(?=\d)/g, '');
+      expect([code, digits], format).toEqual([0, expect.stringContaining(LONG)]);
+      expect(digits, format).not.toContain('740992');
+    }
+  });
+
+  it('R60: a number with 16 digits or more in a setting of the tenant is sent back unchanged by an update', async () => {
+    const server = await serve(TENANT);
+    await svcHere(['tenant', 'update', '--name', 'Other', '--yes'], { baseUrl: server.url });
+    const sent = server.ledger.find(({ method }) => method === 'PUT');
+    expect(Buffer.from(sent?.body ?? '', 'latin1').toString()).toBe(`{"name":"Other","settings":{"limit":${LONG}}}`);
+  });
+});
+
+describe('an update of a tenant', () => {
+  it('R88: an update of a tenant sends nothing when the name or settings to keep have another type', async () => {
+    for (const [body, words, member] of [
+      ['{"id":"1","type":"test","name":"A","settings":"none"}', ['--name', 'B'], 'settings'],
+      ['{"id":"1","type":"test","name":7,"settings":{}}', ['--set', 'deduplicate_tokens=true'], 'name'],
+    ] as const) {
+      const server = await serve(body);
+      const { code, stderr } = await svcHere(['tenant', 'update', ...words, '--yes', '--allow-unknown'], {
+        baseUrl: server.url,
+      });
+      expect([code, methods(server)], stderr).toEqual([8, 'GET']);
+      expect(stderr).toContain(`sent the ${member} of the tenant with another type`);
+    }
+    const server = await serve('{"id":"1","type":"test","name":7,"settings":{"limit":true}}');
+    await svcHere(['tenant', 'update', '--name', 'B', '--yes'], { baseUrl: server.url });
+    const put = server.ledger.find(({ method }) => method === 'PUT');
+    expect(bodyOf(put)).toEqual({ name: 'B', settings: { limit: 'true' } });
+  });
+});

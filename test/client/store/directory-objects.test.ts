@@ -1,0 +1,119 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../../src/base/system.ts';
+import { DirectoryObjects } from '../../../src/client/store/directory-objects.ts';
+
+let top: string;
+let objects: DirectoryObjects;
+
+beforeEach(() => {
+  top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-objects-'));
+  objects = new DirectoryObjects(path.join(top, 'shared'), { noun: 'ledger' });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  fs.rmSync(top, { recursive: true, force: true });
+});
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+
+const at = (name: string): string => path.join(top, 'shared', name);
+
+async function read(name: string): Promise<string | undefined> {
+  const found = await objects.read(name, 100);
+  return found && Buffer.from(found).toString();
+}
+
+async function names(prefix = ''): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { path: name } of objects.list(prefix)) found.push(name);
+  return found;
+}
+
+describe('objects in a directory', () => {
+  it('an object is created once, in private folders, and read back', async () => {
+    expect(await objects.create('tenant/cycles/one/00000001.json', bytes('first'))).toBe('created');
+    expect(await objects.create('tenant/cycles/one/00000001.json', bytes('second'))).toBe('exists');
+    expect(await read('tenant/cycles/one/00000001.json')).toBe('first');
+    expect(await read('tenant/cycles/one/00000002.json')).toBeUndefined();
+    const folder = path.join(top, 'shared/tenant/cycles/one');
+    expect(fs.statSync(folder).mode & 0o777).toBe(0o700);
+    expect(fs.readdirSync(folder)).toEqual(['00000001.json']);
+  });
+
+  it('of many writers at once one creates an object', async () => {
+    const results = await Promise.all(
+      Array.from({ length: 40 }, (_, writer) => objects.create('jobs/a', bytes(`writer ${writer}`))),
+    );
+    expect(results.filter((result) => result === 'created')).toHaveLength(1);
+  });
+
+  it('a draft that a killed writer left is no object', async () => {
+    await objects.create('jobs/a', bytes('a'));
+    fs.writeFileSync(path.join(top, 'shared/jobs/.0123456789abcdef'), 'half');
+    expect(await names()).toEqual(['jobs/a']);
+  });
+
+  it('lists are in order of name, and only of names with the prefix', async () => {
+    for (const name of ['cycles/b/2', 'cycles/a/1', 'cycles/b/1', 'jobs/x']) await objects.create(name, bytes(name));
+    expect(await names()).toEqual(['cycles/a/1', 'cycles/b/1', 'cycles/b/2', 'jobs/x']);
+    expect(await names('cycles/b/')).toEqual(['cycles/b/1', 'cycles/b/2']);
+    expect(await names('none/')).toEqual([]);
+  });
+
+  it('an object is created only when its bytes and its name are flushed', async () => {
+    const order: string[] = [];
+    const { fsyncSync, linkSync } = fs;
+    vi.spyOn(fs, 'fsyncSync').mockImplementation((descriptor) => {
+      order.push(fs.fstatSync(descriptor).isDirectory() ? 'folder' : 'file');
+      fsyncSync(descriptor);
+    });
+    vi.spyOn(fs, 'linkSync').mockImplementation((from, to) => {
+      order.push('link');
+      linkSync(from, to);
+    });
+    await objects.create('a', bytes('a'));
+    expect(order.slice(order.indexOf('file'))).toEqual(['file', 'link', 'folder']);
+  });
+
+  it('a failure to flush the folder is no success', async () => {
+    await objects.create('a', bytes('a'));
+    const { fsyncSync } = fs;
+    vi.spyOn(fs, 'fsyncSync').mockImplementation((descriptor) => {
+      if (fs.fstatSync(descriptor).isDirectory()) throw Object.assign(new Error('i/o error'), { code: 'EIO' });
+      fsyncSync(descriptor);
+    });
+    await expect(objects.create('b', bytes('b'))).rejects.toMatchObject({ code: 'local' });
+  });
+
+  it('a link, a folder, a FIFO or a larger file is not read', async () => {
+    await objects.create('large', bytes('x'.repeat(101)));
+    fs.symlinkSync(at('large'), at('link'));
+    fs.mkdirSync(at('folder'));
+    execFileSync('mkfifo', [at('fifo')]);
+    for (const name of ['large', 'link', 'folder', 'fifo'])
+      await expect(objects.read(name, 100)).rejects.toMatchObject({ code: 'checksum_mismatch' });
+  });
+
+  it('a file system without hard links is refused, unless the machine is alone with it', async () => {
+    vi.spyOn(fs, 'linkSync').mockImplementation(() => {
+      throw Object.assign(new Error('no links'), { code: 'EPERM' });
+    });
+    await expect(objects.create('a', bytes('a'))).rejects.toMatchObject({
+      code: 'config',
+      message: `the file system of ${path.join(top, 'shared')} has no hard links, so machines cannot share a ledger there`,
+    });
+    const host = { pid: process.pid, isAlive: () => true, clock: systemClock, signal: new AbortController().signal };
+    const own = new DirectoryObjects(path.join(top, 'own'), {
+      noun: 'ledger',
+      alone: { file: path.join(top, 'lock'), host },
+    });
+    expect(await own.create('a', bytes('a'))).toBe('created');
+    expect(await own.create('a', bytes('b'))).toBe('exists');
+    expect(fs.readdirSync(path.join(top, 'own'))).toEqual(['a']);
+  });
+});

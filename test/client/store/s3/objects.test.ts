@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ObjectStore } from '../../../../src/client/store/objects.ts';
+import { openObjects } from '../../../../src/client/store/open-objects.ts';
+import { type BucketHook, BucketServer } from '../../../support/bucket-server.ts';
+
+let bucket: BucketServer;
+let objects: ObjectStore;
+let requests: string[];
+/** Called before each request. Returns true if it has sent the response. */
+let meddle: (...exchange: Parameters<BucketHook>) => boolean;
+
+beforeEach(async () => {
+  [meddle, requests] = [() => false, []];
+  bucket = await BucketServer.start();
+  bucket.hook = (incoming, outgoing, proceed) => {
+    requests.push(incoming.method ?? '');
+    if (!meddle(incoming, outgoing, proceed)) proceed();
+  };
+  objects = await open();
+});
+
+afterEach(() => bucket.close());
+
+function open(): Promise<ObjectStore> {
+  const host = {
+    env: bucket.environment,
+    cwd: '/',
+    pid: 1,
+    isAlive: () => true,
+    clock: { now: Date.now, sleep: () => new Promise<void>((resolve) => setTimeout(resolve, 1)) },
+    signal: new AbortController().signal,
+  };
+  return openObjects(host, 's3://logs/ledger', { noun: 'ledger' });
+}
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+
+async function read(name: string): Promise<string | undefined> {
+  const found = await objects.read(name, 1_000);
+  return found && Buffer.from(found).toString();
+}
+
+/** Responds to the first PUTs with an error, before or after the store has acted. */
+function failPuts(times: number, status: number, code: string): void {
+  let failures = 0;
+  meddle = (incoming, outgoing) => {
+    if (incoming.method !== 'PUT' || failures === times) return false;
+    failures += 1;
+    incoming.resume();
+    outgoing.writeHead(status, { 'content-type': 'application/xml' });
+    outgoing.end(`<Error><Code>${code}</Code><Message>no</Message></Error>`);
+    return true;
+  };
+}
+
+describe('objects in a bucket', () => {
+  it('an object is created once and read back', async () => {
+    expect(await objects.create('one/1', bytes('first'))).toBe('created');
+    expect(await objects.create('one/1', bytes('second'))).toBe('exists');
+    expect(await read('one/1')).toBe('first');
+    expect(await read('one/2')).toBeUndefined();
+    const names: string[] = [];
+    for await (const { path } of objects.list('one/')) names.push(path);
+    expect(names).toEqual(['one/1']);
+  });
+
+  it('an object is read over a new connection, which shows what another machine sees', async () => {
+    await objects.create('a', bytes('a'));
+    const connections: (number | undefined)[] = [];
+    meddle = (incoming) => {
+      if (incoming.method === 'GET') connections.push(incoming.socket.remotePort);
+      return false;
+    };
+    for (let time = 0; time < 3; time += 1) expect(await read('a')).toBe('a');
+    expect(new Set(connections).size).toBe(3);
+  });
+
+  it('of many writers at once one creates an object', async () => {
+    const writers = await Promise.all(Array.from({ length: 8 }, open));
+    const results = await Promise.all(writers.map((writer, at) => writer.create('a', bytes(`writer ${at}`))));
+    expect(results.filter((result) => result === 'created')).toHaveLength(1);
+  });
+
+  it('a write that meets another one is sent again, and counts neither as made nor as lost', async () => {
+    failPuts(2, 409, 'ConditionalRequestConflict');
+    expect(await objects.create('a', bytes('a'))).toBe('created');
+    failPuts(99, 409, 'ConditionalRequestConflict');
+    await expect(objects.create('b', bytes('b'))).rejects.toMatchObject({ code: 'server', retryable: true });
+    meddle = () => false;
+    expect(await read('b')).toBeUndefined();
+  });
+
+  it('a write whose response was lost exists, and reading it shows whose it is', async () => {
+    let isLost = false;
+    meddle = (incoming, outgoing, proceed) => {
+      if (incoming.method !== 'PUT' || isLost) return false;
+      isLost = true;
+      outgoing.end = (() => outgoing.destroy()) as typeof outgoing.end;
+      proceed();
+      return true;
+    };
+    expect(await objects.create('a', bytes('mine'))).toBe('exists');
+    expect(await read('a')).toBe('mine');
+  });
+
+  it('a store that refuses the condition is refused, without a look and a write instead', async () => {
+    bucket.conditions = { status: 501, code: 'NotImplemented' };
+    await expect(objects.create('a', bytes('a'))).rejects.toMatchObject({ code: 'config' });
+    expect(requests).toEqual(['PUT']);
+    expect(await read('a')).toBeUndefined();
+  });
+
+  it('other bytes after a confirmed write mean that somebody else has the name', async () => {
+    bucket.conditions = 'ignored';
+    let isReplaced = false;
+    meddle = (incoming, _, proceed) => {
+      if (incoming.method !== 'GET' || isReplaced) return false;
+      isReplaced = true;
+      void open()
+        .then((other) => other.create('a', bytes('other')))
+        .then(proceed);
+      return true;
+    };
+    expect(await objects.create('a', bytes('mine'))).toBe('exists');
+  });
+
+  it('a confirmed object that is not visible yet is looked for again', async () => {
+    let misses = 0;
+    meddle = (incoming, outgoing) => {
+      if (incoming.method !== 'GET' || misses === 2) return false;
+      misses += 1;
+      outgoing.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>');
+      return true;
+    };
+    expect(await objects.create('a', bytes('a'))).toBe('created');
+  });
+
+  it('a larger object than expected is not read into memory', async () => {
+    await objects.create('a', bytes('x'.repeat(2_000)));
+    await expect(objects.read('a', 1_000)).rejects.toMatchObject({ code: 'checksum_mismatch' });
+  });
+});

@@ -1,0 +1,340 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '../../../../src/client/store/open-store.ts';
+import type { FileStore, LocalFile, StoreHost } from '../../../../src/client/store/store.ts';
+import { ARCHIVE } from '../../../../src/logs/archive/records/record.ts';
+import { type BucketHook, BucketServer } from '../../../support/bucket-server.ts';
+
+let top: string;
+let bucket: BucketServer;
+let store: FileStore;
+let slept: number[];
+let warnings: string[];
+/** Called before each request. Returns true if it has sent the response. */
+let meddle: (...exchange: Parameters<BucketHook>) => boolean;
+let ahead: number;
+
+beforeEach(async () => {
+  top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-s3-'));
+  [meddle, ahead, slept, warnings] = [() => false, 0, [], []];
+  bucket = await BucketServer.start();
+  bucket.now = () => Date.now() + ahead;
+  bucket.hook = (incoming, outgoing, proceed) => {
+    if (!meddle(incoming, outgoing, proceed)) proceed();
+  };
+  store = await openStore(host(), 's3://logs/some/where', ARCHIVE);
+});
+
+afterEach(async () => {
+  await bucket.close();
+  fs.rmSync(top, { recursive: true, force: true });
+});
+
+function host(env: Record<string, string | undefined> = {}): StoreHost {
+  return {
+    env: { SVC_STATE_DIR: path.join(top, 'state'), ...bucket.environment, ...env },
+    bucketWork: () => path.join(top, 'archives'),
+    cwd: top,
+    pid: 1,
+    isAlive: () => true,
+    clock: { now: Date.now, sleep: pause },
+    signal: new AbortController().signal,
+    onWarning: (text) => void warnings.push(text),
+  };
+}
+
+async function pause(ms: number): Promise<void> {
+  slept.push(ms);
+  await new Promise((resolve) => setTimeout(resolve, Math.min(ms, 5)));
+}
+
+function localFile(text: string): LocalFile {
+  const file = path.join(store.workDirectory, 'made');
+  fs.writeFileSync(file, text);
+  return { path: file, bytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') };
+}
+
+async function paths(prefix: string, from = store, after?: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const file of from.list(prefix, after)) found.push(`${file.path} ${file.bytes}`);
+  return found;
+}
+
+async function text(file: string): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of store.read(file)) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+function refuse(outgoing: Parameters<BucketHook>[1], status: number, code: string, more = ''): true {
+  outgoing.writeHead(status, { 'content-type': 'application/xml' });
+  outgoing.end(`<Error><Code>${code}</Code><Message>no</Message>${more}</Error>`);
+  return true;
+}
+
+describe('an archive in a bucket', () => {
+  it('an unwritten bucket lists no files and has no names', async () => {
+    expect(await paths('')).toEqual([]);
+    expect(await store.readText('_manifest/head.json')).toBeUndefined();
+    await expect(text('a')).rejects.toMatchObject({ code: 'not_found' });
+    expect(store.name).toBe('s3://logs/some/where');
+  });
+
+  it('a bucket creates complete files, from text and from a local file, and never overwrites one', async () => {
+    await store.lock(async () => {
+      expect(await store.create('_manifest/00000000.json', 'one\n')).toBe(true);
+      expect(await store.create('_manifest/00000000.json', 'two\n')).toBe(false);
+      expect(await store.create('tenant=1/date=2026-01-31/c.gz', localFile('hello'))).toBe(true);
+      expect(await store.create('tenant=1/date=2026-01-31/c.gz', localFile('other'))).toBe(false);
+      await store.replace('_manifest/head.json', '1');
+      await store.replace('_manifest/head.json', '2');
+    });
+    expect(await store.readText('_manifest/00000000.json')).toBe('one\n');
+    expect(await text('tenant=1/date=2026-01-31/c.gz')).toBe('hello');
+    expect(await store.readText('_manifest/head.json')).toBe('2');
+    const all = ['_manifest/00000000.json 4', '_manifest/head.json 1', 'tenant=1/date=2026-01-31/c.gz 5'];
+    expect(await paths('')).toEqual(all);
+    expect(await paths('tenant=')).toEqual(all.slice(2));
+    expect(await paths('', await openStore(host(), 's3://logs', ARCHIVE))).toEqual(
+      all.map((one) => `some/where/${one}`),
+    );
+    await store.remove('tenant=1/date=2026-01-31/c.gz');
+    await store.remove('tenant=1/date=2026-01-31/c.gz');
+    expect(await paths('tenant=')).toEqual([]);
+    expect(warnings).toEqual([]);
+    expect(fs.existsSync(store.workDirectory)).toBe(false);
+  });
+
+  it('R34: uploads to a bucket have an exact length and a signed hash, and are never chunked', async () => {
+    const seen: unknown[] = [];
+    meddle = ({ method, headers }) => {
+      if (method === 'PUT') seen.push([headers['content-length'], headers['x-amz-content-sha256']]);
+      return headers['transfer-encoding'] !== undefined;
+    };
+    await store.lock(async () => {
+      const file = localFile('x'.repeat(3_000_000));
+      await store.create('big', file);
+      expect(seen).toEqual([['3000000', file.sha256]]);
+    });
+  });
+
+  it('a bucket lists more than one page', { timeout: 60_000 }, async () => {
+    const names = Array.from({ length: 1_003 }, (_, index) => String(index).padStart(5, '0'));
+    for (let at = 0; at < names.length; at += 50)
+      await Promise.all(names.slice(at, at + 50).map((name) => store.replace(name, '')));
+    expect(await paths('')).toEqual(names.map((name) => `${name} 0`));
+    expect(await paths('', store, '00001')).toEqual(names.slice(2).map((name) => `${name} 0`));
+  });
+
+  it.each([
+    [501, 'NotImplemented'],
+    [400, 'InvalidArgument'],
+  ])(
+    'a store that responds with %i to a condition is checked before each write, with one warning',
+    async (status, code) => {
+      bucket.conditions = { status, code };
+      expect(await store.create('a', 'one')).toBe(true);
+      expect(await store.create('a', 'two')).toBe(false);
+      expect(await store.create('b', 'two')).toBe(true);
+      expect(await store.readText('a')).toBe('one');
+      expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
+    },
+  );
+
+  it('a writer notices that another one was faster in a store without conditional writes', async () => {
+    let other: FileStore | undefined;
+    bucket.conditions = { status: 501, code: 'NotImplemented' };
+    meddle = ({ method, headers }, outgoing) => {
+      if (method !== 'PUT' || headers['if-none-match'] !== undefined || other === undefined) return false;
+      const writer = other;
+      other = undefined;
+      const end = outgoing.end.bind(outgoing);
+      outgoing.end = () => {
+        void writer.replace('a', 'theirs').then(() => end());
+        return outgoing;
+      };
+      return false;
+    };
+    other = await openStore(host(), 's3://logs/some/where', ARCHIVE);
+    expect(await store.create('a', 'mine')).toBe(false);
+    expect(await store.readText('a')).toBe('theirs');
+  });
+
+  it('a writer notices a store that silently ignores the condition', async () => {
+    const loose = await openStore(host(), 's3://logs/loose', ARCHIVE);
+    bucket.conditions = 'ignored';
+    expect(await loose.create('a', 'one')).toBe(true);
+    expect(warnings).toHaveLength(1);
+    expect(await loose.create('a', 'two')).toBe(false);
+    const other = await openStore(host(), 's3://logs/loose', ARCHIVE);
+    expect(await other.create('a', 'two')).toBe(false);
+    expect(await loose.readText('a')).toBe('one');
+  });
+
+  it.each([409, 412])('a writer treats %i as a file that exists', async (status) => {
+    meddle = ({ method }, outgoing) => method === 'PUT' && refuse(outgoing, status, 'Conflict');
+    expect(await store.create('a', 'one')).toBe(false);
+  });
+
+  it('a writer recognizes its file when the response to its first attempt was lost', async () => {
+    let puts = 0;
+    meddle = ({ method, socket }, outgoing, proceed) => {
+      if (method !== 'PUT' || (puts += 1) > 1) return false;
+      outgoing.end = () => {
+        socket.resetAndDestroy();
+        return outgoing;
+      };
+      proceed();
+      return true;
+    };
+    expect(await store.create('a', 'mine')).toBe(true);
+    expect(await store.readText('a')).toBe('mine');
+    puts = 0;
+    expect(await store.create('a', 'theirs')).toBe(false);
+  });
+
+  it('R15: a writer continues after a store was busy or broke off', async () => {
+    let count = 0;
+    meddle = ({ socket }, outgoing) => {
+      count += 1;
+      if (count % 3 === 1) return refuse(outgoing, 503, 'SlowDown');
+      if (count % 3 === 2) socket.resetAndDestroy();
+      return count % 3 === 2;
+    };
+    expect(await store.create('a', 'one')).toBe(true);
+    expect(await store.readText('a')).toBe('one');
+    expect(slept.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('R46: a reader resumes a body that broke off, from the same version of the object', async () => {
+    const content = createHash('sha512').update('seed').digest('hex').repeat(20_000);
+    await store.lock(async () => void (await store.create('big', localFile(content))));
+    let gets = 0;
+    meddle = ({ method, socket }, outgoing) => {
+      if (method !== 'GET' || (gets += 1) > 2) return false;
+      const write = outgoing.write.bind(outgoing);
+      let sent = 0;
+      outgoing.write = (chunk: Buffer) => {
+        sent += chunk.length;
+        if (sent > 500_000) socket.resetAndDestroy();
+        return write(chunk);
+      };
+      return false;
+    };
+    expect(await text('big')).toBe(content);
+    expect(gets).toBe(3);
+  });
+
+  it('a reader fails when an object changes between two ranges', async () => {
+    const content = 'x'.repeat(2_000_000);
+    await store.lock(async () => void (await store.create('big', localFile(content))));
+    meddle = ({ method, socket }, outgoing) => {
+      if (method !== 'GET') return false;
+      const write = outgoing.write.bind(outgoing);
+      let sent = 0;
+      outgoing.write = (chunk: Buffer) => {
+        sent += chunk.length;
+        if (sent > 500_000) socket.resetAndDestroy();
+        return write(chunk);
+      };
+      return false;
+    };
+    const reading = store.read('big')[Symbol.asyncIterator]();
+    await reading.next();
+    await store.replace('big', 'y'.repeat(2_000_000));
+    const rest = (async () => {
+      for (;;) if ((await reading.next()).done === true) return;
+    })();
+    await expect(rest).rejects.toMatchObject({ code: 'checksum_mismatch' });
+  });
+
+  it.each([
+    ['another secret', { AWS_SECRET_ACCESS_KEY: 'canary-secret' }, 'unauthorized', 'SignatureDoesNotMatch'],
+    ['another key id', { AWS_ACCESS_KEY_ID: 'canary-id' }, 'unauthorized', 'InvalidAccessKeyId'],
+    ['another region', { AWS_REGION: 'eu-west-1' }, 'config', 'AWS_REGION=us-east-1'],
+  ])('R06: the error for %s names the setting, and shows no credential', async (_, env, code, words) => {
+    const other = await openStore(host(env), 's3://logs/x', ARCHIVE);
+    const error = await other.readText('a').catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ code });
+    const shown = JSON.stringify(error) + String(error);
+    expect(shown).toContain(words);
+    expect(shown).not.toMatch(/canary|Signature=|bucket-(access|secret)-key/);
+  });
+
+  it('the error of a bucket names what is missing or wrong', async () => {
+    const other = await openStore(host(), 's3://absent/x', ARCHIVE);
+    await expect(other.readText('a')).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('there is no bucket absent (404 NoSuchBucket'),
+    });
+    meddle = (_, outgoing) => refuse(outgoing, 403, 'AccessDenied');
+    await expect(store.create('a', '')).rejects.toMatchObject({
+      code: 'forbidden',
+      hint: expect.stringContaining('s3:PutObject'),
+    });
+    await expect(paths('')).rejects.toMatchObject({ hint: expect.stringContaining('s3:ListBucket') });
+    meddle = (_, outgoing) => refuse(outgoing, 503, 'SlowDown');
+    await expect(store.readText('a')).rejects.toMatchObject({ code: 'rate_limited' });
+    meddle = (_, outgoing) => refuse(outgoing, 301, 'PermanentRedirect', '<Region>eu-west-1</Region>');
+    await expect(store.readText('a')).rejects.toMatchObject({ hint: 'Set AWS_REGION=eu-west-1.' });
+    meddle = (_, outgoing) => {
+      outgoing.end('<html>welcome</html>');
+      return true;
+    };
+    await expect(paths('')).rejects.toMatchObject({ code: 'bad_response' });
+  });
+
+  it.each([301, 307, 400, 403])(
+    'the error of a bucket that refuses with %i to say whether an object exists is that of the write, which has words',
+    async (status) => {
+      meddle = (_, outgoing) => refuse(outgoing, status, 'RefusedForAReason');
+      await expect(store.create('a', '')).rejects.toMatchObject({
+        message: expect.stringContaining(`${status} RefusedForAReason`),
+      });
+    },
+  );
+
+  it("R25: requests are signed by the store's clock when this machine's is wrong", async () => {
+    ahead = 26 * 3_600_000;
+    expect(await store.create('a', 'one')).toBe(true);
+    ahead = -26 * 3_600_000;
+    expect(await store.readText('a')).toBe('one');
+    expect(slept).toEqual([]);
+  });
+
+  it('a bucket has one writer at a time on this machine', async () => {
+    const order: string[] = [];
+    const work = (name: string) => async (): Promise<void> => {
+      order.push(name);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      order.push(name);
+    };
+    await Promise.all([store.lock(work('a')), store.lock(work('b'))]);
+    expect([order[0], order[2]]).toEqual([order[1], order[3]]);
+  });
+});
+
+describe('a location in a bucket', () => {
+  it.each(['s3://', 's3://b', 's3:///x', 's3://bucket/../x', 's3://bucket/a?b', 's3://user:pw@bucket/x'])(
+    '%s is refused as a location',
+    async (place) => {
+      await expect(openStore(host(), place, ARCHIVE)).rejects.toMatchObject({ code: 'usage' });
+    },
+  );
+
+  it.each<[string, Record<string, string | undefined>, string]>([
+    ['AWS_ACCESS_KEY_ID', { AWS_ACCESS_KEY_ID: undefined }, 'key_missing'],
+    ['AWS_SECRET_ACCESS_KEY', { AWS_SECRET_ACCESS_KEY: ' ' }, 'key_missing'],
+    ['AWS_SECRET_ACCESS_KEY', { AWS_SECRET_ACCESS_KEY: 'canary\ncanary' }, 'config'],
+    ['AWS_ENDPOINT_URL_S3', { AWS_ENDPOINT_URL_S3: 'http://canary.example' }, 'config'],
+    ['AWS_ENDPOINT_URL', { AWS_ENDPOINT_URL_S3: '', AWS_ENDPOINT_URL: 'https://canary:x@s3.example' }, 'config'],
+    ['AWS_REGION', { AWS_REGION: 'canary/x' }, 'config'],
+  ])('R04: a wrong %s is refused, and the error does not show it', async (name, env, code) => {
+    const error = await openStore(host(env), 's3://bucket/x', ARCHIVE).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ code, message: expect.stringContaining(name) });
+    expect(JSON.stringify(error) + String(error)).not.toContain('canary');
+  });
+});

@@ -1,0 +1,603 @@
+import type { ChildProcess } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
+import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
+import { ACCEPT_SECOND_PUT } from '../../src/emulator/faults/fault.ts';
+import { uploadsTaken } from '../au/support.ts';
+import { BUCKET } from '../support/bucket-signature.ts';
+import { BucketServer } from '../support/bucket-server.ts';
+import type { Interceptor } from '../../src/emulator/options.ts';
+import { startSandbox } from '../support/sandbox.ts';
+import { finished, type Finished, Home } from '../support/svc.ts';
+
+const SOAK = process.env['SOAK'] !== undefined;
+const SEEDS = SOAK ? 25 : 1;
+const KILLS = SOAK ? 250 : 20;
+const MOMENTS = SOAK ? 50 : 4;
+/** The number of requests of a submission, to the service and to the bucket, up to the results. */
+const REQUESTS = 36;
+const MACHINES = 8;
+const MINUTE_MS = 60_000;
+
+const PRIVATE_KEY = 'sandbox-private-key';
+const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
+const SUBMIT = 'au submit tokens.csv --cycle c --wait -o json';
+
+type Kind = 'directory' | 'bucket';
+
+const letPass: Interceptor = (_incoming, _outgoing, proceed) => proceed();
+
+/** A random number generator whose numbers depend on the seed alone. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed * 2_654_435_761 + 1;
+  return (below) => {
+    state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 374_761_393) >>> 0;
+    return ((state ^ (state >>> 13)) >>> 0) % below;
+  };
+}
+
+function pick<T>(from: readonly T[], random: (below: number) => number): T {
+  const [picked] = from.slice(random(from.length));
+  if (picked === undefined) throw new Error('nothing to pick from');
+  return picked;
+}
+
+function shuffled<T>(values: readonly T[], random: (below: number) => number): T[] {
+  const left = [...values];
+  return values.flatMap(() => left.splice(random(left.length), 1));
+}
+
+/** A tenant with a sandbox as its service, and a place for the ledger that its machines share. */
+class Tenant {
+  readonly #directory = mkdtempSync(join(tmpdir(), 'svc-shared-ledger-'));
+  readonly #machines: Machine[] = [];
+  #sandbox: RunningSandbox | undefined;
+  bucket: BucketServer | undefined;
+  /** How far the service's clock is ahead. */
+  #ahead = 0;
+  /** Sees each request to the service and to the bucket, and lets it pass. */
+  onRequest: Interceptor = letPass;
+
+  static async open(kind: Kind = 'directory'): Promise<Tenant> {
+    const tenant = new Tenant();
+    tenant.#sandbox = await startSandbox({
+      directory: join(tenant.#directory, 'sandbox'),
+      processingMs: 0,
+      pickupMs: 0,
+      logCount: 0,
+      clock: { now: () => Date.now() + tenant.#ahead },
+      intercept: (incoming, outgoing, proceed) => {
+        // The store accepts a second upload, so that the test can count it.
+        incoming.headers[ACCEPT_SECOND_PUT] = 'yes';
+        tenant.onRequest(incoming, outgoing, proceed);
+      },
+    });
+    if (kind === 'bucket') {
+      tenant.bucket = await BucketServer.start();
+      tenant.bucket.hook = (...exchange) => tenant.onRequest(...exchange);
+    }
+    onTestFinished(() => tenant.close());
+    return tenant;
+  }
+
+  get ledger(): string {
+    return this.bucket === undefined ? join(this.#directory, 'ledger') : `s3://${BUCKET.name}/shared`;
+  }
+
+  /** Opens a machine with an empty state directory that has this request file. */
+  machine(request: string = exampleRequestFile(), env: Readonly<Record<string, string>> = {}): Machine {
+    const home = new Home();
+    writeFileSync(home.file('tokens.csv'), request);
+    const machine = new Machine(home, {
+      SVC_BASE_URL: this.#sandbox?.url ?? '',
+      SVC_PRIVATE_API_KEY: PRIVATE_KEY,
+      SVC_PACING: 'off',
+      SVC_LEDGER: this.ledger,
+      ...this.bucket?.environment,
+      ...env,
+    });
+    this.#machines.push(machine);
+    return machine;
+  }
+
+  /** Kills a machine at one of its requests. */
+  killAt(
+    child: ChildProcess,
+    { request, death }: { readonly request: number; readonly death: (typeof DEATHS)[number] },
+  ) {
+    let seen = 0;
+    this.onRequest = (incoming, outgoing, proceed) => {
+      seen += 1;
+      if (seen !== request) return proceed();
+      if (death === 'answered') {
+        outgoing.on('finish', () => child.kill('SIGKILL'));
+        return proceed();
+      }
+      child.kill('SIGKILL');
+      if (death === 'arrived') proceed();
+      else incoming.socket.destroy();
+    };
+  }
+
+  pass(minutes: number): void {
+    this.#ahead += minutes * MINUTE_MS;
+  }
+
+  /** Returns how often the service received each row, by token and merchant, in all files of all jobs. */
+  received(): Map<string, number> {
+    const sandbox = join(this.#directory, 'sandbox');
+    const files = readdirSync(sandbox, { recursive: true }).map(String);
+    const counts = new Map<string, number>();
+    for (const job of uploadsTaken(sandbox)) {
+      const file = files.find((name) => basename(name) === `request-${job}.csv`);
+      for (const row of rowsOf(readFileSync(join(sandbox, file ?? ''), 'utf8')))
+        counts.set(row, (counts.get(row) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  uploads(): number {
+    return uploadsTaken(join(this.#directory, 'sandbox')).length;
+  }
+
+  async close(): Promise<void> {
+    await this.#sandbox?.close();
+    await this.bucket?.close();
+    for (const machine of this.#machines) machine.remove();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
+
+/** A machine that submits for the tenant. */
+class Machine {
+  readonly #children: ChildProcess[] = [];
+  readonly home: Home;
+  readonly env: Readonly<Record<string, string>>;
+
+  constructor(home: Home, env: Readonly<Record<string, string>>) {
+    this.home = home;
+    this.env = env;
+  }
+
+  svc(line: string, env: Readonly<Record<string, string>> = {}): Promise<Finished> {
+    const child = this.start(line, env);
+    child.stdin.end();
+    return finished(child);
+  }
+
+  start(line: string, env: Readonly<Record<string, string>> = {}) {
+    const child = this.home.start(line.split(' '), { env: { ...this.env, ...env } });
+    this.#children.push(child);
+    return child;
+  }
+
+  /** Ends what a failed test left running, and removes the machine. */
+  remove(): void {
+    for (const child of this.#children) child.kill('SIGKILL');
+    this.home.remove();
+  }
+
+  results(): string {
+    return readFileSync(this.home.file('tokens.results.csv'), 'utf8');
+  }
+
+  /** Loses the state directory, the cache and the results. */
+  loseState(): void {
+    rmSync(this.home.file('.local'), { recursive: true, force: true });
+    rmSync(this.home.file('.cache'), { recursive: true, force: true });
+    rmSync(this.home.file('tokens.results.csv'), { force: true });
+  }
+}
+
+/** Returns the rows of a request file as the service bills them: a UUID in either case is one token. */
+function rowsOf(request: string): string[] {
+  const lines = request.trimEnd().split('\n').slice(1);
+  return lines.map((line) => {
+    const [token = '', , , merchant = ''] = line.split(',');
+    return `${token.toLowerCase()},${merchant}`;
+  });
+}
+
+function fileOf(lines: readonly string[]): string {
+  return HEADER + lines.map((line) => `${line}\n`).join('');
+}
+
+const LINES = exampleRequestFile().trimEnd().split('\n').slice(1);
+
+/** Returns the lines of rows whose tokens are UUIDs that the seed makes. */
+function linesOf(random: (below: number) => number, count: number): string[] {
+  const hex = (digits: number): string => Array.from({ length: digits }, () => random(16).toString(16)).join('');
+  return Array.from({ length: count }, () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)},,,`);
+}
+
+/** The request files of machines that start at the same moment. */
+const RACES: readonly {
+  readonly name: string;
+  /** The codes with which the machines end once all have settled. */
+  readonly codes: readonly number[];
+  /** Whether every row is in each file. */
+  readonly isWhole: boolean;
+  readonly requests: (lines: readonly string[], random: (below: number) => number) => string[];
+}[] = [
+  {
+    name: 'the same file',
+    codes: [0],
+    isWhole: true,
+    requests: (lines) => Array.from({ length: MACHINES }, () => fileOf(lines)),
+  },
+  {
+    name: 'files that share rows',
+    codes: [0],
+    isWhole: false,
+    requests: (lines, random) =>
+      Array.from({ length: MACHINES }, () => {
+        const begin = random(lines.length - 10);
+        return fileOf(lines.slice(begin, begin + 10 + random(20)));
+      }),
+  },
+  {
+    name: 'the same rows in another order, with repeats and in capitals',
+    codes: [0],
+    isWhole: true,
+    requests: (lines, random) =>
+      Array.from({ length: MACHINES }, () => {
+        const repeated = [...lines, pick(lines, random), pick(lines, random)];
+        return fileOf(shuffled(repeated, random).map((line) => (random(2) === 0 ? line.toUpperCase() : line)));
+      }),
+  },
+];
+
+/** Runs the command on all machines at once, then again until none of them has anything left to do. */
+async function race(machines: readonly Machine[]): Promise<{ first: (number | null)[]; last: Finished[] }> {
+  const all = (): Promise<Finished[]> => Promise.all(machines.map((machine) => machine.svc(SUBMIT)));
+  let last = await all();
+  const first = last.map(({ code }) => code);
+  for (let round = 0; round < 5 && last.some(({ code }) => code === 11); round += 1) last = await all();
+  return { first, last };
+}
+
+function once(lines: readonly string[]): Map<string, number> {
+  return new Map(rowsOf(fileOf(lines)).map((row) => [row, 1]));
+}
+
+describe('machines that share a ledger', () => {
+  it.each(['directory', 'bucket'] as const)(
+    'R58: the second machine goes on with the job of the first and has the same results, shared in a %s',
+    async (kind) => {
+      const tenant = await Tenant.open(kind);
+      const [first, second] = [tenant.machine(), tenant.machine()];
+      for (const machine of [first, second]) {
+        const { code, stderr } = await machine.svc(SUBMIT);
+        expect(code, stderr).toBe(0);
+      }
+      expect(tenant.received()).toEqual(once(LINES));
+      expect(second.results()).toBe(first.results());
+    },
+  );
+
+  const races = RACES.flatMap((one) =>
+    (['directory', 'bucket'] as const).flatMap((kind) =>
+      Array.from({ length: SEEDS }, (_, seed) => ({ ...one, kind, seed: seed + 1 })),
+    ),
+  );
+  it.each(races)('R58: eight machines at once send no row twice: $name, shared in a $kind, seed $seed', async (one) => {
+    const random = randomOf(one.seed);
+    const tenant = await Tenant.open(one.kind);
+    const lines = linesOf(random, 40);
+    const machines = one.requests(lines, random).map((request) => tenant.machine(request));
+    const { first, last } = await race(machines);
+    const shown = last.map(({ code, stderr }) => `${code}: ${stderr}`).join('\n');
+    expect(
+      first.filter((code) => ![...one.codes, 11].includes(code ?? -1)),
+      shown,
+    ).toEqual([]);
+    expect(
+      last.filter(({ code }) => !one.codes.includes(code ?? -1)),
+      shown,
+    ).toEqual([]);
+    const received = tenant.received();
+    expect(received).toEqual(new Map([...(one.isWhole ? once(lines) : received).keys()].map((row) => [row, 1])));
+    const sent = machines.filter((_, at) => last[at]?.code === 0);
+    expect(sent.length).toBeGreaterThan(0);
+    for (const { home } of sent)
+      for (const row of rowsOf(readFileSync(home.file('tokens.csv'), 'utf8'))) expect(received.get(row)).toBe(1);
+  });
+
+  it.each(['directory', 'bucket'] as const)(
+    'R84: a machine that loses its state directory between commands has the results and sends nothing again, shared in a %s',
+    async (kind) => {
+      const tenant = await Tenant.open(kind);
+      const machine = tenant.machine();
+      for (const line of ['au submit tokens.csv --cycle c', SUBMIT, SUBMIT]) {
+        machine.loseState();
+        const { code, stderr } = await machine.svc(line);
+        expect(code, stderr).toBe(0);
+      }
+      expect(machine.results().split('\n').length).toBeGreaterThan(30);
+      expect(tenant.received()).toEqual(once(LINES));
+    },
+  );
+
+  it('R58: a machine that used a ledger sends nothing without it, or with another one', async () => {
+    const tenant = await Tenant.open();
+    const machine = tenant.machine();
+    expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
+    const random = randomOf(1);
+    writeFileSync(machine.home.file('tokens.csv'), fileOf(linesOf(random, 3)));
+    for (const ledger of ['', machine.home.file('other'), 's3://logs/other']) {
+      const { code, stderr } = await machine.svc('au submit tokens.csv --cycle c', {
+        SVC_LEDGER: ledger,
+        AWS_ACCESS_KEY_ID: 'id',
+        AWS_SECRET_ACCESS_KEY: 'secret',
+      });
+      expect(code, stderr).toBe(3);
+      expect(stderr).toContain(tenant.ledger);
+    }
+    expect(tenant.uploads()).toBe(1);
+    expect(await machine.svc('au submit tokens.csv --cycle c')).toMatchObject({ code: 0 });
+  });
+
+  it('R58: a job of a machine without the ledger stops the others until that machine has entered it', async () => {
+    const tenant = await Tenant.open();
+    const stranger = tenant.machine();
+    expect(await stranger.svc(SUBMIT, { SVC_LEDGER: '' })).toMatchObject({ code: 0 });
+    const [same, part] = [tenant.machine(), tenant.machine(fileOf(LINES.slice(0, 5)))];
+    const jobs = await stranger.svc('au runs list -o json --jq .[].jobs[]');
+    for (const machine of [same, part]) {
+      const { code, stderr } = await machine.svc(SUBMIT);
+      expect(code, stderr).toBe(9);
+      expect(stderr).toContain(jobs.stdout.trim().replaceAll('"', ''));
+    }
+    expect(await stranger.svc('au sync')).toMatchObject({ code: 0 });
+    expect(await same.svc(SUBMIT)).toMatchObject({ code: 0 });
+    expect(await part.svc(SUBMIT)).toMatchObject({ code: 0 });
+    expect(same.results()).toBe(stranger.results());
+    const own = new Set(LINES.slice(0, 5).map((line) => line.split(',')[0] ?? ''));
+    const lines = stranger
+      .results()
+      .split('\n')
+      .filter((line) => own.has(line.split(',')[0] ?? ''));
+    expect(part.results().split('\n').slice(1, -1)).toEqual(lines);
+    expect(tenant.uploads()).toBe(1);
+  });
+
+  it('R58: submitting the same file again enters what the machine sent without the ledger', async () => {
+    const tenant = await Tenant.open();
+    const stranger = tenant.machine();
+    expect(await stranger.svc(SUBMIT, { SVC_LEDGER: '' })).toMatchObject({ code: 0 });
+    expect(await stranger.svc(SUBMIT)).toMatchObject({ code: 0 });
+    expect(await tenant.machine().svc(SUBMIT)).toMatchObject({ code: 0 });
+    expect(tenant.uploads()).toBe(1);
+  });
+
+  it.each(['directory', 'bucket'] as const)(
+    'R85: new tokens of the results are not sent in the cycle that made them, shared in a %s',
+    async (kind) => {
+      const tenant = await Tenant.open(kind);
+      const first = tenant.machine();
+      expect(await first.svc(SUBMIT)).toMatchObject({ code: 0 });
+      const fresh = newTokensIn(first.results());
+      expect(fresh.length).toBeGreaterThan(5);
+      const applied = fileOf(fresh.map((token) => `${token},,,`));
+      writeFileSync(first.home.file('tokens.csv'), applied);
+      rmSync(first.home.file('tokens.results.csv'));
+      const capitals = applied.replaceAll(/^.*-.*$/gm, (line) => line.toUpperCase());
+      for (const machine of [first, tenant.machine(applied), tenant.machine(capitals)]) {
+        const { code, stderr } = await machine.svc(SUBMIT);
+        expect(code, stderr).toBe(0);
+        expect(stderr).toContain(
+          `${fresh.length} of ${fresh.length} rows of tokens.csv have tokens that results of cycle c made`,
+        );
+      }
+      expect(tenant.uploads()).toBe(1);
+      expect(await first.svc('au submit tokens.csv --cycle d')).toMatchObject({ code: 0 });
+    },
+  );
+});
+
+/** Returns the new tokens in a file of results. */
+function newTokensIn(results: string): string[] {
+  const [header = '', ...lines] = results.trimEnd().split('\n');
+  const at = header.split(',').indexOf('new_token');
+  return lines.flatMap((line) => line.split(',')[at] || []);
+}
+
+/** What becomes of the request at which a machine dies. */
+const DEATHS = ['lost', 'arrived', 'answered'] as const;
+
+describe('a machine that dies', () => {
+  it(`R84: a machine without a state directory finishes what another one began that was killed, at ${KILLS} requests`, async () => {
+    const outcomes: string[] = [];
+    const works = Array.from({ length: KILLS }, (_, seed) => async () => {
+      const death = pick(DEATHS, randomOf(seed + 1));
+      outcomes.push(await survives('bucket', { request: 1 + ((seed * 7) % REQUESTS), death }));
+    });
+    await sideBySide(works);
+    expect(outcomes).toHaveLength(KILLS);
+    // Some of the requests are between the claim and the end of the upload.
+    expect(new Set(outcomes)).toContain('11, 0 uploads; 9, 0 uploads; 0, 1 upload');
+  }, 600_000);
+
+  it(`R84: a machine without a state directory finishes what another one began that was killed, at ${MOMENTS} moments`, async () => {
+    const outcomes: string[] = [];
+    const works = Array.from({ length: MOMENTS }, (_, seed) => async () => {
+      outcomes.push(await survives('directory', { ms: 150 + randomOf(seed + 1)(500) }));
+    });
+    await sideBySide(works);
+    expect(outcomes).toHaveLength(MOMENTS);
+  }, 600_000);
+});
+
+type Death = { readonly request: number; readonly death: (typeof DEATHS)[number] } | { readonly ms: number };
+
+/**
+ * Kills a submission and repeats it on a machine with an empty state directory: at once, and if the file was not sent, after
+ * its job can be proven gone. Then the first machine repeats it too. Returns how the repeated commands ended.
+ */
+async function survives(kind: Kind, death: Death): Promise<string> {
+  const tenant = await Tenant.open(kind);
+  const [first, second] = [tenant.machine(), tenant.machine()];
+  const child = first.start(SUBMIT);
+  const timer = 'ms' in death ? setTimeout(() => child.kill('SIGKILL'), death.ms) : undefined;
+  if (!('ms' in death)) tenant.killAt(child, death);
+  await finished(child);
+  clearTimeout(timer);
+  tenant.onRequest = letPass;
+  const { steps, stderr } = await repeatUntilSent(tenant, second);
+  expect(
+    ['0, 1 upload', '9, 0 uploads; 9, 0 uploads; 0, 1 upload', '11, 0 uploads; 9, 0 uploads; 0, 1 upload'],
+    stderr,
+  ).toContain(steps.join('; '));
+  // A machine that sent the last bytes doubts its own upload for a while.
+  const isDoubtful = steps.length > 1;
+  const again = await first.svc(isDoubtful ? 'au sync' : SUBMIT);
+  expect(isDoubtful ? [0, 9, 11] : [0], again.stderr).toContain(again.code);
+  expect(again.code === 0 ? first.results() : second.results()).toBe(second.results());
+  expect(tenant.received()).toEqual(once(LINES));
+  return steps.join('; ');
+}
+
+/** Runs the command at once, before and after the time from which an unused job can be proven gone, until it ends with 0. */
+async function repeatUntilSent(tenant: Tenant, machine: Machine): Promise<{ steps: string[]; stderr: string }> {
+  const steps: string[] = [];
+  let stderr = '';
+  for (const minutes of [0, 70, 10]) {
+    tenant.pass(minutes);
+    const { code, stderr: text } = await machine.svc(SUBMIT);
+    const uploads = tenant.uploads();
+    steps.push(`${code}, ${uploads} ${uploads === 1 ? 'upload' : 'uploads'}`);
+    stderr += text;
+    if (code === 0) break;
+  }
+  return { steps, stderr };
+}
+
+/** Runs the works, three at a time. */
+async function sideBySide(works: readonly (() => Promise<void>)[]): Promise<void> {
+  const left = [...works];
+  const worker = async (): Promise<void> => {
+    for (let work = left.shift(); work; work = left.shift()) await work();
+  };
+  await Promise.all(Array.from({ length: 3 }, worker));
+}
+
+/** What can happen to the entries of a cycle, of which there are four. */
+const DAMAGE: readonly { readonly name: string; readonly damage: (cycle: string) => void }[] = [
+  { name: 'an entry is removed', damage: (cycle) => rmSync(entryOf(cycle, 2)) },
+  { name: 'the first entry is removed', damage: (cycle) => rmSync(entryOf(cycle, 1)) },
+  {
+    name: 'an entry is changed',
+    damage: (cycle) => {
+      const text = readFileSync(entryOf(cycle, 1), 'utf8');
+      writeFileSync(entryOf(cycle, 1), text.replace('"rows":40', '"rows":4'));
+    },
+  },
+  {
+    name: 'two entries change places',
+    damage: (cycle) => {
+      const [third, fourth] = [readFileSync(entryOf(cycle, 3)), readFileSync(entryOf(cycle, 4))];
+      writeFileSync(entryOf(cycle, 3), fourth);
+      writeFileSync(entryOf(cycle, 4), third);
+    },
+  },
+  { name: 'an entry is cut', damage: (cycle) => writeFileSync(entryOf(cycle, 4), '{"version":1') },
+  { name: 'the sets of rows are removed', damage: (cycle) => rmSync(join(cycle, 'rows'), { recursive: true }) },
+];
+
+function entryOf(cycle: string, number: number): string {
+  return join(cycle, `0000000${number}.json`);
+}
+
+describe('a damaged ledger', () => {
+  it('R83: each damage to a ledger ends the command of an empty machine with 3, and nothing is sent', async () => {
+    const tenant = await Tenant.open();
+    for (const lines of [LINES, linesOf(randomOf(3), 3)]) {
+      const { code, stderr } = await tenant.machine(fileOf(lines)).svc(SUBMIT);
+      expect(code, stderr).toBe(0);
+    }
+    const [name = ''] = readdirSync(tenant.ledger);
+    const cycle = join(tenant.ledger, name, 'cycles', 'c');
+    expect(readdirSync(cycle)).toEqual([...[1, 2, 3, 4].map((number) => basename(entryOf(cycle, number))), 'rows']);
+    cpSync(cycle, `${cycle}.whole`, { recursive: true });
+    const request = fileOf(linesOf(randomOf(5), 3));
+    for (const { name: what, damage } of DAMAGE) {
+      damage(cycle);
+      const { code, stderr } = await tenant.machine(request).svc(SUBMIT);
+      expect(code, `${what}: ${stderr}`).toBe(3);
+      expect(stderr, what).toContain('Never remove the ledger');
+      rmSync(cycle, { recursive: true });
+      cpSync(`${cycle}.whole`, cycle, { recursive: true });
+    }
+    expect(tenant.uploads()).toBe(2);
+    expect(await tenant.machine(request).svc(SUBMIT)).toMatchObject({ code: 0 });
+  });
+
+  it('R83: a ledger that ends before what the machine has seen ends its command with 3, and nothing is sent', async () => {
+    const tenant = await Tenant.open();
+    const machine = tenant.machine();
+    expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
+    const [name = ''] = readdirSync(tenant.ledger);
+    rmSync(join(tenant.ledger, name, 'cycles'), { recursive: true });
+    writeFileSync(machine.home.file('more.csv'), fileOf(linesOf(randomOf(5), 3)));
+    const { code, stderr } = await machine.svc('au submit more.csv --cycle c');
+    expect(code, stderr).toBe(3);
+    expect(tenant.uploads()).toBe(1);
+  });
+});
+
+describe('a bucket that cannot be a ledger', () => {
+  const cases = [
+    { name: 'ignores the condition', code: 3, prepare: (bucket: BucketServer) => (bucket.conditions = 'ignored') },
+    {
+      name: 'answers 501',
+      code: 3,
+      prepare: (bucket: BucketServer) => (bucket.conditions = { status: 501, code: 'NotImplemented' }),
+    },
+    {
+      name: 'fails each write',
+      code: 8,
+      prepare: (bucket: BucketServer) =>
+        (bucket.hook = (incoming, outgoing, proceed) => {
+          if (incoming.method !== 'PUT') return proceed();
+          incoming.resume();
+          outgoing.writeHead(500).end();
+        }),
+    },
+  ];
+  it.each(cases)('R58: a bucket that $name ends the command with $code and nothing is sent', async (one) => {
+    const tenant = await Tenant.open('bucket');
+    if (tenant.bucket) one.prepare(tenant.bucket);
+    const { code, stderr } = await tenant.machine().svc(SUBMIT);
+    expect(code, stderr).toBe(one.code);
+    expect(tenant.uploads()).toBe(0);
+  });
+});
+
+describe('a canary', () => {
+  it('R58: no token, no key and no secret is in the ledger or in the output', async () => {
+    const tenant = await Tenant.open('bucket');
+    const stored: string[] = [];
+    if (tenant.bucket)
+      tenant.bucket.hook = (incoming, _outgoing, proceed) => {
+        stored.push(incoming.url ?? '');
+        proceed();
+        incoming.on('data', (piece: Buffer) => stored.push(piece.toString('latin1')));
+      };
+    const machines = [tenant.machine(), tenant.machine(), tenant.machine(fileOf(LINES.slice(3, 9)))];
+    const output: string[] = [];
+    const fresh: string[] = [];
+    for (const machine of machines) {
+      const { stdout, stderr } = await machine.svc(`${SUBMIT} --debug`);
+      output.push(stdout, stderr);
+    }
+    fresh.push(...newTokensIn(machines[0]?.results() ?? ''));
+    expect(stored.join('')).toContain('"kind":"claim"');
+    const tokens = [...LINES.map((line) => line.split(',')[0] ?? ''), ...fresh];
+    const secrets = [PRIVATE_KEY, BUCKET.secretAccessKey];
+    const all = [...stored, ...output].join('\n').toLowerCase();
+    expect([...tokens, ...secrets].filter((secret) => all.includes(secret.toLowerCase()))).toEqual([]);
+  });
+});

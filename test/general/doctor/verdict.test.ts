@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { failed, ok, skipped, warning } from '../../../src/general/doctor/finding.ts';
+import { verdictOf } from '../../../src/general/doctor/verdict.ts';
+import { FaultServer } from '../../support/fault-server.ts';
+import { answer } from '../../support/fault-steps.ts';
+import { svcHere } from '../../support/run-here.ts';
+
+const PLACE = 'api.example.com:443';
+const UP_TO_TLS = [ok('dns', 'found'), ok('connect', 'open'), ok('tls', 'TLSv1.3')];
+const WORKS = [...UP_TO_TLS, ok('service', 'responds and requires a key (401)'), ok('clock', 'matches')];
+
+describe('the verdict of svc doctor', () => {
+  it.each([
+    [
+      [failed('dns', 'api.example.com could not be resolved (ENOTFOUND)', 'Check', 'network')],
+      `no answer from ${PLACE}: name not resolved; whether service or network cannot be told from here`,
+    ],
+    [
+      [ok('dns', 'found'), failed('connect', 'refused (ECONNREFUSED)', 'Check', 'network')],
+      `no answer from ${PLACE}: name resolved, TCP refused; whether service or network cannot be told from here`,
+    ],
+    [
+      [...UP_TO_TLS, failed('service', 'responds with 503', 'Later', 'server')],
+      'TCP and TLS work, the service answers 503: the service',
+    ],
+    [
+      [ok('connect', 'open'), skipped('tls', 'plain http'), failed('service', 'responds with 500', 'Later', 'server')],
+      'TCP works, the service answers 500: the service',
+    ],
+    [
+      [...WORKS, failed('management key', 'the key is not valid', 'Replace', 'unauthorized')],
+      'the service works, this key does not: you',
+    ],
+    [
+      [...UP_TO_TLS, ok('service', 'responds'), warning('clock', "7 min ahead of the service's", 'Set it')],
+      "the service works; the clock of this machine is 7 min ahead of the service's: you",
+    ],
+    [WORKS, 'the service works, and so does all that was checked here'],
+  ])('the verdict names whose move it is, with its basis (%#)', (findings, text) => {
+    expect(verdictOf(findings, PLACE).text).toBe(text);
+  });
+
+  it('the verdict is the first line for people, and nothing but the service was contacted', async () => {
+    const server = await FaultServer.start([answer(503)]);
+    const { stdout, code } = await svcHere(['doctor', '-o', 'table'], { baseUrl: server.url });
+    await server.close();
+    expect(code).toBe(8);
+    expect(stdout.split('\n')[0]).toBe('TCP works, the service answers 503: the service');
+  });
+});

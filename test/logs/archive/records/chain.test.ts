@@ -1,0 +1,328 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sha256Of } from '../../../../src/base/files/draft.ts';
+import { systemClock } from '../../../../src/base/system.ts';
+import {
+  appendRecord,
+  checkChain,
+  type Finding,
+  readFirst,
+  readLast,
+  readRecords,
+  type RecordDraft,
+} from '../../../../src/logs/archive/records/chain.ts';
+import { DirectoryStore } from '../../../../src/client/store/directory-store.ts';
+import {
+  ARCHIVE,
+  type ArchiveRecord,
+  type Link,
+  parseRecord,
+  recordPath,
+  recordText,
+  sequenceOf,
+} from '../../../../src/logs/archive/records/record.ts';
+import { fromStored, toStored } from '../../../../src/logs/position.ts';
+
+const NOON = '2026-01-05T12:00:00.000Z';
+const position = toStored({ settled: 1000, readTo: 2000, newest: undefined, passed: [['k', 1500, 2]] });
+const begin: RecordDraft = {
+  kind: 'begin',
+  service: 'https://vault.example',
+  tenant_id: 't-1',
+  written_at: NOON,
+  position,
+};
+const gap: RecordDraft = { kind: 'gap', from: NOON, to: NOON, written_at: NOON, position };
+const segments: RecordDraft = {
+  kind: 'segments',
+  segments: [
+    {
+      path: 'tenant=t-1/date=2026-01-05/part-00000001-0123456789ab.jsonl.gz',
+      entries: 1,
+      bytes: 10,
+      sha256: 'a'.repeat(64),
+      first: NOON,
+      last: NOON,
+      supplementary: false,
+    },
+  ],
+  read_from: NOON,
+  read_to: NOON,
+  written_at: NOON,
+  position,
+};
+
+let top: string;
+let store: DirectoryStore;
+
+beforeEach(() => {
+  top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-chain-'));
+  const signal = new AbortController().signal;
+  store = new DirectoryStore(top, { pid: process.pid, isAlive: () => true, clock: systemClock, signal }, ARCHIVE);
+});
+
+afterEach(() => {
+  fs.rmSync(top, { recursive: true, force: true });
+});
+
+async function write(...drafts: RecordDraft[]): Promise<Link[]> {
+  return store.lock(async () => {
+    const links: Link[] = [];
+    for (const draft of drafts) links.push(await appendRecord(store, links.at(-1), draft));
+    return links;
+  });
+}
+
+async function readAll(): Promise<Link[]> {
+  const links: Link[] = [];
+  for await (const link of readRecords(store)) links.push(link);
+  return links;
+}
+
+function file(sequence: number): string {
+  return path.join(top, recordPath(sequence));
+}
+
+function text(sequence: number): string {
+  return fs.readFileSync(file(sequence), 'utf8');
+}
+
+describe('a chain of records', () => {
+  it('the chain is empty where there is no archive', async () => {
+    expect(await readAll()).toEqual([]);
+    expect(await readLast(store)).toBeUndefined();
+    expect(await readFirst(store)).toBeUndefined();
+  });
+
+  it('the chain reads back what was written, and each record names the hash of the one before', async () => {
+    const written = await write(begin, segments, gap);
+    expect(await readAll()).toEqual(written);
+    expect(await readLast(store)).toEqual(written[2]);
+    expect(await readFirst(store)).toEqual(written[0]);
+    expect(written[1]?.record.previous).toBe(written[0]?.sha256);
+    expect(fs.readFileSync(file(1), 'utf8')).toBe(recordText(written[1]!.record));
+  });
+
+  it('a writer continues where a crash left the head behind', async () => {
+    const written = await write(begin, segments, gap);
+    const { sha256 } = written[0]!;
+    fs.writeFileSync(path.join(top, '_manifest/head.json'), JSON.stringify({ version: 1, sequence: 0, sha256 }));
+    expect(await readLast(store)).toEqual(written[2]);
+    fs.rmSync(path.join(top, '_manifest/head.json'));
+    expect(await readLast(store)).toEqual(written[2]);
+  });
+
+  it('one of two concurrent writers wins, and the other does no harm', async () => {
+    const [first] = await write(begin);
+    await store.lock(async () => {
+      await appendRecord(store, first, gap);
+      const before = fs.readFileSync(file(1), 'utf8');
+      await expect(appendRecord(store, first, segments)).rejects.toMatchObject({
+        code: 'conflict',
+        retryable: true,
+        message: `another writer has committed record 1 of ${top}`,
+      });
+      expect(fs.readFileSync(file(1), 'utf8')).toBe(before);
+    });
+  });
+
+  it('a writer adds nothing after a record that another writer replaced', async () => {
+    const [, last] = await write(begin, segments);
+    fs.writeFileSync(file(1), text(1).replace('t-1', 't-2'));
+    await store.lock(async () => {
+      await expect(appendRecord(store, last, gap)).rejects.toMatchObject({
+        code: 'conflict',
+        message: `another writer has committed record 1 of ${top}`,
+      });
+      fs.rmSync(file(1));
+      await expect(appendRecord(store, last, gap)).rejects.toMatchObject({ code: 'conflict' });
+    });
+    expect(fs.existsSync(file(2))).toBe(false);
+  });
+
+  const damage: Record<string, (change: (sequence: number, to: string) => void) => void> = {
+    'a changed record': (change) => change(1, text(1).replace('t-1', 't-2')),
+    'a cut record': (change) => change(1, text(1).slice(0, -20)),
+    'an empty record': (change) => change(1, ''),
+    'a record without a member': (change) => change(1, text(1).replace('"read_to"', '"read_too"')),
+    'a record that names a file elsewhere': (change) => change(1, text(1).replace('tenant=t-1/', '../../')),
+    'records in another order': (change) => {
+      const [one, two] = [text(1), text(2)];
+      change(1, two);
+      change(2, one);
+    },
+    'a missing record': () => fs.rmSync(file(1)),
+    'a missing last record': () => fs.rmSync(file(2)),
+    'a changed last record': (change) => change(2, text(2).replace('12:00', '12:01')),
+    'a damaged head': () => fs.writeFileSync(path.join(top, '_manifest/head.json'), '{'),
+  };
+  it.each(Object.entries(damage))('reading the chain finds %s', async (_what, harm) => {
+    await write(begin, segments, gap);
+    harm((sequence, to) => fs.writeFileSync(file(sequence), to));
+    await expect(readAll()).rejects.toMatchObject({ code: 'checksum_mismatch' });
+  });
+
+  it('a writer finds a damaged last record at once', async () => {
+    await write(begin, segments, gap);
+    fs.writeFileSync(file(2), text(2).replace('12:00', '12:01'));
+    await expect(readLast(store)).rejects.toMatchObject({ code: 'checksum_mismatch' });
+    fs.rmSync(file(2));
+    await expect(readLast(store)).rejects.toThrow('_manifest/00000002.json is damaged: it is missing');
+  });
+
+  it('a writer finds a damaged last record behind an old head, and a head that names no record', async () => {
+    const [first] = await write(begin, segments, gap);
+    head({ version: 1, sequence: 0, sha256: first!.sha256 });
+    fs.writeFileSync(file(1), text(1).replace('t-1', 't-2'));
+    await expect(readLast(store)).rejects.toThrow('_manifest/00000002.json is damaged: it does not chain');
+    for (const odd of [{}, { version: 1, sequence: -1, sha256: '' }, { version: 1, sequence: 0 }, 1]) {
+      head(odd);
+      await expect(readLast(store)).rejects.toThrow('_manifest/head.json is damaged: it names no record');
+    }
+  });
+
+  it('reading the chain skips files that are not records', async () => {
+    const written = await write(begin, segments);
+    for (const name of ['notes.txt', '7.json', '.hidden']) fs.writeFileSync(path.join(top, '_manifest', name), 'x');
+    expect(await readAll()).toEqual(written);
+  });
+
+  it('a writer leaves the archive of a newer version untouched', async () => {
+    await write(begin);
+    fs.writeFileSync(file(0), text(0).replace('"version":2', '"version":3'));
+    await expect(readFirst(store)).rejects.toMatchObject({ code: 'config', hint: 'Update svc on this machine.' });
+    await expect(readAll()).rejects.toMatchObject({ code: 'config' });
+  });
+});
+
+function head(value: unknown): void {
+  fs.writeFileSync(path.join(top, '_manifest/head.json'), `${JSON.stringify(value)}\n`);
+}
+
+/** Returns all findings in the chain: problem, file and message. */
+async function findings(): Promise<[problem: string, file: string, message: string][]> {
+  const found: Finding[] = [];
+  for await (const item of checkChain(store)) if ('problem' in item) found.push(item);
+  return found.map((one) => [one.problem, one.path.replace(/^_manifest\/(?:0{7})?/, ''), one.message]);
+}
+
+/** Changes records, and makes all hashes match again. */
+function forge(edit: (record: ArchiveRecord) => Partial<ArchiveRecord>, start: string | null = null): void {
+  let previous = start;
+  let sequence = 0;
+  for (; fs.existsSync(file(sequence)); sequence += 1) {
+    const { record } = parseRecord(text(sequence), recordPath(sequence));
+    const forged = recordText(Object.assign(record, edit(record), { previous }));
+    fs.writeFileSync(file(sequence), forged);
+    previous = sha256Of(forged);
+  }
+  head({ version: 1, sequence: sequence - 1, sha256: previous });
+}
+
+describe('the checks of a chain', () => {
+  const UNCHAINED = 'it does not chain: it was changed, or the record before it';
+  const RENAMED = 'it was changed, or _manifest/head.json, which names another hash of it';
+
+  it('R33: checking a single record without a head finds nothing, because a run may have died before writing the head', async () => {
+    await write(begin);
+    fs.rmSync(path.join(top, '_manifest/head.json'));
+    expect(await findings()).toEqual([]);
+  });
+
+  it.each<[string, () => void, [string, string, string][]]>([
+    [
+      'a changed record',
+      () => fs.writeFileSync(file(1), text(1).replace('t-1', 't-2')),
+      [['changed', '2.json', UNCHAINED]],
+    ],
+    [
+      'a changed last record',
+      () => fs.writeFileSync(file(2), text(2).replace('12:00', '12:01')),
+      [['changed', '2.json', RENAMED]],
+    ],
+    [
+      'a record that is none',
+      () => fs.writeFileSync(file(1), '{}'),
+      [
+        ['damaged', '1.json', 'kind is not valid'],
+        ['changed', '2.json', UNCHAINED],
+      ],
+    ],
+    ['a missing record', () => fs.rmSync(file(1)), [['missing', '1.json', 'it is missing']]],
+    [
+      'a missing beginning',
+      () => [0, 1].forEach((at) => fs.rmSync(file(at))),
+      [['missing', '0.json', 'it is missing, and _manifest/00000001.json']],
+    ],
+    ['a missing end', () => fs.rmSync(file(2)), [['missing', '2.json', 'it is missing']]],
+    [
+      'a head far ahead',
+      () => head({ version: 1, sequence: 5, sha256: '' }),
+      [['missing', '3.json', 'it is missing, and all 2 records up to _manifest/00000005.json']],
+    ],
+    [
+      'a missing head',
+      () => fs.rmSync(path.join(top, '_manifest/head.json')),
+      [['missing', 'head.json', 'it is missing; the next commit to the archive recreates it']],
+    ],
+    ['a head that names nothing', () => head({}), [['damaged', 'head.json', 'it names no record']]],
+    [
+      'a head of another form',
+      () => fs.appendFileSync(path.join(top, '_manifest/head.json'), ' '),
+      [['changed', 'head.json', 'it was changed']],
+    ],
+    [
+      'what is no record',
+      () => fs.writeFileSync(path.join(top, '_manifest/notes.txt'), 'x'),
+      [['unlisted', 'notes.txt', 'it is not a record']],
+    ],
+    [
+      'a second beginning',
+      () => forge((record) => (record.sequence === 1 ? { ...record, ...begin } : {})),
+      [['unfit', '1.json', 'a begin record cannot be here']],
+    ],
+    [
+      'no beginning',
+      () => forge((record) => (record.sequence === 0 ? { ...record, ...gap } : {})),
+      [['unfit', '0.json', 'a gap record cannot be here']],
+    ],
+    [
+      'a number that is another',
+      () => forge((record) => ({ sequence: record.sequence === 1 ? 7 : record.sequence })),
+      [['unfit', '1.json', 'it says that it is record 7']],
+    ],
+    [
+      'a beginning that follows another chain',
+      () => forge(() => ({}), 'e'.repeat(64)),
+      [['changed', '0.json', UNCHAINED]],
+    ],
+  ])('R33: checking the chain names the damaged file and what is wrong with it: %s', async (_what, harm, expected) => {
+    await write(begin, segments, gap);
+    harm();
+    expect(await findings()).toEqual(expected);
+  });
+});
+
+describe('a record', () => {
+  it('a record keeps members that a later version may add', async () => {
+    const [link] = await write(begin);
+    const more = JSON.stringify({ ...link!.record, added: 1 });
+    expect(parseRecord(`${more}\n`, recordPath(0)).record).toHaveProperty('added', 1);
+  });
+
+  it('the path of a record contains its number', () => {
+    expect(recordPath(7)).toBe('_manifest/00000007.json');
+    expect(recordPath(123_456_789)).toBe('_manifest/123456789.json');
+    for (const sequence of [0, 7, 123_456_789]) expect(sequenceOf(recordPath(sequence))).toBe(sequence);
+    for (const other of ['_manifest/head.json', '_manifest/7.json', '_manifest/000000007.json'])
+      expect(sequenceOf(other)).toBeUndefined();
+  });
+
+  it('a record keeps the position of a tail', () => {
+    const stood = { settled: 1000, readTo: 2000, newest: 1500, passed: [['k', 1500, 2]] } as const;
+    expect(fromStored(toStored(stood))).toEqual(stood);
+    expect(fromStored(position).newest).toBeUndefined();
+  });
+});

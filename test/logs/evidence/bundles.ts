@@ -1,0 +1,81 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { svcHere } from '../../support/run-here.ts';
+import type { Tampering } from '../archive/tampers.ts';
+
+const [STATEMENT, SUMS] = ['evidence.json', 'SHA256SUMS'];
+
+/** Repairs the list of sums. */
+export function forgeSums(it: Tampering): void {
+  const listed = execFileSync('find', ['.', '-type', 'f', '!', '-name', SUMS, '-exec', 'sha256sum', '{}', '+'], {
+    cwd: it.top,
+    encoding: 'utf8',
+  });
+  it.write(SUMS, listed.replaceAll('  ./', '  '));
+}
+
+export function folder(): string {
+  const made = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-evidence-'));
+  onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+/** Resolves to an unpacked bundle, and both hashes that its script accepts. */
+export async function bundleOf({ top }: { readonly top: string }) {
+  const cwd = folder();
+  const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', '-o', 'json'], { cwd });
+  expect(run.code, run.stderr).toBe(0);
+  execFileSync('tar', ['-xzf', 'e.tar.gz'], { cwd });
+  const { sums_sha256: sums, sha256: record } = JSON.parse(run.stdout) as Record<'sums_sha256' | 'sha256', string>;
+  return { top: path.join(cwd, 'evidence'), sums, record };
+}
+
+/** A shell that runs the script: the words before its path, and the environment. */
+export interface Shell {
+  readonly words: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export function check({ words: [command = '', ...words], env }: Shell, top: string, ...hash: string[]) {
+  const { status, stdout, stderr } = spawnSync(command, [...words, path.join(top, 'verify.sh'), ...hash], {
+    encoding: 'utf8',
+    env,
+  });
+  return { status, stdout, stderr };
+}
+
+export const POSIX: Shell = { words: ['sh'], env: process.env };
+
+export function outcomeOf({ status, stdout, stderr }: ReturnType<typeof check>, honest: string): string {
+  if (status === 1 && stdout === '' && stderr.includes('FAILED: ')) return 'found';
+  if (status !== 0) return `exit code ${status}: ${stderr}`;
+  return stdout === honest ? 'not proven' : 'said';
+}
+
+export function restate(it: Tampering, change: (statement: Record<string, unknown>) => object): void {
+  const said = JSON.parse(fs.readFileSync(it.at(STATEMENT), 'utf8')) as Record<string, unknown>;
+  it.write(STATEMENT, `${JSON.stringify({ ...said, ...change(said) }, undefined, 2)}\n`);
+}
+
+/** The shells in which the script must work, if they are installed. */
+export const SHELLS = [
+  ['dash', 'dash'],
+  ['bash', 'bash'],
+  ['busybox', 'busybox'],
+] as const;
+
+export function shellOf(command: (typeof SHELLS)[number][1]): Shell {
+  return command === 'busybox' ? busybox() : { words: [command], env: process.env };
+}
+
+/** Returns a busybox shell that finds no programs except those of busybox. */
+function busybox(): Shell {
+  const programs = folder();
+  const program = execFileSync('sh', ['-c', 'command -v busybox'], { encoding: 'utf8' }).trim();
+  for (const name of ['sh', 'awk', 'dirname', 'find', 'gzip', 'sed', 'sha256sum', 'tr', 'wc'])
+    fs.symlinkSync(program, path.join(programs, name));
+  return { words: [program, 'sh'], env: { PATH: programs } };
+}

@@ -1,0 +1,53 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../support/clock.ts';
+import { errorIn, svcHere } from '../support/run-here.ts';
+import { logAgo, type LogServer, startLogServer } from './commands/log-server.ts';
+
+let server: LogServer;
+
+beforeEach(async () => {
+  server = await startLogServer();
+  onTestFinished(() => server.close());
+  server.logs.push(logAgo(60_000, 'made', { actor_type: 'user' }));
+});
+
+const svc = (...argv: string[]) =>
+  svcHere(['logs', ...argv], { baseUrl: new URL(server.url), clock: new FakeClock({ start: Date.now() }) });
+
+describe('the words of filters', () => {
+  it.each([
+    ['list', '--operation', 'deleted', 'delete'],
+    ['stats', '--operation', 'deleted', 'delete'],
+    ['list', '--exclude-operation', 'raed', 'read'],
+    ['list', '--actor-type', 'users', 'user'],
+  ])('R78: svc logs %s %s %s ends with 2 after the read, and asks whether %s is meant', async (command, ...words) => {
+    const [option, typed, meant] = words;
+    for (const format of ['jsonl', 'csv', 'table']) {
+      const { code, stderr } = await svc(command, option, typed, '-o', format, '--since', '1h');
+      expect([format, code, stderr]).toEqual([format, 2, expect.stringContaining(`Did you mean '${meant}'?`)]);
+    }
+  });
+
+  it.each([
+    ['--operation', 'tokenize', 'known: create, delete, read, update'],
+    ['--actor-type', 'robot', 'known: user'],
+  ])('R78: %s %s is near no known word, so a warning names those that are known', async (option, word, known) => {
+    for (const command of ['list', 'stats']) {
+      const { code, stderr } = await svc(command, option, word, '--since', '1h');
+      expect([code, stderr]).toEqual([0, expect.stringContaining(known)]);
+    }
+  });
+
+  it('R78: an operation that the documentation does not name and an entry has is no mistake', async () => {
+    server.logs.push(logAgo(50_000, 'gone', { operation: 'deleted' }));
+    const found = await svc('list', '--operation', 'deleted');
+    expect([found.code, found.stderr.includes('unknown')]).toEqual([0, false]);
+  });
+
+  it('R78: an actor type cannot be compared where no entry was read', async () => {
+    server.logs.length = 0;
+    const none = await svc('list', '--actor-type', 'users');
+    expect([none.code, none.stderr]).toEqual([0, expect.stringContaining('no entry was read')]);
+    expect(errorIn(await svc('list', '--operation', 'deleted'))).toMatchObject({ exit_code: 2 });
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { check, type Finding } from './ledger/history.ts';
+import { ASSUMPTIONS, MISTAKES, type Plant } from './ledger/mistakes.ts';
+
+// The protocol by which machines that share a ledger pay for no row twice, as a model: its steps, and all that can go
+// wrong between them. SEED runs one history, whose events a failure prints.
+
+const { SOAK, SOAK_MINUTES = '10', SEED } = process.env;
+
+const HISTORIES = 5_000;
+
+describe('a model of machines that share a ledger', () => {
+  it('no row is paid for twice or lost, and no exit code is false', { timeout: 600_000 }, () => {
+    const { finding, ...tally } = SEED === undefined ? check(1, HISTORIES) : check(Number(SEED), 1);
+    expect(textOf(finding)).toBe('');
+    // The histories contain what the protocol is about.
+    expect(tally.accepted).toBeGreaterThan(0);
+  });
+
+  it('no row is paid for twice or lost in long histories', { timeout: 600_000 }, () => {
+    expect(textOf(check(1, HISTORIES / 20, { length: 5 }).finding)).toBe('');
+  });
+
+  it.each(Object.entries({ ...MISTAKES, ...ASSUMPTIONS }))(
+    'a history finds it when %s is planted: %s',
+    { timeout: 600_000 },
+    (plant) => {
+      expect(check(1, 2 * HISTORIES, { plant: plant as Plant }).finding).toBeDefined();
+    },
+  );
+
+  it.runIf(SOAK)('for as long as a soak lasts', { timeout: 0 }, () => {
+    const end = performance.now() + Number(SOAK_MINUTES) * 60_000;
+    const first = Math.floor(Math.random() * 2 ** 31);
+    let seed = first;
+    for (; performance.now() < end; seed += 1_000) expect(textOf(check(seed, 1_000).finding)).toBe('');
+    console.log(`ledger: ${seed - first} histories, of seeds from ${first} on`);
+  });
+});
+
+function textOf(finding: Finding | undefined): string {
+  return finding === undefined ? '' : [`SEED=${finding.seed}`, ...finding.log.slice(-80)].join('\n');
+}

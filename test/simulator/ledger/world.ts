@@ -1,0 +1,174 @@
+import { Chance } from '../random.ts';
+import type { Plant } from './mistakes.ts';
+import { type Job, Service } from './service.ts';
+import { Store } from './store.ts';
+import { type Claim, HOUR, type Machine, type Order, type Response, type Row, type Step } from './types.ts';
+
+/** Every other token is updated: its results name a new token. */
+export const isUpdated = (row: Row): boolean => row < 100 && row % 2 === 1;
+export const successor = (row: Row): Row => row + 100;
+
+/** Time, one service and one store, the faults between them and the machines, and what must never happen. */
+export class World {
+  readonly random: Chance;
+  readonly #plant: Plant | undefined;
+  readonly #late: { readonly at: number; readonly machine: Machine; readonly cycle: string; readonly step: Step }[] =
+    [];
+  readonly #delivered = new Set<string>();
+  readonly service: Service;
+  readonly store: Store;
+  readonly log: string[] = [];
+  readonly problems: string[] = [];
+  readonly counts: Record<string, number> = {};
+  now = 0;
+  /** Whether the faults have ended. */
+  calm = false;
+  steps = 0;
+  kills = 0;
+  /** State directories that were lost or restored, so that their records may know less than was sent. */
+  readonly restored = new Set<string>();
+
+  constructor(seed: number, plant?: Plant) {
+    this.random = new Chance(seed);
+    this.#plant = plant;
+    this.store = new Store({ ignoresCondition: plant === 'no condition' });
+    this.service = new Service({
+      now: () => this.now,
+      isCalm: () => this.calm,
+      random: this.random,
+      lag: () => this.#lag(),
+      omits: plant === 'list omits',
+      takesLateFiles: plant === 'late file',
+      billsFailures: plant === 'paid failure',
+      forgetsEarly: plant === 'forgets early',
+      onAccepted: (job) => this.#onAccepted(job),
+    });
+  }
+
+  has(mistake: Plant): boolean {
+    return this.#plant === mistake;
+  }
+
+  note(text: string): void {
+    this.log.push(`${String(this.now).padStart(6)} ${text}`);
+  }
+
+  count(what: string): void {
+    this.counts[what] = (this.counts[what] ?? 0) + 1;
+  }
+
+  problem(text: string): void {
+    this.note(`PROBLEM ${text}`);
+    this.problems.push(text);
+  }
+
+  /** Results are delivered: the operator may put their new tokens into the table from which files are made. */
+  deliver(cycle: string, claim: Claim): void {
+    for (const row of claim.rows) if (isUpdated(row)) this.#delivered.add(`${cycle} ${row}`);
+  }
+
+  /** Returns the rows of a file that is made now. */
+  updated({ cycle, rows }: Pick<Order, 'cycle' | 'rows'>): Row[] {
+    return rows.map((row) =>
+      this.#delivered.has(`${cycle} ${row}`) && this.random.happens(0.5) ? successor(row) : row,
+    );
+  }
+
+  /** Does what a machine wants, or loses the request, the response, or both, or delivers the request much later. */
+  perform(machine: Machine, step: Step): Response {
+    const { random } = this;
+    const cycle = machine.running?.order.cycle ?? '';
+    const act = (): Response => this.#act(machine, cycle, step);
+    if (this.calm || isLocal(step)) return act();
+    const dice = random.next();
+    if (dice < 0.03) return 'lost';
+    if (dice < 0.07) {
+      act();
+      return 'lost';
+    }
+    if (dice < 0.11 && (step.what === 'put' || step.what === 'create')) {
+      // The upload has begun: its address is checked now, its bytes arrive later.
+      this.#late.push({ at: this.now + 1 + random.between(0, 2 * HOUR - 1), machine, cycle, step });
+      return 'lost';
+    }
+    if (dice < 0.13) {
+      if (random.happens(0.5)) act();
+      return 'server error';
+    }
+    if (dice < 0.17 && step.what === 'read') return 'missing';
+    return act();
+  }
+
+  /** Lets time pass, and delivers what was under way. */
+  pass(minutes: number): void {
+    const until = this.now + minutes;
+    for (;;) {
+      this.#late.sort((a, b) => a.at - b.at);
+      const first = this.#late[0];
+      if (first === undefined || first.at > until) break;
+      this.#late.shift();
+      this.now = Math.max(this.now, first.at);
+      this.#act(first.machine, first.cycle, first.step);
+    }
+    this.now = until;
+  }
+
+  #act(machine: Machine, cycle: string, step: Step): Response {
+    switch (step.what) {
+      case 'disk':
+        step.act();
+        return undefined;
+      case 'sleep':
+        return undefined;
+      case 'post':
+        return this.service.post();
+      case 'read':
+        return this.service.read(step.job);
+      case 'list':
+        return this.service.list(step.size);
+      case 'put':
+        return this.service.put(step.job, { cycle, rows: step.rows, began: step.began }, () =>
+          this.#onSecondUpload(step.job, machine),
+        );
+      case 'create':
+        if (!machine.mayWrite && step.name.startsWith('shared/')) return 'forbidden';
+        return this.store.create(step.name, step.body, this.now);
+      case 'get':
+        return this.store.read(step.name, this);
+      case 'cycles':
+        return this.store.cycles(step.place);
+    }
+  }
+
+  #lag(): number {
+    if (this.calm || this.random.happens(0.6)) return 0;
+    return this.random.between(0, this.random.happens(0.2) ? 89 : 9);
+  }
+
+  /** The same bytes come to a job that has them: what the service then does is not known. */
+  #onSecondUpload(job: string, { directory: { name } }: Machine): void {
+    this.count('second uploads to a job');
+    this.note(`a second upload to ${job}`);
+    if (!this.restored.has(name) || this.has('take over')) this.problem(`a second upload to ${job}`);
+  }
+
+  #onAccepted(job: Job): void {
+    const { cycle, rows } = job;
+    this.note(`service accepts ${job.id}: ${cycle} ${rows.join(',')}`);
+    const paid = new Set<Row>();
+    for (const other of this.service.jobs.values())
+      if (other !== job && other.cycle === cycle && this.service.isPaid(other))
+        for (const row of other.rows) paid.add(row);
+    for (const row of rows) {
+      if (row >= 100) this.problem(`new token ${row} is paid for in the cycle ${cycle} that made it`);
+      if (paid.has(row)) this.problem(`row ${row} of cycle ${cycle} is paid for twice (${job.id})`);
+      paid.add(row);
+    }
+  }
+}
+
+/** Tells whether a step stays on the machine, so that no fault of a network can change it. */
+function isLocal(step: Step): boolean {
+  if (step.what === 'create' || step.what === 'get') return !step.name.startsWith('shared/');
+  return step.what === 'disk' || step.what === 'sleep' || step.what === 'cycles';
+}
