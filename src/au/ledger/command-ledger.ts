@@ -223,11 +223,7 @@ export class CommandLedger {
 
   /** Opens the ledger of a tenant. */
   open(tenant: string): Promise<Ledger> {
-    const known = this.#opened.get(tenant);
-    if (known) return known;
-    const opened = this.#open(tenant);
-    this.#opened.set(tenant, opened);
-    return opened;
+    return once(this.#opened, tenant, () => this.#open(tenant));
   }
 
   async #name(ledger: Ledger, { name, cycle, whole }: SubmittedFile): Promise<NamedFile> {
@@ -236,10 +232,9 @@ export class CommandLedger {
   }
 
   #rowsOf(ledger: Ledger, { sha256, source }: JobRows): Promise<RowSet> {
-    const name = `${ledger.salt}${sha256}`;
-    const known = this.#rows.get(name) ?? rowsOf(ledger.salt, { open: () => source.open(), sha256 });
-    this.#rows.set(name, known);
-    return known;
+    return once(this.#rows, `${ledger.salt}${sha256}`, () =>
+      rowsOf(ledger.salt, { open: () => source.open(), sha256 }),
+    );
   }
 
   async #claim(
@@ -270,7 +265,7 @@ export class CommandLedger {
     if (this.#location === undefined) {
       requireSameLedger(used, undefined);
       const ledger = await openOwn();
-      const runs = await this.#enterRuns(ledger, tenant, used?.runs ?? []);
+      const runs = await this.#enterRuns(ledger, tenant, used?.runs ?? [], new Set());
       if (runs.length > (used?.runs.length ?? 0)) writeUsedLedger(kept, { runs });
       return ledger;
     }
@@ -282,8 +277,10 @@ export class CommandLedger {
     const own = isFirstUse ? await openOwn() : undefined;
     // A process that is still at work with the ledger of this machine stops before its next upload.
     await own?.close(ledger.name);
-    const runs = await this.#enterRuns(ledger, tenant, isFirstUse ? [] : (used?.runs ?? []));
-    if (own) await (await import('./move-ledger.ts')).enterClaims(own, ledger);
+    const { claimedJobs, enterClaims } = await import('./move-ledger.ts');
+    const claimed = own ? await claimedJobs(own) : new Set<string>();
+    const runs = await this.#enterRuns(ledger, tenant, isFirstUse ? [] : (used?.runs ?? []), claimed);
+    if (own) await enterClaims(own, ledger);
     writeUsedLedger(kept, { ledger: ledger.name, runs });
     return ledger;
   }
@@ -295,15 +292,30 @@ export class CommandLedger {
   }
 
   /** Enters the runs of this state directory that the ledger does not know, once. Returns the ids of all of them. */
-  async #enterRuns(ledger: Ledger, tenant: string, known: readonly string[]): Promise<readonly string[]> {
+  async #enterRuns(
+    ledger: Ledger,
+    tenant: string,
+    known: readonly string[],
+    claimed: ReadonlySet<string>,
+  ): Promise<readonly string[]> {
     const { runs } = await everyRun(this.#context);
     const own = runs.filter(
       ({ record }) => record.tenant_id === tenant && (record.base_url === 'sandbox') === this.#isEmbedded,
     );
     const left = own.filter(({ record }) => !known.includes(record.id));
-    for (const run of left.toReversed()) await enterRun(this.#context, ledger, run);
+    for (const run of left.toReversed()) await enterRun(this.#context, ledger, run, claimed);
     return [...known, ...left.map(({ record }) => record.id)];
   }
+}
+
+/** Returns what was begun under a name, or begins it. What failed is begun again, because a store may be back by then. */
+function once<T>(known: Map<string, Promise<T>>, name: string, begin: () => Promise<T>): Promise<T> {
+  const before = known.get(name);
+  if (before) return before;
+  const begun = begin();
+  known.set(name, begun);
+  begun.catch(() => known.delete(name));
+  return begun;
 }
 
 /** The tenant names the ledger, so that a job without one is not used. */

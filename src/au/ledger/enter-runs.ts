@@ -17,11 +17,17 @@ import { keyOfNewToken, type RowSet, RowSetBuilder } from './row-set.ts';
 
 /**
  * Enters what a run has paid for, or may have, into a ledger that began after it. Jobs are compared and rows are not,
- * because what is paid is paid. Entering a run twice changes nothing.
+ * because what is paid is paid. Entering a run twice changes nothing. `claimed` are the jobs that have rows in the ledger
+ * which this machine had alone: the upload of their files may be under way.
  */
-export async function enterRun(context: Context, ledger: Ledger, run: RunDirectory): Promise<void> {
+export async function enterRun(
+  context: Context,
+  ledger: Ledger,
+  run: RunDirectory,
+  claimed: ReadonlySet<string>,
+): Promise<void> {
   const parts = run.record.parts.filter(
-    (part) => part.job !== undefined && part.joined === undefined && mayBePaid(part),
+    (part) => part.job !== undefined && part.joined === undefined && (mayBePaid(part) || claimed.has(part.job)),
   );
   if (parts.length === 0) return;
   const request = (await findRequest(context, run))?.file ?? (await originalOf(run));
@@ -36,18 +42,19 @@ async function enterPart(
   part: Part,
   request: string | undefined,
 ): Promise<void> {
-  const cycle = ledger.cycle(name);
   const { job = '' } = part;
+  const cycle = (await ledger.cycleOfJob(job)) ?? ledger.cycle(name);
   const isKnown = (await cycle.read()).some((entry) => entry.kind === 'claim' && entry.job === job);
   if (!isKnown) {
     const source = await uploadedRows(part, run, request);
     const rows = source && (await rowsOf(ledger.salt, source));
-    await ledger.mark(job, name);
     const body = claimOf(run, part, rows && (await cycle.createRowSet(rows)), rows?.size ?? part.rows);
     await cycle.append(async (entries) =>
       entries.some((entry) => entry.kind === 'claim' && entry.job === job) ? undefined : body,
     );
   }
+  // Until its claim stands, other machines must not take the job for a known one: the service has its file.
+  await ledger.mark(job, name);
   if (part.state !== 'downloaded' || isDone(await cycle.read(), job)) return;
   const isKept = (await hashOf(run.resultsFile(part))) === part.results.sha256;
   await enterResults(ledger, cycle, job, isKept ? run.resultsFile(part) : undefined);

@@ -22,6 +22,9 @@ const settingsSchema = z.looseObject({
 /** The object that closes a ledger. */
 const CLOSED = 'moved.json';
 
+/** The object that says that a ledger is in use. */
+const BEGUN = 'begun.json';
+
 const closedSchema = z.looseObject({ ledger: z.string() });
 
 const markSchema = z.looseObject({ cycle: z.string() });
@@ -98,8 +101,27 @@ export class Ledger {
   async cycleNames(): Promise<readonly string[]> {
     const prefix = `${this.#top}/cycles/`;
     const names = new Set<string>();
-    for await (const { path } of this.#objects.list(prefix)) names.add(path.slice(prefix.length).split('/')[0] ?? '');
+    for await (const { path } of this.#objects.list(prefix)) {
+      const [name = '', entry = ''] = path.slice(prefix.length).split('/');
+      if (/^\d{8}\.json$/.test(entry)) names.add(name);
+    }
     return [...names];
+  }
+
+  /**
+   * Tells whether the jobs from before the ledger were compared with it. Until then, the machine that sent them may have
+   * been stopped while it entered them. What a machine has alone is begun with its first entry.
+   */
+  async isBegun(): Promise<boolean> {
+    const begun = await readObject(this.#objects, `${this.#top}/${BEGUN}`, MAX_ENTRY_BYTES);
+    return begun !== undefined || (this.#host.isOwn === true && (await this.cycleNames()).length > 0);
+  }
+
+  /** Notes that the jobs from before the ledger are in it, or are no concern of it. */
+  async begin(): Promise<void> {
+    const { clock, who } = this.#host;
+    const begun = { version: 1, begun_at: new Date(clock.now()).toISOString(), by: who };
+    await this.#objects.create(`${this.#top}/${BEGUN}`, Buffer.from(`${JSON.stringify(begun)}\n`));
   }
 
   /** Closes the ledger for good: this machine uses another one from now on. */
@@ -108,7 +130,10 @@ export class Ledger {
     await this.#objects.create(`${this.#top}/${CLOSED}`, bytes);
   }
 
-  /** Marks a job as one that the ledger knows, with its cycle. The mark comes before the claim that names the job. */
+  /**
+   * Marks a job as one that the ledger knows, with its cycle. The mark of a new job comes before its claim, and that of a
+   * job that may have its file comes after it.
+   */
   async mark(job: string, cycle: string): Promise<void> {
     await this.#objects.create(this.#markOf(job), Buffer.from(`${JSON.stringify({ version: 1, cycle })}\n`));
   }

@@ -1,6 +1,14 @@
 import { isDone, standingClaims } from './claims.ts';
 import type { Ledger } from './ledger.ts';
 
+/** Returns the jobs whose claims stand in a ledger. */
+export async function claimedJobs(own: Ledger): Promise<ReadonlySet<string>> {
+  const jobs = new Set<string>();
+  for (const name of await own.cycleNames())
+    for (const { job } of standingClaims(await own.cycle(name).read())) jobs.add(job);
+  return jobs;
+}
+
 /**
  * Enters the claims of a ledger that this machine had alone into the one that it shares from now on, unless the jobs are
  * known there. The rows of a claim whose run is gone cannot be told any more, so that such a claim may have any row of its
@@ -11,14 +19,14 @@ export async function enterClaims(own: Ledger, shared: Ledger): Promise<void> {
     const entries = await own.cycle(name).read();
     for (const claim of standingClaims(entries)) {
       const { job } = claim;
-      // A mark may stand without its claim, because an earlier attempt was killed between the two.
-      await shared.mark(job, name);
       const cycle = (await shared.cycleOfJob(job)) ?? shared.cycle(name);
       const { created_at, expires_at, rows, run, part, file, bytes, sha256 } = claim;
       const body = { job, created_at, expires_at, rows, run, part, file, bytes, sha256 };
       await cycle.append(async (now) =>
         now.some((entry) => entry.job === job) ? undefined : { kind: 'claim', row_set: null, ...body },
       );
+      // Until its claim stands, other machines must not take the job for a known one: the service may have its file.
+      await shared.mark(job, name);
       if (!isDone(entries, job)) continue;
       await cycle.append(async (now) => (isDone(now, job) ? undefined : { kind: 'done', job, born: null }));
     }

@@ -23,7 +23,7 @@ const UNKNOWN_MS = 30 * DAY_MS;
 const NEW_MS = 10 * MINUTE_MS;
 
 const OUTSIDE_THE_LEDGER = 'a machine that does not use this ledger';
-const BEFORE_THE_LEDGER = 'another state directory, since this ledger is empty';
+const BEFORE_THE_LEDGER = 'another state directory, since this ledger is new';
 
 type CheckedRun = Pick<RunDirectory, 'record' | 'save' | 'name' | 'resumeWords' | 'submitWords'>;
 type JobsLedger = Pick<CommandLedger, 'isShared' | 'open'>;
@@ -101,12 +101,13 @@ export class Strangers {
     for (const each of unrecorded) if (!each.id || !(await ledger.isMarked(each.id))) unknown.push(each);
     const doubtful = unknown.filter((each) => this.#mayComeOfUnclear(each));
     if (doubtful.length > 0) throw this.#error(doubtful, 'a request of this run that got no recorded response');
-    const isEmpty = unknown.length > 0 && (await ledger.cycleNames()).length === 0;
-    const later = withinLedger(unknown, newest, isEmpty ? undefined : ledger);
-    const isRefused = later.length > 0 && (isEmpty ? !this.#begin : isStrict);
+    const isBegun = await ledger.isBegun();
+    const later = withinLedger(unknown, newest, isBegun ? ledger : undefined);
+    const isRefused = later.length > 0 && (isBegun ? isStrict : !this.#begin);
     const jobs = isRefused ? [] : later.map(nameOf);
     applyToRun(record, { kind: 'compared', jobs });
-    if (isRefused) throw this.#error(later, isEmpty ? BEFORE_THE_LEDGER : OUTSIDE_THE_LEDGER);
+    if (isRefused) throw this.#error(later, isBegun ? OUTSIDE_THE_LEDGER : BEFORE_THE_LEDGER);
+    if (!isBegun) await ledger.begin();
     if (jobs.length === 0) return;
     work.save();
     work.onEvent?.({ kind: 'unrecorded', jobs });
@@ -172,16 +173,17 @@ export class Strangers {
       const { status, created_at: at } = job;
       return `${nameOf(job)} (${status ?? 'of unknown status'}, created ${at ?? 'at an unknown time'})`;
     });
-    const isEmpty = cause === BEFORE_THE_LEDGER;
+    const isNew = cause === BEFORE_THE_LEDGER;
+    const newHint = this.#ledger.isShared ? NEW_SHARED_HINT : NEW_HINT;
     const words = [...submitWords, ...(record.no_unrecorded_jobs ? ['--only-recorded'] : [])];
     // An item without an id cannot be ignored, so that the command would be refused again.
     const isNamed = ids.length === jobs.length;
-    const cure = isEmpty ? [...words, '--begin'] : ['au', 'ignore', ...ids.slice(0, 1)];
+    const cure = isNew ? [...words, '--begin'] : ['au', 'ignore', ...ids.slice(0, 1)];
     return new SvcError(
       'outcome_unknown',
       `outcome unknown: ${countText(jobs.length, 'job')} of this key that the ledger does not know may come of ${cause}: ${shown.join(', ')}; nothing was uploaded`,
       {
-        hint: isNamed ? (isEmpty ? EMPTY_HINT : LEDGER_HINT) : UNREADABLE_HINT,
+        hint: isNamed ? (isNew ? newHint : LEDGER_HINT) : UNREADABLE_HINT,
         next: ids[0] === undefined ? ['au', 'jobs'] : ['au', 'status', ids[0]],
         alternatives: [['au', 'jobs'], ...(isNamed ? [cure] : [])],
         retryable: false,
@@ -191,8 +193,10 @@ export class Strangers {
   }
 }
 
-const EMPTY_HINT =
+const NEW_HINT =
   'Their rows may be those of this file, and the ledger is empty, as after a lost state directory: restore it, or set the ledger that the other machines use. Only if these jobs have nothing to do with this file, run the last of these commands.';
+const NEW_SHARED_HINT =
+  "Their rows may be those of this file: run 'svc au sync' with this ledger set on the machine that sent them, which enters its runs. Only if these jobs have nothing to do with this file, run the last of these commands.";
 const UNREADABLE_HINT =
   'The rows of this file may have been submitted already, and the list does not say in which job: ask the support of the service about the item without an id. svc goes on once the list names it.';
 const LEDGER_HINT =

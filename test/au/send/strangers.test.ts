@@ -185,7 +185,7 @@ describe('two state directories of one tenant without a shared ledger', () => {
     for (const options of ['', '--cycle 2026-11', '--profile other']) {
       const refused = await machine.svc(`${SUBMIT} ${options}`.trim(), env);
       expect(refused.code, refused.stderr).toBe(9);
-      expect(refused.stderr).toContain('this ledger is empty');
+      expect(refused.stderr).toContain('this ledger is new');
       expect(machine.uploads()).toBe(1);
     }
     expect(await machine.svc(`${SUBMIT} --begin`, env)).toMatchObject({ code: 0 });
