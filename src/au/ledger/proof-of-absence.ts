@@ -1,12 +1,10 @@
 import { parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
+import { UNDER_WAY_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 import type { ClaimEntry } from './entry.ts';
-
-/** How long after the end of an upload address bytes may still be under way. A time in whole seconds may be a second early. */
-const UNDER_WAY_MS = 15 * MINUTE_MS + 1000;
 
 /** How long the service remembers a job with a file at least. Later, its absence proves nothing. */
 const REMEMBERED_MS = 7 * DAY_MS;

@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Proof } from '../../client/transfer/receive.ts';
-import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
+import { UNDER_WAY_MS, UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 
@@ -409,11 +409,11 @@ function lose(before: Asked, { clocks, absent }: Events['not found']): Part {
 
 /**
  * Tells whether the tenant's job list can still prove that an upload was never processed. The store must not have
- * confirmed the upload, both clocks must be past the expiry of its address, and its job must have been missing for a
- * while. Later, the service may have finished the job and forgotten it.
+ * confirmed the upload, both clocks must be past the time in which bytes sent to its address may arrive, and its job
+ * must have been missing for a while. Later, the service may have finished the job and forgotten it.
  */
 export function mayBeUnprocessed(part: Part, clocks: Clocks): boolean {
-  const isExpired = Math.min(clocks.service, clocks.here) > addressEnd(part);
+  const isExpired = Math.min(clocks.service, clocks.here) > addressEnd(part) + UNDER_WAY_MS;
   return sentOf(part) === 'all' && isExpired && isLongMissing(part, clocks) && !isTooOld(part, clocks);
 }
 
@@ -432,7 +432,7 @@ function addressEnd({ sent_at: sentAt = '', expires_at: expiresAt }: Part): numb
 
 /**
  * Returns when it will be known whether the service has a part's file, in epoch milliseconds of the service's time. A
- * job without a file is deleted when its upload address expires, and must then be missing for a while. Undefined if the
+ * job without a file is deleted when its upload address expires. Bytes may still be under way for a while then. Undefined if the
  * outcome is known already or may remain unknown.
  */
 export function doubtEnd(part: Part): number | undefined {
@@ -443,7 +443,7 @@ export function doubtEnd(part: Part): number | undefined {
   const expires = addressEnd(part);
   if (part.state !== 'unknown' || part.sent !== 'all' || part.unprovable || Number.isNaN(expires)) return undefined;
   const missing = part.missing_since === undefined ? expires : Date.parse(part.missing_since);
-  return Math.max(expires, missing + MISSING_MS);
+  return Math.max(expires + UNDER_WAY_MS, missing + MISSING_MS);
 }
 
 /** How long a job must be missing in every poll before this counts, because a replica may lag. */

@@ -7,7 +7,7 @@ import { endClaim, isDone, standingClaims } from '../ledger/claims.ts';
 import { proofOfAbsence } from '../ledger/proof-of-absence.ts';
 import { findJob } from '../run/job.ts';
 import { partSource } from '../run/part-source.ts';
-import { apply, type Part } from '../run/part.ts';
+import { apply, type EarlierJob, type Part } from '../run/part.ts';
 import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
@@ -40,8 +40,7 @@ export async function divideParts(
   if (planned.length === 0) return;
   const tenant = record.tenant_id ?? (await tenantOfKey(client)) ?? (await spare.get()).tenant_id ?? '';
   const earlier = record.parts.flatMap((part) => part.earlier_jobs ?? []);
-  const jobsThat = (ended: 'gone' | 'failed'): ReadonlySet<string> =>
-    new Set(earlier.filter((each) => each.ended === ended).map(({ job }) => job));
+  const jobsOf = (jobs: readonly EarlierJob[]): ReadonlySet<string> => new Set(jobs.map(({ job }) => job));
   const { name } = record.input;
   const { rows, named, isBegun, division } = await ledger.compare(client, {
     tenant,
@@ -49,9 +48,10 @@ export async function divideParts(
     parts: await Promise.all(
       planned.map(async (part) => ({ sha256: part.sha256, source: await partSource(part, run, file) })),
     ),
-    // Only where no other machine has this ledger is the record as good as the ledger.
-    ended: ledger.isShared ? undefined : jobsThat('gone'),
-    shown: jobsThat('failed'),
+    // Only where no other machine has this ledger is the record as good as the ledger. Of a job whose file was sent as a
+    // whole, the record does not know whether it came.
+    ended: ledger.isShared ? undefined : jobsOf(earlier.filter(hadNoFile)),
+    shown: jobsOf(earlier.filter(({ ended }) => ended === 'failed')),
     newer: () => spare.get(),
   });
   if (!isBegun && !begin) {
@@ -69,6 +69,11 @@ export async function divideParts(
   });
   run.save();
   context.notices.note(`other jobs have rows of ${name}: ${division.joined.map(({ claim }) => claim.job).join(', ')}`);
+}
+
+/** Tells whether a job certainly ended without its file. */
+function hadNoFile({ ended, sent_at: at }: EarlierJob): boolean {
+  return ended === 'gone' && at === undefined;
 }
 
 /** An earlier request for a job may still have created one, which the search for unknown jobs must know. */

@@ -35,12 +35,14 @@ describe('an upload in doubt whose job the service no longer shows', () => {
   it.each([
     ['2 hours', 2 * HOUR],
     ['6 days', 6 * DAY],
-  ])('R58: an upload in doubt gets another job %s later, since its own is missing from the list', async (_, age) => {
-    const { desk, run } = await openForgotten();
+  ])('R58: an upload in doubt is not sent again %s later while the list shows no job newer than its own', async (_, age) => {
+    const { desk } = await openForgotten();
     await desk.clock.advance(age);
-    // Nothing is uploaded, because the list does not show the new job either.
-    expect(await desk.svc('au sync')).toMatchObject({ code: 8 });
-    expect(desk.record(run).parts).toMatchObject([{ state: 'created', earlier_jobs: [{ ended: 'gone' }] }]);
+    for (const line of ['au sync', 'au submit tokens.csv', 'au sync']) {
+      const ended = await desk.svc(line);
+      expect([line, ended.code], ended.stderr).toEqual([line, 9]);
+    }
+    expect(desk.uploads()).toBe(1);
   });
 
   it.each([

@@ -58,7 +58,7 @@ export class MemoryLedger implements UsedByUploads {
   ): Promise<void> {
     const spare = new SpareJob(client);
     for (let time = 1; ; time += 1) {
-      await this.#settle(client, run, file);
+      await this.#settle(client, run, file, spare);
       try {
         return await uploadParts(client, run, file, { spare, ...options, ledger: this, begin: true });
       } catch (error) {
@@ -67,18 +67,18 @@ export class MemoryLedger implements UsedByUploads {
     }
   }
 
-  async #settle(client: Client, run: OpenRun, file: string): Promise<void> {
+  async #settle(client: Client, run: OpenRun, file: string, spare: SpareJob): Promise<void> {
     const { tenant_id: tenant, cycle = CYCLE, parts } = run.record;
     if (tenant === undefined) return;
     const ledger = await this.open(tenant);
     const earlier = parts.flatMap((part) => part.earlier_jobs ?? []);
-    const jobsThat = (how: 'gone' | 'failed'): ReadonlySet<string> =>
-      new Set(earlier.filter(({ ended }) => ended === how).map(({ job }) => job));
-    const [ended, shown] = [jobsThat('gone'), jobsThat('failed')];
     if (earlier.length === 0) return;
+    const jobsOf = (jobs: typeof earlier): ReadonlySet<string> => new Set(jobs.map(({ job }) => job));
+    const ended = jobsOf(earlier.filter(({ ended: how, sent_at: at }) => how === 'gone' && at === undefined));
+    const shown = jobsOf(earlier.filter(({ ended: how }) => how === 'failed'));
     for (const part of parts.filter(({ job }) => job === undefined)) {
       const rows = await rowsOf(ledger.salt, await partSource(part, run, file));
-      await settleClaims(client, ledger.cycle(cycle), rows, { ended, shown });
+      await settleClaims(client, ledger.cycle(cycle), rows, { ended, shown, newer: () => spare.get() });
     }
   }
 }

@@ -265,9 +265,9 @@ describe('the parts of a run', () => {
     const some = parts('downloaded', 'unknown', 'unknown');
     const [, first, second] = some.parts;
     Object.assign(first!, { sent: 'all', expires_at: '2026-11-23T14:00:00.000Z' });
-    expect(progressOf({ parts: [first!] })).toBe('unknown until 2026-11-23 14:05:00Z');
+    expect(progressOf({ parts: [first!] })).toBe('unknown until 2026-11-23 14:15:01Z');
     expect(progressOf(some)).toBe('1 of 3 jobs done, 2 unknown');
     Object.assign(second!, { sent: 'all', sent_at: '2026-11-23T13:10:00.000Z' });
-    expect(progressOf(some)).toBe('1 of 3 jobs done, 2 unknown until 2026-11-23 14:15:00Z');
+    expect(progressOf(some)).toBe('1 of 3 jobs done, 2 unknown until 2026-11-23 14:25:01Z');
   });
 });

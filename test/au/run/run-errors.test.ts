@@ -48,7 +48,7 @@ describe('an outcome that is unknown', () => {
         missing_since: iso(NOON + 2 * HOUR),
       }),
     ];
-    const problems = [`part 1 (job job-1): ${settledBy('13:05:00')}`, `part 2 (job job-2): ${settledBy('14:05:00')}`];
+    const problems = [`part 1 (job job-1): ${settledBy('13:15:01')}`, `part 2 (job job-2): ${settledBy('14:05:00')}`];
     expect(unknownOutcomeError(runOf(...parts))).toMatchObject({
       message: `outcome unknown: the service may have the file of ${problems.join('; of ')}`,
       next: ['au', 'sync'],

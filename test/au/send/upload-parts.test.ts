@@ -144,7 +144,7 @@ describe('an upload in doubt', () => {
     await bench.clock.advance(HOUR);
     await expect(upload(run, true)).rejects.toMatchObject({ facts: { settled_after: expect.any(String) } });
     expect(bench.calls('POST', JOBS)).toBe(1);
-    await bench.clock.advance(5 * 60_000);
+    await bench.clock.advance(16 * 60_000);
     await upload(run, true);
     // Only one more job is created. It proves the tenant of the list, and gets the file.
     expect(bench.calls('POST', JOBS)).toBe(2);
