@@ -103,6 +103,11 @@ export function newTokensError(file: NamedFile, made: number): SvcError {
   );
 }
 
+/** Says how many of the rows of a file results of its cycle made. `of` names the rows. */
+export function madeText(made: number, of: string, file: Pick<NamedFile, 'cycle' | 'isNamed'>): string {
+  return `${formatNumber(made)} of ${of} have tokens that results of ${cycleText(file)} made, and are up to date`;
+}
+
 export function cycleText({ cycle, isNamed }: Pick<NamedFile, 'cycle' | 'isNamed'>): string {
   return isNamed ? `cycle ${cycle}` : 'the ledger';
 }

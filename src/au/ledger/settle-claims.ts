@@ -44,7 +44,7 @@ export async function settleClaims(
   client: Client | undefined,
   cycle: LedgerCycle,
   rows: RowSet,
-  { own, shown, ended, newer }: SettleOptions = {},
+  { own, shown, ...how }: SettleOptions = {},
 ): Promise<Settled> {
   const taken: Taken[] = [];
   const failed: Taken[] = [];
@@ -53,28 +53,41 @@ export async function settleClaims(
     if (own?.has(claim.job)) continue;
     const shared = claim.row_set === null ? rows.size : rows.shared(await cycle.rowSet(claim.row_set));
     if (shared === 0) continue;
-    const found = client && (await findJob(client, claim.job));
-    const one = { claim, rows: shared, status: found?.status, isDone: isDone(entries, claim.job) };
-    const proof = client && (await endOf(client, one, { ended, newer }));
-    if (proof === undefined) {
-      taken.push(one);
-      continue;
-    }
-    await endClaim(cycle, claim.job, { kind: 'release', job: claim.job, ...proof });
-    // Whoever read the results of the job, before this or meanwhile, keeps the claim.
-    const now = await cycle.read();
-    if (standingClaims(now).some(({ job }) => job === claim.job))
-      taken.push({ ...one, isDone: isDone(now, claim.job) });
-    else if (proof.why === 'failed' && !shown?.has(claim.job)) failed.push(one);
+    const { end, ...read } = await settleClaim(client, cycle, { claim, isDone: isDone(entries, claim.job) }, how);
+    const one = { ...read, rows: shared };
+    if (end === undefined) taken.push(one);
+    else if (end === 'failed' && !shown?.has(claim.job)) failed.push(one);
   }
   return { taken, failed };
+}
+
+/**
+ * Reads the job of one claim, and ends the claim where the service's word allows it. Returns what was read, and why the
+ * claim ended: `end` is undefined for one that stands.
+ */
+export async function settleClaim(
+  client: Client | undefined,
+  cycle: LedgerCycle,
+  { claim, isDone: wasRead }: Pick<Taken, 'claim' | 'isDone'>,
+  how: Pick<SettleOptions, 'ended' | 'newer'>,
+): Promise<Omit<Taken, 'rows'> & { readonly end: 'failed' | 'gone' | undefined }> {
+  const { job } = claim;
+  const found = client && (await findJob(client, job));
+  const read = { claim, status: found?.status, isDone: wasRead };
+  const proof = client && (await endOf(client, read, how));
+  if (proof === undefined) return { ...read, end: undefined };
+  await endClaim(cycle, job, { kind: 'release', job, ...proof });
+  // Whoever read the results of the job, before this or meanwhile, keeps the claim.
+  const now = await cycle.read();
+  const stands = standingClaims(now).some((each) => each.job === job);
+  return { ...read, isDone: isDone(now, job), end: stands ? undefined : proof.why };
 }
 
 /** Returns why the claim of a job ends, with what was read; undefined if it stands. */
 async function endOf(
   client: Client,
-  { claim, status, isDone: wasRead }: Taken,
-  { ended, newer }: SettleOptions,
+  { claim, status, isDone: wasRead }: Omit<Taken, 'rows'>,
+  { ended, newer }: Pick<SettleOptions, 'ended' | 'newer'>,
 ): Promise<{ readonly why: 'failed' | 'gone'; readonly proof: string } | undefined> {
   const { job } = claim;
   if (status === 'failed') return { why: 'failed', proof: `the service said that job ${job} failed` };

@@ -399,7 +399,9 @@ const FOUND = { missing_since: undefined, unprovable: undefined } as const;
 
 function lose(before: Asked, { clocks, absent }: Events['not found']): Part {
   const part = miss(before, { clocks });
-  if (sentOf(part) === 'some' || (absent && mayBeUnprocessed(part, clocks))) return detached(part, 'gone');
+  // Only the ledger ends the claim of another run's job.
+  const isOwn = part.joined === undefined;
+  if (isOwn && (sentOf(part) === 'some' || (absent && mayBeUnprocessed(part, clocks)))) return detached(part, 'gone');
   const unprovable = part.unprovable ?? (sentOf(part) === 'all' && isTooOld(part, clocks) ? true : undefined);
   const still = { ...part, unprovable, errors: undefined };
   if (still.sent !== 'stored') return { ...still, state: 'unknown', sent: 'all' };

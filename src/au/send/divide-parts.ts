@@ -1,13 +1,18 @@
 import type { Context } from '../../cli/app/command.ts';
+import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { otherCycles, requireOtherRows } from '../ledger/begin-cycle.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
-import { endClaim, isDone, standingClaims } from '../ledger/claims.ts';
-import { proofOfAbsence } from '../ledger/proof-of-absence.ts';
+import { madeText, type NamedFile, newTokensError } from '../ledger/claim-errors.ts';
+import { isDone, standingClaims } from '../ledger/claims.ts';
+import type { Division } from '../ledger/divide-rows.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { settleClaim } from '../ledger/settle-claims.ts';
 import { findJob } from '../run/job.ts';
 import { partSource } from '../run/part-source.ts';
 import { apply, type EarlierJob, type Part } from '../run/part.ts';
+import { recordPoll, workOn } from '../run/poll-parts.ts';
 import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
@@ -40,7 +45,6 @@ export async function divideParts(
   if (planned.length === 0) return;
   const tenant = record.tenant_id ?? (await tenantOfKey(client)) ?? (await spare.get()).tenant_id ?? '';
   const earlier = record.parts.flatMap((part) => part.earlier_jobs ?? []);
-  const jobsOf = (jobs: readonly EarlierJob[]): ReadonlySet<string> => new Set(jobs.map(({ job }) => job));
   const { name } = record.input;
   const { rows, named, isBegun, division } = await ledger.compare(client, {
     tenant,
@@ -60,6 +64,10 @@ export async function divideParts(
     await requireOtherRows(client, others, { name, rows, cycle: record.cycle, words, now: client.now() });
   }
   if (division === undefined) return;
+  reportDivision(context, named, division, rows.size);
+  const isEmpty = division.free === undefined && division.joined.length === 0;
+  if (isEmpty && planned.length === record.parts.length)
+    throw newTokensError(named, division.made).with({ next: ['au', 'abandon', run.name] });
   const { parts, files } = dividedParts(division, 1 + Math.max(...record.parts.map(({ number }) => number)));
   for (const [name, path] of files) run.addRowsFile(name, path);
   const since = planned.flatMap(({ creating_since: at }) => at ?? []).toSorted()[0];
@@ -68,7 +76,22 @@ export async function divideParts(
     parts: [...record.parts.filter(({ job }) => job !== undefined), ...parts.map((part) => unclearSince(part, since))],
   });
   run.save();
-  context.notices.note(`other jobs have rows of ${name}: ${division.joined.map(({ claim }) => claim.job).join(', ')}`);
+}
+
+/** Says which rows of a run are not sent, and why. */
+function reportDivision(
+  { notices }: Context,
+  { name, cycle, isNamed }: NamedFile,
+  { joined, made }: Division,
+  rows: number,
+): void {
+  if (joined.length > 0)
+    notices.note(`other jobs have rows of ${name}: ${joined.map(({ claim }) => claim.job).join(', ')}`);
+  if (made > 0) notices.note(madeText(made, `${countText(rows, 'row')} of ${name}`, { cycle, isNamed }));
+}
+
+function jobsOf(jobs: readonly EarlierJob[]): ReadonlySet<string> {
+  return new Set(jobs.map(({ job }) => job));
 }
 
 /** Tells whether a job certainly ended without its file. */
@@ -83,47 +106,60 @@ function unclearSince(part: Part, since: string | undefined): Part {
 
 /**
  * Ends the claims of other runs that this run waits for, where the service's word allows it, so that their rows can be
- * sent. The caller must have locked the run.
+ * sent. A job that failed is replaced once the operator has seen that. The caller must have locked the run.
  */
 export async function settleJoined(
   client: Client,
   run: RunDirectory,
-  { ledger, spare }: Pick<Dividing, 'ledger' | 'spare'>,
+  {
+    ledger,
+    spare,
+    retriesFailed = false,
+  }: Pick<Dividing, 'ledger' | 'spare'> & { retriesFailed?: boolean | undefined },
 ): Promise<void> {
   const { record } = run;
+  const opened = await ledger.open(record.tenant_id ?? '');
   for (const part of record.parts.filter(mayHaveEnded)) {
-    const { job = '' } = part;
-    const opened = await ledger.open(record.tenant_id ?? '');
-    const cycle = await opened.cycleOfJob(job);
-    const entries = [...((await cycle?.read()) ?? [])];
-    const claim = standingClaims(entries).find((each) => each.job === job);
-    const isReleased = entries.some((entry) => entry.kind === 'release' && entry.job === job);
-    if (cycle === undefined || (claim === undefined && !isReleased)) continue;
-    if (claim !== undefined && (part.joined === undefined || isDone(entries, job))) continue;
-    if (claim !== undefined) {
-      const found = await findJob(client, job);
-      const isProvable = part.joined?.provable_at !== undefined && client.now() >= Date.parse(part.joined.provable_at);
-      if (found?.status === 'failed')
-        await endClaim(cycle, job, {
-          kind: 'release',
-          job,
-          why: 'failed',
-          proof: `the service said that job ${job} failed`,
-        });
-      else if (found === undefined && isProvable) {
-        const proof = await proofOfAbsence(client, claim, await spare.get());
-        if (proof === undefined) continue;
-        await endClaim(cycle, job, { kind: 'release', job, why: 'gone', proof });
-      } else continue;
+    const isSeen = part.state === 'failed';
+    const end = await endOfClaim(client, opened, part, spare);
+    if (end === undefined) continue;
+    const failed = end === 'failed' ? await findJob(client, part.job ?? '') : undefined;
+    if (failed?.status === 'failed' && !(isSeen && retriesFailed)) {
+      await recordPoll(workOn(client, run), part, failed);
+      continue;
     }
     apply(part, { kind: 'freed' });
     run.save();
   }
 }
 
+/** Returns why the claim of a part's job ended, before this or now; undefined if it stands. */
+async function endOfClaim(
+  client: Client,
+  ledger: Ledger,
+  { job = '', joined }: Part,
+  spare: SpareJob,
+): Promise<'failed' | 'gone' | 'operator' | undefined> {
+  const cycle = await ledger.cycleOfJob(job);
+  if (cycle === undefined) return undefined;
+  const entries = [...(await cycle.read())];
+  const release = entries.filter((entry) => entry.kind === 'release').find((entry) => entry.job === job);
+  if (release !== undefined) return release.why;
+  const claim = standingClaims(entries).find((each) => each.job === job);
+  if (claim === undefined || joined === undefined) return undefined;
+  const settled = await settleClaim(
+    client,
+    cycle,
+    { claim, isDone: isDone(entries, job) },
+    { newer: () => spare.get() },
+  );
+  return settled.end;
+}
+
 /** Tells whether the job of another run may have ended without results, or the operator may have freed rows in doubt. */
 export function mayHaveEnded(part: Part): boolean {
   if (part.joined === undefined) return part.state === 'unknown';
+  if (part.state === 'downloaded') return false;
   return (
     part.state === 'failed' || part.state === 'unknown' || part.missing_since !== undefined || part.seen === 'pending'
   );

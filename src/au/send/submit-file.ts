@@ -10,7 +10,7 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
 import { countText, fixedPercent, formatDuration, formatNumber } from '../../cli/output/time.ts';
 import { otherCycles, requireOtherRows } from '../ledger/begin-cycle.ts';
-import { cycleText, knownText, whoText } from '../ledger/claim-errors.ts';
+import { cycleText, knownText, madeText, whoText } from '../ledger/claim-errors.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Division } from '../ledger/divide-rows.ts';
 import { annotateWarning } from '../request/annotations.ts';
@@ -236,10 +236,7 @@ export class FileSubmission {
       if (isDoubtful) notices.warn(text);
       else notices.note(text);
     }
-    if (made > 0)
-      notices.note(
-        `${formatNumber(made)} ${of} have tokens that results of ${cycleText(named)} made, and are up to date`,
-      );
+    if (made > 0) notices.note(madeText(made, `${countText(check.rows, 'row')} of ${name}`, named));
   }
 
   /** Asks before billable rows are sent. A run that is fully uploaded costs nothing more. */

@@ -98,7 +98,7 @@ export async function uploadRun(context: Context, run: RunDirectory, choice: Upl
   const client = await context.client();
   if (record.tenant_id !== undefined) await requireOwnTenant({ client, record });
   const { ledger = new CommandLedger(context), spare = new SpareJob(client) } = choice;
-  await settleJoined(client, run, { ledger, spare });
+  await settleJoined(client, run, { ledger, spare, retriesFailed: choice.retriesFailed });
   if (partsToUpload(record.parts, choice).length === 0) return;
   await repairCopy(context, run);
   const file = await requestToUpload(context, run);

@@ -35,15 +35,18 @@ describe('an upload in doubt whose job the service no longer shows', () => {
   it.each([
     ['2 hours', 2 * HOUR],
     ['6 days', 6 * DAY],
-  ])('R58: an upload in doubt is not sent again %s later while the list shows no job newer than its own', async (_, age) => {
-    const { desk } = await openForgotten();
-    await desk.clock.advance(age);
-    for (const line of ['au sync', 'au submit tokens.csv', 'au sync']) {
-      const ended = await desk.svc(line);
-      expect([line, ended.code], ended.stderr).toEqual([line, 9]);
-    }
-    expect(desk.uploads()).toBe(1);
-  });
+  ])(
+    'R58: an upload in doubt is not sent again %s later while the list shows no job newer than its own',
+    async (_, age) => {
+      const { desk } = await openForgotten();
+      await desk.clock.advance(age);
+      for (const line of ['au sync', 'au submit tokens.csv', 'au sync']) {
+        const ended = await desk.svc(line);
+        expect([line, ended.code], ended.stderr).toEqual([line, 9]);
+      }
+      expect(desk.uploads()).toBe(1);
+    },
+  );
 
   it.each([
     ['7 days', 7 * DAY + HOUR],

@@ -25,24 +25,39 @@ interface SubmittedDesk extends QuickDesk {
   readonly job: string;
   /** Lets the service say that jobs failed. */
   readonly fail: (...jobs: readonly string[]) => void;
+  /** Lets the service create no jobs, or create them again. */
+  readonly refuseJobs: (isOn?: boolean) => void;
 }
 
 async function submittedDesk(options = CYCLE, rows = ROWS.slice(0, 6)): Promise<SubmittedDesk> {
   const failed = new Set<string>();
-  const desk = await openQuickDesk({ intercept: saysFailed(failed) });
+  const saysSo = saysFailed(failed);
+  let isRefusing = false;
+  const intercept: Interceptor = (incoming, outgoing, proceed) =>
+    isRefusing && incoming.method === 'POST' ? outgoing.writeHead(500).end() : saysSo(incoming, outgoing, proceed);
+  const desk = await openQuickDesk({ intercept });
   write(desk, 'tokens.csv', ...rows);
   const { run, job } = rowOf(await desk.svc(`au submit tokens.csv ${options}`.trim()));
-  return { ...desk, run: String(run), job: String(job), fail: (...jobs) => jobs.forEach((each) => failed.add(each)) };
+  return {
+    ...desk,
+    run: String(run),
+    job: String(job),
+    fail: (...jobs) => jobs.forEach((each) => failed.add(each)),
+    refuseJobs: (isOn = true) => void (isRefusing = isOn),
+  };
 }
 
-/** Changes what the service says of these jobs. */
+/** Changes what the service says of these jobs, each by itself and in the list. */
 function saysFailed(failed: ReadonlySet<string>): Interceptor {
+  const saidOf = (job: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+    failed.has(String(job['id'])) ? { ...job, status: 'failed', errors: ['made up'] } : job;
   return (incoming, outgoing, proceed) => {
-    const id = /\/jobs\/([^/?]+)$/.exec(incoming.url ?? '')?.[1] ?? '';
-    if (incoming.method === 'GET' && failed.has(id))
+    if (incoming.method === 'GET' && failed.size > 0 && /\/account-updater\/jobs(?:[/?]|$)/.test(incoming.url ?? ''))
       captureResponse(outgoing, (body) => {
-        const job = JSON.parse(body.toString()) as Record<string, unknown>;
-        const text = JSON.stringify({ ...job, status: 'failed', errors: ['made up'] });
+        const answer = JSON.parse(body.toString()) as Record<string, unknown>;
+        const { data } = answer;
+        const said = Array.isArray(data) ? { ...answer, data: data.map(saidOf) } : saidOf(answer);
+        const text = JSON.stringify(said);
         outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
       });
     proceed();
@@ -244,6 +259,27 @@ describe('rows of a job that failed', () => {
   });
 });
 
+describe('rows of a job of another run that failed', () => {
+  it.each(['au sync', 'au resume', 'au submit'])(
+    'R79: rows of a job of another run that failed are sent once the operator has seen that, whatever command is the first: %s',
+    async (first) => {
+      const desk = await submittedDesk();
+      write(desk, 'more.csv', ...ROWS.slice(4, 9));
+      const { run } = rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
+      desk.fail(desk.job);
+      const submitting = `au submit more.csv ${CYCLE}`;
+      const line = { 'au resume': `au resume ${run}`, 'au submit': submitting }[first] ?? first;
+      const told = await desk.svc(line);
+      expect([told.code, desk.uploads()], told.stderr).toEqual([10, 2]);
+      // Only the operator decides that rows are sent in another job.
+      const resumed = await desk.svc(`au resume ${run}`);
+      expect([resumed.code, desk.uploads()], resumed.stderr).toEqual([10, 2]);
+      rowOf(await desk.svc(submitting));
+      expect([desk.uploads(), sent(desk).slice(9)]).toEqual([3, ROWS.slice(4, 6)]);
+    },
+  );
+});
+
 describe('tokens that results of a cycle made', () => {
   it('R85: tokens that results of a cycle made are not sent in it, and count as up to date', async () => {
     const desk = await submittedDesk(`${CYCLE} --wait`, ROWS);
@@ -262,6 +298,27 @@ describe('tokens that results of a cycle made', () => {
     await desk.clock.advance(28 * DAY);
     rowOf(await desk.svc('au submit new.csv --cycle 2027-01'));
     expect(sent(desk).slice(ROWS.length + 1)).toEqual(rows);
+  });
+});
+
+describe('a run that was begun before results of its cycle made its tokens', () => {
+  it('R85: a run that was begun before results of its cycle made its tokens sends nothing, and keeps a record that can be read', async () => {
+    const desk = await submittedDesk(`${CYCLE} --wait`, ROWS);
+    const made = column(desk, 'tokens.results.csv', 'new_token').filter(Boolean);
+    write(desk, 'new.csv', ...made.map((token) => `${token},27,01,`));
+    await desk.clock.advance(28 * DAY);
+    desk.refuseJobs();
+    expect((await desk.svc('au submit new.csv --cycle 2027-01')).code).not.toBe(0);
+    desk.refuseJobs(false);
+    const [run = ''] = desk.runIds().filter((id) => id !== desk.run);
+    desk.change(run, (record) => Object.assign(record, { cycle: '2026-12' }));
+    for (let time = 0; time < 2; time += 1) {
+      const resumed = await desk.svc(`au resume ${run}`);
+      expect([resumed.code, desk.uploads()], resumed.stderr).toEqual([6, 1]);
+      expect(errorIn(resumed)).toMatchObject({ next: `svc au abandon ${run}` });
+    }
+    expect(await desk.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
+    expect(await desk.svc('au sync')).toMatchObject({ code: 0 });
   });
 });
 
