@@ -50,7 +50,7 @@ export function doubtError(file: NamedFile, { claim, rows }: Taken, now: number)
 }
 
 /** Returns the error for a job of the cycle whose rows are unknown, so that any row of the file may be among them. */
-export function unknownRowsError(file: NamedFile, { claim }: Taken): SvcError {
+export function unknownRowsError(file: NamedFile, claim: ClaimEntry): SvcError {
   return new SvcError(
     'outcome_unknown',
     `the rows of job ${claim.job} in ${cycleText(file)}, sent by ${byText(claim)} as ${claim.file.name}, are not known: no copy of them was found; nothing was sent`,

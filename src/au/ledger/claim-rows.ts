@@ -49,11 +49,11 @@ async function requireFree(
 ): Promise<void> {
   for (const { job, row_set: set } of standingClaims(entries)) {
     if (set !== null && rows.shared(await cycle.rowSet(set)) === 0) continue;
-    throw new RowsTaken('pending', `job ${job} got rows of ${file.name} meanwhile; nothing was sent`, {
+    throw new RowsTaken('conflict', `job ${job} got rows of ${file.name} meanwhile; nothing was sent`, {
       hint: 'Run the same command again: it sends the other rows, and goes on with that job.',
       next: ['au', 'status', job],
       retryable: true,
-      facts: { job, job_status: 'pending' },
+      facts: { job },
     });
   }
   const born = newTokenSets(entries);
@@ -61,7 +61,7 @@ async function requireFree(
   const own = await tokens();
   for (const name of born)
     if (own.shared(await cycle.rowSet(name)) > 0)
-      throw new RowsTaken('pending', `results of this cycle made tokens of ${file.name} meanwhile; nothing was sent`, {
+      throw new RowsTaken('conflict', `results of this cycle made tokens of ${file.name} meanwhile; nothing was sent`, {
         hint: 'Run the same command again: it sends the other rows.',
         retryable: true,
       });

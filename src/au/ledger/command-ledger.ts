@@ -21,12 +21,12 @@ import {
   takenError,
   unknownRowsError,
 } from './claim-errors.ts';
-import { claimRows } from './claim-rows.ts';
+import { claimRows, RowsTaken } from './claim-rows.ts';
 import { endClaim, isDone, standingClaims } from './claims.ts';
 import { type Division, divideRows } from './divide-rows.ts';
 import type { Who } from './entry.ts';
 import { enterResults, enterRun } from './enter-runs.ts';
-import { fileCycle } from './file-cycle.ts';
+import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger } from './ledger.ts';
 import { openLedgerStore, openOwnLedgers } from './open-store.ts';
 import { rowsOf, tokensOf } from './request-rows.ts';
@@ -47,6 +47,10 @@ interface SubmittedFile {
   readonly cycle: string | undefined;
   /** All of its rows. */
   readonly whole: JobRows;
+  /** The SHA-256 of the file as it was submitted, with rows that stand twice. */
+  readonly submitted: string;
+  /** The run of the file, if it has one. */
+  readonly run?: string | undefined;
 }
 
 interface ToDivide extends SettleOptions {
@@ -107,13 +111,14 @@ export class CommandLedger {
   async compare(client: Client | undefined, { tenant, file, parts, ...how }: ToDivide): Promise<Compared> {
     const ledger = await this.open(tenant);
     const named = await this.#name(ledger, file);
+    await requireKnownRows(ledger, named, file);
     const cycle = ledger.cycle(named.cycle);
     const rows = RowSet.union(await Promise.all(parts.map((part) => this.#rowsOf(ledger, part))));
     const isBegun = (await cycle.read()).length > 0;
     const { taken, failed } = await settleClaims(client, cycle, rows, how);
     if (failed[0]) throw failedElsewhere(named, failed[0]);
     const unknown = taken.find(({ claim }) => claim.row_set === null);
-    if (unknown) throw unknownRowsError(named, unknown);
+    if (unknown) throw unknownRowsError(named, unknown.claim);
     const sources = parts.map(({ source }) => source);
     return { named, rows, isBegun, division: await divideRows(this.#context, ledger, cycle, sources, taken) };
   }
@@ -149,19 +154,38 @@ export class CommandLedger {
     const { name: typed, check, source } = request;
     const { rows: count, bytes, sha256 } = check;
     const name = path.basename(typed);
-    const named = await this.#name(ledger, { name, cycle: undefined, whole: { sha256, source } });
+    const toName = { name, cycle: undefined, whole: { sha256, source } };
+    const named = await this.#name(ledger, toName);
+    await requireKnownRows(ledger, named, { ...toName, submitted: request.submitted.sha256 });
+    await this.#requireFreeFile(client, job, ledger, named, request);
+    const file = { name, sha256, rows: count };
+    try {
+      await this.#claim(ledger, named.cycle, { job, source, sha256, run: '', part: 1, file, bytes });
+    } catch (error) {
+      // What became of the job that got rows meanwhile is asked for, and not taken from the ledger.
+      if (error instanceof RowsTaken) await this.#requireFreeFile(client, job, ledger, named, request);
+      throw error;
+    }
+  }
+
+  /** Checks that no other job has rows of a whole file, and that no results made its tokens. @throws SvcError as `claimFile` */
+  async #requireFreeFile(
+    client: Client,
+    job: AccountUpdaterJob,
+    ledger: Ledger,
+    named: NamedFile,
+    { check, source }: RequestFile,
+  ): Promise<void> {
     const cycle = ledger.cycle(named.cycle);
-    const rows = await this.#rowsOf(ledger, { sha256, source });
+    const rows = await this.#rowsOf(ledger, { sha256: check.sha256, source });
     const settling = { own: new Set([job.id]), newer: async () => job };
     const { taken, failed } = await settleClaims(client, cycle, rows, settling);
     if (failed[0]) throw failedElsewhere(named, failed[0]);
     const doubtful = taken.find(({ status, isDone: wasRead }) => status === undefined && !wasRead);
     if (doubtful) throw doubtError(named, doubtful, client.now());
-    if (taken.length > 0) throw takenError(named, taken, count, client.now());
+    if (taken.length > 0) throw takenError(named, taken, check.rows, client.now());
     const division = await divideRows(this.#context, ledger, cycle, [source], []);
     if (division) throw newTokensError(named, division.made);
-    const file = { name, sha256, rows: count };
-    await this.#claim(ledger, named.cycle, { job, source, sha256, run: '', part: 1, file, bytes });
   }
 
   /**
@@ -226,7 +250,7 @@ export class CommandLedger {
     return once(this.#opened, tenant, () => this.#open(tenant));
   }
 
-  async #name(ledger: Ledger, { name, cycle, whole }: SubmittedFile): Promise<NamedFile> {
+  async #name(ledger: Ledger, { name, cycle, whole }: Omit<SubmittedFile, 'submitted'>): Promise<NamedFile> {
     if (cycle !== undefined) return { name, cycle, isNamed: true };
     return { name, cycle: fileCycle(await this.#rowsOf(ledger, whole)), isNamed: false };
   }
@@ -305,6 +329,23 @@ export class CommandLedger {
     const left = own.filter(({ record }) => !known.includes(record.id));
     for (const run of left.toReversed()) await enterRun(this.#context, ledger, run, claimed);
     return [...known, ...left.map(({ record }) => record.id)];
+  }
+}
+
+/**
+ * Checks that no earlier run without a cycle sent the same file, of which nothing but its hash is known.
+ * @throws SvcError `outcome_unknown`
+ */
+async function requireKnownRows(
+  ledger: Ledger,
+  named: NamedFile,
+  { whole, submitted, run }: SubmittedFile,
+): Promise<void> {
+  if (named.isNamed) return;
+  for (const sha256 of new Set([whole.sha256, submitted])) {
+    const claims = standingClaims(await ledger.cycle(unknownRowsCycle(sha256)).read());
+    const claim = claims.find((each) => run === undefined || each.run !== run);
+    if (claim) throw unknownRowsError(named, claim);
   }
 }
 

@@ -10,7 +10,7 @@ import { findRequest } from '../run/request-copy.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { endClaim, isDone } from './claims.ts';
 import type { EntryBody } from './entry.ts';
-import { fileCycle } from './file-cycle.ts';
+import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger, LedgerCycle } from './ledger.ts';
 import { rowsOf } from './request-rows.ts';
 import { keyOfNewToken, type RowSet, RowSetBuilder } from './row-set.ts';
@@ -120,6 +120,6 @@ async function hashOf(file: string): Promise<string | undefined> {
 async function cycleOf(ledger: Ledger, { record }: RunDirectory, file: string | undefined): Promise<string> {
   const { cycle, input } = record;
   if (cycle !== undefined) return cycle;
-  if (file === undefined) return `file-unknown-${input.sha256.slice(0, 16)}`;
+  if (file === undefined) return unknownRowsCycle(input.sha256);
   return fileCycle(await rowsOf(ledger.salt, await fileSource(file)));
 }

@@ -4,3 +4,8 @@ import type { RowSet } from './row-set.ts';
 export function fileCycle(rows: RowSet): string {
   return `file-${rows.name().slice(0, 16)}`;
 }
+
+/** Returns the cycle of a run without one whose rows are unknown, because no copy of its file was found. */
+export function unknownRowsCycle(sha256: string): string {
+  return `file-unknown-${sha256.slice(0, 16)}`;
+}

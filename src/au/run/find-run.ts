@@ -86,7 +86,7 @@ function requireKept({ record, name }: RunDirectory): void {
 }
 
 /** How long after its end a file without a cycle shows its results when it is submitted again. */
-const RETRY_MS = 7 * DAY_MS;
+export const RETRY_MS = 7 * DAY_MS;
 
 /**
  * Checks that a file without a cycle was not completed long ago: a green exit on old results would be false each month.

@@ -45,10 +45,11 @@ export async function divideParts(
   if (planned.length === 0) return;
   const tenant = record.tenant_id ?? (await tenantOfKey(client)) ?? (await spare.get()).tenant_id ?? '';
   const earlier = record.parts.flatMap((part) => part.earlier_jobs ?? []);
-  const { name } = record.input;
+  const { name, sha256, submitted_sha256: submitted = sha256 } = record.input;
+  const whole = { sha256, source: await fileSource(file) };
   const { rows, named, isBegun, division } = await ledger.compare(client, {
     tenant,
-    file: { name, cycle: record.cycle, whole: { sha256: record.input.sha256, source: await fileSource(file) } },
+    file: { name, cycle: record.cycle, whole, submitted, run: record.id },
     parts: await Promise.all(
       planned.map(async (part) => ({ sha256: part.sha256, source: await partSource(part, run, file) })),
     ),

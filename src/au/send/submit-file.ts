@@ -7,11 +7,13 @@ import { isOn } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
+import type { Client } from '../../client/api/client.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
 import { countText, fixedPercent, formatDuration, formatNumber } from '../../cli/output/time.ts';
 import { otherCycles, requireOtherRows } from '../ledger/begin-cycle.ts';
 import { cycleText, knownText, madeText, whoText } from '../ledger/claim-errors.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
+import { requireRecentResults } from '../ledger/old-results.ts';
 import type { Division } from '../ledger/divide-rows.ts';
 import { annotateWarning } from '../request/annotations.ts';
 import { checkedFileRow, checkedFileView, type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
@@ -184,9 +186,9 @@ export class FileSubmission {
   async #divide(): Promise<Division | undefined> {
     const tenant = this.#tenant;
     if (tenant === undefined) return undefined;
-    const { name, source, check } = this.#file;
+    const { name, source, check, submitted } = this.#file;
     const whole = { sha256: check.sha256, source };
-    const file = { name, cycle: this.#input.cycle, whole };
+    const file = { name, cycle: this.#input.cycle, whole, submitted: submitted.sha256 };
     const client = this.#input.dryRun ? undefined : await this.#context.client();
     const newer = async () => (await this.#spareJob()).get();
     const { named, division, rows, isBegun } = await this.#ledger.compare(client, {
@@ -196,19 +198,31 @@ export class FileSubmission {
       newer,
     });
     if (!isBegun) await this.#reportBeginning(tenant, named.cycle, rows);
+    if (division && division.free === undefined && !named.isNamed) {
+      const entries = await (await this.#ledger.open(tenant)).cycle(named.cycle).read();
+      requireRecentResults(entries, { name, joined: division.joined, words: this.#words, now: this.#now(client) });
+    }
     if (division) this.#reportLeftOut(division, named);
     return division;
   }
 
+  /** The command that submits the file without options. */
+  get #words(): readonly string[] {
+    const { name } = this.#file;
+    return ['au', 'submit', name === STANDARD_INPUT ? '-' : name];
+  }
+
+  #now(client: Client | undefined): number {
+    return client?.now() ?? this.#context.clock.now();
+  }
+
   /** Checks the first file of a cycle against the other cycles, and shows for whom the cycle begins. */
   async #reportBeginning(tenant: string, cycle: string, rows: Parameters<typeof otherCycles>[2]): Promise<void> {
-    const { notices, clock, system } = this.#context;
+    const { notices, system } = this.#context;
     const { name } = this.#file;
     const others = await otherCycles(await this.#ledger.open(tenant), cycle, rows);
     const client = this.#input.dryRun ? undefined : await this.#context.client();
-    const now = client?.now() ?? clock.now();
-    const words = ['au', 'submit', name === STANDARD_INPUT ? '-' : name];
-    const beginning = { name, rows, cycle: this.#input.cycle, words, now };
+    const beginning = { name, rows, cycle: this.#input.cycle, words: this.#words, now: this.#now(client) };
     if (!this.#input.begin) await requireOtherRows(client, others, beginning);
     if (this.#input.cycle === undefined) return;
     const { profile, baseUrl } = this.#place;

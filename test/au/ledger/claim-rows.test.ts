@@ -103,9 +103,9 @@ describe('rows that another job has', () => {
     const error = await refusalOf(machines, ['b', 'c', 'd']);
     expect(error).toBeInstanceOf(RowsTaken);
     expect(error).toMatchObject({
-      code: 'pending',
+      code: 'conflict',
       message: 'job job-1 got rows of tokens.csv meanwhile; nothing was sent',
-      facts: { job: 'job-1', job_status: 'pending' },
+      facts: { job: 'job-1' },
     });
     expect(await machines.entries()).toEqual(['claim job-1']);
   });

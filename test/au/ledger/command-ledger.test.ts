@@ -1,7 +1,9 @@
-import { cpSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { BucketServer } from '../../support/bucket-server.ts';
+import { errorIn } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
+import { DAY } from './machines.ts';
 
 it('R84: the wait for results outlasts a time in which the ledger cannot be reached', async () => {
   const desk = await openQuickDesk();
@@ -46,4 +48,51 @@ it('R84: a machine that is killed while it enters what it sent lets no other mac
     expect(desk.uploads(), `${writes} writes: ${other.stderr}`).toBe(1);
   }
   expect(new Set(ends)).toEqual(new Set([0, 9]));
+});
+
+/** A desk and the environments of machines that share a ledger in a directory. */
+async function openSharing() {
+  const desk = await openQuickDesk();
+  const ledger = desk.home.file('ledger');
+  mkdirSync(ledger);
+  const machine = (name: string) => ({ SVC_STATE_DIR: desk.home.file(name), SVC_LEDGER: ledger });
+  return { ...desk, machine };
+}
+
+it('R79: a file without a cycle that another machine sent ends with 0 for a week after its results were read, and with 6 later', async () => {
+  const desk = await openSharing();
+  const sent = await desk.svc('au submit tokens.csv --wait', desk.machine('runner'));
+  expect(sent.code, sent.stderr).toBe(0);
+  await desk.clock.advance(6 * DAY);
+  const soon = await desk.svc('au submit tokens.csv --wait --out soon.csv', desk.machine('laptop'));
+  expect(soon.code, soon.stderr).toBe(0);
+  await desk.clock.advance(2 * DAY);
+  const late = await desk.svc('au submit tokens.csv', desk.machine('desktop'));
+  expect(late.code, late.stderr).toBe(6);
+  expect(errorIn(late)).toMatchObject({
+    next: expect.stringMatching(/^svc au submit tokens\.csv --cycle \d{4}-\d\d$/),
+  });
+  expect(desk.uploads()).toBe(1);
+});
+
+it('R84: a file of an earlier run whose rows are unknown is not sent by another machine', async () => {
+  const desk = await openSharing();
+  const { SVC_LEDGER: ledger, ...alone } = desk.machine('runner');
+  const sent = await desk.svc('au submit tokens.csv', alone);
+  expect(sent.code, sent.stderr).toBe(0);
+  // A run of an early version has no copy of its file.
+  const runs = desk.home.file('runner/runs');
+  const run = readdirSync(runs).find((name) => name.startsWith('run-')) ?? '';
+  rmSync(desk.home.file(`runner/runs/${run}/run-request.csv`));
+  rmSync(desk.home.file('runner/ledger'), { recursive: true });
+  const record = desk.home.file(`runner/runs/${run}/run.json`);
+  const { input, ...rest } = JSON.parse(readFileSync(record, 'utf8')) as { input: Record<string, unknown> };
+  writeFileSync(record, JSON.stringify({ ...rest, input: { ...input, path: undefined } }));
+  await desk.svc('au sync', desk.machine('runner'));
+  const other = await desk.svc('au submit tokens.csv', { ...desk.machine('laptop'), SVC_LEDGER: ledger });
+  expect(other.code, other.stderr).toBe(9);
+  expect(errorIn(other)).toMatchObject({
+    message: expect.stringContaining('are not known: no copy of them was found'),
+  });
+  expect(desk.uploads()).toBe(1);
 });

@@ -265,7 +265,7 @@ describe('rows of a job of another run that failed', () => {
     async (first) => {
       const desk = await submittedDesk();
       write(desk, 'more.csv', ...ROWS.slice(4, 9));
-      const { run } = rowOf(await desk.svc(`au submit more.csv ${CYCLE}`));
+      const run = String(rowOf(await desk.svc(`au submit more.csv ${CYCLE}`))['run']);
       desk.fail(desk.job);
       const submitting = `au submit more.csv ${CYCLE}`;
       const line = { 'au resume': `au resume ${run}`, 'au submit': submitting }[first] ?? first;
@@ -310,7 +310,7 @@ describe('a run that was begun before results of its cycle made its tokens', () 
     desk.refuseJobs();
     expect((await desk.svc('au submit new.csv --cycle 2027-01')).code).not.toBe(0);
     desk.refuseJobs(false);
-    const [run = ''] = desk.runIds().filter((id) => id !== desk.run);
+    const run = desk.runIds().find((id) => id !== desk.run) ?? '';
     desk.change(run, (record) => Object.assign(record, { cycle: '2026-12' }));
     for (let time = 0; time < 2; time += 1) {
       const resumed = await desk.svc(`au resume ${run}`);
