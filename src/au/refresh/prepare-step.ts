@@ -8,9 +8,8 @@ import { countText } from '../../cli/output/time.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { copyInput } from '../request/open-request-file.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
-import { recordedRun } from '../run/recorded-runs.ts';
 import { exclusionsFor } from './exclusion-list.ts';
-import type { RefreshDirectory, Refreshed, RefreshFiles } from './refresh-directory.ts';
+import { type RefreshDirectory, type Refreshed, type RefreshFiles, runHere } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { announceStep, noteStep } from './step.ts';
 
@@ -135,7 +134,7 @@ async function requireRequest(
   files: RefreshFiles,
 ): Promise<void> {
   if (directory.has(files.request)) return requireUnchanged(directory, known, files);
-  const run = known.run === undefined ? undefined : await recordedRun(context, known.run);
+  const run = known.run === undefined ? undefined : await runHere(context, known.run);
   const copy = run?.requestFile;
   if (copy !== undefined && (await hashFile(copy)) === known.request_sha256) {
     const source = await fileSource(copy);
@@ -146,8 +145,8 @@ async function requireRequest(
     return;
   }
   throw new SvcError('local', `${files.request} is gone`, {
-    hint: known.run === undefined ? 'Bring back the export, then run the same command again.' : 'Go on with its run:',
-    next: known.run === undefined ? undefined : ['au', 'resume', known.run, '--wait', '--out', files.results],
+    hint: run === undefined ? 'Bring back the export, then run the same command again.' : 'Go on with its run:',
+    next: run === undefined ? undefined : ['au', 'resume', run.name, '--wait', '--out', files.results],
     facts: { file: files.request, run: known.run },
   });
 }

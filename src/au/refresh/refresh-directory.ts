@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { refuseNewer, SvcError } from '../../base/errors.ts';
+import { isSvcError, refuseNewer, SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { removeOrphanedTemporaries, writeFileAtomicSync } from '../../base/files/draft.ts';
 import { withLock } from '../../base/files/lock.ts';
@@ -11,6 +11,8 @@ import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { hashFile } from '../../client/transfer/source.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
+import { recordedRun } from '../run/recorded-runs.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
 
 /** A request of a cycle, and how far it is. Another export within the cycle begins another one. */
 export interface Refreshed {
@@ -46,6 +48,16 @@ export interface RefreshFiles {
   readonly results: string;
   readonly report: string;
   readonly next: string;
+}
+
+/** Returns the run of a request; undefined if it is on another machine, or lost. */
+export async function runHere(context: Context, name: string): Promise<RunDirectory | undefined> {
+  try {
+    return await recordedRun(context, name);
+  } catch (error) {
+    if (isSvcError(error, 'not_found')) return undefined;
+    throw error;
+  }
 }
 
 const RECORD = 'refresh.json';

@@ -6,12 +6,12 @@ import { CommandLedger } from '../ledger/command-ledger.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import { openSpool } from '../request/spool-output.ts';
 import { statusOf } from '../run/record.ts';
-import { recordedRun, runsRoot } from '../run/recorded-runs.ts';
+import { runsRoot } from '../run/recorded-runs.ts';
 import { FileSubmission } from '../send/submit-file.ts';
 import { worstOf } from '../run/verdict.ts';
 import { exclusionsFor } from './exclusion-list.ts';
 import { isPrepared, openExport, placeOf, preparedRequest, wordsOf } from './prepare-step.ts';
-import { RefreshDirectory } from './refresh-directory.ts';
+import { RefreshDirectory, runHere } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { type PrintRow, RequestSteps, submissionOf } from './request-steps.ts';
 
@@ -62,20 +62,16 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
 }
 
 /**
- * Checks that the state directory has every run that the cycle's record names. Where machines share the ledger, a run of
- * another machine is replaced by one of this machine. Without a shared ledger, the memory of what was sent may be lost
- * with the run.
+ * Checks that the state directory has every run that the cycle's record names. Where machines share the ledger, this machine
+ * begins a run of its own for a request that another one submitted. Without a shared ledger, the memory of what was sent
+ * may be lost with the run.
  * @throws SvcError `outcome_unknown`
  */
 async function requireRuns(context: Context, { requests, record, path: directory }: RefreshDirectory): Promise<void> {
   const { isShared } = new CommandLedger(context);
   for (const request of requests) {
     const { run: name } = request;
-    if (name === undefined || (await hasRun(context, name))) continue;
-    if (isShared) {
-      request.run = undefined;
-      continue;
-    }
+    if (name === undefined || isShared || (await runHere(context, name)) !== undefined) continue;
     throw new SvcError(
       'outcome_unknown',
       `outcome unknown: ${record} names ${name}, which ${runsRoot(context)} does not contain; nothing was submitted`,
@@ -86,15 +82,6 @@ async function requireRuns(context: Context, { requests, record, path: directory
         facts: { file: record, run: name },
       },
     );
-  }
-}
-
-async function hasRun(context: Context, name: string): Promise<boolean> {
-  try {
-    return (await recordedRun(context, name)) !== undefined;
-  } catch (error) {
-    if (isSvcError(error, 'not_found')) return false;
-    throw error;
   }
 }
 
@@ -119,7 +106,7 @@ async function finishEarlier(
   for (const [index, { run, next, export: typed }] of directory.requests.entries()) {
     if (index === place || run === undefined || next !== undefined) continue;
     // The operator decided that an abandoned run gets nothing more.
-    const recorded = await recordedRun(context, run);
+    const recorded = await runHere(context, run);
     if (recorded && statusOf(recorded.record) === 'abandoned') continue;
     const { request } = directory.filesOf(index);
     context.notices.note(`going on with ${request} of this cycle, made of ${typed}`);

@@ -192,6 +192,28 @@ describe('svc au refresh', () => {
     expect(desk.uploads()).toBe(2);
   });
 
+  it('R84: svc au refresh finishes an earlier request of the cycle that another machine submitted, and keeps its files', async () => {
+    const { desk, read } = await openRefresh({ processingMs: 60_000 });
+    mkdirSync(desk.home.file('ledger'));
+    const line = ['au', 'refresh', 'export.csv', '--cycle', '2026-12', '--map', 'token=Card Ref', '--no-wait'];
+    const refreshOn = (machine: string) =>
+      desk.svc([...line, '--fail-on', 'err=100%'], {
+        SVC_STATE_DIR: desk.home.file(machine),
+        SVC_LEDGER: desk.home.file('ledger'),
+      });
+    expect(await refreshOn('runner')).toMatchObject({ code: 11 });
+    const request = read('request.csv');
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+    const both = await refreshOn('laptop');
+    expect([both.code, read('request.csv')], both.stderr).toEqual([11, request]);
+    expect(both.stderr).toContain(`going on with ${CYCLE}/request.csv of this cycle`);
+    await desk.clock.advance(120_000);
+    const done = await refreshOn('laptop');
+    expect(done.code, done.stderr).toBe(0);
+    expect(filesIn(desk)).toEqual(expect.arrayContaining(['next.csv', 'next-2.csv', 'report.html', 'report-2.html']));
+    expect(desk.received().map((file) => file.trimEnd().split('\n').length - 1)).toEqual([ROWS.length, 1]);
+  });
+
   it('svc au refresh leaves an earlier request of the cycle alone once its run was abandoned', async () => {
     const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
     expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
