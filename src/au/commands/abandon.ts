@@ -49,8 +49,8 @@ export const abandon = defineCommand({
 });
 
 /**
- * Frees the rows of a job on the operator's word, where nothing can be proven: a job that the ledger knows and no run on
- * this machine is about. Returns whether the name is one of such a job.
+ * Frees the rows of a job on the operator's word, where nothing can be proven: a job whose rows are in the ledger.
+ * Returns whether the name is one of such a job.
  */
 async function releaseJob(context: Context, job: string): Promise<boolean> {
   if (!isUuid(job) || fs.existsSync(job)) return false;
@@ -61,7 +61,7 @@ async function releaseJob(context: Context, job: string): Promise<boolean> {
   if (!(await ledger.hasClaim(tenant, job))) return false;
   const found = await findJob(client, job);
   const said = found === undefined ? 'does not know it' : `says that it is ${found.status}`;
-  context.notices.warn(`frees rows that may have been paid for: the service ${said}`);
+  context.notices.warn(`the rows of job ${job} may have been paid for: the service ${said}`);
   if (!(await isConfirmed(context, `Free the rows of job ${job}?`))) return true;
   await ledger.release(tenant, job, `the operator; the service ${said}`);
   await freeParts(context, job);

@@ -6,12 +6,12 @@ import { explainMissing, jobRequest, jobView } from '../run/job-view.ts';
 
 export const ignore = defineCommand({
   description:
-    'For a job of this key that another system submitted. It stops no upload any more, on this machine and on those that share the ledger.',
+    'Says that another system submitted a job of this key. From then on the job stops no upload, on this machine and on those that share the ledger.',
   details:
     'Its rows are not in the ledger: they are sent again if a file has them. If svc sent the job on a machine without the ledger, run a command with the ledger set on that machine instead, which enters its runs.',
   examples: [['svc au ignore 5f0c…', 'the job belongs to another system']],
   permissions: ['account-updater:job:read'],
-  exitCodes: [3, [5, 'the service does not know the job']],
+  exitCodes: [3, [5, 'the service does not know the job'], [6, 'svc sent the job itself']],
   fields: jobView.fields,
   parameters: { job: argument('<job>', 'id of a job that svc did not submit', text) },
   async run(context, { job: id }) {
@@ -19,9 +19,11 @@ export const ignore = defineCommand({
     const { CommandLedger } = await import('../ledger/command-ledger.ts');
     const print = await recordPrinter(context, jobView);
     const job = await explainMissing(context, id, readJob(await context.client(), id));
+    const ledger = new CommandLedger(context);
+    await ledger.requireForeign(job);
     const question = `Ignore job ${job.id}? Its rows are sent again if a file has them.`;
     if (!(await context.prompts().confirm(question, 'Pass --yes.'))) return context.notices.note('nothing was changed');
-    await new CommandLedger(context).ignore(job);
+    await ledger.ignore(job);
     context.notices.success(`job ${job.id} is ignored from now on`);
     return print(job);
   },

@@ -78,9 +78,9 @@ export class Strangers {
   }
 
   /**
-   * Compares the newest jobs with the records, once for all parts. `job` belongs to this run and so identifies the key
+   * Compares the newest jobs with the ledger, once for all parts. `job` belongs to this run and so identifies the key
    * that created it.
-   * @throws SvcError `outcome_unknown` for an unrecorded job that may contain the rows of this run
+   * @throws SvcError `outcome_unknown` for an unknown job that may contain the rows of this run
    */
   async compare(work: RunWork, job: AccountUpdaterJob): Promise<void> {
     return (this.#compared ??= this.#compare(work, job));
@@ -181,7 +181,7 @@ export class Strangers {
     const cure = isNew ? [...words, '--begin'] : ['au', 'ignore', ...ids.slice(0, 1)];
     return new SvcError(
       'outcome_unknown',
-      `outcome unknown: ${countText(jobs.length, 'job')} of this key that the ledger does not know may come of ${cause}: ${shown.join(', ')}; nothing was uploaded`,
+      `outcome unknown: ${countText(jobs.length, 'job')} of this key that the ledger does not know may come from ${cause}: ${shown.join(', ')}; nothing was uploaded`,
       {
         hint: isNamed ? (isNew ? newHint : LEDGER_HINT) : UNREADABLE_HINT,
         next: ids[0] === undefined ? ['au', 'jobs'] : ['au', 'status', ids[0]],
