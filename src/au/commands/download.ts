@@ -8,6 +8,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { copyOut, openSpool } from '../request/spool-output.ts';
 import { deliverResults, noteUncompared, requireDestination, whyNotCompared } from '../wait/deliver.ts';
+import { tenantOfKey } from '../run/tenant-proof.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { acceptUnproven, checksOf, downloadResults, invalidateResults, refetchResults } from '../results/download.ts';
 import type { Destination } from '../results/merge.ts';
@@ -90,7 +91,8 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     acceptUnproven: options.acceptUnproven,
     host: context.system,
     onEvent: showRun(context),
-    onAccepted: (accepted, { tenant_id: tenant }) => ledger.enterResults(tenant, job, accepted),
+    onAccepted: async (accepted, { tenant_id: tenant }) =>
+      ledger.enterResults(tenant ?? sent.tenant ?? (await tenantOfKey(client)), job, accepted),
   });
   const explained = explainMissing(context, job, downloading);
   const result = await resumable(again(job, options), job, explained).catch((error: unknown) => {
@@ -117,9 +119,10 @@ async function sentRows(context: Context, job: string) {
   const part = run?.record.parts.find((each) => each.job === job);
   if (!run || !part) {
     const why = unreadable.length > 0 ? 'the run of this job may be one that cannot be read' : NO_RUN;
-    return { why };
+    return { why, tenant: undefined };
   }
-  return { ...(await checksOf(run, part, await readableRequest(context, run))), why: whyNotCompared(run.record) };
+  const checks = await checksOf(run, part, await readableRequest(context, run));
+  return { ...checks, why: whyNotCompared(run.record), tenant: run.record.tenant_id };
 }
 
 /** Returns the command that continues a download. */

@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
+import { sha256Of } from '../../base/files/draft.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
@@ -202,6 +203,17 @@ export class CommandLedger {
     if (isClaimed && !isDone(entries, job)) await enterResults(ledger, cycle, job, file);
   }
 
+  /** Checks that svc did not send a job with this ledger. @throws SvcError `conflict` */
+  async requireForeign(job: AccountUpdaterJob): Promise<void> {
+    const ledger = await this.open(requireTenant(job));
+    if ((await ledger.cycleOfJob(job.id)) === undefined) return;
+    throw new SvcError('conflict', `svc sent job ${job.id}, as the ledger says: it cannot be ignored`, {
+      hint: 'The job stops no upload, and its rows are not sent again. Only where nothing can be proven about them, free them:',
+      next: ['au', 'abandon', job.id],
+      facts: { job: job.id },
+    });
+  }
+
   /** Marks a job as one of another system, which stops no upload. */
   async ignore(job: AccountUpdaterJob): Promise<void> {
     await (await this.open(requireTenant(job))).ignore(job.id);
@@ -296,7 +308,9 @@ export class CommandLedger {
     const objects = await openLedgerStore(this.#context, this.#location);
     requireSameLedger(used, objects.name);
     const isFirstUse = used?.ledger === undefined;
-    const cache = await openLedgerStore(this.#context, path.join(kept, 'seen'));
+    // Two ledgers have objects of the same names.
+    const seen = path.join(kept, 'seen', sha256Of(objects.name).slice(0, 16));
+    const cache = await openLedgerStore(this.#context, seen);
     const ledger = await Opened.open(objects, tenant, { ...host, cache, isFirstUse });
     const own = isFirstUse ? await openOwn() : undefined;
     // A process that is still at work with the ledger of this machine stops before its next upload.

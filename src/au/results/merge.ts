@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isSvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { Draft, type Sealed } from '../../base/files/draft.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -152,7 +152,7 @@ async function merge(run: RunDirectory, file: string, overwrite: boolean): Promi
   const target = path.resolve(file);
   // Parts that were divided, or have the jobs of other runs, are not in the order of the request.
   const isDivided = parts.some((part) => part.rows_file !== undefined);
-  const request = isDivided ? run.requestFile : undefined;
+  const request = isDivided ? await wholeRequest(run) : undefined;
   const merged = await mergeResults(files, target, {
     overwrite,
     mark: record.id,
@@ -163,6 +163,21 @@ async function merge(run: RunDirectory, file: string, overwrite: boolean): Promi
     },
   });
   return recordResults(run, { file: target, ...merged });
+}
+
+/** Returns the run's copy of its request, which says which rows are wanted. @throws SvcError `local` without a sound one */
+async function wholeRequest({ record, requestFile, submitWords }: RunDirectory): Promise<string> {
+  const { name, sha256 } = record.input;
+  if (requestFile !== undefined && (await hashOf(requestFile)) === sha256) return requestFile;
+  throw new SvcError(
+    'local',
+    `the copy of ${name} that ${record.id} keeps is ${requestFile === undefined ? 'gone' : 'damaged'}, so it is not known which results are those of its rows`,
+    {
+      hint: 'The results of its jobs were downloaded. Submit the same file again: the run takes another copy of it.',
+      next: submitWords,
+      facts: { run: record.id },
+    },
+  );
 }
 
 /** Records merged results and their counts by class, for a comparison with the next cycle. */

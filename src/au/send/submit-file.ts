@@ -118,9 +118,9 @@ export class FileSubmission {
       cycle,
       onlyRecorded: this.#input.onlyRecorded,
     });
-    // A new run already has its copy, and a completed run without one was pruned.
+    // A new run already has its copy, and one whose copy was pruned gets none again.
     const isOwn = isExactly(record, check) && fs.existsSync(copy);
-    if (isOwn && (statusOf(record) !== 'completed' || run.requestFile !== undefined)) run.replaceRequest(copy);
+    if (isOwn && (record.pruned_at === undefined || run.requestFile !== undefined)) run.replaceRequest(copy);
     run.save();
   }
 

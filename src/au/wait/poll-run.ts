@@ -81,7 +81,8 @@ async function collectPart(client: Client, run: RunDirectory, part: Part, option
       ...options,
       overwrite: true,
       ...checks,
-      onAccepted: async (file, { tenant_id: tenant, id }) => options.ledger?.enterResults(tenant, id, file),
+      onAccepted: async (file, { tenant_id: tenant, id }) =>
+        options.ledger?.enterResults(tenant ?? run.record.tenant_id, id, file),
     });
     recordResults(run, part, { bytes, sha256, proof, compared });
   } catch (error) {

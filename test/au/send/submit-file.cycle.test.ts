@@ -7,6 +7,7 @@ import { errorIn, type HereResult } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
 
+const MINUTE = 60_000;
 const DAY = 86_400_000;
 const CYCLE = '--cycle 2026-12';
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
@@ -19,45 +20,48 @@ function write({ home }: QuickDesk, name: string, ...rows: readonly string[]): v
   writeFileSync(home.file(name), request(...rows));
 }
 
+/** What the service does differently. */
+interface Service {
+  /** The jobs that it calls failed. */
+  readonly failed: Set<string>;
+  /** Whether it leaves the tenant out of each job. */
+  hidesTenant: boolean;
+  /** Whether it creates no jobs. */
+  createsNone: boolean;
+}
+
 /** A desk on which the first rows of the example file are submitted in a cycle. */
 interface SubmittedDesk extends QuickDesk {
   readonly run: string;
   readonly job: string;
-  /** Lets the service say that jobs failed. */
-  readonly fail: (...jobs: readonly string[]) => void;
-  /** Lets the service create no jobs, or create them again. */
-  readonly refuseJobs: (isOn?: boolean) => void;
+  readonly service: Service;
 }
 
 async function submittedDesk(options = CYCLE, rows = ROWS.slice(0, 6)): Promise<SubmittedDesk> {
-  const failed = new Set<string>();
-  const saysSo = saysFailed(failed);
-  let isRefusing = false;
-  const intercept: Interceptor = (incoming, outgoing, proceed) =>
-    isRefusing && incoming.method === 'POST' ? outgoing.writeHead(500).end() : saysSo(incoming, outgoing, proceed);
-  const desk = await openQuickDesk({ intercept });
+  const service: Service = { failed: new Set(), hidesTenant: false, createsNone: false };
+  const desk = await openQuickDesk({ intercept: changedBy(service) });
   write(desk, 'tokens.csv', ...rows);
   const { run, job } = rowOf(await desk.svc(`au submit tokens.csv ${options}`.trim()));
-  return {
-    ...desk,
-    run: String(run),
-    job: String(job),
-    fail: (...jobs) => jobs.forEach((each) => failed.add(each)),
-    refuseJobs: (isOn = true) => void (isRefusing = isOn),
-  };
+  return { ...desk, run: String(run), job: String(job), service };
 }
 
-/** Changes what the service says of these jobs, each by itself and in the list. */
-function saysFailed(failed: ReadonlySet<string>): Interceptor {
-  const saidOf = (job: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-    failed.has(String(job['id'])) ? { ...job, status: 'failed', errors: ['made up'] } : job;
+/** Changes what the service says of jobs, each by itself and in the list. */
+function changedBy(service: Service): Interceptor {
+  const saidOf = ({ tenant_id: tenant, ...job }: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
+    ...job,
+    ...(service.hidesTenant ? {} : { tenant_id: tenant }),
+    ...(service.failed.has(String(job['id'])) ? { status: 'failed', errors: ['made up'] } : {}),
+  });
   return (incoming, outgoing, proceed) => {
-    if (incoming.method === 'GET' && failed.size > 0 && /\/account-updater\/jobs(?:[/?]|$)/.test(incoming.url ?? ''))
+    if (incoming.method === 'POST' && service.createsNone) {
+      outgoing.writeHead(500).end();
+      return;
+    }
+    if (incoming.method === 'GET' && /\/account-updater\/jobs(?:[/?]|$)/.test(incoming.url ?? ''))
       captureResponse(outgoing, (body) => {
         const answer = JSON.parse(body.toString()) as Record<string, unknown>;
         const { data } = answer;
-        const said = Array.isArray(data) ? { ...answer, data: data.map(saidOf) } : saidOf(answer);
-        const text = JSON.stringify(said);
+        const text = JSON.stringify(Array.isArray(data) ? { ...answer, data: data.map(saidOf) } : saidOf(answer));
         outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
       });
     proceed();
@@ -235,7 +239,7 @@ describe('a file of a cycle', () => {
 describe('rows of a job that failed', () => {
   it('R79: rows of a job that failed are sent again by the same command, which is shown the failure first', async () => {
     const desk = await submittedDesk();
-    desk.fail(desk.job);
+    desk.service.failed.add(desk.job);
     expect(await desk.svc('au sync')).toMatchObject({ code: 10 });
     expect(desk.uploads()).toBe(1);
     const again = await desk.svc(`au submit tokens.csv ${CYCLE} --wait`);
@@ -245,7 +249,7 @@ describe('rows of a job that failed', () => {
 
   it('R79: rows of a job that failed are not sent by the first command that learns of it, and by the next one once', async () => {
     const desk = await submittedDesk();
-    desk.fail(desk.job);
+    desk.service.failed.add(desk.job);
     write(desk, 'more.csv', ...ROWS.slice(4, 9));
     const told = await desk.svc(`au submit more.csv ${CYCLE}`);
     expect([told.code, desk.uploads()], told.stderr).toEqual([10, 1]);
@@ -266,7 +270,7 @@ describe('rows of a job of another run that failed', () => {
       const desk = await submittedDesk();
       write(desk, 'more.csv', ...ROWS.slice(4, 9));
       const run = String(rowOf(await desk.svc(`au submit more.csv ${CYCLE}`))['run']);
-      desk.fail(desk.job);
+      desk.service.failed.add(desk.job);
       const submitting = `au submit more.csv ${CYCLE}`;
       const line = { 'au resume': `au resume ${run}`, 'au submit': submitting }[first] ?? first;
       const told = await desk.svc(line);
@@ -301,15 +305,56 @@ describe('tokens that results of a cycle made', () => {
   });
 });
 
+describe('results of a job whose tenant the service does not name', () => {
+  it.each(['run', 'job'] as const)(
+    'R85: results of a job whose tenant the service does not name still enter the tokens that they made: downloaded by %s',
+    async (by) => {
+      const desk = await submittedDesk(CYCLE, ROWS);
+      await desk.clock.advance(MINUTE);
+      desk.service.hidesTenant = true;
+      const of = by === 'run' ? desk.run : desk.job;
+      rowOf(await desk.svc(`au download ${of} --out results.csv`));
+      desk.service.hidesTenant = false;
+      const made = column(desk, 'results.csv', 'new_token').filter(Boolean);
+      write(desk, 'new.csv', ...made.map((token) => `${token},27,01,`));
+      expect(rowOf(await desk.svc(`au submit new.csv ${CYCLE}`))).toMatchObject({ status: 'nothing_new' });
+    },
+  );
+});
+
+describe('a divided run whose copy of its request is gone', () => {
+  it('R47: a divided run whose copy of its request is gone delivers no results of other files, until the file is submitted again', async () => {
+    const desk = await submittedDesk();
+    write(desk, 'more.csv', ...ROWS.slice(4, 9));
+    const run = String(rowOf(await desk.svc(`au submit more.csv ${CYCLE}`))['run']);
+    rowOf(await desk.svc(`au download ${run} --out first.csv`));
+    desk.removeCopy(run);
+    const refused = await desk.svc(`au download ${run} --out second.csv`);
+    expect(refused.code, refused.stderr).toBe(1);
+    expect(existsSync(desk.home.file('second.csv'))).toBe(false);
+    rowOf(await desk.svc(`au submit more.csv ${CYCLE} --wait --out second.csv`));
+    expect(readFileSync(desk.home.file('second.csv'))).toEqual(readFileSync(desk.home.file('first.csv')));
+  });
+});
+
+describe('a job that svc sent', () => {
+  it('a job that svc sent is not ignored, and the command that frees its rows is shown', async () => {
+    const desk = await submittedDesk();
+    const ignored = await desk.svc(`au ignore ${desk.job} --yes`);
+    expect(ignored).toMatchObject({ code: 6, stdout: '' });
+    expect(errorIn(ignored)).toMatchObject({ next: `svc au abandon ${desk.job}` });
+  });
+});
+
 describe('a run that was begun before results of its cycle made its tokens', () => {
   it('R85: a run that was begun before results of its cycle made its tokens sends nothing, and keeps a record that can be read', async () => {
     const desk = await submittedDesk(`${CYCLE} --wait`, ROWS);
     const made = column(desk, 'tokens.results.csv', 'new_token').filter(Boolean);
     write(desk, 'new.csv', ...made.map((token) => `${token},27,01,`));
     await desk.clock.advance(28 * DAY);
-    desk.refuseJobs();
+    desk.service.createsNone = true;
     expect((await desk.svc('au submit new.csv --cycle 2027-01')).code).not.toBe(0);
-    desk.refuseJobs(false);
+    desk.service.createsNone = false;
     const run = desk.runIds().find((id) => id !== desk.run) ?? '';
     desk.change(run, (record) => Object.assign(record, { cycle: '2026-12' }));
     for (let time = 0; time < 2; time += 1) {
