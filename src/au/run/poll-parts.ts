@@ -6,7 +6,7 @@ import { findJob, isReadable, jobPages, type RunOptions } from './job.ts';
 import { apply, type Clocks, mayBeUnprocessed, type Part, sentOf } from './part.ts';
 import type { RunRecord } from './record.ts';
 import type { RunDirectory } from './run-directory.ts';
-import { isOwnTenant } from './tenant-proof.ts';
+import { isOwnTenant, standingOf } from './tenant-proof.ts';
 
 export interface RunWork extends RunOptions {
   readonly client: Client;
@@ -14,7 +14,8 @@ export interface RunWork extends RunOptions {
   /** Saves the record. Called before and after every action that must not happen twice. */
   readonly save: () => void;
   /**
-   * Proves that a part's job is gone when reads do not show the key's tenant. Set only if the caller may create a job.
+   * Proves that a part's job is gone where the key sees no jobs, which would show its tenant. Set only if the caller may
+   * create a job.
    */
   readonly proveGone?: (() => Promise<boolean>) | undefined;
 }
@@ -102,7 +103,8 @@ async function isAbsentFromList(work: RunWork, part: Part): Promise<boolean> {
   // A job takes its file within an hour of its creation.
   const since = Date.parse(part.sent_at ?? '') - 2 * UPLOAD_LIFE_MS;
   try {
-    if (!(await isOwnTenant(work))) return (await work.proveGone?.()) ?? false;
+    const standing = await standingOf(work);
+    if (standing !== 'own') return standing === 'blank' && ((await work.proveGone?.()) ?? false);
     for await (const jobs of jobPages(work.client)) {
       // An item without a readable id may be the job.
       if (jobs.some(({ id }) => !id || id === part.job)) return false;

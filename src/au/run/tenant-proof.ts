@@ -2,7 +2,7 @@ import { type ErrorCode, isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import { isObject } from '../../schema/json-value.ts';
-import { jobPages } from './job.ts';
+import { foreignError } from './job.ts';
 import { type Part, sentOf } from './part.ts';
 import type { RunRecord } from './record.ts';
 import { applyToRun } from './run.ts';
@@ -50,6 +50,19 @@ export class TenantProof {
     return second === undefined ? first : undefined;
   }
 
+  /**
+   * Tells whether the list by which the key was judged had no jobs at all. It is not read again, because the tenant's
+   * first job may be created at any time.
+   * @throws SvcError `bad_response` or `forbidden` if the jobs cannot be listed
+   */
+  async seesNoJobs(): Promise<boolean> {
+    try {
+      return (await this.#list()).length === 0;
+    } catch (error) {
+      throw isSvcError(error, 'not_found') ? foreignError(error) : error;
+    }
+  }
+
   /** Reads the recorded jobs, then the newest page of the job list, then the tenant if the key may read it. */
   async #readRelation(record: Owned): Promise<TenantRelation> {
     const jobs = jobsOf(record);
@@ -58,7 +71,7 @@ export class TenantProof {
       const job = await ifAllowed(this.#client.accountUpdater.read(id));
       if (job && isOf(job, recorded)) return 'same';
     }
-    if ((await this.#list()).some((job) => jobs.includes(job.id ?? '') && isOf(job, recorded))) return 'same';
+    if ((await this.#listIfAllowed()).some((job) => jobs.includes(job.id ?? '') && isOf(job, recorded))) return 'same';
     const tenants = await this.#tenants();
     if (recorded === undefined || tenants.length === 0) return 'unknown';
     return tenants.includes(recorded) ? 'same' : 'other';
@@ -66,19 +79,18 @@ export class TenantProof {
 
   /** Returns the tenants that the service names for this key: one, or none if nothing is readable. */
   async #tenants(): Promise<readonly string[]> {
-    const listed = new Set((await this.#list()).flatMap(({ tenant_id: tenant }) => tenant ?? []));
+    const listed = new Set((await this.#listIfAllowed()).flatMap(({ tenant_id: tenant }) => tenant ?? []));
     if (listed.size > 0) return [...listed];
     const self = await (this.#self ??= this.#readSelf());
     return self === undefined ? [] : [self];
   }
 
-  #list(): Promise<readonly ListedJob[]> {
-    return (this.#newest ??= this.#readNewest());
+  async #listIfAllowed(): Promise<readonly ListedJob[]> {
+    return (await ifAllowed(this.#list())) ?? [];
   }
 
-  async #readNewest(): Promise<readonly ListedJob[]> {
-    const newest = this.#client.accountUpdater.list({ pageSize: 100 }).first(100);
-    return (await ifAllowed(newest)) ?? [];
+  #list(): Promise<readonly ListedJob[]> {
+    return (this.#newest ??= this.#client.accountUpdater.list({ pageSize: 100 }).first(100));
   }
 
   /** Reads the tenant with the private key, because the management key may belong to another tenant. */
@@ -125,9 +137,13 @@ const tenants = new WeakMap<Client, string>();
  * @returns whether the key provably belongs to the run's tenant; false if there is no proof
  * @throws SvcError `config` for another tenant's key
  */
-export async function isOwnTenant({ client, record }: RunAndClient): Promise<boolean> {
+export async function isOwnTenant(work: RunAndClient): Promise<boolean> {
+  return isOwnBy(new TenantProof(work.client), work);
+}
+
+async function isOwnBy(proof: TenantProof, { client, record }: RunAndClient): Promise<boolean> {
   if (record.tenant_id !== undefined && tenants.get(client) === record.tenant_id) return true;
-  const relation = await new TenantProof(client).relationOf(record);
+  const relation = await proof.relationOf(record);
   if (relation === 'other') throw tenantError(record, 'and this key to another');
   if (relation === 'same' && record.tenant_id !== undefined) tenants.set(client, record.tenant_id);
   return relation === 'same';
@@ -140,18 +156,22 @@ export async function isOwnTenant({ client, record }: RunAndClient): Promise<boo
  */
 export async function requireOwnTenant(work: RunAndClient): Promise<void> {
   const { record } = work;
-  if (record.tenant_id === undefined || (await isOwnTenant(work))) return;
-  if (!(await isBlank(work))) throw tenantError(record, 'and this key does not see its jobs');
+  if (record.tenant_id === undefined || (await standingOf(work)) !== 'unknown') return;
+  throw tenantError(record, 'and this key does not see its jobs');
 }
 
 /**
- * Tells whether a new job may show the key's tenant. The key must see no jobs, and nothing of the run may have been
- * stored, because the key would see that.
+ * Checks by reads alone how the key stands to the run's tenant: `own` with proof, or `blank` if a new job may show it.
+ * The key must then see no jobs, and nothing of the run may have been stored, because the key would see that.
+ * @throws SvcError `config` for another tenant's key, `bad_response` or `forbidden` if there is no proof and the jobs
+ *   cannot be listed
  */
-export async function isBlank({ client, record }: RunAndClient): Promise<boolean> {
-  if (record.parts.some(hadFile)) return false;
-  for await (const jobs of jobPages(client)) if (jobs.length > 0) return false;
-  return true;
+export async function standingOf(work: RunAndClient): Promise<'own' | 'blank' | 'unknown'> {
+  // Another part may be stored while the list is read, and is then not in it.
+  const hadFiles = work.record.parts.some(hadFile);
+  const proof = new TenantProof(work.client);
+  if (await isOwnBy(proof, work)) return 'own';
+  return !hadFiles && (await proof.seesNoJobs()) ? 'blank' : 'unknown';
 }
 
 function hadFile(part: Part): boolean {

@@ -12,7 +12,7 @@ import { recordMissingSince, recordPoll, type RunWork, workOn } from '../run/pol
 import { hasUnknown, needsFile, type RunRecord } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { unknownOutcomeError } from '../run/run-errors.ts';
-import { isBlank, recordTenant, requireOwnTenant } from '../run/tenant-proof.ts';
+import { recordTenant, requireOwnTenant } from '../run/tenant-proof.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { SpareJob, JOBS } from './spare-job.ts';
@@ -218,12 +218,12 @@ async function settleUpload(work: RunWork & { readonly part: Part }, limit?: num
 }
 
 /**
- * Returns a job from whose response the key's tenant is known, if the tenant has no other job that shows it.
+ * Returns a job from whose response the key's tenant is known. The caller has seen no other job that shows it.
  * @throws SvcError `config` if the key belongs to another tenant than the run
  */
 async function spareOf(work: PartWork): Promise<AccountUpdaterJob | undefined> {
   const { client, record, strangers, spare } = work;
-  if (record.tenant_id === undefined || !(await isBlank(work))) return undefined;
+  if (record.tenant_id === undefined) return undefined;
   const job = await spare.get();
   strangers.requireNew(job, client.now());
   // The job proves the key's tenant, but does not prove that the tenant's list is up to date.

@@ -45,7 +45,8 @@ async function proofAgainst({ job: one = 404, list = [], self = 403 }: Script) {
     } else send(outgoing, incoming.url === '/tenants/self' ? self : one);
   });
   onTestFinished(() => bench.close());
-  return { proof: new TenantProof(bench.client), methods };
+  const lists = (): number => bench.calls('GET', /^\/account-updater\/jobs\?/);
+  return { proof: new TenantProof(bench.client), methods, lists };
 }
 
 describe('whether a key belongs to the tenant of a run', () => {
@@ -77,6 +78,23 @@ describe('whether a key belongs to the tenant of a run', () => {
     const planned = partOf({ ...PART, job: undefined, state: 'planned' });
     const { proof } = await proofAgainst({ list: [job('job-9', OURS)] });
     expect(await proof.relationOf({ parts: [planned] })).toBe('unknown');
+  });
+
+  it('the tenant of a key is judged, and found to have no jobs, by one read of the list', async () => {
+    for (const [list, isEmpty] of [[[], true] as const, [[job('job-9')], false] as const]) {
+      const { proof, lists } = await proofAgainst({ list });
+      expect(await proof.relationOf({ parts: [], tenant_id: OURS })).toBe('unknown');
+      expect(await proof.seesNoJobs()).toBe(isEmpty);
+      expect(lists()).toBe(1);
+    }
+  });
+
+  it.each([
+    [404, 'bad_response'],
+    [403, 'forbidden'],
+  ])('the tenant of a key is not taken for one without jobs by a list that is refused with %s', async (list, code) => {
+    const { proof } = await proofAgainst({ list });
+    await expect(proof.seesNoJobs()).rejects.toMatchObject({ code });
   });
 
   it('the tenant of a key is not told by a service that is out of order', async () => {

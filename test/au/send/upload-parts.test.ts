@@ -97,6 +97,30 @@ describe('the creation of a job', () => {
     expect(uploads()).toHaveLength(3);
   });
 
+  it.each([
+    ['created', 'POST', JOBS],
+    ['uploaded', 'PUT', STORE],
+  ])(
+    'the creation of a job goes on where the first job of the tenant was %s while the key was checked',
+    async (_, method, path) => {
+      const held: (() => void)[] = [];
+      let isHeld = false;
+      bench = await openBench((incoming, outgoing, proceed) => {
+        const { url = '' } = incoming;
+        if (incoming.method === method && path.test(url)) outgoing.once('finish', () => held.pop()?.());
+        if (url !== '/tenants/self' || isHeld) return proceed();
+        // The part that asks first has seen an empty list by now, and goes on only after another part.
+        isHeld = true;
+        held.push(proceed);
+      });
+      const run = await planRun(bench, 2);
+      await upload(run);
+      expect(isHeld).toBe(true);
+      expect(run.record.parts.map(({ state }) => state)).toEqual(['uploaded', 'uploaded']);
+      expect(uploads()).toHaveLength(2);
+    },
+  );
+
   it('R37: the creation of a job is repeated for a job that expires, three times at most', async () => {
     bench = await openBench((incoming, outgoing, proceed) => {
       const isOne = incoming.method === 'GET' && /\/jobs\/[^/?]+$/.test(incoming.url ?? '');
