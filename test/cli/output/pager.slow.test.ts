@@ -29,6 +29,17 @@ function marking(name: string, script: string): string {
 }
 
 const MARK = marking('mark', 'sed "s/^/paged: /"');
+
+/** A pager that answers each Ctrl-C and reads Enter. A shell runs no trap for a Ctrl-C just before it waits for a line. */
+const PATIENT = `
+import { openSync, read } from 'node:fs';
+process.on('SIGINT', () => console.log('still here'));
+process.stdin.resume().once('end', () => {
+  console.log('seen');
+  read(openSync('/dev/tty', 'r'), () => console.log('left'));
+});
+`;
+
 // A filter keeps reads of the logs from being folded into one line.
 const LIST = ['logs', '--limit', '3', '--operation', 'read'];
 
@@ -106,19 +117,20 @@ describe('the pager', () => {
   });
 
   it('the pager keeps the screen when Ctrl-C is pressed, any number of times; reading stops', async () => {
+    const pager = home.file('patient.mjs');
+    writeFileSync(pager, PATIENT);
     const run = session(['logs', '--limit', '5000'], {
-      SVC_PAGER: marking(
-        'patient',
-        `trap 'echo still here' INT; cat > /dev/null; echo seen; read -r _ < /dev/tty; read -r _ < /dev/tty; read -r _ < /dev/tty`,
-      ),
+      SVC_PAGER: marking('patient', `exec '${process.execPath}' '${pager}'`),
     });
     await run.waitFor('seen');
     run.type('\u0003');
     await run.waitFor(/still here/);
     run.type('\u0003');
     await run.waitFor(/still here[^]*still here/);
-    run.type('\r\r\r');
+    expect(run.screen()).not.toContain('left');
+    run.type('\r');
     expect([0, 130]).toContain((await run.exited).exitCode);
+    expect(run.screen()).toContain('left');
   });
 
   it.skipIf(!hasLess)(
