@@ -8,17 +8,23 @@ import { afterAll, expect } from 'vitest';
 // only when it collects memory, perhaps many test files later.
 const warnings: string[] = [];
 const keep = ({ stack, name, message }: Error): void => {
-  const descriptor = /file descriptor (\d+)/.exec(message)?.[1];
+  const descriptor = /file descriptor:? (\d+)/i.exec(message)?.[1];
   const opener = descriptor === undefined ? undefined : openers().get(Number(descriptor));
   const cause = opener === undefined ? `while this ran: ${runningTest()}` : `the file was opened by: ${opener}`;
   warnings.push(`${cause}\n${stack ?? `${name}: ${message}`}`);
 };
 process.on('warning', keep);
+// Later versions of Node throw an error for an unclosed file, and Vitest does not say which test is to blame for it.
+const keepUnclosed = (error: Error): void => {
+  if (error.message.startsWith('A FileHandle object was closed during garbage collection')) keep(error);
+};
+process.on('uncaughtExceptionMonitor', keepUnclosed);
 
 afterAll(async () => {
   // Node emits a warning in the next turn of the event loop.
   await setImmediate();
   process.off('warning', keep);
+  process.off('uncaughtExceptionMonitor', keepUnclosed);
   if (warnings.length > 0) throw new Error(`Node warned of what these tests do:\n${warnings.join('\n')}`);
 });
 
