@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { spawn, type IPty } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
 import { build } from 'rolldown';
+import { onTestFailed, TestRunner } from 'vitest';
 
 /** How a program is started on a pseudo-terminal. */
 export interface TerminalRun {
@@ -70,19 +71,28 @@ export class TerminalSession {
     return lines.join('\n').trimEnd();
   }
 
-  /** Returns the screen once it matches; fails after `ms` milliseconds. */
-  async waitFor(pattern: string | RegExp, ms = 10_000): Promise<string> {
+  /** Returns the screen once it matches; fails when the program or the test ends before. */
+  async waitFor(pattern: string | RegExp): Promise<string> {
     const matches = (): boolean =>
       typeof pattern === 'string' ? this.screen().includes(pattern) : pattern.test(this.screen());
     await new Promise<void>((resolve, reject) => {
-      const fail = (): void => reject(new Error(`never saw ${String(pattern)} on:\n${this.screen()}`));
-      const timer = setTimeout(fail, ms);
+      let isWaiting = true;
+      const fail = (): void => {
+        if (!isWaiting) return;
+        isWaiting = false;
+        const error = new Error(`never saw ${String(pattern)} on:\n${this.screen()}`);
+        reject(error);
+        throw error;
+      };
       this.#changed = () => {
         if (!matches()) return;
-        clearTimeout(timer);
+        isWaiting = false;
         resolve();
       };
       this.#changed();
+      void this.exited.then(fail).catch(() => undefined);
+      // A test that reached its own time limit shows what it waited for. A hook cannot.
+      if (TestRunner.getCurrentTest() !== undefined) onTestFailed(fail);
     });
     return this.screen();
   }

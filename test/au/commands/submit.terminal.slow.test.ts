@@ -63,7 +63,7 @@ describe('the upload of several parts on a terminal', () => {
     const desk = await openDesk({ intercept });
     writeTwoParts(desk);
     const session = onTerminal(desk, 'au submit tokens.csv');
-    await session.waitFor(/upload, part [12] of 2 █+░* \d+%, \S+ \w+ of [^(]*\(and 1 more\)/, 30_000);
+    await session.waitFor(/upload, part [12] of 2 █+░* \d+%, \S+ \w+ of [^(]*\(and 1 more\)/);
     expect(session.cursorShows).toBe(false);
     session.type('\u0003');
     expect((await session.exited).exitCode).toBe(130);

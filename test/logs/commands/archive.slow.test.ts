@@ -393,7 +393,7 @@ describe('svc logs archive --follow', () => {
       env: { HOME: home.path, ...env() },
     });
     try {
-      await screen.waitFor(/archive: up to date/, 30_000);
+      await screen.waitFor(/archive: up to date/);
       screen.type('\u0003');
       expect(await screen.exited).toEqual({ exitCode: 130 });
       expect(screen.cursorShows).toBe(true);

@@ -130,7 +130,7 @@ describe('svc logs -f on a terminal', () => {
     const options = { cwd: home.path, columns: 110, env: { HOME: home.path, SVC_PAGER: 'cat' } };
     const screen = new TerminalSession(process.execPath, [LAUNCHER, '--sandbox', 'logs', '-f', '-n', '2'], options);
     try {
-      await screen.waitFor(/following, \d+ own reads? hidden/, 60_000);
+      await screen.waitFor(/following, \d+ own reads? hidden/);
       screen.type('\u0003');
       expect(await screen.exited).toEqual({ exitCode: 130 });
       expect(screen.screen()).toMatch(/hidden: \d+ reads? of the logs by this key \(.*\)/);
