@@ -1,7 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { argument, choice, flag, type Input, reading, value } from '../../cli/app/parameter.ts';
+import { choice, flag, type Input, optionalArgument, reading, value } from '../../cli/app/parameter.ts';
+import { serviceOf } from '../../cli/app/service.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
@@ -30,6 +31,8 @@ const refreshView: View<RefreshRow> = {
     'errors',
     'unchanged',
     'report',
+    'new_tokens',
+    'replace',
     'next',
     'next_rows',
     'excluded',
@@ -42,17 +45,18 @@ const refreshView: View<RefreshRow> = {
     { path: 'updated', kind: 'number' },
     { path: 'warned', kind: 'number', priority: 2 },
     { path: 'errors', kind: 'number' },
+    { path: 'new_tokens', kind: 'number' },
     { path: 'report', kind: 'text', priority: 1 },
     { path: 'next', kind: 'text' },
   ],
 };
 
 const parameters = {
-  export: reading(argument('<export|->', 'a CSV export of tokens, or - for standard input', text), ['.csv']),
+  export: reading(optionalArgument('[export|-]', 'a CSV export of tokens, or - for standard input', text), ['.csv']),
   cycle: value('--cycle <name>', 'name of this refresh, such as 2026-12', cycleName),
   ...exportParameters,
   exclusions: choice('--exclusions <none>', 'leave out no row because of exclusions.csv', ['none']),
-  outDir: value('--out-dir <dir>', 'directory for all cycles (default: refresh)', text),
+  outDir: value('--out-dir <dir>', 'directory of all cycles (default: refresh)', text),
   noWait: flag('--no-wait', 'poll once, and end with 11 while a job is pending'),
   dryRun: flag('--dry-run', 'show what would be submitted; send nothing'),
   begin: beginParameter,
@@ -69,9 +73,10 @@ export const refresh = defineCommand({
   description:
     'Does what svc au prepare, submit, wait, report and next do, one after the other. The same command continues with the first unfinished step, even without the export.',
   details:
-    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains request.csv, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. Another export of the cycle sends only new rows, and its files have a number. Files that the refresh did not write are never replaced.',
+    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. Another export of the cycle sends only new rows, and its files have a number. Files that the refresh did not write are never replaced.',
   examples: [
-    ['svc au refresh export.csv --cycle 2026-12', 'from the export to the next request'],
+    ['svc au refresh export.csv --cycle 2026-12', 'from the export to the new tokens and the next request'],
+    ['svc au refresh', 'go on with the cycle that is open'],
     ['svc au refresh export.csv --cycle 2026-12 --no-wait', 'from cron or CI: exit code 11 while a job is pending'],
     [
       'svc au refresh export.csv --cycle 2026-12 --fail-on err=5%',
@@ -84,27 +89,25 @@ export const refresh = defineCommand({
   fields: refreshView.fields,
   parameters,
   async run(context, typed) {
-    const input = { ...inputOf(context, typed), summarize: await openSummary(context, typed.summary) };
+    const input = { ...(await inputOf(context, typed)), summarize: await openSummary(context, typed.summary) };
     if (typed.dryRun && context.globals.curl) return new Preview(await firstChange());
     const print = await recordPrinter(context, refreshView);
     const { planRefresh, refreshCycle } = await import('../refresh/refresh.ts');
     return typed.dryRun ? planRefresh(context, input) : refreshCycle(context, input, print);
   },
   async request(context, typed): Promise<PreviewRequest> {
-    inputOf(context, typed);
+    await inputOf(context, typed);
     return firstRequest();
   },
 });
 
-function inputOf(context: Context, typed: Typed): Omit<RefreshInput, 'summarize'> {
-  const { export: name, cycle, map, dateOrder, keep, maxRejects, outDir = 'refresh', noWait } = typed;
+async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInput, 'summarize'>> {
+  const { export: name, map, dateOrder, keep, maxRejects, noWait } = typed;
   const { failOn, action, exclusions, begin, noExpiration } = typed;
   const onlyRecorded = typed.onlyRecorded || typed.noUnrecordedJobs;
-  if (cycle === undefined)
-    throw new SvcError('usage', '--cycle is missing', {
-      hint: 'Name this refresh, so that a row is paid for only once within it:',
-      next: ['au', 'refresh', name, '--cycle', new Date(context.clock.now()).toISOString().slice(0, 7)],
-    });
+  // What the sandbox says of made-up cards must leave no real card out.
+  const parent = typed.outDir ?? (serviceOf(context) === 'sandbox' ? 'refresh-sandbox' : 'refresh');
+  const cycle = typed.cycle ?? (await cycleToGoOnWith(context, name, parent));
   const options = [
     ...map.flatMap((column) => option('--map', `${column.column}=${column.name}`)),
     ...option('--date-order', dateOrder),
@@ -115,7 +118,7 @@ function inputOf(context: Context, typed: Typed): Omit<RefreshInput, 'summarize'
   return {
     export: name,
     cycle,
-    parent: outDir,
+    parent,
     how,
     options,
     maxRejects,
@@ -125,8 +128,30 @@ function inputOf(context: Context, typed: Typed): Omit<RefreshInput, 'summarize'
     action,
     begin,
     onlyRecorded,
-    again: wordsOf(typed, options),
+    again: wordsOf({ ...typed, cycle }, options),
   };
+}
+
+/**
+ * Returns the one cycle that is open in a directory. An export is never put into a cycle that the operator did not name.
+ * @throws SvcError `usage` if there is an export, and for several or no open cycles
+ */
+async function cycleToGoOnWith(context: Context, name: string | undefined, parent: string): Promise<string> {
+  const { openCycles } = await import('../refresh/open-cycles.ts');
+  const open = name === undefined ? openCycles(context, parent) : [];
+  const [cycle] = open;
+  if (cycle !== undefined && open.length === 1) return cycle;
+  const month = new Date(context.clock.now()).toISOString().slice(0, 7);
+  if (cycle === undefined)
+    throw new SvcError('usage', '--cycle is missing', {
+      hint: 'Name this refresh, so that a row is paid for only once within it:',
+      next: ['au', 'refresh', name ?? 'export.csv', '--cycle', month],
+    });
+  throw new SvcError('usage', `${parent} has ${open.length} open cycles: ${open.join(', ')}`, {
+    hint: 'Say which one to go on with:',
+    next: ['au', 'refresh', '--cycle', cycle],
+    alternatives: open.slice(1).map((other) => ['au', 'refresh', '--cycle', other]),
+  });
 }
 
 /** Returns the command line that goes on with the refresh. */
@@ -134,7 +159,7 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
   return [
     'au',
     'refresh',
-    typed.export,
+    ...(typed.export === undefined ? [] : [typed.export]),
     ...option('--cycle', typed.cycle),
     ...options,
     ...option('--max-rejects', typed.maxRejects?.words),

@@ -19,24 +19,53 @@ export async function preparedRequest(
   directory: RefreshDirectory,
   input: RefreshInput,
 ): Promise<number> {
-  const exported = await openExport(context, input.export);
+  const { export: typed } = input;
+  if (typed === undefined) return lastRequest(context, directory);
+  const exported = await openExport(context, typed);
   const place = placeOf(directory, exported, input);
   const files = directory.filesOf(place);
   const known = directory.requests[place];
   const isKept = known && (directory.has(files.request) || known.run !== undefined || exported === undefined);
   if (isKept && isPrepared(known, exported, input)) {
-    if (exported === undefined) context.notices.note(`${input.export} is gone: its request was prepared before`);
-    await requireRequest(context, directory, known, files);
-    noteStep(context, 'prepare', `done before: ${countText(known.rows, 'row')} in ${files.request}`);
+    if (exported === undefined) context.notices.note(`${typed} is gone: its request was prepared before`);
+    await takePrepared(context, directory, known, files);
     return place;
   }
   if (known) await requireUnchanged(directory, known, files);
   else directory.requireFree(place);
-  await makeRequest(context, directory, place, { ...input, exported });
+  await makeRequest(context, directory, place, { ...input, export: typed, exported });
   return place;
 }
 
+/** Goes on with the last request of a cycle, without its export. @throws SvcError `usage` for a cycle without requests */
+async function lastRequest(context: Context, directory: RefreshDirectory): Promise<number> {
+  const place = directory.requests.length - 1;
+  const known = directory.requests[place];
+  if (known === undefined) throw notBegun(directory);
+  await takePrepared(context, directory, known, directory.filesOf(place));
+  return place;
+}
+
+/** Returns the error for a cycle that has no request to go on with. */
+export function notBegun({ cycle, path }: RefreshDirectory): SvcError {
+  return new SvcError('usage', `${path} has no request of cycle ${cycle} to go on with`, {
+    hint: 'Name the export, which begins the cycle:',
+    next: ['au', 'refresh', 'export.csv', '--cycle', cycle],
+  });
+}
+
+async function takePrepared(
+  context: Context,
+  directory: RefreshDirectory,
+  known: Refreshed,
+  files: RefreshFiles,
+): Promise<void> {
+  await requireRequest(context, directory, known, files);
+  noteStep(context, 'prepare', `done before: ${countText(known.rows, 'row')} in ${files.request}`);
+}
+
 interface Making extends RefreshInput {
+  readonly export: string;
   readonly exported: Export | undefined;
 }
 
@@ -70,7 +99,7 @@ async function makeRequest(
     maxRejects,
     force: true,
     path: exported?.path,
-    words: wordsOf(input),
+    words: wordsOf(input.export, input.cycle),
     onWhole: (request, { rows }) =>
       directory.put(place, {
         export: input.export,
@@ -122,7 +151,7 @@ export function isPrepared(
 }
 
 /** Returns the command to which an error adds the option that helps. */
-export function wordsOf({ export: name, cycle }: RefreshInput): string[] {
+export function wordsOf(name: string, cycle: string): string[] {
   return ['au', 'refresh', name, '--cycle', cycle];
 }
 

@@ -66,6 +66,7 @@ const LOCK = '.refresh.lock';
 const refreshSchema = z.looseObject({
   version: z.literal(1),
   cycle: z.string(),
+  todo: z.optional(z.record(z.string(), z.array(z.string()))),
   requests: z.array(
     z.looseObject({
       export: z.string(),
@@ -91,18 +92,25 @@ export class RefreshDirectory {
   /** The list of exclusions, which all cycles share, as the operator may type it. */
   readonly exclusions: string;
   readonly cycle: string;
+  /** The directory of all cycles, as the operator may type it. */
+  readonly parent: string;
   /** The directory and its record, as the operator may type them. */
   readonly path: string;
   readonly record: string;
+  /** The directory of the files with what to do, as the operator may type it. */
+  readonly todo: string;
   readonly #context: Context;
   #requests: Refreshed[] = [];
+  #written: Record<string, readonly string[]> = {};
 
   constructor(context: Context, parent: string, cycle: string) {
     this.#context = context;
     this.cycle = cycle;
+    this.parent = parent;
     this.exclusions = path.join(parent, 'exclusions.csv');
     this.path = path.join(parent, cycle);
     this.record = path.join(this.path, RECORD);
+    this.todo = path.join(this.path, 'todo');
   }
 
   /** All requests of the cycle, oldest first. */
@@ -110,9 +118,18 @@ export class RefreshDirectory {
     return this.#requests;
   }
 
+  /** The hashes in hexadecimal of each file with what to do, as the refresh wrote it or is about to. */
+  get written(): Readonly<Record<string, readonly string[]>> {
+    return this.#written;
+  }
+
+  noteWritten(name: string, hashes: readonly string[]): void {
+    this.#written[name] = hashes;
+  }
+
   /** The number of tokens on the list of exclusions when a refresh of any cycle last read or extended it. */
   get notedExclusions(): number | undefined {
-    const parent = path.dirname(this.#resolve(this.path));
+    const parent = path.dirname(this.resolve(this.path));
     const entries = fs.existsSync(parent) ? fs.readdirSync(parent, { withFileTypes: true }) : [];
     const records = entries.flatMap((entry) => {
       const file = path.join(parent, entry.name, RECORD);
@@ -135,7 +152,7 @@ export class RefreshDirectory {
    * @throws SvcError `pending` if another process works in it, `config` for a damaged record
    */
   async hold(work: () => Promise<void>): Promise<void> {
-    const directory = this.#resolve(this.path);
+    const directory = this.resolve(this.path);
     const made = [directory, path.dirname(directory)].filter((each) => !fs.existsSync(each));
     makeDirectory(directory);
     try {
@@ -157,8 +174,8 @@ export class RefreshDirectory {
   /** Reads the record. @throws SvcError `config` if it is damaged */
   read(): void {
     const file = this.record;
-    if (!fs.existsSync(this.#resolve(file))) return;
-    const content = parsedJson(readRegularFileSync(this.#resolve(file)));
+    if (!fs.existsSync(this.resolve(file))) return;
+    const content = parsedJson(readRegularFileSync(this.resolve(file)));
     refuseNewer(content, 1, file);
     const parsed = refreshSchema.safeParse(content);
     if (!parsed.success || parsed.data.cycle !== this.cycle)
@@ -167,12 +184,13 @@ export class RefreshDirectory {
         facts: { file },
       });
     this.#requests = parsed.data.requests;
+    this.#written = parsed.data.todo ?? {};
   }
 
   /** Writes the record and flushes it. */
   save(): void {
-    const text = `${JSON.stringify({ version: 1, cycle: this.cycle, requests: this.#requests }, null, 2)}\n`;
-    writeFileAtomicSync(this.#resolve(this.record), text);
+    const record = { version: 1, cycle: this.cycle, requests: this.#requests, todo: this.#written };
+    writeFileAtomicSync(this.resolve(this.record), `${JSON.stringify(record, null, 2)}\n`);
   }
 
   /** Records a request at its place: the place after all others, or that of one that was never submitted. */
@@ -217,14 +235,14 @@ export class RefreshDirectory {
   }
 
   has(file: string): boolean {
-    return fs.lstatSync(this.#resolve(file), { throwIfNoEntry: false }) !== undefined;
+    return fs.lstatSync(this.resolve(file), { throwIfNoEntry: false }) !== undefined;
   }
 
   hash(file: string): Promise<string> {
-    return hashFile(this.#resolve(file));
+    return hashFile(this.resolve(file));
   }
 
-  #resolve(file: string): string {
+  resolve(file: string): string {
     return resolvePath(this.#context, file);
   }
 

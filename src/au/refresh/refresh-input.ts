@@ -6,8 +6,8 @@ import type { Threshold } from '../results/fail-on.ts';
 
 /** What the operator asked `svc au refresh` to do. */
 export interface RefreshInput {
-  /** The export as typed. */
-  readonly export: string;
+  /** The export as typed; undefined to go on with what the cycle has. */
+  readonly export: string | undefined;
   readonly cycle: string;
   /** The directory of all cycles, as typed. */
   readonly parent: string;

@@ -10,7 +10,7 @@ import { runsRoot } from '../run/recorded-runs.ts';
 import { FileSubmission } from '../send/submit-file.ts';
 import { worstOf } from '../run/verdict.ts';
 import { exclusionsFor } from './exclusion-list.ts';
-import { isPrepared, openExport, placeOf, preparedRequest, wordsOf } from './prepare-step.ts';
+import { isPrepared, notBegun, openExport, placeOf, preparedRequest, wordsOf } from './prepare-step.ts';
 import { RefreshDirectory, runHere } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { type PrintRow, RequestSteps, submissionOf } from './request-steps.ts';
@@ -37,22 +37,24 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
   const directory = new RefreshDirectory(context, input.parent, input.cycle);
   directory.read();
   await requireRuns(context, directory);
-  const exported = await openExport(context, input.export);
+  const { export: typed } = input;
+  const exported = typed === undefined ? undefined : await openExport(context, typed);
   const place = placeOf(directory, exported, input);
   const { request } = directory.filesOf(place);
   const known = directory.requests[place];
   let path: string | undefined;
   if (!known) directory.requireFree(place);
   if (!isPrepared(known, exported, input)) {
+    if (typed === undefined) throw notBegun(directory);
     path = await openSpool(context);
-    await prepareExport(context, input.export, {
+    await prepareExport(context, typed, {
       how: input.how,
       maxRejects: input.maxRejects,
       exclusions: (await exclusionsFor(context, directory, input)).list,
       names: { request: path, rejects: input.maxRejects && (await openSpool(context)) },
       path: exported?.path,
       force: true,
-      words: wordsOf(input),
+      words: wordsOf(typed, input.cycle),
     });
   }
   const file = await openRequestFile(context, request, path);

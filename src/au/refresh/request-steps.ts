@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { type ErrorCode, isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
@@ -7,8 +8,9 @@ import { copyRequestFile } from '../request/open-request-file.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { finishRun } from '../wait/deliver.ts';
 import { makeReport, requireReconciled } from '../results/make-report.ts';
+import { warningOf } from '../results/report-view.ts';
 import { checkThreshold, countedResults, drawResults, noteOddities, type Results } from '../results/submission.ts';
-import { requireFewToFix, writeNextRequest } from '../next/write-next-request.ts';
+import { writeNextRequest } from '../next/write-next-request.ts';
 import { advanceRun } from '../wait/advance-run.ts';
 import { describeRun, summaryTitle } from '../wait/describe-run.ts';
 import { isOpen, type RunRecord } from '../run/record.ts';
@@ -21,7 +23,9 @@ import { holdRun } from '../run/verdict.ts';
 import { countExclusions, exclusionsFor } from './exclusion-list.ts';
 import type { RefreshDirectory, Refreshed, RefreshFiles } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
+import { noteTenant, requireTenant } from './refresh-tenant.ts';
 import { announceStep, noteStep } from './step.ts';
+import { type Todo, writeTodo } from './todo.ts';
 
 /** How far a request of a cycle is. Members that are not known yet are null. */
 export interface RefreshRow {
@@ -37,6 +41,9 @@ export interface RefreshRow {
   readonly errors: number | null;
   readonly unchanged: number | null;
   readonly report: string | null;
+  /** The number of new tokens of the whole cycle, and the file that has them. */
+  readonly new_tokens: number | null;
+  readonly replace: string | null;
   readonly next: string | null;
   readonly next_rows: number | null;
   readonly excluded: number | null;
@@ -93,7 +100,9 @@ export class RequestSteps {
       ...(this.#input.onlyRecorded ? ['--only-recorded'] : []),
     ]);
     const file = await copyRequestFile(this.#context, request);
-    const submitting = submissionOf(request, this.#input, { out, wait });
+    const checkTenant = (tenant: string): void =>
+      requireTenant(this.#context, this.#directory, tenant, this.#input.again);
+    const submitting = { ...submissionOf(request, this.#input, { out, wait }), checkTenant };
     const decided = await this.#offeringBegin(new FileSubmission(this.#context, file, submitting).decide());
     if (decided.kind === 'nothing new') {
       await print(this.#row('nothing_new'));
@@ -107,6 +116,7 @@ export class RequestSteps {
     onRun(run);
     try {
       await holdRun(this.#context, run, async () => {
+        noteTenant(this.#directory, run.record.tenant_id);
         submission.take(run, out);
         this.#known.run = run.name;
         this.#directory.save();
@@ -141,12 +151,32 @@ export class RequestSteps {
     const results = await this.#count(record);
     if (isDrawn(this.#context)) await drawResults(this.#context, record.input.rows, results);
     await this.#report(record, results);
-    const failure = met(() => checkThreshold(results, record.input.rows, failOn));
+    const todo = await writeTodo(this.#context, this.#directory, actionsOf(this.#context, this.#input.action));
+    const failure = met(() => checkThreshold(results, record.input.rows, failOn)) ?? this.#oneError(record, results);
     if (!failure) await this.#next(record, results);
-    await print(this.#row(shownStatus(record), record, results));
+    await print(this.#row(shownStatus(record), record, results, todo));
+    if (todo) this.#noteTodo(todo);
     if (failure) throw failure;
-    const { next } = this.#known;
-    if (next) requireFewToFix({ file: this.#files.next, ...next }, results.file, failOn);
+    if (todo && todo.changed.length > 0) throw changedTodo(todo.changed, this.#input.again);
+  }
+
+  /** Returns the error for results of which one error code has most rows, unless the operator chose a threshold. */
+  #oneError(record: RunRecord, results: Results): SvcError | undefined {
+    const { failOn, again } = this.#input;
+    if (failOn !== undefined || warningOf(this.#context, record, results.codes) === undefined) return undefined;
+    return new SvcError('threshold', `most rows of ${this.#files.request} ended in one error code`, {
+      hint: `Find out why before the results are used: ${path.join(this.#directory.todo, 'fix.csv')} has rows to fix, and the report has the code. To go on as it is, allow it with --fail-on:`,
+      next: ['au', 'report', results.file],
+      alternatives: [[...again, '--fail-on', 'err=100%']],
+      facts: { results: results.file },
+    });
+  }
+
+  /** Ends with the file that the month is for. */
+  #noteTodo({ newTokens, replace }: Todo): void {
+    const open = this.#directory.requests.filter(({ run, report_of: of }) => run !== undefined && of === undefined);
+    const soFar = open.length === 0 ? '' : `so far, ${countText(open.length, 'request')} pending: `;
+    this.#context.notices.note(`${soFar}${countText(newTokens, 'new token')}: ${replace}`);
   }
 
   async #report(record: RunRecord, results: Results): Promise<void> {
@@ -217,7 +247,7 @@ export class RequestSteps {
     return countedResults(record, actionsOf(this.#context, this.#input.action));
   }
 
-  #row(status: string, record?: RunRecord, results?: Results): RefreshRow {
+  #row(status: string, record?: RunRecord, results?: Results, todo?: Todo): RefreshRow {
     const { run, next } = this.#known;
     const { request, report, next: nextRequest } = this.#files;
     const isReported = results !== undefined && this.#known.report_of === results.sha256;
@@ -234,6 +264,8 @@ export class RequestSteps {
       errors: results?.errors ?? null,
       unchanged: results?.unchanged ?? null,
       report: isReported ? report : null,
+      new_tokens: todo?.newTokens ?? null,
+      replace: todo?.replace ?? null,
       next: made === undefined ? null : nextRequest,
       next_rows: made?.rows ?? null,
       excluded: made?.excluded ?? null,
@@ -265,6 +297,20 @@ export class RequestSteps {
       throw error.with({ next: goOn, alternatives: [[...this.#input.again, '--begin']] });
     }
   }
+}
+
+/** Returns the error for files with what to do that somebody changed, and that would be written otherwise now. */
+function changedTodo(files: readonly string[], again: readonly string[]): SvcError {
+  const are = files.length === 1 ? 'was' : 'were';
+  return new SvcError(
+    'config',
+    `${files.join(', ')} ${are} changed after the refresh wrote ${files.length === 1 ? 'it' : 'them'}, and there are newer rows`,
+    {
+      hint: 'Nothing of it was replaced; everything else is written. Move the changed files away, and run the same command again:',
+      next: again,
+      facts: { files },
+    },
+  );
 }
 
 /** Errors that leave a refresh which the same command goes on with. */

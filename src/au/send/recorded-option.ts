@@ -7,4 +7,4 @@ export const onlyRecordedParameter = flag('--only-recorded', 'refuse while the l
 export const noUnrecordedJobsParameter = hidden(flag('--no-unrecorded-jobs', 'the same as --only-recorded'));
 
 /** The option `--begin`, which confirms that a cycle begins with rows that another one has, or a ledger with jobs. */
-export const beginParameter = flag('--begin', 'confirm rows of another cycle, or an empty ledger');
+export const beginParameter = flag('--begin', 'confirm rows of another cycle, or a new ledger');

@@ -46,6 +46,8 @@ export interface Submitting {
   readonly begin: boolean;
   /** Whether jobs that the ledger does not know stop the upload. */
   readonly onlyRecorded: boolean;
+  /** Checks the tenant of the key before a run begins. */
+  readonly checkTenant?: ((tenant: string) => void) | undefined;
 }
 
 /** What is done with a file. */
@@ -85,6 +87,7 @@ export class FileSubmission {
     const { dryRun } = this.#input;
     if (!dryRun) await this.#ledger.enterRuns();
     this.#tenant = dryRun ? await this.#tenantWithoutRequest() : await this.#tenantOfKey();
+    if (this.#tenant !== undefined) this.#input.checkTenant?.(this.#tenant);
     const known = await this.#findRun();
     const out = this.#input.out ?? recordedOut(known) ?? defaultOut(this.#input.file);
     if (this.#input.wait || this.#input.out !== undefined)

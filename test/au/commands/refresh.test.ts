@@ -42,9 +42,121 @@ function commandsOf({ stderr }: HereResult): string[] {
   return [...stderr.matchAll(/^step \d of 5, \w+:\n {2}svc (.+)$/gm)].map(([, words = '']) => words);
 }
 
+/** The files below a directory. */
 function filesIn({ home }: Pick<QuickDesk, 'home'>, directory = CYCLE): string[] {
-  return readdirSync(home.file(directory)).toSorted();
+  const found = readdirSync(home.file(directory), { recursive: true }).map(String);
+  return found.filter((name) => statSync(home.file(join(directory, name))).isFile()).toSorted();
 }
+
+/** The rows of a CSV file as objects. */
+function tableOf(text: string): Record<string, string>[] {
+  const [header = '', ...rows] = text.trimEnd().split('\n');
+  const names = header.split(',');
+  return rows.map((row) => Object.fromEntries(row.split(',').map((cell, at) => [names[at] ?? '', cell])));
+}
+
+describe('the files with what to do after a cycle', () => {
+  it('the files with what to do after a cycle have each row with its kept columns, and the last line names the new tokens', async () => {
+    const { refresh, read } = await openRefresh();
+    const done = await refresh('--keep', 'Customer');
+    expect(done.code, done.stderr).toBe(0);
+    const results = tableOf(read('results.csv'));
+    const issued = results.filter(({ new_token: token }) => token !== '');
+    expect(read('todo/replace.csv').split('\n')[0]).toBe(
+      'Customer,token,new_token,new_expiration_year,new_expiration_month,result_code',
+    );
+    const replace = tableOf(read('todo/replace.csv'));
+    expect(replace).toMatchObject(issued.map(({ token, new_token }) => ({ token, new_token })));
+    for (const { Customer, token } of replace)
+      expect(Customer).toBe(`C-${ROWS.findIndex((row) => row.startsWith(token ?? ''))}`);
+    expect(tableOf(read('todo/contact.csv')).every(({ result_code: code }) => code === 'WRN_CONTACT_CARDHOLDER')).toBe(
+      true,
+    );
+    expect(done.stderr.trimEnd().split('\n').at(-1)).toBe(`${issued.length} new tokens: ${CYCLE}/todo/replace.csv`);
+    expect(rowOf(done)).toMatchObject({ new_tokens: issued.length, replace: `${CYCLE}/todo/replace.csv` });
+  });
+
+  it('the files with what to do after a cycle without new tokens are a header, because a program reads it', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    const unchanged = ROWS.filter((row) => row.startsWith('00000000'));
+    writeFileSync(desk.home.file('export.csv'), exportOf(unchanged, MORE));
+    expect(await refresh('--fail-on', 'err=100%')).toMatchObject({ code: 0 });
+    expect(read('todo/replace.csv')).toBe('token,new_token,new_expiration_year,new_expiration_month,result_code\n');
+  });
+
+  it('the files with what to do after a cycle are of all its requests, and say what is pending', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const first = tableOf(read('todo/replace.csv'));
+    writeFileSync(desk.home.file('export.csv'), exportOf());
+    const both = await refresh(...ENOUGH);
+    expect(both.code, both.stderr).toBe(0);
+    const all = tableOf(read('todo/replace.csv'));
+    const tokens = all.map(({ token }) => token);
+    expect(new Set(tokens).size).toBe(tokens.length);
+    expect(tokens).toEqual(expect.arrayContaining(first.map(({ token }) => token)));
+    expect(all.length).toBeGreaterThan(first.length);
+  });
+
+  it('the files with what to do after a cycle stay where somebody changed one, which ends with 3 once there are newer rows', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const replace = desk.home.file(`${CYCLE}/todo/replace.csv`);
+    writeFileSync(replace, 'mine');
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    writeFileSync(desk.home.file('export.csv'), exportOf());
+    const refused = await refresh(...ENOUGH);
+    expect([refused.code, readFileSync(replace, 'utf8')], refused.stderr).toEqual([3, 'mine']);
+    expect(errorIn(refused)['files']).toEqual([`${CYCLE}/todo/replace.csv`]);
+    expect(tableOf(read('todo/fix.csv')).length).toBeGreaterThan(0);
+    rmSync(replace);
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    expect(tableOf(read('todo/replace.csv')).length).toBeGreaterThan(0);
+  });
+});
+
+describe('the directory of all cycles', () => {
+  it('the directory of all cycles belongs to a tenant, and nothing of another one is sent from it', async () => {
+    const { desk, refresh } = await openRefresh();
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const file = desk.home.file('refresh/tenant.json');
+    const { tenant } = JSON.parse(readFileSync(file, 'utf8')) as { readonly tenant: string };
+    expect(tenant).toBe(desk.record(desk.runIds()[0] ?? '').tenant_id);
+    writeFileSync(file, JSON.stringify({ version: 1, tenant: 'another' }));
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+    const refused = await refresh(...ENOUGH);
+    expect([refused.code, desk.uploads(), desk.runIds().length], refused.stderr).toEqual([3, 1, 1]);
+    expect(errorIn(refused)['next']).toContain(`--out-dir refresh-${tenant.slice(0, 8)}`);
+  });
+
+  it('the directory of all cycles is another one in the sandbox', async () => {
+    const { desk } = await openRefresh();
+    const words = ['au', 'refresh', 'export.csv', '--cycle', '2026-12', '--map', 'token=Card Ref', '--dry-run'];
+    const shown = await desk.svc(['--sandbox', ...words], { SVC_BASE_URL: '' });
+    expect(shown.code, shown.stderr).toBe(0);
+    expect(rowOf(shown)).toMatchObject({ file: 'refresh-sandbox/2026-12/request.csv' });
+  });
+});
+
+describe('a refresh without an export', () => {
+  it('a refresh without an export goes on with what the cycle has, or with the one cycle that is open', async () => {
+    const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
+    const none = await desk.svc('au refresh');
+    expect([none.code, errorIn(none)['message']]).toEqual([2, '--cycle is missing']);
+    const unknown = await desk.svc('au refresh --cycle 2026-12');
+    expect([unknown.code, errorIn(unknown)['next']]).toEqual([2, 'svc au refresh export.csv --cycle 2026-12']);
+    expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
+    // The export may be another one by now, which is not looked at.
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+    for (const line of ['au refresh --cycle 2026-12 --no-wait', 'au refresh --no-wait'])
+      expect(await desk.svc(line)).toMatchObject({ code: 11 });
+    await desk.clock.advance(3_700_000);
+    const done = await desk.svc('au refresh');
+    expect([done.code, rowOf(done)['rows'], desk.uploads()], done.stderr).toEqual([0, ROWS.length, 1]);
+  });
+});
 
 describe('svc au refresh', () => {
   it('svc au refresh takes an export to the results, the report and the next request, and names the command of each step', async () => {
@@ -71,6 +183,7 @@ describe('svc au refresh', () => {
       'request.csv',
       'request.keep.csv',
       'results.csv',
+      ...['consider', 'contact', 'exclude', 'fix', 'replace', 'support'].map((group) => `todo/${group}.csv`),
     ];
     expect(filesIn(desk)).toEqual(files);
     for (const file of files) expect(statSync(desk.home.file(join(CYCLE, file))).mode & 0o777, file).toBe(0o600);
@@ -285,12 +398,23 @@ describe('svc au refresh', () => {
     expect(met.code).toBe(10);
     expect(rowOf(met)).toMatchObject({ report: `${CYCLE}/report.html`, next: null });
     expect(filesIn(desk)).not.toContain('next.csv');
-    // Without --fail-on, the share of rows in the next request that need fixing has a limit too.
-    const toFix = await refresh();
-    expect([toFix.code, errorIn(toFix)['code'], filesIn(desk).includes('next.csv')]).toEqual([10, 'threshold', true]);
-    expect(await refresh()).toMatchObject({ code: 10 });
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    expect(await refresh()).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(1);
+  });
+
+  it('svc au refresh ends with 10 where one error code has most rows, writes the new tokens and makes no next request', async () => {
+    const wrong = ROWS.slice(0, 19).map(
+      (_, index) => `${'0'.repeat(8)}-1111-4222-8333-${String(index).padStart(12, '0')},27,01,`,
+    );
+    const { desk, refresh, read } = await openRefresh();
+    writeFileSync(desk.home.file('export.csv'), exportOf([...ROWS.slice(0, 10), ...wrong]));
+    const done = await refresh();
+    expect([done.code, errorIn(done)['code']], done.stderr).toEqual([10, 'threshold']);
+    expect(errorIn(done)['hint']).toContain(`${CYCLE}/todo/fix.csv`);
+    expect(read('todo/fix.csv').split('\n').length).toBeGreaterThan(19);
+    expect(filesIn(desk)).toEqual(expect.arrayContaining(['todo/replace.csv', 'report.html']));
+    expect(filesIn(desk)).not.toContain('next.csv');
+    expect(await refresh('--fail-on', 'err=100%')).toMatchObject({ code: 0 });
   });
 
   it('svc au refresh leaves out rows of a run that it did not begin, and writes their results too', async () => {
