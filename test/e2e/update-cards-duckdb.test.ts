@@ -17,6 +17,10 @@ async function runAll(connection: DuckDBConnection, text: string): Promise<void>
   for (let index = 0; index < statements.count; index += 1) await (await statements.prepare(index)).run();
 }
 
+function customer(index: number): string {
+  return `C-${String(index).padStart(3, '0')}`;
+}
+
 /** Returns the rows of a CSV file without quotes, below its header. */
 function linesOf(file: string): string[][] {
   return readFileSync(file, 'utf8')
@@ -44,7 +48,6 @@ it('the SQL of the page about results brings the new tokens and dates of a cycle
     'CREATE TABLE cards (customer text, token text, expiration_year text, expiration_month text);',
   );
   const tokens = [...linesOf(home.file('tokens.csv')).map(([token = '']) => token), 'b', 'b', 'e'];
-  const customer = (index: number): string => `C-${String(index).padStart(3, '0')}`;
   const values = tokens.map((token, index) => `('${customer(index)}', '${token}', '27', '01')`);
   await runAll(connection, `INSERT INTO cards VALUES ${values.join(', ')};`);
   const updated = tokens.map((token, index) => {
