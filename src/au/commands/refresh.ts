@@ -23,6 +23,7 @@ const refreshView: View<RefreshRow> = {
     'cycle',
     'status',
     'rows',
+    'new_rows',
     'run',
     'request',
     'results',
@@ -58,6 +59,7 @@ const parameters = {
   exclusions: choice('--exclusions <none>', 'leave out no row because of exclusions.csv', ['none']),
   outDir: value('--out-dir <dir>', 'directory of all cycles (default: refresh)', text),
   noWait: flag('--no-wait', 'poll once, and end with 11 while a job is pending'),
+  add: flag('--add', 'send the new rows of a changed export, too'),
   dryRun: flag('--dry-run', 'show what would be submitted; send nothing'),
   begin: beginParameter,
   onlyRecorded: onlyRecordedParameter,
@@ -73,15 +75,11 @@ export const refresh = defineCommand({
   description:
     'Does what svc au prepare, submit, wait, report and next do, one after the other. The same command continues with the first unfinished step, even without the export.',
   details:
-    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. Another export of the cycle sends only new rows, and its files have a number. Files that the refresh did not write are never replaced.',
+    'Each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. A changed export of the cycle sends nothing without --add, and then only its new rows; its files have a number. Files that the refresh did not write are never replaced.',
   examples: [
     ['svc au refresh export.csv --cycle 2026-12', 'from the export to the new tokens and the next request'],
     ['svc au refresh', 'go on with the cycle that is open'],
     ['svc au refresh export.csv --cycle 2026-12 --no-wait', 'from cron or CI: exit code 11 while a job is pending'],
-    [
-      'svc au refresh export.csv --cycle 2026-12 --fail-on err=5%',
-      'stop before the next request if too many rows failed',
-    ],
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [3, 6, 9, 10, 11, 12, 13, 130],
@@ -127,6 +125,7 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
     failOn,
     action,
     begin,
+    add: typed.add,
     onlyRecorded,
     again: wordsOf({ ...typed, cycle }, options),
   };
@@ -166,6 +165,7 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
     ...option('--exclusions', typed.exclusions),
     ...option('--out-dir', typed.outDir),
     ...(typed.noWait ? ['--no-wait'] : []),
+    ...(typed.add ? ['--add'] : []),
     ...(typed.onlyRecorded ? ['--only-recorded'] : []),
     ...option(
       '--action',

@@ -18,10 +18,10 @@ export async function preparedRequest(
   context: Context,
   directory: RefreshDirectory,
   input: RefreshInput,
+  exported: Export | undefined,
 ): Promise<number> {
   const { export: typed } = input;
   if (typed === undefined) return lastRequest(context, directory);
-  const exported = await openExport(context, typed);
   const place = placeOf(directory, exported, input);
   const files = directory.filesOf(place);
   const known = directory.requests[place];
@@ -125,6 +125,13 @@ export async function openExport(context: Context, typed: string): Promise<Expor
   const path = typed === '-' ? await copyInput(context) : resolvePath(context, typed);
   if (!fs.existsSync(path)) return undefined;
   return { path, sha256: await hashFile(path) };
+}
+
+/** Tells whether an export was changed after its cycle began, and the operator does not add its rows. */
+export function isChanged(directory: RefreshDirectory, exported: Export | undefined, input: RefreshInput): boolean {
+  const { requests } = directory;
+  const isBegun = requests.some(({ run }) => run !== undefined);
+  return isBegun && !input.add && exported !== undefined && !requests.some((each) => isPrepared(each, exported, input));
 }
 
 /** Finds the place of the export among the requests of the cycle. */

@@ -21,6 +21,8 @@ export interface RefreshInput {
   readonly exclusions: 'none' | undefined;
   readonly failOn: Threshold | undefined;
   readonly action: readonly ChosenStep[];
+  /** Whether the new rows of a changed export are sent in a cycle that has begun. */
+  readonly add: boolean;
   /** Whether the cycle may begin with rows that another one has. */
   readonly begin: boolean;
   readonly onlyRecorded: boolean;

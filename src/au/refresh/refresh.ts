@@ -3,14 +3,12 @@ import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { openRequestFile } from '../request/open-request-file.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import { prepareExport } from '../prepare/prepare-export.ts';
-import { openSpool } from '../request/spool-output.ts';
 import { statusOf } from '../run/record.ts';
 import { runsRoot } from '../run/recorded-runs.ts';
 import { FileSubmission } from '../send/submit-file.ts';
 import { worstOf } from '../run/verdict.ts';
-import { exclusionsFor } from './exclusion-list.ts';
-import { isPrepared, notBegun, openExport, placeOf, preparedRequest, wordsOf } from './prepare-step.ts';
+import { prepareAside, reportNewRows } from './new-rows.ts';
+import { isChanged, isPrepared, notBegun, openExport, placeOf, preparedRequest } from './prepare-step.ts';
 import { RefreshDirectory, runHere } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { type PrintRow, RequestSteps, submissionOf } from './request-steps.ts';
@@ -24,9 +22,15 @@ export async function refreshCycle(context: Context, input: RefreshInput, print:
   const directory = new RefreshDirectory(context, input.parent, input.cycle);
   const work = async (): Promise<void> => {
     await requireRuns(context, directory);
-    const place = await preparedRequest(context, directory, input);
+    const { export: typed } = input;
+    const exported = typed === undefined ? undefined : await openExport(context, typed);
+    const newRows = isChanged(directory, exported, input)
+      ? await reportNewRows(context, directory, exported, input)
+      : undefined;
+    const goingOn = newRows === undefined ? input : { ...input, export: undefined };
+    const place = await preparedRequest(context, directory, goingOn, exported);
     const behind = await finishEarlier(context, directory, place, input);
-    await new RequestSteps(context, directory, place, input).finish(print);
+    await new RequestSteps(context, directory, place, input, newRows).finish(print);
     if (behind) throw behind;
   };
   await heldAsPending(directory.hold(work));
@@ -39,6 +43,11 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
   await requireRuns(context, directory);
   const { export: typed } = input;
   const exported = typed === undefined ? undefined : await openExport(context, typed);
+  if (isChanged(directory, exported, input)) {
+    await reportNewRows(context, directory, exported, input);
+    context.notices.note('dry run: nothing was sent');
+    return;
+  }
   const place = placeOf(directory, exported, input);
   const { request } = directory.filesOf(place);
   const known = directory.requests[place];
@@ -46,16 +55,7 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
   if (!known) directory.requireFree(place);
   if (!isPrepared(known, exported, input)) {
     if (typed === undefined) throw notBegun(directory);
-    path = await openSpool(context);
-    await prepareExport(context, typed, {
-      how: input.how,
-      maxRejects: input.maxRejects,
-      exclusions: (await exclusionsFor(context, directory, input)).list,
-      names: { request: path, rejects: input.maxRejects && (await openSpool(context)) },
-      path: exported?.path,
-      force: true,
-      words: wordsOf(typed, input.cycle),
-    });
+    path = await prepareAside(context, directory, typed, exported, input);
   }
   const file = await openRequestFile(context, request, path);
   const submitting = submissionOf(request, input, { wait: false, dryRun: true });

@@ -33,6 +33,8 @@ export interface RefreshRow {
   readonly status: string;
   /** The number of submitted rows. */
   readonly rows: number;
+  /** Rows of a changed export that are not sent without `--add`; null if the export is unchanged. */
+  readonly new_rows: number | null;
   readonly run: string | null;
   readonly request: string;
   readonly results: string | null;
@@ -59,8 +61,9 @@ export class RequestSteps {
   readonly #input: RefreshInput;
   readonly #known: Refreshed;
   readonly #files: RefreshFiles;
+  readonly #newRows: number | undefined;
 
-  constructor(context: Context, directory: RefreshDirectory, place: number, input: RefreshInput) {
+  constructor(context: Context, directory: RefreshDirectory, place: number, input: RefreshInput, newRows?: number) {
     const known = directory.requests[place];
     if (known === undefined) throw new SvcError('bug', 'a request was to be submitted before it was prepared');
     this.#context = context;
@@ -68,6 +71,7 @@ export class RequestSteps {
     this.#input = input;
     this.#known = known;
     this.#files = directory.filesOf(place);
+    this.#newRows = newRows;
   }
 
   async finish(print: PrintRow): Promise<void> {
@@ -256,6 +260,7 @@ export class RequestSteps {
       cycle: this.#input.cycle,
       status,
       rows: record?.input.rows ?? 0,
+      new_rows: this.#newRows ?? null,
       run: run ?? null,
       request,
       results: results?.file ?? null,

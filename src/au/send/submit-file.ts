@@ -104,6 +104,18 @@ export class FileSubmission {
     return { kind: 'send', submission: this, run, out };
   }
 
+  /** Returns how many rows no job of the cycle has. Nothing is begun and nothing is sent. */
+  async countNewRows(): Promise<number> {
+    await this.#ledger.enterRuns();
+    const client = await this.#context.client();
+    const tenant = (await tenantOfKey(client)) ?? (await this.#tenantWithoutRequest());
+    const { check } = this.#file;
+    if (tenant === undefined) return check.rows;
+    this.#input.checkTenant?.(tenant);
+    const { division } = await this.#compare(tenant, client);
+    return division === undefined ? check.rows : (division.free?.check.rows ?? 0);
+  }
+
   /** Records the options of this command. The caller must have locked the run. */
   take(run: RunDirectory, out: string): void {
     const { record } = run;
@@ -189,17 +201,10 @@ export class FileSubmission {
   async #divide(): Promise<Division | undefined> {
     const tenant = this.#tenant;
     if (tenant === undefined) return undefined;
-    const { name, source, check, submitted } = this.#file;
-    const whole = { sha256: check.sha256, source };
-    const file = { name, cycle: this.#input.cycle, whole, submitted: submitted.sha256 };
+    const { name } = this.#file;
     const client = this.#input.dryRun ? undefined : await this.#context.client();
     const newer = async () => (await this.#spareJob()).get();
-    const { named, division, rows, isBegun } = await this.#ledger.compare(client, {
-      tenant,
-      file,
-      parts: [whole],
-      newer,
-    });
+    const { named, division, rows, isBegun } = await this.#compare(tenant, client, newer);
     if (!isBegun) await this.#reportBeginning(tenant, named.cycle, rows);
     if (division && division.free === undefined && !named.isNamed) {
       const entries = await (await this.#ledger.open(tenant)).cycle(named.cycle).read();
@@ -207,6 +212,13 @@ export class FileSubmission {
     }
     if (division) this.#reportLeftOut(division, named);
     return division;
+  }
+
+  #compare(tenant: string, client: Client | undefined, newer?: () => ReturnType<SpareJob['get']>) {
+    const { name, source, check, submitted } = this.#file;
+    const whole = { sha256: check.sha256, source };
+    const file = { name, cycle: this.#input.cycle, whole, submitted: submitted.sha256 };
+    return this.#ledger.compare(client, { tenant, file, parts: [whole], newer });
   }
 
   /** The command that submits the file without options. */

@@ -90,7 +90,7 @@ describe('the files with what to do after a cycle', () => {
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     const first = tableOf(read('todo/replace.csv'));
     writeFileSync(desk.home.file('export.csv'), exportOf());
-    const both = await refresh(...ENOUGH);
+    const both = await refresh('--add', ...ENOUGH);
     expect(both.code, both.stderr).toBe(0);
     const all = tableOf(read('todo/replace.csv'));
     const tokens = all.map(({ token }) => token);
@@ -107,7 +107,7 @@ describe('the files with what to do after a cycle', () => {
     writeFileSync(replace, 'mine');
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     writeFileSync(desk.home.file('export.csv'), exportOf());
-    const refused = await refresh(...ENOUGH);
+    const refused = await refresh('--add', ...ENOUGH);
     expect([refused.code, readFileSync(replace, 'utf8')], refused.stderr).toEqual([3, 'mine']);
     expect(errorIn(refused)['files']).toEqual([`${CYCLE}/todo/replace.csv`]);
     expect(tableOf(read('todo/fix.csv')).length).toBeGreaterThan(0);
@@ -271,7 +271,15 @@ describe('svc au refresh', () => {
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     const first = read('results.csv');
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    const second = await refresh('--fail-on', 'err=100%');
+    // A changed export sends nothing without the operator's word.
+    const told = await refresh(...ENOUGH);
+    expect(told.code, told.stderr).toBe(0);
+    expect(told.stderr).toContain('1 row of export.csv is new in cycle 2026-12: --add submits it');
+    expect(rowOf(told)).toMatchObject({ new_rows: 1, request: `${CYCLE}/request.csv` });
+    const planned = await refresh('--dry-run');
+    expect([planned.code, planned.stderr.trimEnd().split('\n').at(-1)]).toEqual([0, 'dry run: nothing was sent']);
+    expect(desk.uploads()).toBe(1);
+    const second = await refresh('--add', '--fail-on', 'err=100%');
     expect(second.code, second.stderr).toBe(0);
     const files = { request: `${CYCLE}/request-2.csv`, next: `${CYCLE}/next-2.csv` };
     expect(rowOf(second)).toMatchObject({ rows: ROWS.length - 7 + 1, ...files });
@@ -285,9 +293,10 @@ describe('svc au refresh', () => {
     // The first export is recognized, and nothing of it is sent again.
     writeFileSync(desk.home.file('export.csv'), exportOf());
     expect(rowOf(await refresh(...ENOUGH))).toMatchObject({ request: `${CYCLE}/request.csv`, status: 'completed' });
-    // An export without new rows ends well and costs nothing.
+    // An export without new rows ends well and costs nothing, added or not.
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 5)));
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    expect(rowOf(await refresh(...ENOUGH))).toMatchObject({ new_rows: 0 });
+    expect(await refresh('--add', ...ENOUGH)).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(2);
   });
 
@@ -295,11 +304,11 @@ describe('svc au refresh', () => {
     const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
     expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    const both = await refresh('--no-wait', '--fail-on', 'err=100%');
+    const both = await refresh('--no-wait', '--add', '--fail-on', 'err=100%');
     expect(both.code).toBe(11);
     expect(both.stderr).toContain(`going on with ${CYCLE}/request.csv of this cycle`);
     await desk.clock.advance(120_000);
-    const done = await refresh('--no-wait', '--fail-on', 'err=100%');
+    const done = await refresh('--no-wait', '--add', '--fail-on', 'err=100%');
     expect(done.code, done.stderr).toBe(0);
     expect(filesIn(desk)).toEqual(expect.arrayContaining(['next.csv', 'next-2.csv', 'report.html', 'report-2.html']));
     expect(desk.uploads()).toBe(2);
@@ -308,7 +317,7 @@ describe('svc au refresh', () => {
   it('R84: svc au refresh finishes an earlier request of the cycle that another machine submitted, and keeps its files', async () => {
     const { desk, read } = await openRefresh({ processingMs: 60_000 });
     mkdirSync(desk.home.file('ledger'));
-    const line = ['au', 'refresh', 'export.csv', '--cycle', '2026-12', '--map', 'token=Card Ref', '--no-wait'];
+    const line = ['au', 'refresh', 'export.csv', '--cycle', '2026-12', '--map', 'token=Card Ref', '--no-wait', '--add'];
     const refreshOn = (machine: string) =>
       desk.svc([...line, '--fail-on', 'err=100%'], {
         SVC_STATE_DIR: desk.home.file(machine),
@@ -334,7 +343,7 @@ describe('svc au refresh', () => {
     expect(await desk.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
     await desk.clock.advance(120_000);
-    const done = await refresh('--fail-on', 'err=100%');
+    const done = await refresh('--add', '--fail-on', 'err=100%');
     expect(done.code, done.stderr).toBe(0);
     expect(rowOf(done)).toMatchObject({ rows: ROWS.length + 1, request: `${CYCLE}/request-2.csv` });
     expect(desk.received().map((file) => file.trimEnd().split('\n').length - 1)).toEqual([ROWS.length, 1]);
@@ -476,7 +485,7 @@ describe('svc au refresh', () => {
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     const [first = ''] = desk.runIds();
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    expect(await refresh('--fail-on', 'err=100%')).toMatchObject({ code: 0 });
+    expect(await refresh('--add', '--fail-on', 'err=100%')).toMatchObject({ code: 0 });
     rmSync(desk.home.file(join('.local/state/svc/runs', first)), { recursive: true });
     const before = read('refresh.json');
     const lost = await refresh(...ENOUGH);
