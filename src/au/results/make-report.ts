@@ -130,17 +130,22 @@ async function writePage(
   await writeWhole(target, force, (draft) => draft.write(page));
 }
 
-/** Finds the run that wrote a result file, and its tenant, if it is recorded on this machine. */
-export async function subjectOf(
-  context: Context,
-  results: string,
-): Promise<Pick<PageSubject, 'run' | 'tenant' | 'trend'>> {
+/** Finds the run that wrote a result file, with its cycle and tenant, if it is recorded on this machine. */
+export async function subjectOf(context: Context, results: string): Promise<Omit<PageSubject, 'madeAt'>> {
   const root = knownRunsRoot(context);
   const runs = root === undefined ? [] : (await listRuns(root)).runs;
   const record = runs.find((run) => run.record.results?.file === results)?.record;
   if (record === undefined) return {};
   const trend = record.counts && (await trendOf(context, record, record.counts));
-  return { run: record.id, tenant: tenantOf(context, record), trend };
+  const { id, cycle, created_at: begun, input } = record;
+  return {
+    run: id,
+    tenant: tenantOf(context, record),
+    cycle,
+    begunAt: Date.parse(begun),
+    submitted: path.basename(input.name),
+    trend,
+  };
 }
 
 /**

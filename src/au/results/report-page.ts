@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { escapeHtml, htmlPage, pageSection, timeTag } from '../../cli/output/page.ts';
 import { type PageColumn, pageTable } from '../../cli/output/page-table.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
@@ -20,29 +21,40 @@ export interface PageSubject {
   /** The run that wrote the results, if known. */
   readonly run?: string | undefined;
   readonly tenant?: string | undefined;
+  readonly cycle?: string | undefined;
+  /** When the run began, in milliseconds since the epoch. */
+  readonly begunAt?: number | undefined;
+  /** The name of the file that was submitted, if known. */
+  readonly submitted?: string | undefined;
   /** A comparison of the results with the last cycle, if known. */
   readonly trend?: Trend | undefined;
 }
 
 /** Returns a report as a self-contained HTML page, without scripts or external resources. */
-export function reportPage(report: Report, { madeAt, run, tenant, trend }: PageSubject): string {
+export function reportPage(report: Report, subject: PageSubject): string {
+  const { madeAt, begunAt, run, tenant, cycle, trend, submitted } = subject;
   const of = [run && `Run ${run}`, tenant && `tenant ${tenant}`].filter(Boolean).join(', ');
-  const { file, rows } = report;
+  const { rows } = report;
+  // The page is passed on, so that it names no directory of this machine.
+  const file = path.basename(report.file);
+  const title = `Account Updater report: ${cycle === undefined ? file : `cycle ${cycle}`}`;
+  const heading = cycle === undefined ? 'Account Updater report' : title;
+  const begun = begunAt === undefined ? '' : `Submitted ${timeTag(begunAt)}. `;
   const warning = dominanceWarning(report.codes, wholeOf(report), tenant);
   const first = [warning, trend?.jump]
     .flatMap((odd) => (odd === undefined ? [] : `<p class="odd"><strong>${escapeHtml(odd)}</strong></p>\n`))
     .join('');
   const body = `${first}<p>${escapeHtml(file)}: ${countText(rows, 'row')}</p>
-${of === '' ? '' : `<p>${escapeHtml(of)}</p>\n`}${trend ? `<p>${escapeHtml(trend.text)}</p>\n` : ''}<p class="soft">Made ${timeTag(madeAt)}</p>
-${requestSection(report)}${classSection(report)}${stepSection(report)}${codeSection(report)}${columnSection(report)}`;
-  return htmlPage({ title: `Account Updater report: ${file}`, heading: 'Account Updater report' }, body);
+${of === '' ? '' : `<p>${escapeHtml(of)}</p>\n`}${trend ? `<p>${escapeHtml(trend.text)}</p>\n` : ''}<p class="soft">${begun}Made ${timeTag(madeAt)}</p>
+${requestSection(report, submitted)}${classSection(report)}${stepSection(report)}${codeSection(report)}${columnSection(report)}`;
+  return htmlPage({ title, heading }, body);
 }
 
-function requestSection(report: Report): string {
+function requestSection(report: Report, submitted: string | undefined): string {
   const { request } = report;
   if (request === null) return '';
   return `<section><h2>Against the request</h2>
-<p>${escapeHtml(request.file)}: ${escapeHtml(sumOf(report, request))}</p>
+<p>${escapeHtml(submitted ?? path.basename(request.file))}: ${escapeHtml(sumOf(report, request))}</p>
 ${verdictOf(request)}
 </section>
 `;

@@ -187,6 +187,10 @@ describe('svc au refresh', () => {
     ];
     expect(filesIn(desk)).toEqual(files);
     for (const file of files) expect(statSync(desk.home.file(join(CYCLE, file))).mode & 0o777, file).toBe(0o600);
+    const page = read('report.html');
+    expect(page).toContain('<title>Account Updater report: cycle 2026-12</title>');
+    // The page is passed on, so that it names no directory of this machine.
+    expect(page).not.toContain(desk.home.path);
     const commands = commandsOf(done);
     expect(commands.map((line) => line.split(' ')[1])).toEqual(['prepare', 'submit', 'wait', 'report', 'next']);
     // The command of a step does the same by itself.
