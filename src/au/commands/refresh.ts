@@ -34,6 +34,7 @@ const refreshView: View<RefreshRow> = {
     'report',
     'new_tokens',
     'replace',
+    'applied_at',
     'next',
     'next_rows',
     'excluded',
@@ -66,6 +67,7 @@ const parameters = {
   noUnrecordedJobs: noUnrecordedJobsParameter,
   action: actionParameter,
   failOn: failOnParameter,
+  exec: value('--exec <command>', 'run this shell command for a new todo/replace.csv', text),
   summary: summaryParameter,
 } as const;
 
@@ -123,6 +125,7 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
     wait: !noWait,
     exclusions,
     failOn,
+    exec: typed.exec,
     action,
     begin,
     add: typed.add,
@@ -172,6 +175,7 @@ function wordsOf(typed: Typed, options: readonly string[]): string[] {
       typed.action.map(([code, step]) => `${code}=${step}`),
     ),
     ...option('--fail-on', typed.failOn?.words),
+    ...option('--exec', typed.exec),
     ...option('--summary', typed.summary),
   ];
 }

@@ -60,6 +60,12 @@ export async function runHere(context: Context, name: string): Promise<RunDirect
   }
 }
 
+/** The file of new tokens with which the command of `--exec` succeeded last, and when. */
+export interface Applied {
+  readonly sha256: string;
+  readonly at: string;
+}
+
 const RECORD = 'refresh.json';
 const LOCK = '.refresh.lock';
 
@@ -67,6 +73,7 @@ const refreshSchema = z.looseObject({
   version: z.literal(1),
   cycle: z.string(),
   todo: z.optional(z.record(z.string(), z.array(z.string()))),
+  applied: z.optional(z.looseObject({ sha256: z.string(), at: z.string() })),
   requests: z.array(
     z.looseObject({
       export: z.string(),
@@ -102,6 +109,7 @@ export class RefreshDirectory {
   readonly #context: Context;
   #requests: Refreshed[] = [];
   #written: Record<string, readonly string[]> = {};
+  #applied: Applied | undefined;
 
   constructor(context: Context, parent: string, cycle: string) {
     this.#context = context;
@@ -116,6 +124,20 @@ export class RefreshDirectory {
   /** All requests of the cycle, oldest first. */
   get requests(): readonly Refreshed[] {
     return this.#requests;
+  }
+
+  /** The number of requests that were submitted and whose results are not reported. */
+  get openRequests(): number {
+    return this.#requests.filter(({ run, report_of: of }) => run !== undefined && of === undefined).length;
+  }
+
+  get applied(): Applied | undefined {
+    return this.#applied;
+  }
+
+  noteApplied(applied: Applied): void {
+    this.#applied = applied;
+    this.save();
   }
 
   /** The hashes in hexadecimal of each file with what to do, as the refresh wrote it or is about to. */
@@ -185,11 +207,18 @@ export class RefreshDirectory {
       });
     this.#requests = parsed.data.requests;
     this.#written = parsed.data.todo ?? {};
+    this.#applied = parsed.data.applied;
   }
 
   /** Writes the record and flushes it. */
   save(): void {
-    const record = { version: 1, cycle: this.cycle, requests: this.#requests, todo: this.#written };
+    const record = {
+      version: 1,
+      cycle: this.cycle,
+      requests: this.#requests,
+      todo: this.#written,
+      applied: this.#applied,
+    };
     writeFileAtomicSync(this.resolve(this.record), `${JSON.stringify(record, null, 2)}\n`);
   }
 

@@ -20,6 +20,8 @@ export interface RefreshInput {
   /** Whether the operator goes on without the list of exclusions. */
   readonly exclusions: 'none' | undefined;
   readonly failOn: Threshold | undefined;
+  /** The shell command to run for new tokens. */
+  readonly exec: string | undefined;
   readonly action: readonly ChosenStep[];
   /** Whether the new rows of a changed export are sent in a cycle that has begun. */
   readonly add: boolean;

@@ -20,6 +20,7 @@ import { shownStatus } from '../run/run-view.ts';
 import { FileSubmission, type Submitting } from '../send/submit-file.ts';
 import { requireJoinedFiles } from '../send/upload-run.ts';
 import { holdRun } from '../run/verdict.ts';
+import { applyTodo } from './apply-todo.ts';
 import { countExclusions, exclusionsFor } from './exclusion-list.ts';
 import type { RefreshDirectory, Refreshed, RefreshFiles } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
@@ -46,6 +47,8 @@ export interface RefreshRow {
   /** The number of new tokens of the whole cycle, and the file that has them. */
   readonly new_tokens: number | null;
   readonly replace: string | null;
+  /** When the command of `--exec` succeeded with the file as it was then; null if it never did. */
+  readonly applied_at: string | null;
   readonly next: string | null;
   readonly next_rows: number | null;
   readonly excluded: number | null;
@@ -158,9 +161,12 @@ export class RequestSteps {
     const todo = await writeTodo(this.#context, this.#directory, actionsOf(this.#context, this.#input.action));
     const failure = met(() => checkThreshold(results, record.input.rows, failOn)) ?? this.#oneError(record, results);
     if (!failure) await this.#next(record, results);
-    await print(this.#row(shownStatus(record), record, results, todo));
+    const row = (): RefreshRow => this.#row(shownStatus(record), record, results, todo);
+    const isDue = !failure && todo !== undefined && todo.changed.length === 0;
+    const unapplied = isDue ? await applyTodo(this.#context, this.#directory, todo, row(), this.#input) : undefined;
+    await print(row());
     if (todo) this.#noteTodo(todo);
-    if (failure) throw failure;
+    if (failure ?? unapplied) throw failure ?? unapplied;
     if (todo && todo.changed.length > 0) throw changedTodo(todo.changed, this.#input.again);
   }
 
@@ -178,8 +184,8 @@ export class RequestSteps {
 
   /** Ends with the file that the month is for. */
   #noteTodo({ newTokens, replace }: Todo): void {
-    const open = this.#directory.requests.filter(({ run, report_of: of }) => run !== undefined && of === undefined);
-    const soFar = open.length === 0 ? '' : `so far, ${countText(open.length, 'request')} pending: `;
+    const { openRequests: open } = this.#directory;
+    const soFar = open === 0 ? '' : `so far, ${countText(open, 'request')} pending: `;
     this.#context.notices.note(`${soFar}${countText(newTokens, 'new token')}: ${replace}`);
   }
 
@@ -271,6 +277,7 @@ export class RequestSteps {
       report: isReported ? report : null,
       new_tokens: todo?.newTokens ?? null,
       replace: todo?.replace ?? null,
+      applied_at: this.#directory.applied?.at ?? null,
       next: made === undefined ? null : nextRequest,
       next_rows: made?.rows ?? null,
       excluded: made?.excluded ?? null,

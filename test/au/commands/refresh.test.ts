@@ -117,6 +117,48 @@ describe('the files with what to do after a cycle', () => {
   });
 });
 
+describe('the command of --exec', () => {
+  it('the command of --exec gets the new tokens of a cycle once, again after it failed, and again when there are more', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
+    const took = desk.home.file('took');
+    const command = `cat > ${took}.json; cat "$SVC_REPLACE" >> ${took}; test ! -e ${took}.broken`;
+    const options = ['--fail-on', 'err=60%', '--exec', command];
+    writeFileSync(`${took}.broken`, '');
+    const failed = await refresh(...options);
+    expect([failed.code, rowOf(failed)['applied_at'], readFileSync(took, 'utf8')], failed.stderr).toEqual([
+      1,
+      null,
+      read('todo/replace.csv'),
+    ]);
+    rmSync(`${took}.broken`);
+    const done = await refresh(...options);
+    expect([done.code, rowOf(done)['applied_at']], done.stderr).toEqual([0, expect.any(String)]);
+    expect(JSON.parse(readFileSync(`${took}.json`, 'utf8'))).toMatchObject({
+      cycle: '2026-12',
+      replace: `${CYCLE}/todo/replace.csv`,
+    });
+    const before = readFileSync(took, 'utf8');
+    const again = await refresh(...options);
+    expect([again.code, readFileSync(took, 'utf8')], again.stderr).toEqual([0, before]);
+    expect(again.stderr).toContain('--exec has nothing to do');
+    writeFileSync(desk.home.file('export.csv'), exportOf());
+    expect(await refresh('--add', ...options)).toMatchObject({ code: 0 });
+    expect(readFileSync(took, 'utf8')).toBe(`${before}${read('todo/replace.csv')}`);
+  });
+
+  it('the command of --exec is not run while a request is pending, and has no key in its environment', async () => {
+    const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
+    const took = desk.home.file('took');
+    expect(await refresh('--no-wait', '--exec', `env > ${took}`)).toMatchObject({ code: 11 });
+    expect(existsSync(took)).toBe(false);
+    await desk.clock.advance(3_700_000);
+    expect(await refresh('--no-wait', '--exec', `env > ${took}`)).toMatchObject({ code: 0 });
+    expect(readFileSync(took, 'utf8')).toContain('SVC_CYCLE=2026-12');
+    expect(readFileSync(took, 'utf8')).not.toContain('sandbox-private-key');
+  });
+});
+
 describe('the directory of all cycles', () => {
   it('the directory of all cycles belongs to a tenant, and nothing of another one is sent from it', async () => {
     const { desk, refresh } = await openRefresh();

@@ -1,0 +1,43 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import type { RefreshDirectory } from './refresh-directory.ts';
+import type { RefreshInput } from './refresh-input.ts';
+import type { Todo } from './todo.ts';
+
+/**
+ * Runs the command of `--exec` for the new tokens of a cycle, unless it succeeded with this very file before, or a request
+ * of the cycle is open. Its standard input is what the refresh prints, as JSON. Its output goes to stderr.
+ * @returns the error if the command fails, which is then due again
+ */
+export async function applyTodo(
+  context: Context,
+  directory: RefreshDirectory,
+  { replace }: Todo,
+  row: object,
+  { exec, again }: RefreshInput,
+): Promise<SvcError | undefined> {
+  if (exec === undefined || directory.openRequests > 0) return undefined;
+  const sha256 = await directory.hash(replace);
+  if (directory.applied?.sha256 === sha256) {
+    context.notices.note(`--exec has nothing to do: ${replace} was applied at ${directory.applied.at}`);
+    return undefined;
+  }
+  const { system, signal, notices, clock } = context;
+  const { runLine } = await import('../../base/security/child-environment.ts');
+  const { code, problem, ...ended } = await runLine(exec, `${JSON.stringify(row)}\n`, {
+    env: system.env,
+    cwd: system.cwd,
+    added: { SVC_CYCLE: directory.cycle, SVC_REPLACE: directory.resolve(replace) },
+    onLine: (line) => notices.note(line),
+    signal,
+  });
+  signal.throwIfAborted();
+  if (code !== 0 || problem !== undefined)
+    return new SvcError(
+      'local',
+      `the command of --exec ${problem ?? `ended with ${code ?? ended.signal ?? 'a signal'}`}`,
+      { hint: `${replace} is written. Fix the command, and run the refresh again, which runs it again:`, next: again },
+    );
+  directory.noteApplied({ sha256, at: new Date(clock.now()).toISOString() });
+  return undefined;
+}
