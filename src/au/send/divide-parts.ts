@@ -119,8 +119,8 @@ export async function settleJoined(
   }: Pick<Dividing, 'ledger' | 'spare'> & { retriesFailed?: boolean | undefined },
 ): Promise<void> {
   const { record } = run;
-  const opened = await ledger.open(record.tenant_id ?? '');
   for (const part of record.parts.filter(mayHaveEnded)) {
+    const opened = await ledger.open(record.tenant_id ?? '');
     const isSeen = part.state === 'failed';
     const end = await endOfClaim(client, opened, part, spare);
     if (end === undefined) continue;
