@@ -1,28 +1,34 @@
-import { isSvcError } from '../../base/errors.ts';
+import { EXIT_CODES, isSvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import { argument } from '../../cli/app/parameter.ts';
+import { optionalArgument } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
+import { cycleView } from '../ledger/cycle-view.ts';
 import { explainMissing, jobRequest, jobView } from '../run/job-view.ts';
 import type { Polled } from '../run/poll-parts.ts';
 import { isMissingUpload, isUntouched } from '../run/record.ts';
 import { namedRun } from '../run/recorded-runs.ts';
 import { missingRunError } from '../run/run-errors.ts';
 import { partRows, partView } from '../run/run-view.ts';
+import { firstRequest } from '../send/first-requests.ts';
 import { showRun } from '../send/show-progress.ts';
 
 export const status = defineCommand({
+  description:
+    'Without an argument, the cycles of the ledger with jobs whose results nobody has read, whichever machine sent them.',
   examples: [
+    ['svc au status', 'what is open, on any machine that shares the ledger'],
     ['svc au status run-20260131-0a1b2c3d-4e5f', 'its parts, polled now'],
     ['svc au status 5f0c…', 'one job, with its errors if it failed'],
   ],
   permissions: ['account-updater:job:read'],
   exitCodes: [[9, 'a job that has its file is not found']],
   paged: true,
-  fields: [...new Set([...partView.fields, ...jobView.fields])],
-  parameters: { of: argument('<job|run>', 'id of a job, or id or directory of a run', text) },
+  fields: [...new Set([...partView.fields, ...jobView.fields, ...cycleView.fields])],
+  parameters: { of: optionalArgument('[job|run]', 'id of a job, or id or directory of a run', text) },
   async run(context, { of }) {
+    if (of === undefined) return printCycles(context);
     const run = await namedRun(context, of);
     if (run === undefined) return printJob(context, of);
     const print = await listPrinter(context, partView);
@@ -49,8 +55,27 @@ export const status = defineCommand({
     await print(oneBatch(partRows(run.record)));
     if (run.record.parts.some(isMissingUpload)) throw missingRunError(run);
   },
-  request: (context, { of }) => jobRequest(context, of),
+  request: (context, { of }) => (of === undefined ? firstRequest() : jobRequest(context, of)),
 });
+
+async function printCycles(context: Context): Promise<number> {
+  const { openCycles, UNKNOWN } = await import('../ledger/cycle-status.ts');
+  const { CommandLedger } = await import('../ledger/command-ledger.ts');
+  const { tenantOfKey } = await import('../run/tenant-proof.ts');
+  const print = await listPrinter(context, cycleView);
+  const client = await context.client();
+  const tenant = await tenantOfKey(client);
+  const rows = tenant === undefined ? [] : await openCycles(client, await new CommandLedger(context).open(tenant));
+  await print(oneBatch(rows));
+  if (rows.length === 0)
+    context.notices.note(
+      tenant === undefined
+        ? 'the service shows no job of this tenant'
+        : 'no job is open: somebody read the results of each job in the ledger',
+    );
+  else noteNext(context, 'to go on with what this machine sent', ['au', 'sync']);
+  return rows.some(({ status: of }) => of === UNKNOWN) ? EXIT_CODES.outcome_unknown : 0;
+}
 
 async function printJob(context: Context, id: string): Promise<void> {
   const print = await recordPrinter(context, jobView);

@@ -35,7 +35,7 @@ export class Polled {
 
   /** Polls the jobs of these parts once and records the findings. */
   static async once(work: RunWork, parts: readonly Part[]): Promise<Polled> {
-    const jobs = await findJobs(work.client, parts);
+    const jobs = await findJobs(work.client, new Set(parts.flatMap(({ job }) => job ?? [])));
     for (const part of parts) await recordPoll(work, part, jobs.get(part.job ?? ''));
     return new Polled(work.record);
   }
@@ -119,8 +119,9 @@ async function isAbsentFromList(work: RunWork, part: Part): Promise<boolean> {
   }
 }
 
-async function findJobs(client: Client, parts: readonly Part[]): Promise<Map<string, AccountUpdaterJob>> {
-  const wanted = new Set(parts.flatMap(({ job }) => job ?? []));
+/** Finds jobs by their ids, in the list if there are several. A job that the service does not know is left out. */
+export async function findJobs(client: Client, ids: ReadonlySet<string>): Promise<Map<string, AccountUpdaterJob>> {
+  const wanted = new Set(ids);
   const found = wanted.size > 1 ? await findInList(client, wanted) : new Map<string, AccountUpdaterJob>();
   for (const id of wanted) {
     const job = await findJob(client, id);

@@ -1,0 +1,51 @@
+import { mkdirSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import type { Interceptor } from '../../../src/emulator/options.ts';
+import { openQuickDesk } from '../commands/support.ts';
+
+/** A desk whose machines share a ledger, and whose service can forget all jobs. */
+async function openSharing() {
+  const service = { forgets: false };
+  const intercept: Interceptor = (incoming, outgoing, proceed) =>
+    service.forgets && /\/jobs\/[^/]+$/.test(incoming.url ?? '')
+      ? outgoing
+          .writeHead(404, { 'content-type': 'application/problem+json' })
+          .end('{"title":"Not Found","status":404}')
+      : proceed();
+  const desk = await openQuickDesk({ intercept, processingMs: 3_600_000 });
+  mkdirSync(desk.home.file('ledger'));
+  const on = (machine: string, line: string) =>
+    desk.svc(line, { SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
+  return { ...desk, service, on };
+}
+
+it('svc au status shows the open cycles of the ledger on a machine that sent nothing, until somebody reads the results', async () => {
+  const { on, clock } = await openSharing();
+  const none = await on('laptop', 'au status');
+  expect([none.code, none.stdout]).toEqual([0, '']);
+  const sent = await on('runner', 'au submit tokens.csv --cycle 2026-12');
+  expect(sent.code, sent.stderr).toBe(0);
+  const { job } = JSON.parse(sent.stdout) as { readonly job: string };
+  await clock.advance(60_000);
+  const open = await on('laptop', 'au status');
+  expect(open.code, open.stderr).toBe(0);
+  const row = { cycle: '2026-12', status: 'processing', file: 'tokens.csv', rows: 40, jobs: 1, open_jobs: [job] };
+  expect(JSON.parse(open.stdout)).toMatchObject(row);
+  await clock.advance(3_700_000);
+  expect(JSON.parse((await on('laptop', 'au status')).stdout)).toMatchObject({ ...row, status: 'completed' });
+  expect(await on('runner', 'au sync')).toMatchObject({ code: 0 });
+  const done = await on('laptop', 'au status');
+  expect([done.code, done.stdout]).toEqual([0, '']);
+  expect(done.stderr).toContain('no job is open');
+});
+
+it('svc au status ends with 9 for a cycle with a job that the service does not know', async () => {
+  const { on, service } = await openSharing();
+  expect(await on('runner', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  service.forgets = true;
+  const open = await on('laptop', 'au status');
+  expect([open.code, JSON.parse(open.stdout)], open.stderr).toEqual([
+    9,
+    expect.objectContaining({ status: 'unknown' }),
+  ]);
+});
