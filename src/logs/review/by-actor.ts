@@ -1,5 +1,5 @@
 import { type ActorLabels, actorText } from '../actor.ts';
-import type { ReviewRow } from './review.ts';
+import type { ReviewRow } from './review-row.ts';
 
 /** What one actor did, as it is said in a summary. */
 export interface ActorShare {

@@ -1,5 +1,6 @@
 import { countText, formatNumber } from '../../cli/output/time.ts';
-import type { DayFindings, ReviewRow } from './review.ts';
+import type { ReviewRow } from './review-row.ts';
+import type { DayFindings } from './review.ts';
 
 /** A number for each kind of finding; null for a kind that could not be judged. */
 export type Counts<Kind extends string = string> = Readonly<Record<Kind, number | null>>;

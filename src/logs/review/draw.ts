@@ -5,19 +5,17 @@ import { countText, formatNumber, utcTime } from '../../cli/output/time.ts';
 import { MARKS, paint } from '../../cli/output/view.ts';
 import { type ActorLabels, actorText, entityText } from '../actor.ts';
 import { operationTone } from '../view.ts';
-import { type ActorShare, byActor, changedKind, deletedKind } from './by-actor.ts';
+import { changedKind } from './by-actor.ts';
 import type { DeletedEntity } from './deleted.ts';
-import { headingOf, type Review, REVIEW_PARTS, signedText, skippedText } from './page.ts';
-import type { ReviewRow } from './review.ts';
+import { type Review, signedText } from './page.ts';
+import { REVIEW_PARTS } from './parts.ts';
+import type { ReviewRow } from './review-row.ts';
+import { shorten, summaryLines } from './summary-lines.ts';
 
-/** The most actors that a part of the summary names, so that the summary fits a screen. */
-const MAX_ACTORS = 3;
 const MAX_ROWS = 20;
 const NAME_COLUMNS = 40;
-const ACTOR_COLUMNS = 28;
 
 type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'marks' | 'globals'>;
-type PartName = (typeof REVIEW_PARTS)[number][0];
 
 /**
  * Draws the review for people: first a summary of about one screen, with missing ranges, what each actor deleted and
@@ -50,61 +48,6 @@ function coverageLines({ out, palette, marks }: Show, { missing }: Review): stri
       palette.warn(line),
     ),
   );
-}
-
-function summaryLines(
-  context: Show,
-  review: Review,
-  labels: ActorLabels,
-  [name, heading, nothing]: (typeof REVIEW_PARTS)[number],
-): string[] {
-  const { out, palette } = context;
-  const rows = review[name];
-  if (rows === null) return wrapWords(`${heading}: ${skippedText(review)}`, out.width);
-  if (rows.length === 0) return wrapWords(`${heading}: ${nothing}`, out.width);
-  if (name === 'new_actors' || name === 'new_operations')
-    return newLines(context, heading, namesOf(name, rows, labels));
-  const shares = byActor(rows, labels, name === 'deletions' ? deletedKind : changedKind);
-  return [palette.strong(headingOf(heading, name, review)), ...shareLines(context, shares)];
-}
-
-function namesOf(name: PartName, rows: readonly ReviewRow[], labels: ActorLabels): string[] {
-  return rows.map((row) => cleanText(name === 'new_actors' ? actorText(row, labels) : changedKind(row)));
-}
-
-function newLines({ out, palette }: Show, heading: string, names: readonly string[]): string[] {
-  const more = names.length > MAX_ACTORS ? ` and ${formatNumber(names.length - MAX_ACTORS)} more` : '';
-  const text = `${heading}: ${formatNumber(names.length)} (${names.slice(0, MAX_ACTORS).join(', ')}${more})`;
-  return wrapWords(text, out.width).map((line) => palette.strong(line));
-}
-
-function shareLines({ out }: Show, shares: readonly ActorShare[]): string[] {
-  const shown = shares
-    .slice(0, MAX_ACTORS)
-    .map(({ actor, count, kinds }) => ({ actor: shorten(actor, ACTOR_COLUMNS), count, kinds }));
-  const countWidth = Math.max(...shown.map(({ count }) => formatNumber(count).length));
-  const actorWidth = Math.max(...shown.map(({ actor }) => actor.length));
-  const lines = shown.map(({ actor, count, kinds }) => {
-    const lead = `  ${formatNumber(count).padStart(countWidth)}  ${actor.padEnd(actorWidth)}  `;
-    return (lead + kindsText(kinds, Math.max(NAME_COLUMNS / 2, out.width - lead.length))).trimEnd();
-  });
-  const rest = shares.slice(MAX_ACTORS);
-  const left = rest.reduce((sum, { count }) => sum + count, 0);
-  return rest.length === 0
-    ? lines
-    : [...lines, `  and ${formatNumber(left)} by ${countText(rest.length, 'other actor')}`];
-}
-
-/** Returns as many kinds with their counts as fit one line. */
-function kindsText(kinds: ActorShare['kinds'], width: number): string {
-  const texts = kinds.map(([kind, count]) => `${formatNumber(count)} ${shorten(kind, NAME_COLUMNS)}`);
-  for (let shown = texts.length; shown > 1; shown -= 1) {
-    const rest = texts.length - shown;
-    const text = texts.slice(0, shown).join(', ') + (rest > 0 ? `, ${rest} more` : '');
-    if (text.length <= width) return text;
-  }
-  const [first = ''] = texts;
-  return texts.length > 1 ? `${first}, ${texts.length - 1} more` : first;
 }
 
 /** Draws the deleted entities, one a line: with their whole ids where they fit, in a pipe and with --wide. */
@@ -157,11 +100,6 @@ function rowLines({ out, palette }: Show, rows: readonly ReviewRow[], labels: Ac
   });
   if (rows.length > MAX_ROWS) lines.push(`  and ${rows.length - MAX_ROWS} more (-o json shows them)`);
   return lines;
-}
-
-function shorten(text: string, most: number): string {
-  const clean = cleanText(text);
-  return clean.length > most ? `${clean.slice(0, most - 1)}…` : clean;
 }
 
 function hourLines(context: Show, { hours, median, busy_hours: busy }: Review): string[] {

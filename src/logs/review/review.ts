@@ -2,17 +2,11 @@ import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import { type Coverage, type MissingRange as Missing, without } from '../archive/records/coverage.ts';
-import { type Bucket, bucketOf, emptyBucket, OTHERS, ValueTally } from '../count.ts';
+import { bucketOf } from '../count.ts';
 import type { TimeRange } from '../entry.ts';
-
-/** Entries that differ only in entity and message. Absent members are null; times are RFC 3339. */
-export interface ReviewRow extends Readonly<
-  Record<'entity_type' | 'operation' | 'actor_type' | 'actor_id', string | null>
-> {
-  readonly count: number;
-  readonly first_at: string;
-  readonly last_at: string;
-}
+import { ChangeCounts } from './change-counts.ts';
+import type { ReviewRow } from './review-row.ts';
+import { SeenValues } from './seen-values.ts';
 
 /** A range of the day that is not covered, and why. */
 export interface MissingRange {
@@ -43,19 +37,13 @@ export interface DayFindings {
 export const PAST_DAYS = 30;
 export const LEAST_PAST_DAYS = 7;
 const FAR_MORE = 4;
-const MAX_ROWS = 1_000;
-const MAX_SEEN = 100_000;
-/** The entity types whose changes are reported, whoever makes them. */
-const GUARDED: ReadonlySet<string> = new Set(['application', 'applications', 'key', 'keys', 'tenant', 'tenants']);
-
 /** Reviews one day (UTC) of an archive in constant memory. Reads only documented fields, never messages. */
 export class DayReview {
   readonly #day: TimeRange;
   readonly #coverage: Coverage;
   readonly #covered: readonly TimeRange[];
   readonly #hours = Array.from({ length: 24 }, () => 0);
-  readonly #deletions = new ValueTally<string, Bucket>(MAX_ROWS, emptyBucket);
-  readonly #changes = new ValueTally<string, Bucket>(MAX_ROWS, emptyBucket);
+  readonly #changes = new ChangeCounts();
   readonly #actors = new SeenValues('actor');
   readonly #operations = new SeenValues('operation');
 
@@ -77,8 +65,7 @@ export class DayReview {
     if (!isToday) return;
     const hour = Math.floor((at - from) / HOUR_MS);
     this.#hours[hour] = (this.#hours[hour] ?? 0) + count;
-    if (log.operation === 'delete') this.#deletions.add(keyOf(log), bucket);
-    else if (log.operation !== 'read' && isGuarded(log)) this.#changes.add(keyOf(log), bucket);
+    this.#changes.add(log, bucket);
   }
 
   findings(): DayFindings {
@@ -94,8 +81,7 @@ export class DayReview {
       entries: hours.reduce((sum, count) => sum + count, 0),
       missing: this.#missing(),
       past_days: Math.round((pastMs / DAY_MS) * 10) / 10,
-      deletions: rowsOf(this.#deletions),
-      changes: rowsOf(this.#changes),
+      ...this.#changes.rows(),
       new_actors: isLong ? this.#actors.news() : null,
       new_operations: isLong ? this.#operations.news() : null,
       hours,
@@ -128,62 +114,6 @@ export function failedRange(missing: readonly MissingRange[], from: number, now:
   if (missingMs >= DAY_MS) return missing[0];
   const isOver = from + DAY_MS <= now;
   return missing.find(({ reason }) => reason === 'gap' || (reason === 'not archived yet' && isOver));
-}
-
-/** The values of a member on the day, and on the days before. */
-class SeenValues {
-  readonly #by: 'actor' | 'operation';
-  readonly #before = new Set<string>();
-  readonly #today = new ValueTally<string, Bucket>(MAX_SEEN, emptyBucket);
-
-  constructor(by: 'actor' | 'operation') {
-    this.#by = by;
-  }
-
-  add({ actor_id, actor_type, entity_type, operation }: Log, bucket: Bucket, isToday: boolean): void {
-    if (this.#by === 'actor' && typeof actor_id !== 'string') return;
-    const key = keyOf(this.#by === 'actor' ? { actor_id, actor_type } : { entity_type, operation });
-    if (isToday) this.#today.add(key, bucket);
-    else if (this.#before.size <= MAX_SEEN) this.#before.add(key);
-  }
-
-  news(): ReviewRow[] | null {
-    if (this.#before.size > MAX_SEEN || this.#today.isFull) return null;
-    return [...this.#today.buckets]
-      .filter(([key]) => !this.#before.has(key))
-      .toSorted(byFirst)
-      .map(rowOf);
-  }
-}
-
-type Kind = Partial<Pick<Log, 'entity_type' | 'operation' | 'actor_type' | 'actor_id'>>;
-
-function keyOf({ entity_type, operation, actor_type, actor_id }: Kind): string {
-  return JSON.stringify([entity_type ?? null, operation ?? null, actor_type ?? null, actor_id ?? null]);
-}
-
-/** Returns rows, the most frequent first. Values after the first thousand are counted as others. */
-function rowsOf({ buckets }: ValueTally<string, Bucket>): ReviewRow[] {
-  return [...buckets].toSorted((one, other) => other[1].count - one[1].count || byFirst(one, other)).map(rowOf);
-}
-
-// Rows are sorted by first time too, because the index returns groups in another order than the entries.
-function byFirst([a, one]: [string, Bucket], [b, other]: [string, Bucket]): number {
-  return one.first - other.first || (a < b ? -1 : 1);
-}
-
-function rowOf([key, { count, first, last }]: [string, Bucket]): ReviewRow {
-  const names = key === OTHERS ? [OTHERS, null, null, null] : (JSON.parse(key) as (string | null)[]);
-  const [entity_type = null, operation = null, actor_type = null, actor_id = null] = names;
-  return { entity_type, operation, actor_type, actor_id, count, first_at: isoTime(first), last_at: isoTime(last) };
-}
-
-// A type such as `application_key` consists of two guarded words.
-function isGuarded({ entity_type: type }: Log): boolean {
-  return (type ?? '')
-    .toLowerCase()
-    .split(/[^a-z]+/)
-    .some((word) => GUARDED.has(word));
 }
 
 function medianOf(counts: readonly number[]): number {

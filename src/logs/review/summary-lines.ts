@@ -1,0 +1,76 @@
+import type { Context } from '../../cli/app/command.ts';
+import { cleanText, wrapWords } from '../../cli/output/text.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
+import { type ActorLabels, actorText } from '../actor.ts';
+import { type ActorShare, byActor, changedKind, deletedKind } from './by-actor.ts';
+import { type Findings, headingOf, type Part, skippedText } from './parts.ts';
+import type { ReviewRow } from './review-row.ts';
+
+/** The most actors that a part of the summary names, so that the summary fits a screen. */
+const MAX_ACTORS = 3;
+const NAME_COLUMNS = 40;
+const ACTOR_COLUMNS = 28;
+
+type Show = Pick<Context, 'out' | 'palette'>;
+
+/** Returns a part of the findings for a terminal: who did how much, or the sentence for none. */
+export function summaryLines(
+  context: Show,
+  review: Findings,
+  labels: ActorLabels,
+  [name, heading, nothing]: Part,
+): string[] {
+  const { out, palette } = context;
+  const rows = review[name];
+  if (rows === null) return wrapWords(`${heading}: ${skippedText(review)}`, out.width);
+  if (rows.length === 0) return wrapWords(`${heading}: ${nothing}`, out.width);
+  if (name === 'new_actors' || name === 'new_operations')
+    return newLines(context, heading, namesOf(name, rows, labels));
+  const shares = byActor(rows, labels, name === 'deletions' ? deletedKind : changedKind);
+  return [palette.strong(headingOf(heading, name, review)), ...shareLines(context, shares)];
+}
+
+function namesOf(name: Part[0], rows: readonly ReviewRow[], labels: ActorLabels): string[] {
+  return rows.map((row) => cleanText(name === 'new_actors' ? actorText(row, labels) : changedKind(row)));
+}
+
+function newLines({ out, palette }: Show, heading: string, names: readonly string[]): string[] {
+  const more = names.length > MAX_ACTORS ? ` and ${formatNumber(names.length - MAX_ACTORS)} more` : '';
+  const text = `${heading}: ${formatNumber(names.length)} (${names.slice(0, MAX_ACTORS).join(', ')}${more})`;
+  return wrapWords(text, out.width).map((line) => palette.strong(line));
+}
+
+function shareLines({ out }: Show, shares: readonly ActorShare[]): string[] {
+  const shown = shares
+    .slice(0, MAX_ACTORS)
+    .map(({ actor, count, kinds }) => ({ actor: shorten(actor, ACTOR_COLUMNS), count, kinds }));
+  const countWidth = Math.max(...shown.map(({ count }) => formatNumber(count).length));
+  const actorWidth = Math.max(...shown.map(({ actor }) => actor.length));
+  const lines = shown.map(({ actor, count, kinds }) => {
+    const lead = `  ${formatNumber(count).padStart(countWidth)}  ${actor.padEnd(actorWidth)}  `;
+    return (lead + kindsText(kinds, Math.max(NAME_COLUMNS / 2, out.width - lead.length))).trimEnd();
+  });
+  const rest = shares.slice(MAX_ACTORS);
+  const left = rest.reduce((sum, { count }) => sum + count, 0);
+  return rest.length === 0
+    ? lines
+    : [...lines, `  and ${formatNumber(left)} by ${countText(rest.length, 'other actor')}`];
+}
+
+/** Returns as many kinds with their counts as fit one line. */
+function kindsText(kinds: ActorShare['kinds'], width: number): string {
+  const texts = kinds.map(([kind, count]) => `${formatNumber(count)} ${shorten(kind, NAME_COLUMNS)}`);
+  for (let shown = texts.length; shown > 1; shown -= 1) {
+    const rest = texts.length - shown;
+    const text = texts.slice(0, shown).join(', ') + (rest > 0 ? `, ${rest} more` : '');
+    if (text.length <= width) return text;
+  }
+  const [first = ''] = texts;
+  return texts.length > 1 ? `${first}, ${texts.length - 1} more` : first;
+}
+
+/** Returns a text cut to `most` characters. */
+export function shorten(text: string, most: number): string {
+  const clean = cleanText(text);
+  return clean.length > most ? `${clean.slice(0, most - 1)}…` : clean;
+}
