@@ -10,10 +10,15 @@ export interface LastOptions {
   readonly count: number;
   /** Stop after reading this many entries. */
   readonly mostRead: number;
+  /** The time, a whole second, at which to stop reading backwards, and the one before which to begin. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
   readonly overlapMs: number;
   readonly retentionMs: number;
   /** Selects the entries that count. */
   readonly keep?: ((log: Log) => boolean) | undefined;
+  /** Receives each entry without a readable time once. They never count. */
+  readonly onTimeless?: ((log: Log) => void) | undefined;
   /** Receives an outage, which is then waited out. Without it, an outage is an error. */
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
 }
@@ -32,6 +37,7 @@ export interface LastEntries {
 const FIRST_MS = 10_000;
 const GROWTH = 8;
 const MAX_PAGES = 8;
+const PAGE = 100;
 /** The targeted entries in a range, so that it rarely has more pages than allowed. */
 const WANTED = 560;
 const CLOCK_LEEWAY_MS = 2 * SECOND_MS;
@@ -70,16 +76,25 @@ class BackwardReader {
     this.#source = source;
     this.#options = options;
     this.#end = wholeSecond(source.now());
-    this.#to = firstRange(this.#end).to;
+    this.#to = Math.min(firstRange(this.#end).to, options.until ?? Infinity);
+  }
+
+  get #floor(): number {
+    return this.#options.since ?? 0;
+  }
+
+  /** The number of entries that may still be read. */
+  get #left(): number {
+    return Math.max(1, this.#options.mostRead - this.#read);
   }
 
   get isDone(): boolean {
     const { count, mostRead } = this.#options;
-    return this.#matches.length >= count || this.#to <= 0 || this.#read >= mostRead;
+    return this.#matches.length >= count || this.#to <= this.#floor || this.#read >= mostRead;
   }
 
   async step(): Promise<void> {
-    const range = { from: Math.max(0, this.#to - this.#widthMs), to: this.#to };
+    const range = { from: Math.max(this.#floor, this.#to - this.#widthMs), to: this.#to };
     try {
       const found = await this.#readRange(range);
       if (found !== undefined) this.#take(range, found);
@@ -119,42 +134,51 @@ class BackwardReader {
       this.#isFirst = false;
       if (Math.abs(this.#source.now() - clock.now() - offset) <= CLOCK_LEEWAY_MS) return found;
       this.#end = wholeSecond(this.#source.now());
-      this.#to = this.#end;
+      this.#toEnd();
       return undefined;
     }
     const { overlapMs, retentionMs } = this.#options;
     const isStable = (): boolean =>
       range.to <= this.#end - overlapMs && range.from > this.#source.now() - retentionMs + CLOCK_LEEWAY_MS;
-    const maxPages = range.to - range.from <= SECOND_MS ? Infinity : MAX_PAGES;
+    const fewPages = Math.min(MAX_PAGES, Math.ceil(this.#left / PAGE));
+    const maxPages = range.to - range.from <= SECOND_MS ? Infinity : fewPages;
     const found = await readSettled(this.#source, range, { maxPages, isStable });
     this.#requests += found.pages;
     return found;
   }
 
   #take({ from, to }: TimeRange, { entries }: Found): void {
-    const { count, overlapMs, keep = () => true } = this.#options;
+    const { count, overlapMs, keep = () => true, onTimeless } = this.#options;
     const timed = entries.filter(({ at }) => at !== NO_TIME).toSorted(byTime);
     this.#newest ??= timed.at(-1)?.at;
     const floor = (this.#newest ?? this.#end) - overlapMs - SECOND_MS;
     for (const entry of timed) if (entry.at >= floor) this.#passed.add(entry);
     // Entries without a readable time are in the response for every range.
-    for (const entry of this.#passed.surplus(entries.filter(({ at }) => at === NO_TIME))) this.#passed.add(entry);
+    for (const entry of this.#passed.surplus(entries.filter(({ at }) => at === NO_TIME))) {
+      this.#passed.add(entry);
+      onTimeless?.(entry.log);
+    }
     const matches = timed.filter(({ log }) => keep(log));
     this.#matches = [...matches, ...this.#matches];
     this.#read += timed.length;
     this.#to = from;
     const width = to - from;
     const wanted = (width * 1.5 * (count - this.#matches.length)) / matches.length;
-    const bearable = (width * WANTED) / timed.length;
+    const bearable = (width * Math.min(WANTED, this.#left)) / timed.length;
     // Without entries, the division by zero gives Infinity, which sets no bound.
     this.#widthMs = Math.max(SECOND_MS, wholeSecond(Math.min(width * GROWTH, bearable, wanted)));
   }
 
   #narrow(): void {
-    if (this.#isFirst) this.#to = this.#end;
+    if (this.#isFirst) this.#toEnd();
     else this.#requests += MAX_PAGES;
     this.#isFirst = false;
     this.#widthMs = Math.max(SECOND_MS, wholeSecond(this.#widthMs / GROWTH));
+  }
+
+  /** Begins at the present, or before it at the requested time. */
+  #toEnd(): void {
+    this.#to = Math.min(this.#end, this.#options.until ?? Infinity);
   }
 
   async #waitOut(error: unknown): Promise<void> {

@@ -94,7 +94,7 @@ export async function requireKept(
   { notices }: Context,
   { since, until = Infinity }: Interval,
   { retention, strict }: RetentionInput,
-  { more, oldest }: ListReading,
+  { more, oldest }: Pick<ListReading, 'more' | 'oldest'>,
   now: number,
 ): Promise<void> {
   const { DEFAULT_RETENTION_MS } = await import('../entry.ts');

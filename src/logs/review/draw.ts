@@ -83,8 +83,9 @@ function wholeEntity({ entity_type: type, entity_id: id }: DeletedEntity): strin
   return [type, id].filter(Boolean).join(' ');
 }
 
-function rowLines({ out, palette }: Show, rows: readonly ReviewRow[], labels: ActorLabels): string[] {
-  const shown = rows.slice(0, MAX_ROWS).map((row) => ({ row, name: shorten(changedKind(row), NAME_COLUMNS) }));
+function rowLines(context: Show, rows: readonly ReviewRow[], labels: ActorLabels): string[] {
+  const { out, palette } = context;
+  const shown = rows.slice(0, MAX_ROWS).map((row) => ({ row, name: shorten(changedKind(row), NAME_COLUMNS, context) }));
   const countWidth = Math.max(...shown.map(({ row }) => formatNumber(row.count).length));
   const nameWidth = Math.max(...shown.map(({ name }) => name.length));
   const lines = shown.map(({ row, name }) => {

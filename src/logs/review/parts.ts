@@ -11,10 +11,10 @@ export const REVIEW_PARTS = [
   ['changes', 'Changes of applications, keys and tenant', 'nothing of these was changed'],
   ['new_actors', `Actors not seen in the ${PAST_DAYS} days before`, 'no new actors'],
   ['new_operations', `Operations not seen in the ${PAST_DAYS} days before`, 'no new operations'],
-] as const satisfies readonly (readonly [FindingKind, string, string])[];
+] as const satisfies readonly Part[];
 
 /** A part with its heading, and the sentence for none. */
-export type Part = (typeof REVIEW_PARTS)[number];
+export type Part = readonly [name: FindingKind, heading: string, nothing: string];
 
 /** Returns why nothing is called new. */
 export function skippedText({ past_days: days }: Pick<Findings, 'past_days'>): string {

@@ -11,7 +11,7 @@ const MAX_ACTORS = 3;
 const NAME_COLUMNS = 40;
 const ACTOR_COLUMNS = 28;
 
-type Show = Pick<Context, 'out' | 'palette'>;
+type Show = Pick<Context, 'out' | 'palette' | 'unicode'>;
 
 /** Returns a part of the findings for a terminal: who did how much, or the sentence for none. */
 export function summaryLines(
@@ -19,6 +19,7 @@ export function summaryLines(
   review: Findings,
   labels: ActorLabels,
   [name, heading, nothing]: Part,
+  mostActors = MAX_ACTORS,
 ): string[] {
   const { out, palette } = context;
   const rows = review[name];
@@ -27,7 +28,7 @@ export function summaryLines(
   if (name === 'new_actors' || name === 'new_operations')
     return newLines(context, heading, namesOf(name, rows, labels));
   const shares = byActor(rows, labels, name === 'deletions' ? deletedKind : changedKind);
-  return [palette.strong(headingOf(heading, name, review)), ...shareLines(context, shares)];
+  return [palette.strong(headingOf(heading, name, review)), ...shareLines(context, shares, mostActors)];
 }
 
 function namesOf(name: Part[0], rows: readonly ReviewRow[], labels: ActorLabels): string[] {
@@ -40,17 +41,17 @@ function newLines({ out, palette }: Show, heading: string, names: readonly strin
   return wrapWords(text, out.width).map((line) => palette.strong(line));
 }
 
-function shareLines({ out }: Show, shares: readonly ActorShare[]): string[] {
+function shareLines(context: Show, shares: readonly ActorShare[], mostActors: number): string[] {
   const shown = shares
-    .slice(0, MAX_ACTORS)
-    .map(({ actor, count, kinds }) => ({ actor: shorten(actor, ACTOR_COLUMNS), count, kinds }));
+    .slice(0, mostActors)
+    .map(({ actor, count, kinds }) => ({ actor: shorten(actor, ACTOR_COLUMNS, context), count, kinds }));
   const countWidth = Math.max(...shown.map(({ count }) => formatNumber(count).length));
   const actorWidth = Math.max(...shown.map(({ actor }) => actor.length));
   const lines = shown.map(({ actor, count, kinds }) => {
     const lead = `  ${formatNumber(count).padStart(countWidth)}  ${actor.padEnd(actorWidth)}  `;
-    return (lead + kindsText(kinds, Math.max(NAME_COLUMNS / 2, out.width - lead.length))).trimEnd();
+    return (lead + kindsText(context, kinds, Math.max(NAME_COLUMNS / 2, context.out.width - lead.length))).trimEnd();
   });
-  const rest = shares.slice(MAX_ACTORS);
+  const rest = shares.slice(mostActors);
   const left = rest.reduce((sum, { count }) => sum + count, 0);
   return rest.length === 0
     ? lines
@@ -58,8 +59,8 @@ function shareLines({ out }: Show, shares: readonly ActorShare[]): string[] {
 }
 
 /** Returns as many kinds with their counts as fit one line. */
-function kindsText(kinds: ActorShare['kinds'], width: number): string {
-  const texts = kinds.map(([kind, count]) => `${formatNumber(count)} ${shorten(kind, NAME_COLUMNS)}`);
+function kindsText(context: Show, kinds: ActorShare['kinds'], width: number): string {
+  const texts = kinds.map(([kind, count]) => `${formatNumber(count)} ${shorten(kind, NAME_COLUMNS, context)}`);
   for (let shown = texts.length; shown > 1; shown -= 1) {
     const rest = texts.length - shown;
     const text = texts.slice(0, shown).join(', ') + (rest > 0 ? `, ${rest} more` : '');
@@ -70,7 +71,8 @@ function kindsText(kinds: ActorShare['kinds'], width: number): string {
 }
 
 /** Returns a text cut to `most` characters. */
-export function shorten(text: string, most: number): string {
+export function shorten(text: string, most: number, { unicode }: Pick<Context, 'unicode'>): string {
   const clean = cleanText(text);
-  return clean.length > most ? `${clean.slice(0, most - 1)}…` : clean;
+  const end = unicode ? '…' : '...';
+  return clean.length > most ? clean.slice(0, most - end.length) + end : clean;
 }

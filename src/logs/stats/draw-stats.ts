@@ -24,17 +24,27 @@ const TITLES = {
 
 type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'settings' | 'clock'>;
 
-/** Draws a sparkline over the hours, then a bar for each value, the most frequent first. `actorOf` returns an actor for people. */
+/** What is drawn beside the rows. */
+interface DrawOptions {
+  /** Returns an actor for people. */
+  readonly actorOf?: ((actor: Actor) => string) | undefined;
+  /** What the entries are of, such as a shift. */
+  readonly title?: string | undefined;
+  /** What stands below the title. */
+  readonly head?: readonly string[] | undefined;
+}
+
+/** Draws a sparkline over the hours, then a bar for each value, the most frequent first. */
 export function drawStats(
   context: Show,
   rows: readonly StatsRow[],
   interval: Interval,
-  actorOf: (actor: Actor) => string = actorText,
+  { actorOf = actorText, title, head = [] }: DrawOptions = {},
 ): string {
   const all = rows.find(({ by }) => by === 'all')?.count ?? 0;
-  const entries = countText(all, 'log entry');
-  const title = `${entries} from ${shownTime(context, interval.since)} to ${shownTime(context, interval.until)}`;
-  const lines = wrapWords(title, context.out.width).map((line) => context.palette.strong(line));
+  const range = `from ${shownTime(context, interval.since)} to ${shownTime(context, interval.until)}`;
+  const text = `${title === undefined ? '' : `${title}: `}${countText(all, 'log entry')} ${range}`;
+  const lines = [...wrapWords(text, context.out.width).map((line) => context.palette.strong(line)), ...head];
   if (all > 0) {
     lines.push('', ...hourLines(context, rows));
     for (const by of ['entity_type', 'operation', 'actor_type', 'actor'] as const)

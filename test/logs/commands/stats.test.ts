@@ -32,6 +32,12 @@ function stats(argv: readonly string[], env: Record<string, string> = {}) {
   return svcHere(['logs', 'stats', ...argv], { baseUrl: new URL(server.url), clock, env });
 }
 
+/** Gives the service entries that are a second apart, the newest first. */
+function busy(count: number): void {
+  server.logs.length = 0;
+  server.logs.push(...Array.from({ length: count }, (_, index) => entry((index + 1) * 1000, 'read', 'b')));
+}
+
 describe('svc logs stats', () => {
   it('svc logs stats counts the last 24 hours over all pages, and writes one row for each count', async () => {
     const { code, stdout } = await stats([]);
@@ -72,7 +78,13 @@ describe('svc logs stats', () => {
     const { stdout } = await stats(['-o', 'table']);
     expect(stdout).toBe(
       [
-        '251 log entries from 2026-02-28 12:30:00Z to 2026-03-01 12:30:00Z',
+        'Shift, read live: 251 log entries from 2026-02-28 12:30:00Z to 2026-03-01',
+        '12:30:00Z',
+        '',
+        'Deletions: 1',
+        '  1  user cccccccccccccccccccccc…  1 card',
+        '',
+        'Changes of applications, keys and tenant: nothing of these was changed',
         '',
         'entries per hour since 2026-02-28 12:00:00Z',
         `  ${'▁'.repeat(19)}▂▆███▅`,
@@ -105,10 +117,16 @@ describe('svc logs stats', () => {
   it('svc logs stats states in words that there are no entries', async () => {
     server.logs.length = 0;
     const { code, stdout, stderr } = await stats(['-o', 'table']);
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: '0 log entries from 2026-02-28 12:30:00Z to 2026-03-01 12:30:00Z\n',
-    });
+    expect(code).toBe(0);
+    expect(stdout.split('\n')).toEqual([
+      'Shift, read live: 0 log entries from 2026-02-28 12:30:00Z to 2026-03-01',
+      '12:30:00Z',
+      '',
+      'Deletions: nothing was deleted',
+      '',
+      'Changes of applications, keys and tenant: nothing of these was changed',
+      '',
+    ]);
     expect(stderr).toContain('no log entries');
   });
 
@@ -118,6 +136,77 @@ describe('svc logs stats', () => {
     expect((await stats(['--fields', 'colour'])).code).toBe(2);
     expect(server.requests).toBe(0);
   });
+});
+
+describe('the shift that svc logs stats reads', () => {
+  it('svc logs stats names who deleted and changed what, by actor and type', async () => {
+    const change = { ...entry(4 * HOUR, 'update', 'd'), entity_type: 'application' };
+    server.logs.push(entry(HOUR, 'delete', 'c'), { ...entry(HOUR, 'delete', 'c'), entity_type: 'bank' }, change);
+    const { stdout } = await stats(['--since', '6h', '-o', 'table']);
+    expect(stdout).toMatch(/\nDeletions: 3\n {2}2 {2}user c +1 bank, 1 card\n/);
+    expect(stdout).toContain('Changes of applications, keys and tenant: 1\n  1  user d  1 update application\n');
+  });
+
+  it('svc logs stats does not say that nothing was deleted when a filter leaves deletions out', async () => {
+    const { stdout } = await stats(['--exclude-operation', 'delete', '-o', 'table']);
+    expect(stdout).toContain('Deletions: none among the entries that match\n');
+  });
+
+  it('svc logs stats reads the newest entries up to --max, and says which part and how to read the rest', async () => {
+    busy(5_000);
+    const { code, stdout, stderr } = await stats(['--since', '2h', '--until', '12:30', '--max', '1000', '-o', 'table']);
+    const all = Number(/: ([\d,]+) log entries/.exec(stdout)?.[1]?.replace(',', ''));
+    expect(code).toBe(0);
+    expect(all).toBeGreaterThan(900);
+    expect(all).toBeLessThanOrEqual(1_000);
+    const part = /read ([\d:]+Z) to 12:30Z of 10:30Z to 12:30Z on 2026-03-01 \(1\d\.\d%\)/.exec(stderr);
+    const from = part?.[1] ?? 'no part';
+    expect(stdout.replaceAll('\n', ' ')).toContain(`${part?.[0]} `);
+    expect(stdout).toContain('Deletions: none among the entries that were read\n');
+    expect(stderr).toContain(
+      `for the rest\n  svc logs stats --since 2026-03-01T10:30:00.000Z --until 2026-03-01T${from.slice(0, -1)}`,
+    );
+  });
+
+  it('svc logs stats --strict prints what it read of a shift, and exits with 14 and the command for the rest', async () => {
+    busy(1_000);
+    const failed = await stats(['--since', '2h', '--max', '200', '--strict', '-o', 'json']);
+    const rest = 'svc logs stats --since 2026-03-01T10:30:00.000Z --until 2026-03-01T12:2';
+    expect(failed.code).toBe(14);
+    expect(errorIn(failed)['next']).toContain(rest);
+    expect(errorIn(failed)['next']).toContain(' --max 200 --strict');
+    const [all, hour] = JSON.parse(failed.stdout) as { by: string; value: string; count: number }[];
+    expect(all?.count).toBeGreaterThan(0);
+    expect(hour).toMatchObject({ by: 'hour', value: '2026-03-01T12:00:00Z', count: all?.count });
+    expect((await stats(['--since', '2h', '--strict'])).code).toBe(0);
+  });
+
+  it('svc logs stats --quiet warns of entries that it did not read', async () => {
+    busy(1_000);
+    const { stderr } = await stats(['--since', '2h', '--max', '200', '--quiet']);
+    expect(stderr).toMatch(/^warning: read 12:2\d:\d\dZ to 12:30Z of 10:30Z to 12:30Z on 2026-03-01 \([\d.]+%\)\n$/);
+  });
+
+  it('svc logs stats uses half of the rate of the key', async () => {
+    busy(6_000);
+    const clock = new FakeClock({ start: NOW });
+    const argv = ['logs', 'stats', '--since', '2h', '--fields', 'count'];
+    await svcHere(argv, { baseUrl: new URL(server.url), clock, env: {} });
+    const minutes = (clock.now() - NOW) / 60_000;
+    expect(server.requests).toBeGreaterThan(60);
+    expect(minutes).toBeGreaterThan(server.requests / 120 - 0.5);
+  });
+
+  it.each([['--max', '200'], ['--strict'], ['--retention', '2d']])(
+    'svc logs stats refuses %s of an archive',
+    async (...option) => {
+      const refused = await stats(['audit', ...option, '-o', 'json']);
+      expect([refused.code, errorIn(refused)['message']]).toEqual([
+        2,
+        `${option[0]} is about entries read from the service`,
+      ]);
+    },
+  );
 });
 
 describe('svc logs stats of an archive', () => {

@@ -1,0 +1,48 @@
+import type { Context } from '../../cli/app/command.ts';
+import { isWithin, readManifest } from '../archive/manifest.ts';
+import { countEntries, openArchive } from '../archive/open-archive.ts';
+import { reportGaps } from '../archive/report-gaps.ts';
+import { type Interval, LogCounts } from '../count.ts';
+import type { EntryFilter } from '../entry-filter.ts';
+import { isAbout, matches, valuesAmong } from '../filter.ts';
+import { intervalOf, type IntervalInput } from '../options.ts';
+
+/** The counts of an archive, their time range, and whose entries they are. */
+export interface ArchiveCounts {
+  readonly counts: LogCounts;
+  readonly interval: Interval;
+  readonly service: string;
+  readonly tenantId: string;
+}
+
+/** Counts the entries of an archive. @throws SvcError as `readManifest` */
+export async function countArchive(
+  context: Context,
+  input: EntryFilter & IntervalInput,
+  dir: string,
+): Promise<ArchiveCounts> {
+  const now = context.clock.now();
+  const bounds = intervalOf(input, now);
+  const store = await openArchive(context, dir);
+  const manifest = await readManifest(store, bounds);
+  const end = manifest.coverage.covered().at(-1)?.to ?? now;
+  const until = bounds.until ?? (end > (bounds.since ?? -Infinity) ? end : now);
+  const begin = manifest.coverage.covered()[0]?.from ?? until;
+  const interval = { since: bounds.since ?? Math.min(begin, until), until };
+  reportGaps(context, manifest, interval, "'svc logs archive' updates it");
+  const counts = new LogCounts();
+  const segments = manifest.segments.filter((segment) => isWithin(segment, interval));
+  // All other filters are about counted members, so the index suffices for them.
+  const isById = input.entityId !== undefined || input.grep !== undefined;
+  const reading = { dir, label: 'stats', store, segments, index: manifest.index, ...interval };
+  const among = isById ? valuesAmong(input) : undefined;
+  await countEntries(context, {
+    ...reading,
+    among,
+    onGroup: (log, bucket) => {
+      if (isAbout(log, input) && matches(log, input)) counts.add(log, bucket);
+    },
+  });
+  const { service, tenant_id: tenantId } = manifest.first;
+  return { counts, interval, service, tenantId };
+}

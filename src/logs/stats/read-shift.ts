@@ -1,0 +1,65 @@
+import type { Context } from '../../cli/app/command.ts';
+import { countText, parseTime, SECOND_MS, utcTime, wholeSecond } from '../../cli/output/time.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import type { Log } from '../../schema/log.ts';
+import type { EntryFilter } from '../entry-filter.ts';
+import { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS } from '../entry.ts';
+import { matches, reportFiltered } from '../filter.ts';
+import { lastEntries } from '../follow/last-entries.ts';
+import { entityFilter, intervalOf, type IntervalInput, type RetentionInput } from '../options.ts';
+import { serviceLogs } from '../read-range.ts';
+import { atHalfRate } from './half-rate.ts';
+import { type Shift, ShiftCounts } from './shift-counts.ts';
+
+/** A page of entries, the least that a shift can read. */
+export const LEAST_READ = 100;
+/** The most entries to read without --max: two minutes at half of the key's rate. */
+const MOST_READ = 20_000;
+export type ShiftFilter = EntryFilter & IntervalInput & RetentionInput & { readonly max: number | undefined };
+
+/**
+ * Reads the service's entries of a time backwards, the newest first, because the service cannot filter by operation and may
+ * have too many. Each is counted once even if pages shift meanwhile.
+ */
+export async function readShift(context: Context, input: ShiftFilter): Promise<Shift> {
+  const { since: typedSince, until } = intervalOf(input, context.clock.now());
+  const since = typedSince ?? (until ?? context.clock.now()) - DAY_MS;
+  const client = await context.client();
+  const counts = new ShiftCounts();
+  const seen = { read: 0, oldest: Infinity, tenantId: undefined as string | undefined };
+  const live = context.progress.watching('logs');
+  const count = (log: Log, at: number | undefined): void => {
+    if (at !== undefined && (at < since || at >= (until ?? Infinity))) return;
+    seen.read += 1;
+    seen.oldest = Math.min(seen.oldest, at ?? Infinity);
+    seen.tenantId ??= log.tenant_id ?? undefined;
+    if (matches(log, input)) counts.add(log);
+  };
+  const back = await lastEntries(atHalfRate(serviceLogs(client, entityFilter(input))), {
+    count: Infinity,
+    // A range may end in the middle of a page.
+    mostRead: (input.max ?? MOST_READ) - LEAST_READ + 1,
+    since: wholeSecond(since),
+    until: until === undefined ? undefined : wholeSecond(until + SECOND_MS - 1),
+    overlapMs: DEFAULT_OVERLAP_MS,
+    retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
+    keep: (log) => {
+      const at = parseTime(log.created_at);
+      count(log, at);
+      live?.update({ state: `${countText(seen.read, 'entry')} read${at === undefined ? '' : `, ${utcTime(at)}`}` });
+      return false;
+    },
+    onTimeless: (log) => count(log, undefined),
+  }).finally(() => live?.fail());
+  reportFiltered(context, input, { shown: counts.all.entries, read: seen.read });
+  const now = client.now();
+  return {
+    counts: counts.all,
+    findings: counts.findings(),
+    requested: { since, until: until ?? now },
+    interval: { since: Math.max(since, back.readFrom), until: until ?? now },
+    oldest: seen.oldest,
+    now,
+    tenantId: seen.tenantId,
+  };
+}

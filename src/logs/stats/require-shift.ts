@@ -1,0 +1,59 @@
+import { SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { option, typedCommand } from '../../cli/app/hint.ts';
+import { formatPercent, isoTime, utcTime } from '../../cli/output/time.ts';
+import type { Interval } from '../count.ts';
+import { DEFAULT_RETENTION_MS } from '../entry.ts';
+import { filterWords } from '../filter.ts';
+import { requireKept } from '../list/list-report.ts';
+import { retentionWords } from '../options.ts';
+import type { ShiftFilter } from './read-shift.ts';
+import type { Shift } from './shift-counts.ts';
+
+/** The shortest gap to report. Retention always deletes some entries while the first ones are read. */
+const LEAST_GAP_MS = 60_000;
+
+/** Returns which part of a shift was read, and its share of the time: undefined if all of it was. */
+export function partText({ requested, interval }: Pick<Shift, 'requested' | 'interval'>): string | undefined {
+  if (interval.since <= requested.since) return undefined;
+  const share = formatPercent((interval.until - interval.since) / (requested.until - requested.since));
+  const [day] = isoTime(requested.since).split('T');
+  const isOneDay = isoTime(requested.until).startsWith(`${day}T`);
+  const timeOf = (at: number): string => {
+    const time = utcTime(at).replace(/:00Z$/, 'Z');
+    return isOneDay ? time.slice('2026-01-31 '.length) : time;
+  };
+  const rangeOf = ({ since, until }: Interval): string => `${timeOf(since)} to ${timeOf(until)}`;
+  return `read ${rangeOf(interval)} of ${rangeOf(requested)}${isOneDay ? ` on ${day}` : ''} (${share})`;
+}
+
+/**
+ * Reports what of a shift was not read, or is no longer kept, and the command for the rest.
+ * @throws SvcError `entries_missing` with --strict
+ */
+export async function requireShift(context: Context, input: ShiftFilter, shift: Shift): Promise<void> {
+  const { requested, interval, oldest, now } = shift;
+  const part = partText(shift);
+  if (part === undefined) {
+    const edge = now - (input.retention ?? DEFAULT_RETENTION_MS);
+    if (Math.min(edge, oldest) - requested.since < LEAST_GAP_MS) return;
+    return requireKept(context, requested, input, { more: false, oldest }, now);
+  }
+  const next = [
+    'logs',
+    'stats',
+    ...option('--since', isoTime(requested.since)),
+    ...option('--until', isoTime(interval.since)),
+    ...filterWords(input),
+    ...option('--max', input.max?.toString()),
+    ...retentionWords(input),
+  ];
+  if (input.strict)
+    throw new SvcError('entries_missing', part, { hint: 'The rest is older, and was not counted. To read it:', next });
+  const { notices, globals, system } = context;
+  // A warning is shown with --quiet too.
+  if (notices.shows('normal')) notices.failure(part);
+  else notices.warn(part);
+  notices.note('for the rest');
+  notices.command(typedCommand(next, globals, system));
+}
