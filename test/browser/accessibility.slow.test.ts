@@ -29,6 +29,7 @@ const PAGES: Readonly<Record<string, () => Promise<Shown>>> = {
   'the report': () => written(['au', 'report', 'r.csv', '--request', 'q.csv', '--action', 'WRN_OPT_OUT=exclude']),
   'the review of a day': () => written(['logs', 'review', 'audit', '--day', '2026-03-01']),
   'the review of access': () => written(['logs', 'access', 'audit', '--since', '1d']),
+  'the shift': () => written(['--sandbox', 'logs', 'stats', '--since', '8h', '--max', '500']),
   'the page of an evidence bundle': () => evidence(),
   'the challenge for a code': () => challenge(CODE),
   'the challenge after a wrong code': () =>

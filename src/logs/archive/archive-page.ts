@@ -2,15 +2,17 @@ import { escapeHtml, htmlPage, timeTag } from '../../cli/output/page.ts';
 import { countText } from '../../cli/output/time.ts';
 import { type MissingText, missingHtml } from './coverage-text.ts';
 
-/** What the page of any review says of the archive and the reviewed days. */
-export interface ReviewedArchive {
-  readonly archive: string;
+/** What the page of any review says of the reviewed entries. */
+export interface ReviewedEntries {
+  /** The archive; undefined for entries that were read from the service. */
+  readonly archive?: string;
   readonly service: string;
-  readonly tenant_id: string;
+  /** Undefined if no entry was read. */
+  readonly tenant_id: string | undefined;
   readonly entries: number;
   readonly missing: readonly MissingText[];
-  /** The hash of what was reviewed. */
-  readonly sha256: string;
+  /** The hash of what was reviewed, if it can be read again. */
+  readonly sha256?: string;
 }
 
 interface PageWords {
@@ -21,16 +23,19 @@ interface PageWords {
   readonly madeAt: number;
 }
 
-/** Returns a review of an archive as one self-contained page around its sections. */
+/** Returns a review as one self-contained page around its sections. */
 export function archivePage(
-  { archive, service, tenant_id: tenant, entries, missing, sha256 }: ReviewedArchive,
+  { archive, service, tenant_id: tenant, entries, missing, sha256 }: ReviewedEntries,
   { title, complete, madeAt }: PageWords,
   sections: string,
 ): string {
-  const body = `<p>${countText(entries, 'log entry')} of tenant ${escapeHtml(tenant)} at ${escapeHtml(service)}</p>
-<p class="soft">Archive ${escapeHtml(archive)}, made ${timeTag(madeAt)}</p>
+  const whose = tenant === undefined ? '' : ` of tenant ${escapeHtml(tenant)}`;
+  const source = archive === undefined ? 'Read from the service' : `Archive ${escapeHtml(archive)}`;
+  const foot =
+    sha256 === undefined ? '' : `<p class="soft">SHA-256 of what is reviewed here: <code>${sha256}</code></p>\n`;
+  const body = `<p>${countText(entries, 'log entry')}${whose} at ${escapeHtml(service)}</p>
+<p class="soft">${source}, made ${timeTag(madeAt)}</p>
 ${missingHtml(missing, complete)}
-${sections}<p class="soft">SHA-256 of what is reviewed here: <code>${sha256}</code></p>
-`;
+${sections}${foot}`;
   return htmlPage({ title, heading: `${title} (UTC)` }, body);
 }

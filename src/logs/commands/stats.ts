@@ -1,6 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
-import { type Input, optionalArgument, reading, value } from '../../cli/app/parameter.ts';
+import { conflicting, type Input, optionalArgument, reading, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { integer, text } from '../../cli/app/value-parsers.ts';
 import { isoTime } from '../../cli/output/time.ts';
@@ -21,6 +21,7 @@ import {
   entityFilter,
   RETENTION_PARAMETERS,
 } from '../options.ts';
+import { openPageFile, PAGE_PARAMETERS } from '../review/page-file.ts';
 import type { Shift } from '../stats/shift-counts.ts';
 
 const parameters = {
@@ -30,6 +31,8 @@ const parameters = {
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
   max: value('--max <n>', 'read at most the newest n entries (default 20,000)', integer(100)),
+  html: conflicting(['profiles'], { ...PAGE_PARAMETERS.html, description: 'also write the shift as one page' }),
+  force: PAGE_PARAMETERS.force,
   ...RETENTION_PARAMETERS,
   ...PROFILES_PARAMETER,
 } as const;
@@ -66,6 +69,7 @@ export const stats = defineCommand({
     if (dir !== undefined) checkOffline(typed);
     const actors = await actorNames(context, dir === undefined ? 'service' : 'archive');
     const print = await statsPrinter(context, actors, filterWords(typed).length > 0);
+    const page = await openPageFile(context, typed);
     const input = await filterOf(context, typed);
     const counted = await count(context, input);
     input.entity.report(context);
@@ -76,6 +80,7 @@ export const stats = defineCommand({
       context.notices.note('too many actors to count each: those met last are counted as (others)');
     await print(counted);
     if (counted.shift === undefined) return;
+    if (page !== undefined) await page.write(await pageOf(context, input, counted.shift));
     const { requireShift } = await import('../stats/require-shift.ts');
     await requireShift(context, input, counted.shift);
   },
@@ -99,8 +104,10 @@ interface Counted {
 }
 
 /** Refuses options of a shift for an archive. @throws SvcError `usage` */
-function checkOffline({ max, retention, strict }: StatsInput): void {
-  const used = Object.entries({ max, retention, strict }).find(([, given]) => given !== undefined && given !== false);
+function checkOffline({ max, html, force, retention, strict }: StatsInput): void {
+  const used = Object.entries({ max, html, force, retention, strict }).find(
+    ([, given]) => given !== undefined && given !== false,
+  );
   if (used !== undefined)
     throw new SvcError('usage', `--${used[0]} is about entries read from the service`, {
       hint: 'Leave it out, or leave out the archive.',
@@ -126,6 +133,19 @@ async function nameActors(actors: ActorNames, { counts, interval, tenantId, serv
   const rows = counts.rows(interval).filter(({ by, value }) => by === 'actor' && value !== OTHERS);
   await actors.learn(rows.map(({ value, actor_type }) => ({ tenant_id: tenantId, actor_id: value, actor_type })));
   actors.remember();
+}
+
+async function pageOf(context: Context, input: Filter, shift: Shift): Promise<string> {
+  const [{ shiftPage }, { missingOf }, { serviceOf }, { knownLabels }] = await Promise.all([
+    import('../stats/shift-page.ts'),
+    import('../stats/require-shift.ts'),
+    import('../../cli/app/service.ts'),
+    import('../known-labels.ts'),
+  ]);
+  const service = serviceOf(context);
+  const labels = await knownLabels(context, { service, tenant_id: shift.tenantId ?? '' });
+  const missing = missingOf(shift, input);
+  return shiftPage(shift, { service, labels, filters: filterWords(input), missing, madeAt: context.clock.now() });
 }
 
 // Opening the printer checks --fields before the first request.

@@ -12,7 +12,7 @@ import { atHalfRate } from './half-rate.ts';
 import { type Shift, ShiftCounts } from './shift-counts.ts';
 
 /** A page of entries, the least that a shift can read. */
-export const LEAST_READ = 100;
+const LEAST_READ = 100;
 /** The most entries to read without --max: two minutes at half of the key's rate. */
 const MOST_READ = 20_000;
 export type ShiftFilter = EntryFilter & IntervalInput & RetentionInput & { readonly max: number | undefined };

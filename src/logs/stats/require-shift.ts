@@ -2,11 +2,12 @@ import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option, typedCommand } from '../../cli/app/hint.ts';
 import { formatPercent, isoTime, utcTime } from '../../cli/output/time.ts';
+import type { MissingText } from '../archive/coverage-text.ts';
 import type { Interval } from '../count.ts';
 import { DEFAULT_RETENTION_MS } from '../entry.ts';
 import { filterWords } from '../filter.ts';
 import { requireKept } from '../list/list-report.ts';
-import { retentionWords } from '../options.ts';
+import { type RetentionInput, retentionWords } from '../options.ts';
 import type { ShiftFilter } from './read-shift.ts';
 import type { Shift } from './shift-counts.ts';
 
@@ -27,6 +28,17 @@ export function partText({ requested, interval }: Pick<Shift, 'requested' | 'int
   return `read ${rangeOf(interval)} of ${rangeOf(requested)}${isOneDay ? ` on ${day}` : ''} (${share})`;
 }
 
+/** Returns the part of a shift that was not read, or that the service no longer kept, and why. */
+export function missingOf(shift: Shift, { retention }: RetentionInput): MissingText[] {
+  const { requested, interval, oldest, now } = shift;
+  const part = partText(shift);
+  const edge = Math.min(now - (retention ?? DEFAULT_RETENTION_MS), oldest, requested.until);
+  const to = part === undefined ? edge : interval.since;
+  if (part === undefined && edge - requested.since < LEAST_GAP_MS) return [];
+  const reason = part ?? 'older than the service keeps them';
+  return [{ from: isoTime(requested.since), to: isoTime(to), reason }];
+}
+
 /**
  * Reports what of a shift was not read, or is no longer kept, and the command for the rest.
  * @throws SvcError `entries_missing` with --strict
@@ -35,8 +47,7 @@ export async function requireShift(context: Context, input: ShiftFilter, shift: 
   const { requested, interval, oldest, now } = shift;
   const part = partText(shift);
   if (part === undefined) {
-    const edge = now - (input.retention ?? DEFAULT_RETENTION_MS);
-    if (Math.min(edge, oldest) - requested.since < LEAST_GAP_MS) return;
+    if (missingOf(shift, input).length === 0) return;
     return requireKept(context, requested, input, { more: false, oldest }, now);
   }
   const next = [

@@ -2,26 +2,31 @@ import { parseTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { bucketOf, type Interval, LogCounts } from '../count.ts';
 import { ChangeCounts } from '../review/change-counts.ts';
-import { countFindings, type DayCounts } from '../review/count-findings.ts';
-import type { DayFindings } from '../review/review.ts';
+import { countFindings } from '../review/count-findings.ts';
+import { DeletedEntities, type DeletedEntity } from '../review/deleted.ts';
+import type { Findings } from '../review/parts.ts';
 
 /** What a shift shows beside its counts. Nothing is called new without an archive. */
-export type ShiftFindings = Pick<DayFindings, 'deletions' | 'changes' | 'new_actors' | 'new_operations' | 'past_days'> &
-  DayCounts;
+export interface ShiftFindings extends Findings {
+  /** The first thousand deletions. */
+  readonly deleted: readonly DeletedEntity[];
+}
 
 /** Counts the entries of a shift, in any order and in constant memory. */
 export class ShiftCounts {
   readonly all = new LogCounts();
   readonly #changes = new ChangeCounts();
+  readonly #deleted = new DeletedEntities();
 
   add(log: Log): void {
     this.all.add(log);
     this.#changes.add(log, bucketOf(parseTime(log.created_at)));
+    this.#deleted.add(log);
   }
 
   findings(): ShiftFindings {
     const rows = { ...this.#changes.rows(), new_actors: null, new_operations: null, past_days: 0 };
-    return { ...rows, ...countFindings(rows) };
+    return { ...rows, ...countFindings(rows), deleted: this.#deleted.list() };
   }
 }
 

@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
@@ -10,8 +11,11 @@ import { type LogServer, startLogServer } from './log-server.ts';
 const NOW = Date.UTC(2026, 2, 1, 12, 30);
 const HOUR = 3_600_000;
 let server: LogServer;
+let cwd: string;
 
 beforeEach(async () => {
+  cwd = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-stats-'));
+  onTestFinished(() => fs.rmSync(cwd, { recursive: true, force: true }));
   server = await startLogServer();
   onTestFinished(() => server.close());
   server.aheadMs = NOW - Date.now();
@@ -29,7 +33,7 @@ function entry(agoMs: number, operation: string, actor: string): Log {
 
 function stats(argv: readonly string[], env: Record<string, string> = {}) {
   const clock = new FakeClock({ start: NOW });
-  return svcHere(['logs', 'stats', ...argv], { baseUrl: new URL(server.url), clock, env });
+  return svcHere(['logs', 'stats', ...argv], { baseUrl: new URL(server.url), clock, env, cwd });
 }
 
 /** Gives the service entries that are a second apart, the newest first. */
@@ -197,10 +201,35 @@ describe('the shift that svc logs stats reads', () => {
     expect(minutes).toBeGreaterThan(server.requests / 120 - 0.5);
   });
 
-  it.each([['--max', '200'], ['--strict'], ['--retention', '2d']])(
+  it('svc logs stats --html writes a page that names the shift, its filters and what was not read, and runs nothing', async () => {
+    busy(1_000);
+    const odd = '<script>\u202E';
+    server.logs.push({ ...entry(2_000, 'delete', odd), entity_id: 'card-1' });
+    const file = path.join(cwd, 'shift.html');
+    const argv = ['--since', '2h', '--max', '200', '--entity-type', 'card', '--html', 'shift.html'];
+    const { code, stderr } = await stats(argv);
+    const html = fs.readFileSync(file, 'utf8');
+    expect([code, stderr]).toEqual([0, expect.stringContaining('for the rest\n')]);
+    expect(html).toContain('<h1>Shift, read live (UTC)</h1>');
+    expect(html).toMatch(
+      /class="odd".*<li>2026-03-01 10:30:00Z to 2026-03-01 12:2\d:\d\dZ: read 12:2\S+ to 12:30Z of 10:30Z to 12:30Z/,
+    );
+    expect(html).toContain('<p>Only entries that match: <code>--entity-type card</code></p>');
+    expect(html).toContain('<h2 id="deletions-">Deletions: 1</h2>');
+    expect(html).toContain('data-label="Id">card-1</td>');
+    expect(html).not.toMatch(/<script|\u202e|review/i);
+    expect((await stats([...argv, '-o', 'json'])).code).toBe(2);
+    expect((await stats([...argv, '--force', '--profiles', 'a,b'])).stderr).toContain('--profiles');
+    await stats(['--since', '10m', '--html', 'whole.html']);
+    expect(fs.readFileSync(path.join(cwd, 'whole.html'), 'utf8')).toContain(
+      'class="fine">All entries from 2026-03-01 12:20:00Z to 2026-03-01 12:30:00Z were read.',
+    );
+  });
+
+  it.each([['--max', '200'], ['--strict'], ['--retention', '2d'], ['--html', 'page.html']])(
     'svc logs stats refuses %s of an archive',
     async (...option) => {
-      const refused = await stats(['audit', ...option, '-o', 'json']);
+      const refused = await stats([path.join(cwd, 'audit'), ...option, '-o', 'json']);
       expect([refused.code, errorIn(refused)['message']]).toEqual([
         2,
         `${option[0]} is about entries read from the service`,
