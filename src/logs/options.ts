@@ -55,6 +55,12 @@ export const RETENTION_PARAMETERS = {
   strict: flag('--strict', 'exit with 14 when entries may be missing'),
 } as const;
 
+/** Without a default, since the parser gives this option and its negation one value. */
+export const HIDE_OWN_READS: Parameter<boolean | undefined> = {
+  ...flag('--hide-own-reads', 'hide own reads of the logs'),
+  default: undefined,
+};
+
 export const NO_HIDE_OWN_READS = flag('--no-hide-own-reads', 'also show own reads of the logs');
 
 /** The most entries with which a tail can begin. */

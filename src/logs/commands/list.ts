@@ -5,6 +5,7 @@ import { conflicting, flag, type Input } from '../../cli/app/parameter.ts';
 import { listPrinter, pageSizeFor } from '../../cli/app/print.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import type { LogFilter } from '../../client/api/logs.ts';
+import type { Log } from '../../schema/log.ts';
 import { filterOf } from '../entry-filter.ts';
 import { clientFilters, matches } from '../filter.ts';
 import type { TailInput } from '../follow/start.ts';
@@ -14,6 +15,7 @@ import {
   entityFilter,
   ENTRY_PARAMETERS,
   firstRequest,
+  HIDE_OWN_READS,
   INTERVAL_PARAMETERS,
   intervalOf,
   MAX_LAST,
@@ -27,6 +29,7 @@ const parameters = {
     ['until', 'all', 'start', 'pageSize'],
     flag('-f, --follow', "then follow, as 'svc logs tail' does"),
   ),
+  hideOwnReads: HIDE_OWN_READS,
   noHideOwnReads: { ...NO_HIDE_OWN_READS, description: 'with -f: also show own reads of the logs' },
   ...ENTITY_PARAMETERS,
   ...INTERVAL_PARAMETERS,
@@ -62,11 +65,13 @@ export const list = defineCommand({
     const folding = actors !== undefined && foldsReads(input) ? foldedView(context, actors) : undefined;
     const print = await listPrinter(context, folding ?? actors?.view ?? logView);
     const client = await context.client();
+    const hiding = input.hideOwnReads ? await import('../list/hide-own-reads.ts') : undefined;
+    const own = await hiding?.ownReadsToHide(context);
     const { listSteadily } = await import('../list/list-steadily.ts');
     const { isOldestFirst, newListReading, readList } = await import('../list/read-list.ts');
     const { reportSearched, requireKept, warnOfOldest, withSearched } = await import('../list/list-report.ts');
     const filter = toFilter(input, interval);
-    const isFiltered = isFilteredHere(input);
+    const isFiltered = isFilteredHere(input) || own !== undefined;
     const most = mostEntries(input, isFiltered);
     const reading = newListReading();
     const pages = listSteadily(client.logs, filter, {
@@ -77,7 +82,8 @@ export const list = defineCommand({
         reading.isNarrower = true;
       },
     });
-    const entries = readList(context, pages, { ...most, isFiltered, matches: (log) => matches(log, input) }, reading);
+    const isShown = (log: Log): boolean => matches(log, input) && (own?.shows(log) ?? true);
+    const entries = readList(context, pages, { ...most, isFiltered, matches: isShown }, reading);
     const only = input.entity.only(entries);
     const shown = actors?.learned(only) ?? only;
     await print(folding === undefined ? shown : foldReads(shown)).catch((error: unknown) => {
@@ -88,6 +94,7 @@ export const list = defineCommand({
     if (reading.isNarrower) reading.next = undefined;
     reportSearched(context, input, interval, { reading, isFiltered, most });
     if (input.start === undefined && isOldestFirst(reading)) warnOfOldest(context, interval);
+    hiding?.reportHidden(context, own, actors);
     input.entity.report(context);
     await input.words.report(context, input);
     await requireKept(context, interval, input, reading, client.now());
@@ -128,7 +135,7 @@ function tailInput(input: ListInput): TailInput {
   if (last !== undefined && last > MAX_LAST)
     throw new SvcError('usage', `with --follow, --limit must be at most ${MAX_LAST}`);
   const more = { checkpoint: undefined, to: undefined, overlap: undefined, interval: undefined, for: undefined };
-  return { ...input, ...more, last, max: undefined, idleExit: undefined, hideOwnReads: undefined };
+  return { ...input, ...more, last, max: undefined, idleExit: undefined };
 }
 
 function toFilter(input: ListInput, { since, until }: Interval): LogFilter {

@@ -11,6 +11,7 @@ import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.t
 import { filterOf } from '../entry-filter.ts';
 import { filterWords } from '../filter.ts';
 import { firstRange } from '../follow/last-entries.ts';
+import type { OwnReads } from '../follow/own-reads.ts';
 import {
   actorNames,
   INTERVAL_PARAMETERS,
@@ -19,6 +20,7 @@ import {
   intervalOf,
   firstRequest,
   entityFilter,
+  HIDE_OWN_READS,
   RETENTION_PARAMETERS,
 } from '../options.ts';
 import { openPageFile, PAGE_PARAMETERS } from '../review/page-file.ts';
@@ -30,6 +32,7 @@ const parameters = {
   until: INTERVAL_PARAMETERS.until,
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
+  hideOwnReads: HIDE_OWN_READS,
   max: value('--max <n>', 'read at most the newest n entries (default 20,000)', integer(100)),
   html: conflicting(['profiles'], { ...PAGE_PARAMETERS.html, description: 'also write the shift as one page' }),
   force: PAGE_PARAMETERS.force,
@@ -75,6 +78,7 @@ export const stats = defineCommand({
     input.entity.report(context);
     await input.words.report(context, input);
     if (actors) await nameActors(actors, counted);
+    if (counted.hidden) (await import('../list/hide-own-reads.ts')).reportHidden(context, counted.hidden, actors);
     if (counted.counts.entries === 0) context.notices.note('no log entries');
     if (counted.counts.hasOtherActors)
       context.notices.note('too many actors to count each: those met last are counted as (others)');
@@ -101,17 +105,28 @@ interface Counted {
   /** The service of the archive whose entries were counted. */
   readonly service?: string;
   readonly shift?: Shift;
+  /** The own reads that were left out. */
+  readonly hidden?: OwnReads | undefined;
 }
 
 /** Refuses options of a shift for an archive. @throws SvcError `usage` */
-function checkOffline({ max, html, force, retention, strict }: StatsInput): void {
-  const used = Object.entries({ max, html, force, retention, strict }).find(
-    ([, given]) => given !== undefined && given !== false,
-  );
+function checkOffline({ hideOwnReads, max, html, force, retention, strict }: StatsInput): void {
+  const live = { 'hide-own-reads': hideOwnReads, max, html, force, retention, strict };
+  const used = Object.entries(live).find(([, given]) => given !== undefined && given !== false);
   if (used !== undefined)
     throw new SvcError('usage', `--${used[0]} is about entries read from the service`, {
       hint: 'Leave it out, or leave out the archive.',
     });
+}
+
+/** Finds the own reads to hide, or to count apart for people. What programs get does not depend on it. */
+async function ownReads(context: Context, { hideOwnReads, html }: StatsInput): Promise<OwnReads | undefined> {
+  if (hideOwnReads) return (await import('../list/hide-own-reads.ts')).ownReadsToHide(context);
+  if (html === undefined && !isDrawn(context)) return undefined;
+  const { findOwnReads } = await import('../follow/own-reads.ts');
+  const own = await findOwnReads(await context.client());
+  own?.countSince(-Infinity);
+  return own;
 }
 
 type Filter = Awaited<ReturnType<typeof filterOf<StatsInput>>>;
@@ -122,8 +137,9 @@ async function count(context: Context, input: Filter): Promise<Counted> {
     return countArchive(context, input, input.dir);
   }
   const { readShift } = await import('../stats/read-shift.ts');
-  const shift = await readShift(context, input);
-  return { ...shift, shift };
+  const own = await ownReads(context, input);
+  const shift = await readShift(context, input, own);
+  return { ...shift, shift, hidden: input.hideOwnReads ? own : undefined };
 }
 
 /** Reads the names of the counted actors that are no users; of an archive, only from the cache. */
@@ -163,7 +179,9 @@ async function statsPrinter(
     const textOf = context.globals.wide || !context.out.isTerminal ? wholeActorText : actorText;
     return ({ counts, interval, tenantId, shift }) => {
       const labels = actors?.labelsOf(tenantId) ?? new Map();
-      const ofShift = shift && { title: SHIFT_TITLE, head: shiftLines(context, shift, { labels, isFiltered }) };
+      const own = shift?.own && { ...shift.own, actor: shift.own.sample, rest: shift.own.rest.rows(interval) };
+      const head = shift && shiftLines(context, shift, { labels, isFiltered });
+      const ofShift = shift && { title: SHIFT_TITLE, head, own };
       const options = { actorOf: (actor: Actor) => textOf(actor, labels), ...ofShift };
       return context.out.write(drawStats(context, counts.rows(interval), interval, options));
     };

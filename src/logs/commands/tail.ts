@@ -1,11 +1,12 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { conflicting, extending, flag, hidden, type Parameter, suggesting, value } from '../../cli/app/parameter.ts';
+import { conflicting, extending, flag, hidden, suggesting, value } from '../../cli/app/parameter.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { integer, positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { runTail, tailRequest } from '../follow/run-tail.ts';
 import {
   ENTITY_PARAMETERS,
   ENTRY_PARAMETERS,
+  HIDE_OWN_READS,
   MAX_LAST,
   NO_HIDE_OWN_READS,
   OVERLAP_PARAMETER,
@@ -13,12 +14,6 @@ import {
 } from '../options.ts';
 import { parseDestination } from '../otlp/destination.ts';
 import { logView } from '../view.ts';
-
-// Without a default, since the parser gives both options one value.
-const HIDE_OWN_READS: Parameter<boolean | undefined> = {
-  ...flag('--hide-own-reads', 'hide own reads of the logs (default on a terminal)'),
-  default: undefined,
-};
 
 export const tail = defineCommand({
   description:
@@ -47,7 +42,10 @@ export const tail = defineCommand({
     follow: flag('-f, --follow', 'with --last: follow in a pipe too'),
     ...ENTITY_PARAMETERS,
     ...ENTRY_PARAMETERS,
-    hideOwnReads: conflicting(['checkpoint', 'to'], HIDE_OWN_READS),
+    hideOwnReads: conflicting(['checkpoint', 'to'], {
+      ...HIDE_OWN_READS,
+      description: 'hide own reads of the logs (default on a terminal)',
+    }),
     noHideOwnReads: NO_HIDE_OWN_READS,
     checkpoint: extending(value('--checkpoint <file>', 'keep the position in this file, and resume there', text)),
     to: suggesting(

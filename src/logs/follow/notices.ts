@@ -10,7 +10,7 @@ import { gapText } from '../sentences.ts';
 import type { ActorNames } from '../actor-names.ts';
 import { actorText } from '../actor.ts';
 import type { TailEvent } from './follow.ts';
-import type { OwnReads } from './own-reads.ts';
+import { hiddenText, type OwnReads } from './own-reads.ts';
 import type { Resuming } from './start.ts';
 
 /** Reports outages, recoveries and gaps on stderr, with a live line on a terminal. */
@@ -158,12 +158,10 @@ export class TailNotices extends FollowNotices {
   }
 
   #reportHidden(): void {
-    if (this.#hidden === undefined || this.#hidden.own.count === 0) return;
+    if (this.#hidden === undefined) return;
     const { own, actors } = this.#hidden;
-    const actor = actors?.textOf(own.sample) ?? actorText(own.sample);
-    this.context.notices.note(
-      `hidden: ${countText(own.count, 'read')} of the logs by this key (${actor}); --no-hide-own-reads shows them`,
-    );
+    const text = hiddenText(own, (log) => actors?.textOf(log) ?? actorText(log));
+    if (text !== undefined) this.context.notices.note(`${text}; --no-hide-own-reads shows them`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import { isoTime, parseTime, SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
+import { countText, isoTime, parseTime, SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { Log } from '../../schema/log.ts';
 import { isReadOfLogs } from '../filter.ts';
@@ -49,6 +49,11 @@ export class OwnReads {
     this.count += (this.#times ?? []).filter((at) => at >= from).length;
     this.#times = undefined;
   }
+}
+
+/** Returns how many own reads were hidden; undefined if none was. `actorOf` returns an actor for people. */
+export function hiddenText({ count, sample }: OwnReads, actorOf: (log: Log) => string): string | undefined {
+  return count === 0 ? undefined : `hidden: ${countText(count, 'read')} of the logs by this key (${actorOf(sample)})`;
 }
 
 /**

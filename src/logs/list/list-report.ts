@@ -10,7 +10,10 @@ import { type EntityInput, type EntryInput, type intervalOf, type RetentionInput
 import type { ListReading } from './read-list.ts';
 
 type Interval = ReturnType<typeof intervalOf>;
-type ListInput = EntryInput & EntityInput & PagingInput & RetentionInput;
+type ListInput = EntryInput &
+  EntityInput &
+  PagingInput &
+  RetentionInput & { readonly hideOwnReads?: boolean | undefined };
 
 /** Reports how much of the log was searched, what that found, and the command for the rest. */
 export function reportSearched(
@@ -74,6 +77,7 @@ function wordsFrom(input: ListInput, { since, until }: Interval, start: string |
     ...option('--since', isoTime(since)),
     ...option('--until', isoTime(until)),
     ...filterWords(input),
+    ...(input.hideOwnReads ? ['--hide-own-reads'] : []),
     ...retentionWords(input),
     ...pagingWords(input, start),
   ];

@@ -5,7 +5,7 @@ import { fixedPercent, countText, formatNumber, parseTime } from '../../cli/outp
 import { paint } from '../../cli/output/view.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
 import { type Actor, actorText } from '../actor.ts';
-import { type Interval, OTHERS, type StatsBy, type StatsRow } from '../count.ts';
+import { type Interval, OTHERS, restShare, type StatsBy, type StatsRow } from '../count.ts';
 import { shownTime } from '../sentences.ts';
 import { operationTone } from '../view.ts';
 
@@ -24,6 +24,12 @@ const TITLES = {
 
 type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain' | 'settings' | 'clock'>;
 
+interface OwnRows {
+  readonly actor: Actor;
+  readonly count: number;
+  readonly rest: readonly StatsRow[];
+}
+
 /** What is drawn beside the rows. */
 interface DrawOptions {
   /** Returns an actor for people. */
@@ -32,6 +38,8 @@ interface DrawOptions {
   readonly title?: string | undefined;
   /** What stands below the title. */
   readonly head?: readonly string[] | undefined;
+  /** The own reads of the logs, and the rows of all other entries. */
+  readonly own?: OwnRows | undefined;
 }
 
 /** Draws a sparkline over the hours, then a bar for each value, the most frequent first. */
@@ -39,16 +47,16 @@ export function drawStats(
   context: Show,
   rows: readonly StatsRow[],
   interval: Interval,
-  { actorOf = actorText, title, head = [] }: DrawOptions = {},
+  { actorOf = actorText, title, head = [], own }: DrawOptions = {},
 ): string {
   const all = rows.find(({ by }) => by === 'all')?.count ?? 0;
   const range = `from ${shownTime(context, interval.since)} to ${shownTime(context, interval.until)}`;
   const text = `${title === undefined ? '' : `${title}: `}${countText(all, 'log entry')} ${range}`;
   const lines = [...wrapWords(text, context.out.width).map((line) => context.palette.strong(line)), ...head];
   if (all > 0) {
-    lines.push('', ...hourLines(context, rows));
+    lines.push('', ...hourLines(context, rows), ...ownLines(context, all, own, actorOf));
     for (const by of ['entity_type', 'operation', 'actor_type', 'actor'] as const)
-      lines.push('', ...barLines(context, by, rowsBy(rows, by), actorOf));
+      lines.push('', ...barLines(context, by, rowsBy(rows, by), { actorOf, rest: own?.rest }));
   }
   return `${lines.join('\n')}\n`;
 }
@@ -84,7 +92,7 @@ function barLines(
   context: Show,
   by: keyof typeof TITLES,
   rows: readonly StatsRow[],
-  actorOf: (actor: Actor) => string,
+  { actorOf, rest }: { readonly actorOf: (actor: Actor) => string; readonly rest?: readonly StatsRow[] | undefined },
 ): string[] {
   const shown = rows.slice(0, MAX_BARS);
   const most = Math.max(...shown.map(({ count }) => count));
@@ -93,14 +101,19 @@ function barLines(
   const countWidth = formatNumber(most).length;
   // A narrow terminal shows only the numbers.
   const columns = context.out.width;
-  const room = columns - nameWidth - countWidth - '    100.0%    '.length;
+  const restOf = (row: StatsRow): string => (rest === undefined ? '' : restShare(row, rest));
+  const restWidth = rest === undefined ? 0 : '  100.0%'.length;
+  const room = columns - nameWidth - countWidth - restWidth - '    100.0%    '.length;
   // Names too long for numbers beside them have their numbers on the next line.
   const isNarrow = room < -'  '.length;
   const barWidth = Math.max(0, Math.min(BAR_COLUMNS, room));
-  const lines = shown.map(({ count, share, value }, index) => {
+  const lines = shown.map((row, index) => {
+    const { count, share, value } = row;
     const name = names[index] ?? '';
-    if (context.plain) return `${name}: ${formatNumber(count)} (${fixedPercent(share)})`;
-    const numbers = `${formatNumber(count).padStart(countWidth)}  ${fixedPercent(share).padStart(6)}`;
+    const ofRest = restOf(row);
+    if (context.plain)
+      return `${name}: ${formatNumber(count)} (${fixedPercent(share)}${ofRest === '' ? '' : `, ${ofRest} of the rest`})`;
+    const numbers = `${formatNumber(count).padStart(countWidth)}  ${fixedPercent(share).padStart(6)}${ofRest.padStart(restWidth)}`;
     const bar = drawBar(count, most, barWidth, context);
     if (isNarrow) return [...wrapWords(name, columns - 2), `  ${numbers}`].map((line) => `  ${line}`).join('\n');
     const label = paint(name.padEnd(nameWidth), by === 'operation' ? operationTone(value) : undefined, context.palette);
@@ -109,7 +122,26 @@ function barLines(
   const left = rows.slice(MAX_BARS).reduce((sum, { count }) => sum + count, 0);
   if (left > 0)
     lines.push(`  and ${rows.length - MAX_BARS} more, with ${countText(left, 'entry')} (-o csv shows them)`);
-  return [TITLES[by], ...lines];
+  return [rest === undefined ? TITLES[by] : `${TITLES[by]} (share of all, and of the rest)`, ...lines];
+}
+
+/** Returns how many entries are own reads of the logs, and how many are not; nothing if own reads are not known. */
+function ownLines(context: Show, all: number, own: OwnRows | undefined, actorOf: (actor: Actor) => string): string[] {
+  if (own === undefined) return [];
+  const { palette, plain, out } = context;
+  const text = `reads of the logs by this key (${cleanText(actorOf(own.actor))})`;
+  const rows = [
+    ['own reads', own.count],
+    ['the rest', all - own.count],
+  ] as const;
+  const countWidth = formatNumber(Math.max(own.count, all - own.count)).length;
+  const lines = rows.map(([name, count]) => {
+    const share = fixedPercent(count / all);
+    if (plain) return `${name}: ${formatNumber(count)} (${share})`;
+    const bar = out.width < NAME_COLUMNS ? '' : drawBar(count, all, BAR_COLUMNS, context);
+    return `  ${name.padEnd('own reads'.length)}  ${formatNumber(count).padStart(countWidth)}  ${share.padStart(6)}  ${palette.accent(bar)}`.trimEnd();
+  });
+  return ['', ...wrapWords(text, out.width), ...lines];
 }
 
 /** Returns a value for people. */

@@ -6,6 +6,7 @@ import type { EntryFilter } from '../entry-filter.ts';
 import { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS } from '../entry.ts';
 import { matches, reportFiltered } from '../filter.ts';
 import { lastEntries } from '../follow/last-entries.ts';
+import type { OwnReads } from '../follow/own-reads.ts';
 import { entityFilter, intervalOf, type IntervalInput, type RetentionInput } from '../options.ts';
 import { serviceLogs } from '../read-range.ts';
 import { atHalfRate } from './half-rate.ts';
@@ -15,17 +16,21 @@ import { type Shift, ShiftCounts } from './shift-counts.ts';
 const LEAST_READ = 100;
 /** The most entries to read without --max: two minutes at half of the key's rate. */
 const MOST_READ = 20_000;
-export type ShiftFilter = EntryFilter & IntervalInput & RetentionInput & { readonly max: number | undefined };
+export type ShiftFilter = EntryFilter & IntervalInput & RetentionInput & { readonly max: number | undefined } & Hiding;
+
+interface Hiding {
+  readonly hideOwnReads: boolean | undefined;
+}
 
 /**
  * Reads the service's entries of a time backwards, the newest first, because the service cannot filter by operation and may
- * have too many. Each is counted once even if pages shift meanwhile.
+ * have too many. Each is counted once even if pages shift meanwhile. `own` are the reads to count apart or to hide.
  */
-export async function readShift(context: Context, input: ShiftFilter): Promise<Shift> {
+export async function readShift(context: Context, input: ShiftFilter, own: OwnReads | undefined): Promise<Shift> {
   const { since: typedSince, until } = intervalOf(input, context.clock.now());
   const since = typedSince ?? (until ?? context.clock.now()) - DAY_MS;
   const client = await context.client();
-  const counts = new ShiftCounts();
+  const counts = new ShiftCounts(own, input.hideOwnReads === true);
   const seen = { read: 0, oldest: Infinity, tenantId: undefined as string | undefined };
   const live = context.progress.watching('logs');
   const count = (log: Log, at: number | undefined): void => {
@@ -56,6 +61,7 @@ export async function readShift(context: Context, input: ShiftFilter): Promise<S
   return {
     counts: counts.all,
     findings: counts.findings(),
+    own: counts.share(),
     requested: { since, until: until ?? now },
     interval: { since: Math.max(since, back.readFrom), until: until ?? now },
     oldest: seen.oldest,

@@ -56,6 +56,7 @@ export async function requireShift(context: Context, input: ShiftFilter, shift: 
     ...option('--since', isoTime(requested.since)),
     ...option('--until', isoTime(interval.since)),
     ...filterWords(input),
+    ...(input.hideOwnReads ? ['--hide-own-reads'] : []),
     ...option('--max', input.max?.toString()),
     ...retentionWords(input),
   ];

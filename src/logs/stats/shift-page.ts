@@ -4,7 +4,7 @@ import { fixedPercent, formatNumber, utcTime } from '../../cli/output/time.ts';
 import { type ActorLabels, wholeActorText } from '../actor.ts';
 import { archivePage } from '../archive/archive-page.ts';
 import type { MissingText } from '../archive/coverage-text.ts';
-import { OTHERS, type StatsRow } from '../count.ts';
+import { OTHERS, restShare, type StatsRow } from '../count.ts';
 import { deletedSection, rowSection } from '../review/sections.ts';
 import type { Shift } from './shift-counts.ts';
 import { SHIFT_TITLE, shiftParts } from './shift-lines.ts';
@@ -36,12 +36,27 @@ export function shiftPage(shift: Shift, { service, labels, filters, missing, mad
   const range = `${utcTime(interval.since)} to ${utcTime(interval.until)}`;
   const only =
     filters.length === 0 ? '' : `<p>Only entries that match: <code>${escapeHtml(filters.join(' '))}</code></p>\n`;
-  const rows = counts.rows(interval).map((row) => cellsOf(row, labels));
   return archivePage(
     { service, tenant_id: tenantId, entries: counts.entries, missing },
     { title: SHIFT_TITLE, complete: `All entries from ${range} were read.`, madeAt },
-    `${only}${parts.join('')}${deletedSection(findings, words)}${tableSection('Counts', COLUMNS, rows)}`,
+    `${only}${parts.join('')}${deletedSection(findings, words)}${countSection(shift, labels)}`,
   );
+}
+
+/** Returns all counts in a table; own reads of the logs stand above it, and the shares of the rest in it. */
+function countSection({ counts, interval, own }: Shift, labels: ActorLabels): string {
+  const rows = counts.rows(interval);
+  if (own === undefined) {
+    const cells = rows.map((row) => cellsOf(row, labels));
+    return tableSection('Counts', COLUMNS, cells);
+  }
+  const rest = own.rest.rows(interval);
+  const cells = rows.map((row) => cellsOf(row, labels).concat(row.by === 'all' ? '' : restShare(row, rest)));
+  const share = fixedPercent(own.count / counts.entries);
+  const text = `reads of the logs by this key (${wholeActorText(own.sample, labels)}): ${formatNumber(own.count)}, ${share}`;
+  return tableSection('Counts', [...COLUMNS, { title: 'Share of the rest', isNumber: true }], cells, {
+    before: `<p>${escapeHtml(text)}</p>\n`,
+  });
 }
 
 function cellsOf({ by, value, actor_type, count, share, first_at, last_at }: StatsRow, labels: ActorLabels): string[] {

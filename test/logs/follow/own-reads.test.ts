@@ -94,6 +94,62 @@ describe('reads of the logs by the own key, on a terminal', () => {
   });
 });
 
+function countsOf(...argv: string[]) {
+  const line = ['logs', 'stats', '--since', '2m', '-o', 'table', ...argv];
+  return svcHere(line, { baseUrl: new URL(server.url), clock });
+}
+
+describe('own reads in a list and in counts', () => {
+  beforeEach(() => {
+    server.logs.push(...[20, 30, 40, 50, 60].map((seconds) => readOfLogs(OWN, seconds * 1_000)));
+    server.logs.push(cardRead(25_000), cardRead(35_000), readOfLogs(OTHER, 45_000));
+  });
+
+  it('a list shows own reads, and --hide-own-reads leaves them out, says how many, and still counts entries with -n', async () => {
+    const argv = ['list', '-n', '3'];
+    const all = await svcHere(['logs', ...argv], { baseUrl: new URL(server.url), clock });
+    expect(all.stdout).toContain(`"actor_id":"${OWN}"`);
+    const hidden = await svcHere(['logs', ...argv, '--hide-own-reads'], { baseUrl: new URL(server.url), clock });
+    const actors = hidden.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as Log).entity_type);
+    expect(actors).toEqual(['card', 'card', 'log']);
+    expect(hidden.stderr).toMatch(/^hidden: \d+ reads of the logs by this key \(application 4707c78a\)$/m);
+  });
+
+  it('the command for the next page of a list goes on hiding own reads', async () => {
+    server.logs.push(...Array.from({ length: 150 }, (_, index) => cardRead(100_000 + index * 1_000)));
+    const argv = ['logs', 'list', '--until', '95s', '--hide-own-reads', '--page-size', '50', '-n', '50'];
+    const { stderr } = await svcHere(argv, { baseUrl: new URL(server.url), clock });
+    expect(stderr).toMatch(/^ {2}svc logs list .*--hide-own-reads .*--start /m);
+  });
+
+  it('a count gives own reads a row of their own, and the share of the rest beside each share', async () => {
+    const { stdout } = await countsOf();
+    expect(stdout).toMatch(
+      /reads of the logs by this key \(application 4707c78a-\S+\)\n {2}own reads +(\d+) .*\n {2}the rest +3 /,
+    );
+    expect(stdout).toMatch(/entity types \(share of all, and of the rest\)\n {2}log +\d+ +\d\d\.\d% +33\.3%/);
+    expect(stdout).toMatch(/\n {2}card +2 +\d\d\.\d% +66\.7%/);
+  });
+
+  it('a count leaves own reads out with --hide-own-reads, and says how many', async () => {
+    const { stdout, stderr } = await countsOf('--hide-own-reads');
+    expect(stdout).toMatch(/^Shift, read live: 3 log entries/);
+    expect(stdout).not.toContain('own reads');
+    expect(stderr).toMatch(/^hidden: \d+ reads of the logs by this key/m);
+  });
+
+  it('a list and a count hide nothing, and warn, when another actor reads the logs in the same seconds', async () => {
+    server.onList = () => server.logs.push(readOfLogs(OWN), readOfLogs(OTHER));
+    const list = await svcHere(['logs', '--hide-own-reads'], { baseUrl: new URL(server.url), clock });
+    expect([list.code, list.stdout]).toEqual([0, expect.stringContaining(`"actor_id":"${OWN}"`)]);
+    for (const { stderr } of [list, await countsOf('--hide-own-reads')])
+      expect(stderr).toContain('warning: no read is hidden: the service does not show under which actor');
+  });
+});
+
 describe('a quiet tail', () => {
   it('a quiet tail on a terminal says after a minute and after ten that nothing came', async () => {
     const { stderr } = await onScreen('tail', '--idle-exit', '12m');

@@ -117,7 +117,7 @@ describe('svc logs tail -n', () => {
     [['tail', '--hide-own-reads', '--checkpoint', 'a.json'], 'cannot be used with'],
     [['tail', '--hide-own-reads', '--to', 'otlp+http://127.0.0.1:1'], 'cannot be used with'],
     [['search', 'a', '--hide-own-reads'], 'unknown option'],
-    [['stats', '--hide-own-reads'], 'unknown option'],
+    [['stats', 'a', '--hide-own-reads'], 'is about entries read from the service'],
     [['archive', 'a', '--hide-own-reads'], 'unknown option'],
   ])('svc logs refuses %j before any request', async (argv, words) => {
     expect(await run('logs', ...argv)).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
