@@ -32,6 +32,10 @@ const parameters = {
   until: INTERVAL_PARAMETERS.until,
   ...ENTITY_PARAMETERS,
   ...ENTRY_PARAMETERS,
+  archive: conflicting(
+    ['profiles'],
+    reading(value('--archive <location>', 'also name actors that this archive does not have', text)),
+  ),
   hideOwnReads: HIDE_OWN_READS,
   max: value('--max <n>', 'read at most the newest n entries (default 20,000)', integer(100)),
   html: conflicting(['profiles'], { ...PAGE_PARAMETERS.html, description: 'also write the shift as one page' }),
@@ -110,8 +114,8 @@ interface Counted {
 }
 
 /** Refuses options of a shift for an archive. @throws SvcError `usage` */
-function checkOffline({ hideOwnReads, max, html, force, retention, strict }: StatsInput): void {
-  const live = { 'hide-own-reads': hideOwnReads, max, html, force, retention, strict };
+function checkOffline({ archive, hideOwnReads, max, html, force, retention, strict }: StatsInput): void {
+  const live = { archive, 'hide-own-reads': hideOwnReads, max, html, force, retention, strict };
   const used = Object.entries(live).find(([, given]) => given !== undefined && given !== false);
   if (used !== undefined)
     throw new SvcError('usage', `--${used[0]} is about entries read from the service`, {

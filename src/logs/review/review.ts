@@ -1,7 +1,7 @@
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
-import { type Coverage, type MissingRange as Missing, without } from '../archive/records/coverage.ts';
+import { type Coverage, coveredMs, type MissingRange as Missing } from '../archive/records/coverage.ts';
 import { bucketOf } from '../count.ts';
 import type { TimeRange } from '../entry.ts';
 import { ChangeCounts } from './change-counts.ts';
@@ -72,18 +72,17 @@ export class DayReview {
     const { from } = this.#day;
     const hours = this.#hours;
     const median = medianOf(hours.filter((count, hour) => count > 0 || this.#covers(from + hour * HOUR_MS)));
-    const pastMs = this.#coveredMs({ from: from - PAST_DAYS * DAY_MS, to: from });
-    const isLong = pastMs >= LEAST_PAST_DAYS * DAY_MS;
+    const past = pastOf(this.#covered, from);
     const busy = hours.flatMap((count, hour) =>
       count > FAR_MORE * Math.max(1, median) ? [{ hour: isoTime(from + hour * HOUR_MS), count }] : [],
     );
     return {
       entries: hours.reduce((sum, count) => sum + count, 0),
       missing: this.#missing(),
-      past_days: Math.round((pastMs / DAY_MS) * 10) / 10,
+      past_days: past.days,
       ...this.#changes.rows(),
-      new_actors: isLong ? this.#actors.news() : null,
-      new_operations: isLong ? this.#operations.news() : null,
+      new_actors: past.isLong ? this.#actors.news() : null,
+      new_operations: past.isLong ? this.#operations.news() : null,
       hours,
       median,
       busy_hours: busy,
@@ -96,13 +95,18 @@ export class DayReview {
       .map(({ from, to, reason }) => ({ from: isoTime(from), to: isoTime(to), reason }));
   }
 
-  #coveredMs(range: TimeRange): number {
-    return without(range, this.#covered).reduce((left, { from, to }) => left - (to - from), range.to - range.from);
-  }
-
   #covers(hour: number): boolean {
-    return this.#coveredMs({ from: hour, to: hour + HOUR_MS }) === HOUR_MS;
+    return coveredMs(this.#covered, { from: hour, to: hour + HOUR_MS }) === HOUR_MS;
   }
+}
+
+/** Returns how many days of the time before are covered, and whether these are enough to call anything new. */
+export function pastOf(
+  covered: readonly TimeRange[],
+  from: number,
+): { readonly days: number; readonly isLong: boolean } {
+  const pastMs = coveredMs(covered, { from: from - PAST_DAYS * DAY_MS, to: from });
+  return { days: Math.round((pastMs / DAY_MS) * 10) / 10, isLong: pastMs >= LEAST_PAST_DAYS * DAY_MS };
 }
 
 /**

@@ -10,16 +10,21 @@ import type { OwnReads } from '../follow/own-reads.ts';
 import { entityFilter, intervalOf, type IntervalInput, type RetentionInput } from '../options.ts';
 import { serviceLogs } from '../read-range.ts';
 import { atHalfRate } from './half-rate.ts';
+import { readPastActors } from './past-actors.ts';
 import { type Shift, ShiftCounts } from './shift-counts.ts';
 
 /** A page of entries, the least that a shift can read. */
 const LEAST_READ = 100;
 /** The most entries to read without --max: two minutes at half of the key's rate. */
 const MOST_READ = 20_000;
-export type ShiftFilter = EntryFilter & IntervalInput & RetentionInput & { readonly max: number | undefined } & Hiding;
+export type ShiftFilter = EntryFilter &
+  IntervalInput &
+  RetentionInput & { readonly max: number | undefined } & ShiftOptions;
 
-interface Hiding {
+interface ShiftOptions {
   readonly hideOwnReads: boolean | undefined;
+  /** The archive with whose actors those of the shift are compared. */
+  readonly archive: string | undefined;
 }
 
 /**
@@ -29,8 +34,9 @@ interface Hiding {
 export async function readShift(context: Context, input: ShiftFilter, own: OwnReads | undefined): Promise<Shift> {
   const { since: typedSince, until } = intervalOf(input, context.clock.now());
   const since = typedSince ?? (until ?? context.clock.now()) - DAY_MS;
+  const past = input.archive === undefined ? undefined : await readPastActors(context, input.archive, since);
   const client = await context.client();
-  const counts = new ShiftCounts(own, input.hideOwnReads === true);
+  const counts = new ShiftCounts({ own, hidesOwn: input.hideOwnReads === true, past });
   const seen = { read: 0, oldest: Infinity, tenantId: undefined as string | undefined };
   const live = context.progress.watching('logs');
   const count = (log: Log, at: number | undefined): void => {
@@ -56,12 +62,14 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
     },
     onTimeless: (log) => count(log, undefined),
   }).finally(() => live?.fail());
+  past?.checkTenant(seen.tenantId);
   reportFiltered(context, input, { shown: counts.all.entries, read: seen.read });
   const now = client.now();
   return {
     counts: counts.all,
     findings: counts.findings(),
     own: counts.share(),
+    hasPast: past !== undefined,
     requested: { since, until: until ?? now },
     interval: { since: Math.max(since, back.readFrom), until: until ?? now },
     oldest: seen.oldest,

@@ -57,6 +57,7 @@ export async function requireShift(context: Context, input: ShiftFilter, shift: 
     ...option('--until', isoTime(interval.since)),
     ...filterWords(input),
     ...(input.hideOwnReads ? ['--hide-own-reads'] : []),
+    ...option('--archive', input.archive),
     ...option('--max', input.max?.toString()),
     ...retentionWords(input),
   ];

@@ -6,8 +6,9 @@ import { ChangeCounts } from '../review/change-counts.ts';
 import { countFindings } from '../review/count-findings.ts';
 import { DeletedEntities, type DeletedEntity } from '../review/deleted.ts';
 import type { Findings } from '../review/parts.ts';
+import type { PastActors } from './past-actors.ts';
 
-/** What a shift shows beside its counts. Nothing is called new without an archive. */
+/** What a shift shows beside its counts. No actor is called new without an archive. */
 export interface ShiftFindings extends Findings {
   /** The first thousand deletions. */
   readonly deleted: readonly DeletedEntity[];
@@ -21,19 +22,28 @@ export interface OwnShare {
   readonly rest: LogCounts;
 }
 
+/** What the entries of a shift are compared with. */
+interface Comparison {
+  /** The reads that are counted apart, or left out. */
+  readonly own: OwnReads | undefined;
+  readonly hidesOwn: boolean;
+  readonly past: PastActors | undefined;
+}
+
 /** Counts the entries of a shift, in any order and in constant memory. */
 export class ShiftCounts {
   readonly all = new LogCounts();
   readonly #own: OwnReads | undefined;
   readonly #hidesOwn: boolean;
+  readonly #past: PastActors | undefined;
   readonly #rest = new LogCounts();
   readonly #changes = new ChangeCounts();
   readonly #deleted = new DeletedEntities();
 
-  /** `own` are the reads that are counted apart, or left out. */
-  constructor(own: OwnReads | undefined, hidesOwn: boolean) {
+  constructor({ own, hidesOwn, past }: Comparison) {
     this.#own = own;
     this.#hidesOwn = hidesOwn;
+    this.#past = past;
   }
 
   add(log: Log): void {
@@ -41,8 +51,10 @@ export class ShiftCounts {
     if (isOwn && this.#hidesOwn) return;
     this.all.add(log);
     if (!isOwn && this.#own !== undefined) this.#rest.add(log);
-    this.#changes.add(log, bucketOf(parseTime(log.created_at)));
+    const at = parseTime(log.created_at);
+    this.#changes.add(log, bucketOf(at));
     this.#deleted.add(log);
+    if (at !== undefined) this.#past?.seen.add(log, bucketOf(at), true);
   }
 
   /** Returns the own reads that were counted, if there are any. */
@@ -52,7 +64,13 @@ export class ShiftCounts {
   }
 
   findings(): ShiftFindings {
-    const rows = { ...this.#changes.rows(), new_actors: null, new_operations: null, past_days: 0 };
+    const past = this.#past;
+    const rows = {
+      ...this.#changes.rows(),
+      new_actors: past?.isLong ? past.seen.news() : null,
+      new_operations: null,
+      past_days: past?.days ?? 0,
+    };
     return { ...rows, ...countFindings(rows), deleted: this.#deleted.list() };
   }
 }
@@ -63,6 +81,8 @@ export interface Shift {
   readonly findings: ShiftFindings;
   /** Undefined where nothing shows which reads are this key's own. */
   readonly own: OwnShare | undefined;
+  /** Whether the actors were compared with those of an archive. */
+  readonly hasPast: boolean;
   /** The requested time, and the part of it that was read: the newest one. */
   readonly requested: Interval;
   readonly interval: Interval;

@@ -14,7 +14,9 @@ const MAX_ACTORS = 10;
 export function shiftParts(shift: Shift, isFiltered: boolean): Part[] {
   const among = [...(isFiltered ? ['that match'] : []), ...(partText(shift) === undefined ? [] : ['that were read'])];
   const none = `none among the entries ${among.join(' and ')}`;
-  return REVIEW_PARTS.filter(([name]) => name === 'deletions' || name === 'changes').map(([name, heading, nothing]) => [
+  const isShown = ([name]: Part): boolean =>
+    name === 'deletions' || name === 'changes' || (name === 'new_actors' && shift.hasPast);
+  return REVIEW_PARTS.filter(isShown).map(([name, heading, nothing]) => [
     name,
     heading,
     among.length === 0 ? nothing : none,

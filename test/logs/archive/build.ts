@@ -29,13 +29,13 @@ export interface Commit {
 }
 
 /** Builds an archive in a new directory with the real writer. It is removed when the test ends. */
-export async function buildArchive(from: number, commits: readonly Commit[]) {
+export async function buildArchive(from: number, commits: readonly Commit[], service = SERVICE) {
   const top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-built-'));
   onTestFinished(() => fs.rmSync(top, { recursive: true, force: true }));
   const store = openStore(top);
   const links = await store.lock(async () => {
     const begin = { position: beginAt(from), since: from, now: from };
-    const first = await beginArchive(store, { service: SERVICE, tenantId: TENANT }, begin);
+    const first = await beginArchive(store, { service, tenantId: TENANT }, begin);
     const writer = await ArchiveWriter.open(store, first, { tenantId: TENANT, now: () => from });
     const links: Link[] = [first];
     let readTo = from;

@@ -5,11 +5,14 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
-import { buildArchive, filesIn } from '../archive/build.ts';
+import { buildArchive, filesIn, TENANT } from '../archive/build.ts';
 import { type LogServer, startLogServer } from './log-server.ts';
 
 const NOW = Date.UTC(2026, 2, 1, 12, 30);
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const KNOWN = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
+const STRANGER = 'b1a0f1a3-0d2f-4f7e-9d1c-0a4f6c7f2f11';
 let server: LogServer;
 let cwd: string;
 
@@ -226,7 +229,26 @@ describe('the shift that svc logs stats reads', () => {
     );
   });
 
-  it.each([['--max', '200'], ['--strict'], ['--retention', '2d'], ['--html', 'page.html']])(
+  it('svc logs stats --archive names actors that an archive of seven days before does not have', async () => {
+    server.logs.length = 0;
+    const tenant_id = TENANT;
+    const of = (actor: string, agoMs: number) => ({ ...entry(agoMs, 'read', actor), tenant_id });
+    server.logs.push(of(KNOWN, HOUR), of(STRANGER, HOUR));
+    const begin = NOW - 10 * DAY;
+    const { top } = await buildArchive(begin, [{ to: NOW - DAY, entries: [of(KNOWN, 9 * DAY)] }], server.url);
+    const without = await stats(['--since', '2h', '-o', 'table']);
+    expect(without.stdout).not.toContain('not seen');
+    const { stdout, stderr } = await stats(['--since', '2h', '--archive', top, '-o', 'table']);
+    expect(stdout, stderr).toContain('Actors not seen in the 30 days before: 1 (user b1a0f1a3)\n');
+    const young = await buildArchive(NOW - DAY, [{ to: NOW - HOUR, entries: [] }], server.url);
+    expect((await stats(['--since', '2h', '--archive', young.top, '-o', 'table'])).stdout.replace('\n', ' ')).toContain(
+      'Actors not seen in the 30 days before: skipped: the archive covers 0.9 of the 30',
+    );
+    const { top: other } = await buildArchive(NOW - DAY, []);
+    expect((await stats(['--archive', other])).stderr).toContain('is an archive of https://vault.example, not of');
+  });
+
+  it.each([['--archive', 'audit'], ['--max', '200'], ['--strict'], ['--retention', '2d'], ['--html', 'page.html']])(
     'svc logs stats refuses %s of an archive',
     async (...option) => {
       const refused = await stats([path.join(cwd, 'audit'), ...option, '-o', 'json']);
@@ -239,9 +261,6 @@ describe('the shift that svc logs stats reads', () => {
 });
 
 describe('svc logs stats of an archive', () => {
-  const KNOWN = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
-  const STRANGER = 'b1a0f1a3-0d2f-4f7e-9d1c-0a4f6c7f2f11';
-  const DAY = 24 * HOUR;
   const BEGIN = NOW - 30 * DAY;
 
   function archive() {

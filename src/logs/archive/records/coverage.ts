@@ -127,7 +127,7 @@ function cutBefore(ranges: TimeRange[], at: number): void {
 }
 
 /** Returns the parts of a range outside other ranges, which are sorted and disjoint. */
-export function without({ from, to }: TimeRange, others: readonly TimeRange[]): TimeRange[] {
+function without({ from, to }: TimeRange, others: readonly TimeRange[]): TimeRange[] {
   const left: TimeRange[] = [];
   let at = from;
   for (const other of others) {
@@ -137,6 +137,11 @@ export function without({ from, to }: TimeRange, others: readonly TimeRange[]): 
   }
   if (at < to) left.push({ from: at, to });
   return left;
+}
+
+/** Returns how much of a range the covered ranges have, in milliseconds. */
+export function coveredMs(covered: readonly TimeRange[], range: TimeRange): number {
+  return without(range, covered).reduce((left, { from, to }) => left - (to - from), range.to - range.from);
 }
 
 export function isoRange({ from, to }: TimeRange): { from: string; to: string } {
