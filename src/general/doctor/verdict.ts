@@ -10,6 +10,7 @@ export interface Verdict {
 type Place = string | undefined;
 
 const UNKNOWN_SIDE = 'whether service or network cannot be told from here';
+const POWERLESS = /has no read permission$/;
 const ANSWERED = /^responds with (\d+)/;
 
 /** Sums up findings: the first step on the way to the service that fails says whose move it is. */
@@ -28,6 +29,14 @@ export function verdictOf(findings: readonly Finding[], place: Place): Verdict {
   if (clock !== undefined) return bad(`${works}; the clock of this machine is ${clock.found}: you`);
   const other = findings.find(({ result }) => result === 'failed');
   if (other !== undefined) return bad(`${works}; ${other.check}: ${other.found}`);
+  const powerless = findings.filter(({ result, found }) => result === 'warning' && POWERLESS.test(found));
+  if (powerless.length > 0) {
+    const keys = powerless.map(({ check }) => `the ${check}`).join(' and ');
+    return bad(`${works}, but ${keys} may read nothing: you, or who manages the keys`);
+  }
+  const refused = findings.filter(({ check, result }) => result === 'warning' && check.includes(':'));
+  const names = refused.map(({ check }) => check).join(', ');
+  if (names !== '') return { text: `${works}, but does not allow these keys ${names}`, isGood: true };
   if (place !== undefined) return { text: `${works}, and so does all that was checked here`, isGood: true };
   return { text: 'nothing fails on this machine; no service was contacted', isGood: true };
 }
@@ -70,7 +79,10 @@ function tcpText(found: string): string {
 
 function keyText({ found, code }: Finding): string {
   if (code === 'key_missing') return 'but no key is stored: you';
-  if (code === 'server' || code === 'network' || code === 'timeout')
-    return `but not for this key (${found}): the service`;
+  if (code === 'rate_limited' || found.includes('limiting requests'))
+    return 'but limits the requests of this key: whatever else uses it';
+  // A request that waits for its turn under the rate limit ends as one without a response.
+  if (code === 'timeout') return `but not for this key (${found}): the service, or what else uses up the rate limit`;
+  if (code === 'server' || code === 'network') return `but not for this key (${found}): the service`;
   return 'this key does not: you';
 }

@@ -32,8 +32,24 @@ describe('the verdict of svc doctor', () => {
       'the service works, this key does not: you',
     ],
     [
+      [...WORKS, failed('management key', 'no response within 8 s', 'Later', 'timeout')],
+      'the service works, but not for this key (no response within 8 s): the service, or what else uses up the rate limit',
+    ],
+    [
+      [...WORKS, failed('private key', 'no response; the service is limiting requests', 'Later', 'timeout')],
+      'the service works, but limits the requests of this key: whatever else uses it',
+    ],
+    [
       [...UP_TO_TLS, ok('service', 'responds'), warning('clock', "7 min ahead of the service's", 'Set it')],
       "the service works; the clock of this machine is 7 min ahead of the service's: you",
+    ],
+    [
+      [...WORKS, warning('management key', 'valid (SVC_MANAGEMENT_API_KEY), but has no read permission', 'Give')],
+      'the service works, but the management key may read nothing: you, or who manages the keys',
+    ],
+    [
+      [...WORKS, ok('private key', 'accepted'), warning('3ds:session:read', 'not allowed (403)', 'If you need it')],
+      'the service works, but does not allow these keys 3ds:session:read',
     ],
     [WORKS, 'the service works, and so does all that was checked here'],
   ])('the verdict names whose move it is, with its basis (%#)', (findings, text) => {
