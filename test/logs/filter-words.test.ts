@@ -28,6 +28,12 @@ describe('the words of filters', () => {
     }
   });
 
+  it('R78: a tail that ends by itself ends with 2 for a mistyped word, after the command that resumes it', async () => {
+    const argv = ['tail', '--since', '1h', '--idle-exit', '20s', '--operation', 'deleted'];
+    const { code, stderr } = await svc(...argv);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/resume with[^]*Did you mean 'delete'\?/)]);
+  });
+
   it.each([
     ['--operation', 'tokenize', 'known: create, delete, read, update'],
     ['--actor-type', 'robot', 'known: user'],

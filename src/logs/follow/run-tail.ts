@@ -104,8 +104,15 @@ async function follow(
     const keep = (path: string): void => writeCheckpoint(path, subject, taken);
     notices.end(taken, () => resumeCommands(context, input, taken.settled, keep));
   }
-  if (!context.signal.aborted) input.entity.report(context);
+  await reportFilters(context, input);
   return exitCode(context, input, notices.gaps, shipping?.rejected() ?? 0);
+}
+
+/** Says what a filter may mean that no entry matches. @throws SvcError `usage` for a typing error */
+async function reportFilters(context: Context, input: TailFilter): Promise<void> {
+  if (context.signal.aborted) return;
+  input.entity.report(context);
+  await input.words.report(context, input);
 }
 
 interface Opened extends Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'> {
