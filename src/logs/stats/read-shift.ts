@@ -46,7 +46,7 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
     seen.tenantId ??= log.tenant_id ?? undefined;
     if (matches(log, input)) counts.add(log);
   };
-  const back = await lastEntries(atHalfRate(serviceLogs(client, entityFilter(input))), {
+  const back = await lastEntries(atHalfRate(context, serviceLogs(client, entityFilter(input))), {
     count: Infinity,
     // A range may end in the middle of a page.
     mostRead: (input.max ?? MOST_READ) - LEAST_READ + 1,
