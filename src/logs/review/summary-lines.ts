@@ -11,7 +11,7 @@ const MAX_ACTORS = 3;
 const NAME_COLUMNS = 40;
 const ACTOR_COLUMNS = 28;
 
-type Show = Pick<Context, 'out' | 'palette' | 'unicode'>;
+type Show = Pick<Context, 'out' | 'palette' | 'unicode' | 'plain'>;
 
 /** Returns a part of the findings for a terminal: who did how much, or the sentence for none. */
 export function summaryLines(
@@ -48,6 +48,7 @@ function shareLines(context: Show, shares: readonly ActorShare[], mostActors: nu
   const countWidth = Math.max(...shown.map(({ count }) => formatNumber(count).length));
   const actorWidth = Math.max(...shown.map(({ actor }) => actor.length));
   const lines = shown.map(({ actor, count, kinds }) => {
+    if (context.plain) return `${actor}: ${formatNumber(count)} (${kindsText(context, kinds, Infinity)})`;
     const lead = `  ${formatNumber(count).padStart(countWidth)}  ${actor.padEnd(actorWidth)}  `;
     return (lead + kindsText(context, kinds, Math.max(NAME_COLUMNS / 2, context.out.width - lead.length))).trimEnd();
   });

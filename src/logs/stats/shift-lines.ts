@@ -25,7 +25,7 @@ export function shiftParts(shift: Shift, isFiltered: boolean): Part[] {
 
 /** Returns what a terminal shows of a shift before its counts: what was not read, then who deleted and changed what. */
 export function shiftLines(
-  context: Pick<Context, 'out' | 'palette' | 'unicode'>,
+  context: Pick<Context, 'out' | 'palette' | 'unicode' | 'plain'>,
   shift: Shift,
   { labels, isFiltered }: { readonly labels: ActorLabels; readonly isFiltered: boolean },
 ): string[] {
