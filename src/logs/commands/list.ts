@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import { PAGING_PARAMETERS } from '../../cli/app/paging.ts';
-import { conflicting, flag, type Input } from '../../cli/app/parameter.ts';
+import { conflicting, flag, hidden, type Input } from '../../cli/app/parameter.ts';
 import { listPrinter, pageSizeFor } from '../../cli/app/print.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import type { LogFilter } from '../../client/api/logs.ts';
@@ -29,8 +29,8 @@ const parameters = {
     ['until', 'all', 'start', 'pageSize'],
     flag('-f, --follow', "then follow, as 'svc logs tail' does"),
   ),
-  hideOwnReads: HIDE_OWN_READS,
-  noHideOwnReads: { ...NO_HIDE_OWN_READS, description: 'with -f: also show own reads of the logs' },
+  hideOwnReads: { ...HIDE_OWN_READS, description: 'hide own reads of the logs (default of -f)' },
+  noHideOwnReads: hidden(NO_HIDE_OWN_READS),
   ...ENTITY_PARAMETERS,
   ...INTERVAL_PARAMETERS,
   ...PAGING_PARAMETERS,

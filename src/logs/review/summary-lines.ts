@@ -28,7 +28,8 @@ export function summaryLines(
   if (name === 'new_actors' || name === 'new_operations')
     return newLines(context, heading, namesOf(name, rows, labels));
   const shares = byActor(rows, labels, name === 'deletions' ? deletedKind : changedKind);
-  return [palette.strong(headingOf(heading, name, review)), ...shareLines(context, shares, mostActors)];
+  const title = wrapWords(headingOf(heading, name, review), out.width).map((line) => palette.strong(line));
+  return [...title, ...shareLines(context, shares, mostActors)];
 }
 
 function namesOf(name: Part[0], rows: readonly ReviewRow[], labels: ActorLabels): string[] {
@@ -47,10 +48,17 @@ function shareLines(context: Show, shares: readonly ActorShare[], mostActors: nu
     .map(({ actor, count, kinds }) => ({ actor: shorten(actor, ACTOR_COLUMNS, context), count, kinds }));
   const countWidth = Math.max(...shown.map(({ count }) => formatNumber(count).length));
   const actorWidth = Math.max(...shown.map(({ actor }) => actor.length));
+  const { width } = context.out;
   const lines = shown.map(({ actor, count, kinds }) => {
     if (context.plain) return `${actor}: ${formatNumber(count)} (${kindsText(context, kinds, Infinity)})`;
-    const lead = `  ${formatNumber(count).padStart(countWidth)}  ${actor.padEnd(actorWidth)}  `;
-    return (lead + kindsText(context, kinds, Math.max(NAME_COLUMNS / 2, context.out.width - lead.length))).trimEnd();
+    const number = `  ${formatNumber(count).padStart(countWidth)}  `;
+    const lead = `${number}${actor.padEnd(actorWidth)}  `;
+    const line = lead + kindsText(context, kinds, Math.max(NAME_COLUMNS / 2, width - lead.length));
+    if (line.length <= width) return line.trimEnd();
+    // A narrow terminal has the kinds below the actor.
+    const indent = ' '.repeat(number.length);
+    const below = wrapWords(kindsText(context, kinds, width - indent.length), width - indent.length);
+    return `${lead.trimEnd()}\n${below.map((part) => indent + part).join('\n')}`;
   });
   const rest = shares.slice(mostActors);
   const left = rest.reduce((sum, { count }) => sum + count, 0);

@@ -122,7 +122,8 @@ function barLines(
   const left = rows.slice(MAX_BARS).reduce((sum, { count }) => sum + count, 0);
   if (left > 0)
     lines.push(`  and ${rows.length - MAX_BARS} more, with ${countText(left, 'entry')} (-o csv shows them)`);
-  return [rest === undefined ? TITLES[by] : `${TITLES[by]} (share of all, and of the rest)`, ...lines];
+  const title = rest === undefined ? TITLES[by] : `${TITLES[by]} (share of all, and of the rest)`;
+  return [...wrapWords(title, columns), ...lines];
 }
 
 /** Returns how many entries are own reads of the logs, and how many are not; nothing if own reads are not known. */
@@ -135,10 +136,11 @@ function ownLines(context: Show, all: number, own: OwnRows | undefined, actorOf:
     ['the rest', all - own.count],
   ] as const;
   const countWidth = formatNumber(Math.max(own.count, all - own.count)).length;
+  const barWidth = Math.min(BAR_COLUMNS, out.width - '  own reads  '.length - countWidth - '  100.0%  '.length);
   const lines = rows.map(([name, count]) => {
     const share = fixedPercent(count / all);
     if (plain) return `${name}: ${formatNumber(count)} (${share})`;
-    const bar = out.width < NAME_COLUMNS ? '' : drawBar(count, all, BAR_COLUMNS, context);
+    const bar = drawBar(count, all, Math.max(0, barWidth), context);
     return `  ${name.padEnd('own reads'.length)}  ${formatNumber(count).padStart(countWidth)}  ${share.padStart(6)}  ${palette.accent(bar)}`.trimEnd();
   });
   return ['', ...wrapWords(text, out.width), ...lines];
