@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
@@ -25,9 +25,14 @@ interface Workflow {
 }
 
 describe('docs', () => {
-  it('docs are listed, each of them', () => {
-    const listed = [...read('README.md').matchAll(/\]\(([^)]+)\)/g)].map(([, name]) => name);
-    expect(new Set(listed)).toEqual(new Set(pages));
+  it('README.md leads to every page of the documentation in two steps, by way of the index', () => {
+    expect(linksOf('../README.md')).toContain('docs/README.md');
+    expect(new Set(linksOf('README.md'))).toEqual(new Set(pages));
+  });
+
+  it.each(['../README.md', 'README.md', ...pages])('%s links to files and headings that exist', (name) => {
+    const broken = linksOf(name).filter((link) => !exists(join(docs, dirname(name)), link, name));
+    expect(broken).toEqual([]);
   });
 
   // The test of all commands of pci.md runs its blocks too.
@@ -157,6 +162,30 @@ function isRecipe({ language, marks }: Block): boolean {
  */
 function isRunHere({ language, marks }: Block): boolean {
   return language !== 'sql' && marks.length === 0;
+}
+
+/** Returns the links of a page that lead to files of the project. */
+function linksOf(name: string): string[] {
+  const text = read(name).replaceAll(/^```.*?^```/gms, '');
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^[a-z]+:/.test(link));
+}
+
+/** Tells whether a link from a folder leads to a file and, after `#`, to a heading of it. */
+function exists(folder: string, link: string, page: string): boolean {
+  const [file = '', heading] = link.split('#');
+  const path = file === '' ? join(docs, page) : join(folder, file);
+  if (!existsSync(path)) return false;
+  if (heading === undefined) return true;
+  const headings = [...readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => anchorOf(text));
+  return headings.includes(heading);
+}
+
+/** Returns the name that a heading has in links. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
 }
 
 function read(name: string): string {

@@ -6,7 +6,8 @@ import { commandsOf, readBlocks, type Block } from '../support/readme-blocks.ts'
 import { openShellHome } from '../support/shell-home.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
-const blocks = readBlocks(readFileSync(join(project, 'README.md'), 'utf8'));
+const page = readFileSync(join(project, 'README.md'), 'utf8');
+const blocks = readBlocks(page);
 const commands = blocks.filter(isRun).flatMap(commandsOf);
 
 /** A directory with the files of a clone of the project, in which the commands run. */
@@ -18,6 +19,24 @@ describe('README.md', () => {
   it('README.md begins with the command that submits a file to the sandbox, then the command that runs the tests', () => {
     expect(commands[0]).toMatch(/^npm ci && node bin\/svc\.js --sandbox au submit \S+ --wait --out results\.csv$/);
     expect(commands[1]).toMatch(/^npm (ci && npm )?test$/);
+  });
+
+  it('README.md has both of these commands within its first 25 lines', () => {
+    const [install, test] = blocks;
+    expect(commandsOf(install!)).toEqual([commands[0]]);
+    expect(commandsOf(test!)).toEqual([commands[1]]);
+    expect(test!.line + 2).toBeLessThanOrEqual(25);
+  });
+
+  it('README.md has about 1,100 words', () => {
+    expect(page.split(/\s+/).length).toBeLessThan(1_200);
+  });
+
+  it('README.md says of each proof the number of histories, machines or tests that are run', () => {
+    const proofs = [...page.matchAll(/\[([\d,]+) ([\w ]+)\]\((test\/[^)]+)\)/g)];
+    expect(proofs).toHaveLength(6);
+    for (const [proof, count = '', what = '', link = ''] of proofs)
+      expect(count.replace(',', ''), proof).toBe(countIn(link, what));
   });
 
   it('README.md marks every block of commands as `sh`, so that this test file runs it', () => {
@@ -55,6 +74,18 @@ describe('the reader of README.md', () => {
     expect(run('npm ci && test -f bin/svc.js\nnpm test').status).toBe(0);
   });
 });
+
+/** Counts the tests of a promise in promises.md, or reads the number of histories or machines of a test file. */
+function countIn(link: string, what: string): string | undefined {
+  const [file = '', anchor] = link.split('#');
+  const text = readFileSync(join(project, file), 'utf8');
+  if (anchor === undefined) {
+    const name = what.includes('machines') ? 'MACHINES' : 'HISTORIES';
+    return new RegExp(`^const ${name} = ([\\d_]+);`, 'm').exec(text)?.[1]?.replace('_', '');
+  }
+  const section = text.split(`## ${anchor.toUpperCase()}\n`)[1]?.split('\n## ')[0] ?? '';
+  return String(section.split('\n').filter((line) => line.startsWith('- ')).length);
+}
 
 /** Tells whether a block is run. `account` marks blocks that need a live key, `by-hand` blocks that may never end. */
 function isRun({ language, marks }: Block): boolean {
