@@ -128,7 +128,7 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
   ),
   entry('status', 'show a run part by part, or one job', () => import('./au/commands/status.ts')),
   entry('jobs', 'list jobs of the tenant, newest first', () => import('./au/commands/jobs.ts')),
-  group('runs', 'list and prune the runs recorded on this machine', RUNS, 'list'),
+  group('runs', 'list and prune the runs recorded on this machine', RUNS, { defaultCommand: 'list' }),
   entry('wait', 'wait until a job or run has completed or failed', () => import('./au/commands/wait.ts')),
   entry('download', 'download the results of a completed job or run', () => import('./au/commands/download.ts')),
   entry('sync', 'advance all open runs once, and download what is finished', () => import('./au/commands/sync.ts')),
@@ -192,10 +192,10 @@ const PROFILE: readonly Entry[] = [
 ];
 
 export const TREE: readonly Entry[] = [
-  group('logs', 'read, follow and archive audit logs', LOGS, 'list'),
-  group('tenant', 'show and change the tenant of your keys', TENANT, 'show'),
+  group('logs', 'read, follow and archive audit logs', LOGS, { defaultCommand: 'list' }),
+  group('tenant', 'show and change the tenant of your keys', TENANT, { defaultCommand: 'show' }),
   group('3ds', 'authenticate cardholders with 3-D Secure', THREE_DS),
-  group('au', 'refresh card tokens in batch jobs (Account Updater)', ACCOUNT_UPDATER),
+  group('au', 'refresh card tokens in batch jobs (Account Updater)', ACCOUNT_UPDATER, { alias: 'account-updater' }),
   group('events', 'receive, resend and simulate webhook events', EVENTS),
   group('sandbox', 'emulate the service on this machine', SANDBOX),
   entry(
@@ -215,7 +215,7 @@ export const TREE: readonly Entry[] = [
     'find problems of configuration, network and keys, and their fix',
     () => import('./general/commands/doctor.ts'),
   ),
-  group('profile', 'manage profiles: named settings and keys', PROFILE, 'list'),
+  group('profile', 'manage profiles: named settings and keys', PROFILE, { defaultCommand: 'list' }),
   entry(
     'explain',
     'explain a code, status, setting, field or limit, offline',

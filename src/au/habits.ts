@@ -3,7 +3,6 @@ import type { Habits } from '../cli/app/habits.ts';
 /** What people type out of habit with other tools, for the Account Updater. */
 export const AU_HABITS: Habits = {
   commands: [
-    ['account-updater', 'au'],
     ['get jobs', 'au jobs'],
     ['cancel', 'au abandon <run>', 'Jobs cannot be canceled at the service.'],
     ['jobs', 'au jobs'],
@@ -12,6 +11,7 @@ export const AU_HABITS: Habits = {
     ['au delete', 'au abandon <run>', 'Jobs cannot be deleted at the service.'],
     ['au rm', 'au abandon <run>', 'Jobs cannot be deleted at the service.'],
     ['au stop', 'au abandon <run>', 'Jobs cannot be stopped at the service.'],
+    ['au jobs list', 'au jobs'],
     ['au list', 'au jobs'],
     ['au ls', 'au jobs'],
     ['au show', 'au status <job>'],
@@ -38,6 +38,8 @@ export const AU_HABITS: Habits = {
     ['au runs cancel', 'au abandon <run>'],
   ],
   extraWords: [
+    ['au create', 'au submit <file>', 'au submit creates the job, uploads the file and waits.'],
+    ['au upload', 'au submit <file>', 'au submit creates the job, uploads the file and waits.'],
     ['au jobs', 'au status <job>'],
     ['au runs list', 'au status <run>'],
     ['au sync', 'au wait <run>', 'sync is about all runs.'],

@@ -22,6 +22,7 @@ export const GENERAL_HABITS: Habits = {
     ['describe', 'api GET <path>'],
     ['alias', '', 'svc has no aliases: use those of your shell.'],
     ['extension', '', 'svc has no extensions.'],
+    ['uninstall', 'reset', 'It removes what svc keeps; then remove svc with the package manager that installed it.'],
     ['upgrade', '', 'Update svc with the package manager that installed it.'],
     ['update', '', 'Update svc with the package manager that installed it.'],
     ['profiles', 'profile list'],

@@ -21,12 +21,6 @@ export const LOGS_HABITS: Habits = {
     ['logs download', 'logs archive <dir>'],
     ['logs backup', 'logs archive <dir>'],
     ['logs delete', 'logs archive <dir> --keep <months>', 'Logs cannot be deleted at the service, only in an archive.'],
-    ['logs token', 'logs --entity-type token'],
-    ['logs card', 'logs --entity-type card'],
-    ['logs bank', 'logs --entity-type bank'],
-    ['logs application', 'logs --entity-type application'],
-    ['logs tenant', 'logs --entity-type tenant'],
-    ['logs proxy', 'logs --entity-type proxy'],
   ],
   options: [
     ['--entity', ['--entity-type']],

@@ -26,6 +26,6 @@ export const TENANT_HABITS: Habits = {
     ['tenant delete', 'tenant delete --confirm <id>'],
     ['tenant diff', 'tenant diff <file>', 'For two tenants: svc tenant export -p one | svc tenant diff - -p other'],
     ['tenant export', 'tenant export', 'It prints to standard output: svc tenant export > tenant.yaml'],
-    ['tenant update', 'tenant update --set <setting>=<value>'],
+    ['tenant update', 'tenant update --name <name>', 'A setting is changed with --set <setting>=<value>.'],
   ],
 };

@@ -3,6 +3,7 @@ import { isGroup } from '../../src/cli/app/command.ts';
 import { GLOBAL_PARAMETERS } from '../../src/cli/app/global-parameters.ts';
 import { KEY_OPTIONS } from '../../src/cli/app/habits.ts';
 import { optionWords, type Parameter, type Parameters } from '../../src/cli/app/parameter.ts';
+import { placeholder } from '../../src/cli/app/place.ts';
 import { parse } from '../../src/cli/app/run.ts';
 import { EVERY_HABIT } from '../../src/general/every-habit.ts';
 import { PROGRAM, TREE } from '../../src/tree.ts';
@@ -64,7 +65,8 @@ describe('the habits of other tools', () => {
   );
 
   it('the options of other tools point to options that exist, and are listed once', () => {
-    const known = new Set(every.flatMap(optionWords));
+    const argumentsOfAll = every.filter(({ kind }) => kind === 'argument').map(({ syntax }) => placeholder(syntax));
+    const known = new Set([...every.flatMap(optionWords), ...argumentsOfAll]);
     for (const [typed, options, why] of EVERY_HABIT.options) {
       expect(options.length > 0 || why !== undefined, typed).toBe(true);
       expect(
@@ -79,7 +81,8 @@ describe('the habits of other tools', () => {
   it('the choices of other tools point to choices that exist', () => {
     for (const [option, words] of Object.entries(EVERY_HABIT.choices)) {
       const choices = every.filter((one) => optionWords(one).includes(option)).flatMap((one) => one.choices ?? []);
-      expect(choices, option).toEqual(expect.arrayContaining(Object.values(words)));
+      const known = [...choices, ...every.flatMap(optionWords)];
+      expect(known, option).toEqual(expect.arrayContaining(Object.values(words)));
       expect(choices.filter((choice) => choice in words)).toEqual([]);
     }
   });

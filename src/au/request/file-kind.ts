@@ -2,7 +2,7 @@ import { fileSource } from '../../client/transfer/source.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 
 /** The kind of a file, if its first bytes show it with certainty. `excluded`: rows that `au next` left out. */
-export type FileKind = 'request' | 'results' | 'excluded' | 'log_entries' | 'three_ds' | 'json';
+export type FileKind = 'request' | 'results' | 'excluded' | 'log_entries' | 'three_ds' | 'json' | 'html';
 
 /** The name of each kind for use in a sentence. */
 export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
@@ -12,6 +12,7 @@ export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   log_entries: 'a file of log entries',
   three_ds: 'the body of a 3DS request',
   json: 'JSON',
+  html: 'a web page (HTML)',
 };
 
 /** The number of bytes read to recognize a file. A header is much shorter, and JSON shows its kind within them. */
@@ -29,6 +30,7 @@ export async function recognizeFile(path: string): Promise<FileKind | undefined>
 export function kindOf(head: string): FileKind | undefined {
   const text = head.replace(/^\uFEFF/, '').trimStart();
   if (/^(?:\{\s*(?:["}]|$)|\[\s*(?:[[{"\]\d]|$))/.test(text)) return kindOfJson(text);
+  if (/^<(?:!doctype html|html)\b/i.test(text)) return 'html';
   const [header = ''] = text.split(/[\r\n]/, 1);
   for (const sign of DELIMITERS) {
     const kind = kindOfColumns(header.split(sign).map(plain));

@@ -30,6 +30,10 @@ const INSTEAD_OF_REQUEST: Readonly<Record<Exclude<FileKind, 'request'>, (file: s
     hint: 'To send it to a 3DS session:',
     next: ['3ds', 'authenticate', '<session>', '--file', file],
   }),
+  html: () => ({
+    hint: 'It may be the page of a report, or a page to log in that was saved in place of the export. With the export as CSV:',
+    next: ['au', 'prepare', '<export>', '--out', 'tokens.csv'],
+  }),
   json: () => ({
     hint: 'A request file is CSV. To make one of an export in CSV:',
     next: ['au', 'prepare', '<export>', '--out', 'tokens.csv'],

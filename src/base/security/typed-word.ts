@@ -21,12 +21,16 @@ export function isShowable(word: string, known: Iterable<string> = []): boolean 
   return /^[\x21-\x7e]+$/.test(word) && Array.from(known).some((name) => editDistance(word, name) <= 2);
 }
 
-/** Finds the candidate that a typed word begins or is most similar to; undefined when none is similar enough. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  const begun = word.length < 3 ? [] : Array.from(candidates).filter((one) => one.startsWith(word));
+/**
+ * Finds the candidate that a typed word begins or is most similar to; undefined when none is similar enough. With `most`,
+ * only a candidate within so many edits.
+ */
+export function nearest(word: string, candidates: Iterable<string>, most?: number): string | undefined {
+  const begun =
+    word.length < 3 || most !== undefined ? [] : Array.from(candidates).filter((one) => one.startsWith(word));
   if (begun.length === 1) return begun[0];
   let best: string | undefined;
-  let bestDistance = Math.min(3, Math.ceil(word.length / 3)) + 1;
+  let bestDistance = (most ?? Math.max(1, Math.min(3, Math.floor(word.length / 2.5)))) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) {

@@ -75,6 +75,8 @@ export type Group = Named & GroupSpec;
 export interface Entry<Node = Group | Command> extends Named {
   /** Whether the word is missing from lists of commands and from completion. Its own help still works. */
   readonly hidden: boolean;
+  /** Another word for the same, which lists leave out. */
+  readonly alias?: string | undefined;
   readonly load: () => Promise<Node>;
 }
 
@@ -109,14 +111,19 @@ export function entry<
   return { name, summary, hidden, load: async () => ({ ...(await load())[exported], name, summary }) };
 }
 
-/** Lists a group: its word, one line for lists, its commands, and the default command, if any. */
+/** Lists a group: its word, one line for lists, its commands, the default command and another word for it, if any. */
 export function group(
   name: string,
   summary: string,
   commands: readonly Entry[],
-  defaultCommand?: string,
+  { defaultCommand, alias }: { defaultCommand?: string; alias?: string } = {},
 ): Entry<Group> {
-  return { name, summary, hidden: false, load: async () => ({ name, summary, commands, defaultCommand }) };
+  return { name, summary, hidden: false, alias, load: async () => ({ name, summary, commands, defaultCommand }) };
+}
+
+/** Tells whether an entry has this name, or this other name. */
+export function isNamed({ name, alias }: Pick<Entry, 'name' | 'alias'>, word: string): boolean {
+  return word === name || word === alias;
 }
 
 export function isGroup(node: Group | Command): node is Group {

@@ -6,8 +6,8 @@ export interface Habits {
    */
   readonly commands?: readonly (readonly [typed: string, command: string, why?: string])[];
   /**
-   * Options of other tools, and those of svc for the same purpose. The first that the command has is proposed. An option
-   * without a counterpart has a reason only.
+   * Options of other tools, and those of svc for the same purpose, or an argument such as `<dir>`. The first that the
+   * command has, and that takes the typed value, is proposed. An option without a counterpart has a reason only.
    */
   readonly options?: readonly (readonly [typed: string, options: readonly string[], why?: string])[];
   /** Commands to which people give one word too many, and where that word belongs. */
@@ -29,7 +29,7 @@ export function joinHabits(all: readonly Habits[]): Required<Habits> {
 /** Habits about options that many commands have. */
 export const COMMON_HABITS: Habits = {
   options: [
-    ['--json', ['--output json']],
+    ['--json', ['--output json', '--fields']],
     ['--jsonl', ['--output jsonl']],
     ['--ndjson', ['--output jsonl']],
     ['--csv', ['--output csv']],
@@ -100,14 +100,17 @@ export const COMMON_HABITS: Habits = {
     ['--assume-yes', ['--yes']],
     ['--auto-approve', ['--yes']],
     ['--no-confirm', ['--yes']],
-    ['--force', ['--yes']],
+    ['--force', ['--confirm', '--yes']],
     ['--no-cli-pager', ['--no-pager']],
     ['--no-interactive', ['--no-input']],
     ['--non-interactive', ['--no-input']],
+    ['--out', ['--out-dir', '<dir>']],
+    ['--dir', ['--out-dir', '<dir>']],
+    ['--directory', ['--out-dir', '<dir>']],
     ['--output-file', ['--out']],
     ['--outfile', ['--out']],
-    ['-f', ['--file', '--force']],
-    ['--filename', ['--file', '--out']],
+    ['-f', ['--set', '--force', '--file']],
+    ['--filename', ['--file', '<file>', '--out']],
     ['--cli-input-json', ['--file']],
     ['--input', ['--file']],
     ['--body', ['--file', '--set']],
@@ -128,7 +131,17 @@ export const COMMON_HABITS: Habits = {
     ['--cli-read-timeout', ['--timeout']],
   ],
   choices: {
-    '--output': { text: 'table', pretty: 'table', tsv: 'csv', ndjson: 'jsonl', yml: 'yaml' },
+    '--output': {
+      text: 'table',
+      pretty: 'table',
+      tsv: 'csv',
+      ndjson: 'jsonl',
+      yml: 'yaml',
+      name: '--fields',
+      'custom-columns': '--fields',
+      jsonpath: '--jq',
+      'go-template': '--jq',
+    },
     '--time': { gmt: 'utc', iso: 'utc', zulu: 'utc', ago: 'relative' },
     '--color': { on: 'always', true: 'always', yes: 'always', off: 'never', false: 'never', no: 'never' },
   },

@@ -103,7 +103,7 @@ export function option(name: string, value: string | readonly string[] | undefin
 function written(words: readonly string[], system: ShellHost): string {
   const shell = shellFor(system);
   // A placeholder such as <file> stays unquoted: the reader replaces it.
-  return words.map((word) => (/^<\w+>(?:=<\w+>)?$/.test(word) ? word : shell.word(word))).join(' ');
+  return words.map((word) => (/^<[\w.,=-]+>(?:=<\w+>)?$/.test(word) ? word : shell.word(word))).join(' ');
 }
 
 /** The quoting rules of the operator's shell. */

@@ -3,7 +3,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { isShowable, nearest, questionOf, typedWord } from '../../base/security/typed-word.ts';
 import type { System } from '../../base/system.ts';
 import { writePlain } from '../output/output.ts';
-import { type Command, type Entry, isGroup, type Program } from './command.ts';
+import { type Command, type Entry, isGroup, isNamed, type Program } from './command.ts';
 import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
 import type { About, HelpRequest, Invocation, RunRequest } from './invocation.ts';
 import { optionWords, type Parameter, type Parameters } from './parameter.ts';
@@ -11,7 +11,9 @@ import { type TopicName, TOPICS } from './topics.ts';
 
 /** Parses the command line, then runs the command or prints help. Help needs no settings. */
 export async function run(argv: readonly string[], system: System, program: Program): Promise<number> {
-  const parsed = await parse(argv, program).catch((error: unknown) => ({ kind: 'mistake', error }) as const);
+  const parsed = await parse(argv, program, system.cwd).catch(
+    (error: unknown) => ({ kind: 'mistake', error }) as const,
+  );
   if (parsed.kind === 'help') {
     const { helpText } = await import('./help.ts');
     return writePlain(system, await helpText(parsed, system.stdout.columns));
@@ -34,7 +36,7 @@ interface Position {
  * Parses a command line and loads only the named command.
  * @throws SvcError `usage`, which never repeats a typed value
  */
-export async function parse(argv: readonly string[], program: Program): Promise<Invocation> {
+export async function parse(argv: readonly string[], program: Program, cwd = '.'): Promise<Invocation> {
   const { tree } = program;
   if (argv[0] === 'help') {
     const firstOption = argv.findIndex((word) => word.startsWith('-'));
@@ -51,7 +53,10 @@ export async function parse(argv: readonly string[], program: Program): Promise<
   help.action((words: readonly string[]) => {
     helpWords = words;
   });
-  for (const { name } of tree) root.command(name);
+  for (const { name, alias } of tree) {
+    const word = root.command(name);
+    if (alias !== undefined) word.alias(alias);
+  }
   root.hook('preSubcommand', (_, child) => (child === help ? undefined : enter(child, tree, [], position)));
   try {
     // `svc help logs tail` is parsed as `svc logs tail --help`.
@@ -62,13 +67,23 @@ export async function parse(argv: readonly string[], program: Program): Promise<
     if (!isHelp(error, 'commander.help', 'commander.helpDisplayed')) {
       const [{ explainMistake }, habits] = await Promise.all([import('./mistake.ts'), program.habits()]);
       const parameters = position.about.kind === 'command' ? position.about.command.parameters : {};
-      throw await explainMistake(error, { ...position, tree, parameters, argv, habits });
+      const { meanings } = program;
+      throw await explainMistake(error, { ...position, tree, parameters, argv, habits, meanings, cwd });
     }
-    return helpOn(position.about, argv);
+    const moved = position.parser === root ? helpLast(argv, tree) : undefined;
+    return moved === undefined ? helpOn(position.about, argv) : parse(moved, program, cwd);
   }
   // This handles `help` after options, as in `svc --sandbox help logs`.
-  if (helpWords !== undefined) return parse(['help', ...helpWords], program);
+  if (helpWords !== undefined) return parse(['help', ...helpWords], program, cwd);
   return position.run ?? helpOn(position.about, argv);
+}
+
+/** Moves `--help` behind the command that follows it: `svc --help au submit` is the help of `au submit`. */
+function helpLast(argv: readonly string[], tree: readonly Entry[]): readonly string[] | undefined {
+  const at = argv.findIndex((word) => word === '--help' || word === '-h');
+  const [help, word, ...rest] = argv.slice(at);
+  if (help === undefined || word === undefined || !tree.some((entry) => isNamed(entry, word))) return undefined;
+  return [...argv.slice(0, at), word, ...rest, help];
 }
 
 /** Loads the group or command of a typed word, and declares to the parser what may follow the word. */
@@ -81,15 +96,15 @@ async function enter(
   const entry = entries.find(({ name }) => name === parser.name());
   if (!entry) throw new SvcError('bug', 'the parser met a command that is not in the tree');
   const node = await entry.load();
-  const path = [...before, entry.name];
-  const words = path.join(' ');
+  const names = [...before, entry.name];
+  const words = names.join(' ');
   position.parser = parser;
   position.words = `svc ${words}`;
   if (isGroup(node)) {
     position.about = { kind: 'group', group: node, words };
     for (const { name, hidden } of node.commands)
       parser.command(name, { isDefault: name === node.defaultCommand, hidden });
-    parser.hook('preSubcommand', (_, child) => enter(child, node.commands, path, position));
+    parser.hook('preSubcommand', (_, child) => enter(child, node.commands, names, position));
     return;
   }
   position.about = { kind: 'command', command: node, words };
@@ -199,7 +214,7 @@ async function requireHelp(typed: readonly string[], program: Program): Promise<
   let entries = program.tree;
   const topics = Object.keys(TOPICS);
   for (const [at, word] of typed.entries()) {
-    const entry = entries.find(({ name }) => name === word);
+    const entry = entries.find((one) => isNamed(one, word));
     const names = [...entries.map(({ name }) => name), ...(at === 0 ? topics : [])];
     if (entry === undefined) throw (await explanationOf(typed, program)) ?? noHelpOn(typed.slice(0, at), word, names);
     const node = await entry.load();

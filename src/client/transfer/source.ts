@@ -56,7 +56,7 @@ export async function hashFile(path: string): Promise<string> {
 function readableSize(path: string): number {
   try {
     const stat = fs.statSync(path);
-    if (!stat.isFile()) throw notRegular(path);
+    if (!stat.isFile()) throw notRegular(path, stat);
     fs.accessSync(path, fs.constants.R_OK);
     return stat.size;
   } catch (error) {
@@ -116,15 +116,17 @@ function openRegular(path: string): number {
   try {
     // O_NONBLOCK keeps a pipe without a writer from blocking.
     const fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
-    if (fs.fstatSync(fd).isFile()) return fd;
+    const stat = fs.fstatSync(fd);
+    if (stat.isFile()) return fd;
     fs.closeSync(fd);
+    throw notRegular(path, stat);
   } catch (error) {
-    throw unreadable(path, error);
+    throw error instanceof SvcError ? error : unreadable(path, error);
   }
-  throw notRegular(path);
 }
 
-function notRegular(path: string): SvcError {
+function notRegular(path: string, stat: fs.Stats): SvcError {
+  if (stat.isDirectory()) return new SvcError('local', `${path} is a directory`, { hint: 'Name a file in it.' });
   return new SvcError('local', `${path} is not a regular file`, {
     hint: 'Give a file: an upload may have to be sent again, and a pipe can be read only once.',
   });

@@ -1,0 +1,104 @@
+import { isShowable, typedWord } from '../../base/security/typed-word.ts';
+import { GLOBAL_PARAMETERS } from './global-parameters.ts';
+import type { Habits } from './habits.ts';
+import { optionWords, type Parameter, type Parameters } from './parameter.ts';
+import { argumentsOf, argumentWords, isFile, type Mistake, parameterOf, type Place, placeholder } from './place.ts';
+import { optionsFor } from './value-kind.ts';
+
+/** Explains an argument that the command does not take: it may be the value of an option, or belong elsewhere. */
+export async function unexpectedArgument(place: Place): Promise<Mistake> {
+  const { parser, words, habits, parameters } = place;
+  const at = argumentsOf(parameters).length;
+  const typed = parser.args.slice(0, at);
+  const extra = parser.args[at] ?? '';
+  const path = words.split(' ').slice(1);
+  const habit = commandHabit(habits, [...path, extra], path.length + 1);
+  const option = habit === undefined ? await asOption(extra, typed, path, place, parameters) : undefined;
+  const shown = option?.shown === true ? `"${extra}"` : typedWord(extra);
+  const message = `unexpected argument ${shown} for '${words}'`;
+  if (habit !== undefined) return { message, hint: habit[2], next: habit[1].split(' ') };
+  if (option !== undefined) return { message, ...option.instead };
+  const joined = asOneWord(extra, place);
+  if (joined !== undefined) return { message: `unexpected argument "${extra}" for '${words}'`, ...joined };
+  return { message, ...extraWord(place, extra) };
+}
+
+/** The words of a command, its counterpart, and why. */
+type CommandHabit = Required<Habits>['commands'][number];
+
+/** Finds the habit that matches most words, at least `least` of them. */
+export function commandHabit(
+  { commands }: Required<Habits>,
+  typed: readonly string[],
+  least: number,
+): CommandHabit | undefined {
+  for (let count = Math.min(typed.length, 3); count >= least; count -= 1) {
+    const words = typed.slice(0, count).join(' ');
+    const habit = commands.find(([known]) => known === words);
+    if (habit !== undefined) return habit;
+  }
+  return undefined;
+}
+
+/** Returns where one word too many of this command usually belongs, with the file in it if the word names one. */
+export function extraWord(place: Place, extra: string): Partial<Mistake> {
+  const habit = place.habits.extraWords.find(([command]) => `svc ${command}` === place.words);
+  if (habit === undefined) return {};
+  const [, instead, why] = habit;
+  return {
+    hint: why,
+    next: instead.split(' ').map((word) => (word === '<file>' && isFile(place, extra) ? extra : word)),
+  };
+}
+
+/**
+ * Returns the command with the option that takes a word. An id is not repeated, since a key may look like one (R05).
+ */
+export async function asOption(
+  word: string,
+  typed: readonly string[],
+  path: readonly string[],
+  place: Place,
+  parameters: Parameters,
+): Promise<{ readonly shown: boolean; readonly instead: Partial<Mistake> } | undefined> {
+  const free = Object.values(parameters).filter((parameter) => !isGiven(parameter, place));
+  const found = optionsFor(word, free, await place.meanings(), (one) => isFile(place, one));
+  if (found === undefined) return undefined;
+  const isId = found.shape === 'id';
+  const before = [...path, ...argumentWords(place, parameters, typed)];
+  const commands = found.options
+    .slice(0, 3)
+    .map((option) => before.concat(optionWords(option).at(-1) ?? '', isId ? placeholder(option.syntax) : word));
+  const [next, ...alternatives] = commands;
+  const hint = isId ? 'An id is the value of an option.' : undefined;
+  return { shown: !isId, instead: { hint, next, ...(isId && { alternatives }) } };
+}
+
+function isGiven(parameter: Parameter<unknown>, { argv }: Place): boolean {
+  return parameter.kind !== 'repeated' && optionWords(parameter).some((name) => argv.includes(name));
+}
+
+/** Explains a second word after the value of an option, as in `--name Acme Corp`. */
+function asOneWord(extra: string, place: Place): Partial<Mistake> | undefined {
+  const at = place.argv.indexOf(extra);
+  const [name = '', value = ''] = place.argv.slice(at - 2, at);
+  const parameter = at < 2 ? undefined : parameterOf(name, { ...place.parameters, ...GLOBAL_PARAMETERS });
+  if (parameter?.kind !== 'value' || !isShowable(value) || !/^[a-z]{1,20}$|^\d{1,5}$/i.test(extra)) return undefined;
+  const one = [`${value} ${extra}`, `${value}-${extra}`].find((text) => isTaken(parameter, text));
+  if (one === undefined) return undefined;
+  const path = place.words.split(' ').slice(1);
+  const typed = place.parser.args.filter((word) => word !== extra);
+  return {
+    hint: `${name} takes one word, or one text in quotes.`,
+    next: [...path, ...argumentWords(place, place.parameters, typed), name, one],
+  };
+}
+
+function isTaken({ parse }: Parameter<unknown>, text: string): boolean {
+  try {
+    parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,132 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { isSvcError } from '../../../src/base/errors.ts';
+import { parse } from '../../../src/cli/app/run.ts';
+import { PROGRAM } from '../../../src/tree.ts';
+import { svcIn } from '../../support/run-here.ts';
+
+const ID = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
+const directory = mkdtempSync(join(tmpdir(), 'svc-wrong-input-'));
+mkdirSync(join(directory, 'exports'));
+writeFileSync(join(directory, 't.csv'), 'token,expiration_year,expiration_month,merchant_id\n');
+writeFileSync(join(directory, 'body.json'), '{}');
+writeFileSync(join(directory, 'report.html'), '<!DOCTYPE html>\n<html><body>A report</body></html>\n');
+
+afterAll(() => rmSync(directory, { recursive: true }));
+
+async function mistake(line: string): Promise<{ next: string; message: string; hint: string | undefined }> {
+  const error: unknown = await parse(line.split(' '), PROGRAM, directory).catch((thrown: unknown) => thrown);
+  if (!isSvcError(error, 'usage')) throw new Error(`svc ${line} is understood`);
+  return { next: (error.next ?? []).join(' '), message: error.message, hint: error.hint };
+}
+
+describe('a wrong input', () => {
+  it.each([
+    // An option that is spelled alike is suggested only for a value that it takes.
+    ['logs --action delete', 'logs --operation delete'],
+    ['logs --operaton delete', 'logs --operation delete'],
+    ['logs --opration', 'logs --operation <name>'],
+    ['logs --sinc 2h', 'logs --since <time>'],
+    ['logs --out x', 'logs --help'],
+    ['logs archive --out audit', 'logs archive <dir>'],
+    ['au refresh t.csv --cycle c --out x', 'au refresh --out-dir <dir>'],
+    ['au check t.csv --wait', 'au check --help'],
+    // An option of another tool.
+    ['tenant delete --force', 'tenant delete --confirm <tenant>'],
+    ['api POST /x -f a=1', 'api --set <a.b=text>'],
+    ['api POST /x -f', 'api --set <a.b=text>'],
+    ['logs --type card', 'logs --entity-type card'],
+    ['logs --format json', 'logs --output json'],
+    ['logs --json', 'logs --output json'],
+    ['logs --json a,b', 'logs --fields <a,b.c>'],
+    ['logs -o name', 'logs --fields <a,b.c>'],
+    ['logs -o custom-columns=a,b', 'logs --fields <a,b.c>'],
+    ['logs -o jsonpath={.id}', 'logs --jq <expression>'],
+    ['logs --filter operation=delete', 'logs --operation delete'],
+    ['logs --filter entity_type=card', 'logs --entity-type card'],
+    ['logs --filter operation=key_7Qz4', 'logs --operation <name>'],
+    // A value without its option.
+    ['logs list card', 'logs list --entity-type card'],
+    ['logs card', 'logs --entity-type card'],
+    ['logs create', 'logs --operation create'],
+    ['logs 5d', 'logs --since 5d'],
+    ['logs list 20', 'logs list --limit 20'],
+    ['logs tail 20', 'logs tail --last 20'],
+    ['logs review audit 2026-11-22', 'logs review audit --day 2026-11-22'],
+    ['logs search audit delete', 'logs search audit --operation delete'],
+    ['logs history 5f0c card', 'logs history <entity-id> --entity-type card'],
+    ['au jobs failed', 'au jobs --status failed'],
+    ['3ds authenticate 5f0c body.json', '3ds authenticate <session> --file body.json'],
+    ['tenant update Acme', 'tenant update --name <name>'],
+    ['au submit t.csv --cycle december 2026', 'au submit t.csv --cycle december-2026'],
+    // Another command.
+    ['uninstall', 'reset'],
+    ['au jobs list', 'au jobs'],
+    ['au create t.csv', 'au submit t.csv'],
+    ['au upload t.csv', 'au submit t.csv'],
+    ['au create nothing.csv', 'au submit <file>'],
+    ['tenant diff default prod', 'tenant diff <file>'],
+  ])('svc %s is answered with svc %s', async (line, next) => {
+    expect((await mistake(line)).next).toBe(next);
+  });
+
+  it('R05: an id in the wrong place is matched to the options that take one, and is not repeated', async () => {
+    const error: unknown = await parse(['logs', 'list', ID], PROGRAM).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      message: expect.stringContaining('(not shown: it may be a secret)'),
+      next: ['logs', 'list', '--entity-id', '<id>'],
+      alternatives: [['logs', 'list', '--actor', '<id>']],
+    });
+  });
+
+  it.each(['key_7Qz4Xw91', '123456', `${ID}x`, '4111111111111111', '2026-11-22T10:00key'])(
+    'R05: an argument that may be a key, %s, is not repeated',
+    async (word) => {
+      for (const line of [`logs ${word}`, `logs list ${word}`, `au jobs ${word}`, `logs --action ${word}`])
+        expect(JSON.stringify(await mistake(line))).not.toContain(word);
+    },
+  );
+
+  it('an option that takes no value says so', async () => {
+    expect(await mistake('logs --debug=1')).toMatchObject({ message: '--debug takes no value', next: 'logs --debug' });
+  });
+
+  it('a word after the value of an option is shown, with one value of both words', async () => {
+    expect(await mistake('tenant update --name Acme Corp')).toMatchObject({ next: 'tenant update --name Acme Corp' });
+    expect((await mistake('au submit t.csv --cycle december 2026')).message).toContain('"2026"');
+  });
+});
+
+describe('help and names that come in another order', () => {
+  it.each([
+    ['--help au submit', 'au submit'],
+    ['-h au submit', 'au submit'],
+    ['--sandbox --help logs tail', 'logs tail'],
+    ['help account-updater jobs', 'au jobs'],
+    ['account-updater jobs --help', 'au jobs'],
+  ])('svc %s is the help of svc %s', async (line, words) => {
+    expect(await parse(line.split(' '), PROGRAM)).toMatchObject({ kind: 'help', about: { kind: 'command', words } });
+  });
+
+  it('svc account-updater is svc au', async () => {
+    expect(await parse(['account-updater', 'jobs', '--all'], PROGRAM)).toMatchObject({ kind: 'run', words: 'au jobs' });
+    expect((await mistake('account-updater jobs --limt 3')).next).toBe('au jobs --limit <n>');
+  });
+});
+
+describe('a wrong file', () => {
+  it.each([
+    ['au check exports', 1, 'exports is a directory'],
+    ['au submit exports', 1, 'exports is a directory'],
+    ['au check report.html', 13, 'report.html is a web page (HTML), not a request file'],
+    ['au submit report.html', 13, 'report.html is a web page (HTML), not a request file'],
+    ['au refresh report.html --cycle c', 13, 'report.html is a web page (HTML), not an export of tokens'],
+    ['au report report.html', 13, 'report.html is a web page (HTML), not a result file'],
+  ])('svc %s ends with %i: %s', async (line, exit, message) => {
+    const { code, stderr } = await svcIn(directory, ['--sandbox', ...line.split(' ')]);
+    expect(code).toBe(exit);
+    expect(stderr).toContain(message);
+  });
+});
