@@ -6,6 +6,7 @@ import { readConfig } from '../../cli/config/config-file.ts';
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
 import { unknownProfile } from '../../cli/config/settings.ts';
 import { baseUrlText } from '../../cli/config/values.ts';
+import { openWork } from '../open-work.ts';
 import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 
@@ -26,7 +27,10 @@ export const welcome = defineCommand({
     ]);
     const width = Math.max(...steps.map(([line]) => line.length));
     const columns = out.isTerminal && !plain ? out.width : Infinity;
+    const open = openWork(context).flatMap((line) => wrapWords(line, columns));
     const lines = [
+      ...open,
+      ...(open.length > 0 ? [''] : []),
       ...wrapWords('svc: the card vault from the command line', columns).map((line) => palette.strong(line)),
       '',
       ...statusLines(context, kinds, columns),

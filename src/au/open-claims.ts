@@ -1,0 +1,71 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { readRegularFileSync } from '../base/files/read.ts';
+import { isObject, parsedJson } from '../schema/json-value.ts';
+
+/** The most cycles of a tenant that are read, newest first: a claim in an older one is older than any job. */
+const MOST_CYCLES = 6;
+
+/** A claim of rows whose results nobody has read, as this machine last saw the ledger. */
+export interface OpenClaim {
+  readonly job: string;
+  readonly run: string;
+  /** When it was made, in epoch milliseconds. */
+  readonly at: number;
+}
+
+/**
+ * Returns the open claims that the state directory knows, without a request and without opening the ledger. What cannot be
+ * read is left out, since this only reminds.
+ */
+export function openClaims(ledgers: string, tenant: string | undefined): OpenClaim[] {
+  const tenants = tenant === undefined ? namesIn(ledgers).filter((name) => name !== 'sandbox') : [tenant];
+  return tenants.flatMap((name) => {
+    const own = path.join(ledgers, name);
+    // A tenant whose machines share a ledger has what was seen of it here.
+    const shared = path.join(own, 'seen', name);
+    return [own, shared].filter((top) => !fs.existsSync(path.join(top, 'moved.json'))).flatMap(claimsIn);
+  });
+}
+
+function claimsIn(top: string): OpenClaim[] {
+  const cycles = path.join(top, 'cycles');
+  const newest = namesIn(cycles).map((name) => path.join(cycles, name));
+  return newest
+    .toSorted((a, b) => changedAt(b) - changedAt(a))
+    .slice(0, MOST_CYCLES)
+    .flatMap(claimsOfCycle);
+}
+
+function claimsOfCycle(cycle: string): OpenClaim[] {
+  const open = new Map<string, OpenClaim>();
+  for (const name of namesIn(cycle).filter((one) => /^\d{8}\.json$/.test(one))) {
+    const entry = entryIn(path.join(cycle, name));
+    const { kind, job, run, at } = entry;
+    if (typeof job !== 'string') continue;
+    if (kind !== 'claim') open.delete(job);
+    else if (typeof run === 'string' && typeof at === 'string') open.set(job, { job, run, at: Date.parse(at) });
+  }
+  return [...open.values()];
+}
+
+function entryIn(file: string): Readonly<Record<string, unknown>> {
+  try {
+    const value = parsedJson(readRegularFileSync(file));
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return fs.readdirSync(directory).toSorted();
+  } catch {
+    return [];
+  }
+}
+
+function changedAt(file: string): number {
+  return fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
