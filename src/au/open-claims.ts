@@ -28,6 +28,13 @@ export function openClaims(ledgers: string, tenant: string | undefined): OpenCla
   });
 }
 
+/** Returns the names of the cycles that the state directory knows of, except those of files without a cycle. */
+export function cyclesSeen(ledgers: string): string[] {
+  const tenants = namesIn(ledgers).map((name) => path.join(ledgers, name));
+  const tops = tenants.flatMap((own) => [own, path.join(own, 'seen', path.basename(own))]);
+  return tops.flatMap((top) => namesIn(path.join(top, 'cycles'))).filter((name) => !/^(?:file|old)-/.test(name));
+}
+
 function claimsIn(top: string): OpenClaim[] {
   const cycles = path.join(top, 'cycles');
   const newest = namesIn(cycles).map((name) => path.join(cycles, name));

@@ -40,10 +40,15 @@ export function meaningsOf(word: string, meanings: readonly Meaning[], command: 
   const all = 'All known words are listed without a word.';
   const others = `These names contain it: ${containing.join(', ')}.`;
   const guess = first === undefined || containing.length > 1 ? others : questionOf(first);
-  throw new SvcError('usage', `nothing is known by the name ${typedWord(word, names)}`, {
+  throw new SvcError('usage', `nothing is known by the name ${isPhrase(word) ? `"${word}"` : typedWord(word, names)}`, {
     hint: first === undefined ? all : guess,
     next: first === undefined ? command : [...command, first],
   });
+}
+
+/** Tells whether a text cannot be a secret: up to 40 letters, dots and blanks, and no word that is longer than 20. */
+function isPhrase(text: string): boolean {
+  return /^[a-z. ]{1,40}$/i.test(text) && text.split(/[. ]/).every((word) => word.length <= 20);
 }
 
 const MOST_NAMES = 8;

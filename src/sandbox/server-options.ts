@@ -53,10 +53,13 @@ export const SERVER_PARAMETERS = {
   noAuditReads: flag('--no-audit-reads', 'do not log reads of the logs, which shift their pages'),
   webhook: repeated('--webhook <url>', 'send events to this loopback address', text),
   webhookDuplicates: flag('--webhook-duplicates', 'deliver each event twice'),
-  fault: repeated('--fault <fault>', "make requests fail: 'svc help faults'", text),
+  fault: suggesting(
+    { joined: async () => (await import('../emulator/faults/fault.ts')).EFFECT_EXAMPLES },
+    repeated('--fault <fault>', "make requests fail: 'svc help faults'", text),
+  ),
   scenario: reading(value('--scenario <file>', "file with one fault per line (see 'svc help faults')", text)),
   outcome: suggesting(
-    async () => (await import('../schema/three-ds/outcome-words.ts')).outcomeExamples(),
+    { joined: async () => (await import('../schema/three-ds/outcome-words.ts')).outcomeExamples() },
     repeated('--outcome <outcome>', "decide 3DS: 'svc help outcomes'", text),
   ),
 } as const;

@@ -138,3 +138,21 @@ describe('the recipe for heartbeats', () => {
     for (const [, name] of expr.matchAll(/cronjob="([^"]+)"/g)) expect([...cronJobs.keys()]).toContain(name);
   });
 });
+
+describe('the textfile for Prometheus', () => {
+  it('the textfile for Prometheus has the runs by status and the time of the newest, and none of either before a run', () => {
+    const home = openShellHome();
+    onTestFinished(() => home.remove());
+    const block = blocks.find(({ text }) => text.includes('svc_au_runs'))?.text ?? '';
+    const metrics = (before: string): string => {
+      expect(home.run(`export SVC_PROFILE=sandbox\n${before}\n${block}`)).toMatchObject({ status: 0 });
+      return readFileSync(join(home.directory, 'svc.prom'), 'utf8');
+    };
+    const types = ['# TYPE svc_au_runs gauge', '# TYPE svc_au_newest_run_timestamp_seconds gauge'];
+    expect(metrics('')).toBe(`${types.join('\n')}\n`);
+    const text = metrics('svc sandbox cards --request > t.csv; svc au submit t.csv --wait > result');
+    expect(text).toMatch(
+      /^# TYPE svc_au_runs gauge\nsvc_au_runs\{status="completed"\} 1\n# TYPE \w+ gauge\nsvc_au_newest_run_timestamp_seconds \d{10}\n$/,
+    );
+  });
+});

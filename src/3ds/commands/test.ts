@@ -3,7 +3,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { readDataFile } from '../../cli/app/files/data-file.ts';
 import { warnOf } from '../../cli/app/hint.ts';
-import { DOCUMENTS, flag, optionalArgument, reading, value, writing } from '../../cli/app/parameter.ts';
+import { DOCUMENTS, flag, optionalArgument, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { openSummary, type Summary, summaryParameter } from '../../cli/app/summary.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
@@ -44,7 +44,11 @@ export const test = defineCommand({
   fields: scenarioView.fields,
   parameters: {
     suite: reading(optionalArgument('[file|-]', 'scenarios as YAML, or - for standard input'), DOCUMENTS),
-    only: value('--only <text>', 'only scenarios whose name contains this', text),
+    only: suggesting(
+      async () =>
+        [...new Set((await threeDsCards()).map(({ scenario }) => scenario))].map((name) => [name, 'test cards']),
+      value('--only <text>', 'only scenarios whose name contains this', text),
+    ),
     junit: writing(value('--junit <file>', 'write a JUnit report too; an earlier one is replaced', text)),
     summary: summaryParameter,
     print: flag('--print', 'write the built-in suite as YAML and send nothing'),

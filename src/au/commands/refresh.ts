@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, Preview, type PreviewRequest } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { choice, flag, type Input, optionalArgument, reading, value } from '../../cli/app/parameter.ts';
+import { choice, flag, type Input, optionalArgument, reading, suggesting, value } from '../../cli/app/parameter.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
@@ -55,7 +55,7 @@ const refreshView: View<RefreshRow> = {
 
 const parameters = {
   export: reading(optionalArgument('[export|-]', 'a CSV export of tokens, or - for standard input', text), ['.csv']),
-  cycle: value('--cycle <name>', 'name of this refresh, such as 2026-12', cycleName),
+  cycle: suggesting('cycle', value('--cycle <name>', 'name of this refresh, such as 2026-12', cycleName)),
   ...exportParameters,
   exclusions: choice('--exclusions <none>', 'leave out no row because of exclusions.csv', ['none']),
   outDir: value('--out-dir <dir>', 'directory of all cycles (default: refresh)', text),

@@ -1,6 +1,6 @@
 import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
 import { noteNext, option } from '../../cli/app/hint.ts';
-import { argument, flag, type Input, reading, value, writing } from '../../cli/app/parameter.ts';
+import { argument, flag, type Input, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
@@ -28,7 +28,7 @@ const parameters = {
   out: writing(value('--out <file>', 'results file (default: <file>.results.csv)', text)),
   force: flag('--force', 'replace a result file that exists'),
   dryRun: flag('--dry-run', 'check the file and show what would be sent'),
-  cycle: value('--cycle <name>', 'name of this refresh, such as 2026-12', cycleName),
+  cycle: suggesting('cycle', value('--cycle <name>', 'name of this refresh, such as 2026-12', cycleName)),
   begin: beginParameter,
   onlyRecorded: onlyRecordedParameter,
   noUnrecordedJobs: noUnrecordedJobsParameter,

@@ -42,6 +42,11 @@ interface Assignments {
   readonly assignments: () => Promise<readonly Suggestion[]>;
 }
 
+/** Words that are joined by commas or semicolons: each is completed by itself, and another may follow. */
+interface Joined {
+  readonly joined: () => readonly Suggestion[] | Promise<readonly Suggestion[]>;
+}
+
 /**
  * A source of values for completion: a kind of value stored on this machine, words of the glossary, or a function
  * without side effects, which gets the arguments typed before.
@@ -53,8 +58,10 @@ export type Suggest =
   | 'field'
   | 'job'
   | 'run'
+  | 'cycle'
   | WordsOfKind
   | Assignments
+  | Joined
   | ((typed: readonly string[]) => readonly Suggestion[] | Promise<readonly Suggestion[]>);
 
 /** The parameters of a command, by the name that its run function sees. Arguments are in typed order. */

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { cyclesSeen } from '../../au/open-claims.ts';
 import type { RunRecord } from '../../au/run/record.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import { optionWords, type Parameter, type Suggest, type Suggestion, takesValue } from '../../cli/app/parameter.ts';
@@ -85,6 +86,7 @@ async function valuesOf(parameter: Parameter<unknown>, typed: string, prefix: st
     );
   if (typeof suggest === 'object' && 'assignments' in suggest)
     return assignments(await suggest.assignments(), typed, prefix);
+  if (typeof suggest === 'object' && 'joined' in suggest) return joined(await suggest.joined(), typed, prefix);
   if (suggest === 'field') return fields(typed, prefix, sources);
   if (suggest) return chosen(await suggestionsOf(suggest, sources), typed, prefix);
   return valuesBySyntax(parameter.syntax, typed, prefix, sources);
@@ -118,6 +120,16 @@ async function fields(typed: string, prefix: string, sources: Sources): Promise<
   return { ...chosen(free, typed.slice(start), prefix + before), open: true };
 }
 
+/** Offers words for the part after the last comma or semicolon, after which another may follow. */
+function joined(all: readonly Suggestion[], typed: string, prefix: string): Candidates {
+  const start = Math.max(typed.lastIndexOf(','), typed.lastIndexOf(';')) + 1;
+  const rest = typed.slice(start);
+  return {
+    ...chosen(all, rest.trimStart(), prefix + typed.slice(0, typed.length - rest.trimStart().length)),
+    open: true,
+  };
+}
+
 /** Offers names with their `=`, after which no space follows, and values once a name is typed. */
 function assignments(all: readonly Suggestion[], typed: string, prefix: string): Candidates {
   const isNamed = typed.includes('=');
@@ -146,7 +158,7 @@ interface Sources {
 }
 
 /** A source whose values are offered whole. */
-type Listed = Exclude<Suggest, { readonly assignments: unknown }>;
+type Listed = Exclude<Suggest, { readonly assignments: unknown } | { readonly joined: unknown }>;
 
 /** Returns the values to offer; none if they cannot be read, since TAB must print no errors. */
 async function suggestionsOf(suggest: Listed, sources: Sources): Promise<readonly Suggestion[]> {
@@ -167,11 +179,25 @@ async function suggestionsOf(suggest: Listed, sources: Sources): Promise<readonl
           job === undefined ? [] : [[job, `${state}, part ${number} of ${run.input.name}`]],
         ),
       );
+    case 'cycle':
+      return cycles(sources);
     case 'run': {
       const { statusOf } = await import('../../au/run/record.ts');
       return (await newestRuns(sources)).map((run) => [run.id, `${statusOf(run)}, ${run.input.name}`]);
     }
   }
+}
+
+/** Returns the cycles that this machine has seen in ledgers, newest first, and that of this month. */
+function cycles({ system }: Sources): Suggestion[] {
+  const state = directoryOf(system, 'state') ?? '';
+  const month = new Date().toISOString().slice(0, 7);
+  const seen = cyclesSeen(join(state, 'ledger')).concat(cyclesSeen(join(state, 'ledger', 'sandbox')));
+  const names = [...new Set(seen)]
+    .toSorted()
+    .toReversed()
+    .filter((name) => name !== month);
+  return [[month, 'this month'], ...names.map((name): Suggestion => [name, 'a cycle in the ledger'])];
 }
 
 const MOST_RUNS = 50;

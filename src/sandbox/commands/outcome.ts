@@ -27,7 +27,7 @@ export const outcome = defineCommand({
   fields: outcomeView.fields,
   parameters: {
     outcome: suggesting(
-      async () => (await import('../../schema/three-ds/outcome-words.ts')).outcomeExamples(),
+      { joined: async () => (await import('../../schema/three-ds/outcome-words.ts')).outcomeExamples() },
       optionalArgument('[outcome]', "an outcome (see 'svc help outcomes'); several are separated by ;"),
     ),
     clear: flag('--clear', 'remove the outcomes set before'),

@@ -38,6 +38,33 @@ describe('svc explain', () => {
   });
 
   it.each([
+    'SVC-API-KEY',
+    'MCT',
+    'event.id',
+    'event.type',
+    'event.timestamp',
+    'event.tenant_id',
+    'event.trace_id',
+    'event.data.job.id',
+    'event.data.job.status',
+  ])('svc explain knows %s, a name of the interface', async (word) => {
+    expect((await explained(word)).length).toBeGreaterThan(0);
+  });
+
+  it('R05: svc explain repeats an unknown phrase of words, and nothing that may be a key', async () => {
+    const refusal = async (word: string): Promise<string> => (await svcHere(['explain', word, '-o', 'table'])).stderr;
+    expect(await refusal('frictionless flow of a card')).toContain('"frictionless flow of a card"');
+    expect(await refusal('event.data.nothing')).toContain('"event.data.nothing"');
+    for (const word of ['key 7Qz4', 'ABCdefGHIjklMNOpqrSTu', `${'ab '.repeat(14)}`, 'sk_live_abc-def.ghijklmnopq'])
+      expect(await refusal(word)).not.toContain(word.trim());
+  });
+
+  it('svc explain 403 names the command that says what the key may do', async () => {
+    const [forbidden] = await explained('403');
+    expect(forbidden?.next).toContain("'svc whoami'");
+  });
+
+  it.each([
     ['sucessful', "Did you mean 'successful'?", ['explain', 'successful']],
     ['opt_out', "Did you mean 'WRN_OPT_OUT'?", ['explain', 'WRN_OPT_OUT']],
     ['expired', 'These names contain it: job_expired, card-expired.', ['explain', 'job_expired']],

@@ -1,6 +1,8 @@
-import { readdirSync } from 'node:fs';
-import { afterAll, describe, expect, it } from 'vitest';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
+import { candidatesFor } from '../../../src/general/completion/complete.ts';
 import { complete } from '../../../src/general/completion/shells.ts';
 import { TREE } from '../../../src/tree.ts';
 import { Home } from '../../support/svc.ts';
@@ -33,6 +35,34 @@ describe('completion in bash', () => {
 
   it('completion in bash proposes files after a redirection', async () => {
     expect(await bash('svc logs >l', 'l')).toBe('files\n');
+  });
+});
+
+describe('completion of values of the real commands', () => {
+  it.each([
+    ['sandbox start --fault', 'reset', ['reset']],
+    ['sandbox start --fault', '503,retry', ['503,retry-after=2']],
+    ['sandbox start --outcome', 'reason=card-expired,challenge=st', ['reason=card-expired,challenge=static']],
+    ['sandbox outcome', 'status=rejected; reason=stolen', ['status=rejected; reason=stolen-card']],
+    ['api POST /3ds/sessions --set', 'token_i', ['token_id=', 'token_intent_id=']],
+    ['api POST /3ds/sessions --set', 'type=', ['type=customer', 'type=merchant']],
+    ['3ds test --only', 'Rej', ['Rejected Challenge Authentication']],
+  ])('svc %s and TAB after %s offer %j', async (line, current, offered) => {
+    const { prefix, candidates } = await candidatesFor(program, line.split(' '), current, system);
+    expect(candidates.map(([value]) => `${prefix}${value}`)).toEqual(offered);
+  });
+
+  it('svc au submit --cycle and TAB offer this month and the cycles of the ledgers', async () => {
+    const other = new Home();
+    onTestFinished(() => other.remove());
+    const state = other.file('state');
+    for (const name of ['2020-01', '2020-02', 'file-0123456789abcdef'])
+      mkdirSync(join(state, 'ledger', 'tenant-1', 'cycles', name), { recursive: true });
+    const { candidates } = await candidatesFor(program, ['au', 'submit', 't.csv', '--cycle'], '', {
+      ...system,
+      env: { SVC_STATE_DIR: state },
+    });
+    expect(candidates.map(([value]) => value)).toEqual([expect.stringMatching(/^\d{4}-\d\d$/), '2020-02', '2020-01']);
   });
 });
 
