@@ -11,7 +11,7 @@ import {
 import { GLOBAL_PARAMETERS } from './cli/app/global-parameters.ts';
 
 const LOGS: readonly Entry[] = [
-  entry('list', 'list entries, the newest first', () => import('./logs/commands/list.ts')),
+  entry('list', 'list entries, usually the newest first', () => import('./logs/commands/list.ts')),
   entry('tail', 'follow the logs; no entry is lost or repeated', () => import('./logs/commands/tail.ts')),
   entry('archive', 'create or update an archive of the logs', () => import('./logs/commands/archive.ts')),
   entry('search', 'find entries in an archive; --live adds newer ones', () => import('./logs/commands/search.ts')),

@@ -71,9 +71,14 @@ async function tokenOf(
   { card, token, token_intent }: Pick<Scenario, 'card' | 'token' | 'token_intent'>,
 ): Promise<Omit<CreateSession, 'type'>> {
   if (card === undefined) return token === undefined ? { token_intent_id: token_intent } : { token_id: token };
+  return { token_id: await tokenOfTestCard(context, card) };
+}
+
+/** Returns the token of a test card of the sandbox. @throws SvcError `usage` at another service, or for an unknown card */
+export async function tokenOfTestCard(context: Context, card: string): Promise<string> {
   const hint = 'Give the id of the token of the test card: --token, or token in a suite.';
   requireSandbox(context, 'a card is a test card of the sandbox', hint);
-  return { token_id: findTestCard(await threeDsCards(await keyInUse(context)), card).token };
+  return findTestCard(await threeDsCards(await keyInUse(context)), card).token;
 }
 
 /** Returns the private key, which names the tenant of the sandbox; undefined without one, as for a preview. */

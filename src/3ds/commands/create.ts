@@ -1,8 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
-import { dryRunParameter } from '../../cli/app/command.ts';
+import { type Context, dryRunParameter } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import { choice, type Input, value } from '../../cli/app/parameter.ts';
+import { choice, type Input, suggesting, value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { defineRequestCommand } from '../../cli/app/request-command.ts';
 import { text } from '../../cli/app/value-parsers.ts';
@@ -19,6 +19,10 @@ const createdSessionView: View<CreatedSession> = {
 };
 
 const parameters = {
+  card: suggesting(
+    { wordsOf: 'test card scenario' },
+    value('--card <scenario>', 'a test card of the sandbox, by its scenario or the start of it', text),
+  ),
   token: value('--token <id>', 'the card token', text),
   tokenIntent: value('--token-intent <id>', 'the card token intent, in place of a token', text),
   panToken: value('--pan-token <id>', 'the card token, under its deprecated name', text),
@@ -29,6 +33,7 @@ const parameters = {
 export const create = defineRequestCommand({
   examples: [
     ['svc 3ds create --token 5f0c… --type customer', 'the cardholder is present and pays'],
+    ['svc --sandbox 3ds create --card Rejected --type customer', 'a test card of the sandbox'],
     ['svc 3ds create --token 5f0c… --type merchant --fields id', 'a payment without the cardholder; only the id'],
   ],
   permissions: ['3ds:session:create'],
@@ -36,8 +41,8 @@ export const create = defineRequestCommand({
   changes: true,
   fields: createdSessionView.fields,
   parameters,
-  async request(_, input) {
-    const body = toBody(input);
+  async request(context, input) {
+    const body = toBody(await withCard(context, input));
     return (await import('../../client/api/resources.ts')).createSessionRequest(body);
   },
   async printer(context, { panToken, dryRun }) {
@@ -53,20 +58,35 @@ export const create = defineRequestCommand({
   },
 });
 
-function toBody({ token, tokenIntent, panToken, type }: Input<typeof parameters>): CreateSession {
+type CreateInput = Input<typeof parameters>;
+
+/** Replaces a test card by its token. */
+async function withCard(context: Context, { card, ...input }: CreateInput): Promise<Omit<CreateInput, 'card'>> {
+  if (card === undefined) return input;
+  if (input.token !== undefined) throw notOne();
+  if (containsCardNumber(card, 'cell')) throw looksLikeCardNumber();
+  const { tokenOfTestCard } = await import('../scenario.ts');
+  return { ...input, token: await tokenOfTestCard(context, card) };
+}
+
+function notOne(): SvcError {
+  return new SvcError('usage', 'one of --token, --token-intent, --pan-token and --card is needed', {
+    hint: 'Give exactly one of them.',
+  });
+}
+
+function looksLikeCardNumber(): SvcError {
+  return new SvcError('refused_input', 'the token looks like a card number; nothing was sent', {
+    hint: 'Give the id of the card token.',
+  });
+}
+
+function toBody({ token, tokenIntent, panToken, type }: Omit<CreateInput, 'card'>): CreateSession {
   const given = [token, tokenIntent, panToken].filter((id) => id !== undefined);
-  if (given.length !== 1) {
-    throw new SvcError('usage', 'one of --token, --token-intent and --pan-token is needed', {
-      hint: 'Give exactly one of them.',
-    });
-  }
+  if (given.length !== 1) throw notOne();
   if (type === undefined)
     throw new SvcError('usage', '--type is needed', { hint: 'Give --type customer or --type merchant.' });
-  if (given.some((id) => containsCardNumber(id, 'cell'))) {
-    throw new SvcError('refused_input', 'the token looks like a card number; nothing was sent', {
-      hint: 'Give the id of the card token.',
-    });
-  }
+  if (given.some((id) => containsCardNumber(id, 'cell'))) throw looksLikeCardNumber();
   if (panToken !== undefined) return { pan: panToken, type };
   return token === undefined ? { token_intent_id: tokenIntent, type } : { token_id: token, type };
 }

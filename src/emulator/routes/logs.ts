@@ -112,9 +112,16 @@ function readFilter(query: URLSearchParams) {
 function readDate(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
-  const time = ISO_DATE.test(text) ? Date.parse(text) : Number.NaN;
+  const time = ISO_DATE.test(text) && isCalendarDay(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time)) throw invalid(name, 'Must be an ISO 8601 date.');
   return time;
+}
+
+/** Tells whether a date is in the calendar. `Date.parse` takes February 30 for March 2. */
+function isCalendarDay(text: string): boolean {
+  const day = text.slice(0, 10);
+  const time = Date.parse(day);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
 }
 
 type LogFilter = ReturnType<typeof readFilter>;

@@ -44,7 +44,7 @@ type Interval = ReturnType<typeof intervalOf>;
 
 export const list = defineCommand({
   description:
-    'Prints entries as pages arrive, newest first. The service applies the filters without an asterisk; svc applies those marked *, and reads until --limit entries match (default 100), at most 20,000 entries without --all.',
+    'Prints entries as pages arrive, in the order of the service, which is usually newest first. The service applies the filters without an asterisk; svc applies those marked *, and reads until --limit entries match (default 100), at most 20,000 entries without --all.',
   examples: [
     ['svc logs --entity-type card', 'the last logs of an entity type'],
     ['svc logs -f -n 20', 'the last 20 logs, then those that follow'],

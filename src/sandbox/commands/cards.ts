@@ -21,6 +21,7 @@ const threeDsCardView: View = {
   columns: [
     { path: 'token', kind: 'id' },
     { path: 'network', kind: 'text', priority: 1 },
+    { path: 'number', kind: 'id', priority: 2 },
     { path: 'scenario', kind: 'text' },
   ],
 };

@@ -38,6 +38,7 @@ export const clock = defineCommand({
     const { moveClock } = await import('../../emulator/state/state.ts');
     const directory = directoryFrom(context, input.directory);
     const { before, after, ahead: offset } = moveClock(directory, () => context.clock.now(), move);
+    if (move !== undefined) context.notices.note(`moved the clock of the sandboxes on ${directory}`);
     await print({
       before: new Date(before).toISOString(),
       after: new Date(after).toISOString(),

@@ -24,7 +24,7 @@ import {
   RESULT_COLUMNS,
   UPLOAD_LIFE_MS,
 } from '../../../src/schema/account-updater-files.ts';
-import { EVENT_TYPES } from '../../../src/schema/account-updater.ts';
+import { TRIGGER_TYPES } from '../../../src/events/trigger-types.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../src/schema/response.ts';
 import { MAX_TENANT_NAME_LENGTH } from '../../../src/schema/tenant.ts';
 import { PROGRAM, TREE } from '../../../src/tree.ts';
@@ -229,7 +229,7 @@ describe('help topics', () => {
       ],
       output: [OUTPUT_FORMATS.join(', '), TIME_STYLES.join('|')],
       files: [REQUEST_COLUMNS.join(', '), RESULT_COLUMNS.join(', '), CONFIG_FILE_NAME, ENTITY_TYPES_FILE_NAME],
-      events: [EVENT_TYPES.join(', ')],
+      events: [TRIGGER_TYPES.join(', ')],
       security: Object.values(KEY_VARIABLES).flat(),
     };
     for (const [topic, texts] of Object.entries(facts)) {

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { isSvcError } from '../../../src/base/errors.ts';
 import { parse } from '../../../src/cli/app/run.ts';
 import { PROGRAM } from '../../../src/tree.ts';
+import { PUBLISHED_TEST_CARDS } from '../../support/card-numbers.ts';
 import { svcIn } from '../../support/run-here.ts';
 
 const ID = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
@@ -81,7 +82,7 @@ describe('a wrong input', () => {
     });
   });
 
-  it.each(['key_7Qz4Xw91', '123456', `${ID}x`, '4111111111111111', '2026-11-22T10:00key'])(
+  it.each(['key_7Qz4Xw91', '123456', `${ID}x`, PUBLISHED_TEST_CARDS[0], '2026-11-22T10:00key'])(
     'R05: an argument that may be a key, %s, is not repeated',
     async (word) => {
       for (const line of [`logs ${word}`, `logs list ${word}`, `au jobs ${word}`, `logs --action ${word}`])

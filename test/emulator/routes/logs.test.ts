@@ -215,6 +215,16 @@ describe('logs', () => {
     expect(first.data.length + rest.data.length).toBe(22);
   });
 
+  it('the list of logs refuses a date that is not in the calendar', async () => {
+    const on = await sandbox({ logCount: 50 });
+    const status = async (date: string) =>
+      (await on.call(`/logs?start_date=${encodeURIComponent(date)}`, { headers: MANAGEMENT })).status;
+    for (const date of ['2026-02-30', '2026-02-29T10:00:00Z', '2026-04-31', '2026-13-01', '2026-00-10'])
+      expect({ date, status: await status(date) }).toEqual({ date, status: 400 });
+    for (const date of ['2026-02-28', '2028-02-29', '2026-04-30T23:59:59+02:00'])
+      expect({ date, status: await status(date) }).toEqual({ date, status: 200 });
+  });
+
   it('the list of logs refuses a cursor of the other order', async () => {
     const on = await sandbox({ logCount: 50 });
     const { pagination } = await page(on, { size: '10' });

@@ -8,6 +8,10 @@ async function explained(...words: string[]): Promise<Meaning[]> {
   return JSON.parse(stdout) as Meaning[];
 }
 
+async function refusal(word: string): Promise<string> {
+  return (await svcHere(['explain', word, '-o', 'table'])).stderr;
+}
+
 describe('svc explain', () => {
   it('svc explain says what a word means and what to do, in sentences', async () => {
     const { stdout } = await svcHere(['explain', 'WRN_OPT_OUT', '-o', 'table']);
@@ -52,10 +56,9 @@ describe('svc explain', () => {
   });
 
   it('R05: svc explain repeats an unknown phrase of words, and nothing that may be a key', async () => {
-    const refusal = async (word: string): Promise<string> => (await svcHere(['explain', word, '-o', 'table'])).stderr;
     expect(await refusal('frictionless flow of a card')).toContain('"frictionless flow of a card"');
     expect(await refusal('event.data.nothing')).toContain('"event.data.nothing"');
-    for (const word of ['key 7Qz4', 'ABCdefGHIjklMNOpqrSTu', `${'ab '.repeat(14)}`, 'sk_live_abc-def.ghijklmnopq'])
+    for (const word of ['key 7Qz4', 'ABCdefGHIjklMNOpqrSTu', 'ab '.repeat(14), 'sk_live_abc-def.ghijklmnopq'])
       expect(await refusal(word)).not.toContain(word.trim());
   });
 

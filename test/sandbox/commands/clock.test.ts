@@ -26,6 +26,12 @@ describe('svc sandbox clock', () => {
     expect((await json(['sandbox', 'clock', '--reset'])).ahead_seconds).toBe(0);
   });
 
+  it('svc sandbox clock says whose clock it moved, and nothing when it moved none', async () => {
+    const { stderr } = await home.svc(['sandbox', 'clock', '+1h']);
+    expect(stderr).toMatch(/^moved the clock of the sandboxes on \/.*\/sandbox\n$/);
+    expect((await home.svc(['sandbox', 'clock'])).stderr).toBe('');
+  });
+
   it.each([['6'], ['+6'], ['+'], ['--at', 'later'], ['+1d', '--reset'], ['--at', '2h', '--reset'], ['+9999999d']])(
     'svc sandbox clock refuses %s %s',
     async (...words) => {
