@@ -9,7 +9,7 @@ export const authenticationView: View<Authentication> = {
     ds_transaction_id acs_reference_number ds_reference_number acs_challenge_mandated
     authentication_challenge_type acs_challenge_url challenge_attempts message_extensions
   `),
-  columns: [{ path: 'authentication_status', kind: 'status', paint: statusTone }],
+  columns: [{ path: 'authentication_status', header: 'status', kind: 'status', paint: statusTone }],
 };
 
 const AUTHENTICATION_FIELDS = fieldPaths(`
@@ -38,7 +38,7 @@ export const sessionView: View<ThreeDsSession> = {
   ],
   columns: [
     { path: 'id', kind: 'id' },
-    { path: 'authentication.authentication_status', kind: 'status', paint: statusTone },
+    { path: 'authentication.authentication_status', header: 'status', kind: 'status', paint: statusTone },
   ],
 };
 

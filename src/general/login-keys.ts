@@ -62,8 +62,16 @@ export async function givenKeys(context: Context, options: Input<typeof KEY_PARA
   return [...piped, ...printed];
 }
 
-/** Prompts for a key until the service accepts it, at most three times; undefined if skipped. */
-export async function askForKey(context: Context, kind: KeyType, place: LoginTarget): Promise<GivenKey | undefined> {
+/**
+ * Prompts for a key until the service accepts it, at most three times; undefined if skipped. A private key that was typed
+ * for the management key goes to `keep`, and the question is asked again.
+ */
+export async function askForKey(
+  context: Context,
+  kind: KeyType,
+  place: LoginTarget,
+  keep: (key: GivenKey) => void,
+): Promise<GivenKey | undefined> {
   const use = kind === 'management' ? 'logs, tenant' : '3DS, Account Updater';
   const keeps = storedAs(context.settings.stored?.keys?.[kind]) !== undefined;
   const name = kind === 'management' ? 'Management' : 'Private';
@@ -74,7 +82,15 @@ export async function askForKey(context: Context, kind: KeyType, place: LoginTar
     if (typed === '') return undefined;
     const key = { kind, value: checkKeyText(typed, 'your answer'), from: 'your answer' };
     context.addSecret(key.value);
-    await checkedKey(context, key, place);
+    await checkedKey(context, key, place).catch(async (error: unknown) => {
+      if (kind !== 'management' || !isSvcError(error) || error.facts?.['key_kind'] !== 'private') throw error;
+      const other: GivenKey = { ...key, kind: 'private' };
+      await checkedKey(context, other, place);
+      keep(other);
+      throw new SvcError('usage', 'that is a private key; it is kept for the next question', {
+        hint: 'Now the management key, or Enter to go on without one.',
+      });
+    });
     return key;
   });
 }

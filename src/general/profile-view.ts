@@ -3,17 +3,26 @@ import { isForPeople } from '../cli/app/print.ts';
 import type { Config, Profile } from '../cli/config/config-format.ts';
 import { storedAs } from '../cli/config/keys.ts';
 import { SANDBOX_PROFILE } from '../cli/config/values.ts';
-import { fieldPaths, type View } from '../cli/output/view.ts';
+import { tenantTone } from '../cli/app/tenant-mark.ts';
+import { knownTenant } from '../cli/config/cache.ts';
+import type { PathsHost } from '../cli/config/paths.ts';
+import { fieldPaths, isObject, type View } from '../cli/output/view.ts';
 
 export const profileView: View<PeopleRow> = {
   name: 'profile',
   fields: fieldPaths(`
-    name current base_url management_key private_key management_key_from private_key_from output time
+    name current tenant_type tenant_name base_url management_key private_key management_key_from private_key_from output time
     certificates ledger actions actions.*
   `),
   columns: [
     { path: 'name', kind: 'id' },
     { path: 'current', kind: 'status', header: 'state', paint: (value) => (value === null ? undefined : 'good') },
+    {
+      path: 'tenant_type',
+      header: 'tenant',
+      kind: 'text',
+      paint: (type) => (typeof type === 'string' ? tenantTone(type.toLowerCase()) : undefined),
+    },
     { path: 'base_url', kind: 'text' },
     { path: 'management_key_from', header: 'management key', kind: 'text', priority: 2 },
     { path: 'private_key_from', header: 'private key', kind: 'text', priority: 2 },
@@ -23,10 +32,24 @@ export const profileView: View<PeopleRow> = {
   ],
 };
 
+/** Returns the view without the columns in which no profile has anything. */
+export function filledColumns(rows: readonly PeopleRow[]): View<PeopleRow> {
+  const columns = profileView.columns.filter(({ path }) => rows.some((row) => !isEmpty(Object(row)[path] as unknown)));
+  return { ...profileView, columns };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || (isObject(value) && Object.keys(value).length === 0);
+}
+
 // People see words instead of true and false. The origin of a key shows that the key exists.
 export function shown(context: Context, row: ProfileRow): PeopleRow {
   if (!isForPeople(context)) return row;
-  const people = { ...row, current: row.current ? 'in use' : null };
+  const people = {
+    ...row,
+    current: row.current ? 'in use' : null,
+    tenant_type: row.tenant_type?.toUpperCase() ?? null,
+  };
   if (context.globals.fields !== undefined) return people;
   const { management_key: _, private_key: __, ...words } = people;
   return words;
@@ -37,21 +60,24 @@ type PeopleRow = Omit<ProfileRow, 'current' | 'management_key' | 'private_key'>;
 type ProfileRow = ReturnType<typeof profileRow>;
 
 /** Returns all profiles as rows, the sandbox last. A row shows whether a key is stored, never the key. */
-export function profileRows(config: Config, current: string): ProfileRow[] {
-  const rows = Object.entries(config.profiles).map(([name, profile]) => profileRow(name, profile, current));
+export function profileRows(system: PathsHost, config: Config, current: string): ProfileRow[] {
+  const rows = Object.entries(config.profiles).map(([name, profile]) => profileRow(system, name, profile, current));
   const builtIn = {
     management_key: true,
     private_key: true,
     management_key_from: 'built in',
     private_key_from: 'built in',
   };
-  return [...rows, { ...profileRow(SANDBOX_PROFILE, {}, current), ...builtIn }];
+  return [...rows, { ...profileRow(system, SANDBOX_PROFILE, {}, current), ...builtIn }];
 }
 
-export function profileRow(name: string, profile: Profile, current: string) {
+export function profileRow(system: PathsHost, name: string, profile: Profile, current: string) {
+  const tenant = profile.base_url === undefined ? undefined : knownTenant(system, name, profile.base_url);
   return {
     name,
     current: name === current,
+    tenant_type: tenant?.type ?? null,
+    tenant_name: tenant?.name ?? null,
     base_url: profile.base_url ?? null,
     management_key: storedAs(profile.keys?.management) !== undefined,
     private_key: storedAs(profile.keys?.private) !== undefined,

@@ -19,7 +19,7 @@ export const GLOBAL_PARAMETERS = {
   maxWait: value('--max-wait <duration>', 'longest pause to accept from a rate limit (default 90s)', positiveDuration),
   curl: flag('--curl', 'print the next request as a curl command (the key as a variable) instead of sending it'),
   showUrls: flag('--show-urls', 'show upload and download addresses, which are secrets'),
-  quiet: flag('-q, --quiet', 'print only errors on stderr'),
+  quiet: flag('-q, --quiet', 'print only warnings and errors on stderr'),
   debug: from('SVC_DEBUG', flag('--debug', 'trace requests on stderr, secrets removed')),
   color: from('NO_COLOR, FORCE_COLOR', choice('--color <when>', 'when to use color', ['auto', 'always', 'never'])),
   plain: from(

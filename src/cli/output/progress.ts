@@ -150,8 +150,7 @@ export class WaitProgress extends Task {
     this.#poll = { ...poll, state: cleanText(poll.state) };
     const now = this.stage.clock.now();
     if (this.stage.isLive || !this.isOpen) return;
-    const isNews = this.#said?.state !== this.#poll.state || now - this.#said.at >= WAIT_LINE_EVERY_MS;
-    if (!isNews) return;
+    if (this.#said !== undefined && now - this.#said.at < pauseBetween(this.#said.state, this.#poll.state)) return;
     this.#said = { state: this.#poll.state, at: now };
     this.stage.notices.note(this.#text(now));
   }
@@ -186,6 +185,13 @@ export class WaitProgress extends Task {
     if (fact === 'typical') return age >= MINUTE ? this.#poll?.typical : undefined;
     return next !== undefined && next > now ? `next poll in ${formatDuration(next - now)}` : undefined;
   }
+}
+
+/** Returns how long a line stands before one with the next state: a state that only counts on is no news at once. */
+function pauseBetween(state: string, next: string): number {
+  if (state === next) return WAIT_LINE_EVERY_MS;
+  const words = (text: string): string => text.replaceAll(/[\d.,]+/g, '');
+  return words(state) === words(next) ? LINE_EVERY_MS : 0;
 }
 
 const BAR_COLUMNS = 20;

@@ -81,7 +81,10 @@ export function columnFor<T>(view: View<T>, path: string): Column<T> {
 
 /** What people read in place of a field name: `created_at` is `created`. Only machine formats show the names themselves. */
 export function labelOf({ header, path }: Pick<Column, 'header' | 'path'>): string {
-  return header ?? path.replace(/(?<=[a-z])_(?:at|date)$/, '').replaceAll(/[._]/g, ' ');
+  if (header !== undefined) return header;
+  const words = path.replace(/(?<=[a-z])_(?:at|date)$/, '').replaceAll(/[._]/g, ' ');
+  // A member is often named after the object that contains it: `authentication.authentication_status`.
+  return words.replaceAll(/\b(\w+) \1\b/g, '$1');
 }
 
 function kindByName(path: string): ColumnType {

@@ -95,8 +95,13 @@ async function askBaseUrl(context: Context): Promise<URL> {
 
 async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]> {
   const keys: GivenKey[] = [];
+  let kept: GivenKey | undefined;
+  const keep = (key: GivenKey): void => {
+    kept = key;
+  };
   for (const kind of KEY_TYPES.filter((one) => place.replaced === undefined || place.replaced[one])) {
-    const key = await askForKey(context, kind, place).catch((error: unknown) => {
+    const asked = kind === kept?.kind ? Promise.resolve(kept) : askForKey(context, kind, place, keep);
+    const key = await asked.catch((error: unknown) => {
       // A key that was already accepted is stored although this one failed.
       if (keys.length === 0 || !isAboutKey(error)) throw error;
       warnOf(context, `skipping the ${kind} key`, error);

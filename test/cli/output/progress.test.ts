@@ -122,6 +122,22 @@ describe('progress elsewhere', () => {
     );
   });
 
+  it('progress without a terminal of a count that only grows is a line each 10 s', async () => {
+    const { clock, sink, progress } = set();
+    const wait = progress.waiting('logs');
+    for (let second = 1; second <= 25; second += 1) {
+      wait.update({ state: `${second * 1_100} entries read` });
+      await clock.advance(1_000);
+    }
+    wait.update({ state: 'sorting' });
+    expect(sink.text.trimEnd().split('\n')).toEqual([
+      'logs: 1100 entries read',
+      'logs: 12100 entries read, for 10s',
+      'logs: 23100 entries read, for 20s',
+      'logs: sorting, for 25s',
+    ]);
+  });
+
   it('progress without a terminal is silent with --quiet', async () => {
     for (const columns of [undefined, 80]) {
       const { clock, sink, progress } = set(columns, 'quiet');

@@ -189,6 +189,21 @@ describe('svc login', () => {
     expect(config()).toContain('sandbox-management-key');
     expect(config()).not.toContain('canary');
   });
+
+  it('svc login keeps a private key that was typed for the management key, and asks for that again', async () => {
+    const { env, config, url } = await place();
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], {
+      env: { HOME: env['SVC_CONFIG_DIR'] ?? '', ...env, SVC_BASE_URL: url },
+    });
+    await session.waitFor(/Management key/);
+    session.type('sandbox-private-key\r');
+    await session.waitFor(/that is a private key; it is kept for the next question[^]*Management key/);
+    session.type('sandbox-management-key\r');
+    expect(await session.exited).toEqual({ exitCode: 0 });
+    expect(session.screen()).not.toMatch(/Private key|sandbox-private-key/);
+    const keys = { management: { value: 'sandbox-management-key' }, private: { value: 'sandbox-private-key' } };
+    expect(JSON.parse(config())).toMatchObject({ profiles: { default: { keys } } });
+  });
 });
 
 describe('svc whoami', () => {

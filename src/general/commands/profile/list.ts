@@ -1,7 +1,7 @@
 import { defineCommand } from '../../../cli/app/command.ts';
 import { listPrinter, oneBatch } from '../../../cli/app/print.ts';
 import { readConfig } from '../../../cli/config/config-file.ts';
-import { profileView, profileRows, shown } from '../../profile-view.ts';
+import { filledColumns, profileView, profileRows, shown } from '../../profile-view.ts';
 
 export const list = defineCommand({
   examples: [['svc profile list', 'names, base URLs, and which keys are stored']],
@@ -9,8 +9,11 @@ export const list = defineCommand({
   fields: profileView.fields,
   parameters: {},
   async run(context) {
-    const print = await listPrinter(context, profileView);
-    const rows = profileRows(readConfig(context.system).config, context.settings.profile.value);
-    await print(oneBatch(rows.map((row) => shown(context, row))));
+    const { system, settings } = context;
+    const rows = profileRows(system, readConfig(system).config, settings.profile.value).map((row) =>
+      shown(context, row),
+    );
+    const print = await listPrinter(context, filledColumns(rows));
+    await print(oneBatch(rows));
   },
 });

@@ -13,10 +13,10 @@ export const show = defineCommand({
     const print = await recordPrinter(context, profileView);
     const current = context.settings.profile.value;
     const { config } = readConfig(context.system);
-    const rows = profileRows(config, current);
+    const rows = profileRows(context.system, config, current);
     const found = rows.find(({ name }) => name === (input.name ?? current));
     // The default profile exists even before anything is stored in it.
-    const row = found ?? (input.name === undefined ? profileRow(current, {}, current) : undefined);
+    const row = found ?? (input.name === undefined ? profileRow(context.system, current, {}, current) : undefined);
     if (!row) throw unknownProfile(input.name ?? current, config);
     await print(shown(context, row));
   },

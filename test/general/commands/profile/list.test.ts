@@ -1,0 +1,47 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Home } from '../../../support/svc.ts';
+
+let home: Home;
+beforeEach(() => {
+  home = new Home();
+  mkdirSync(home.file('config'), { mode: 0o700, recursive: true });
+  const base_url = 'https://api.example';
+  const keys = { management: { value: 'canary-key-1', base_url } };
+  const profiles = { live: { base_url, keys }, qa: { base_url: 'https://qa.example', keys } };
+  const text = JSON.stringify({ version: 1, current: 'live', profiles });
+  writeFileSync(join(home.file('config'), 'config.json'), text, { mode: 0o600 });
+  mkdirSync(home.file('cache'));
+  const tenants = {
+    live: { base_url, id: 'i', name: 'Acme', type: 'production' },
+    qa: { base_url: 'https://other.example', id: 'j', name: 'Other', type: 'test' },
+  };
+  writeFileSync(join(home.file('cache'), 'tenants.json'), JSON.stringify(tenants));
+});
+afterEach(() => home.remove());
+
+function list(...options: string[]): ReturnType<Home['svc']> {
+  const env = { SVC_CONFIG_DIR: home.file('config'), SVC_CACHE_DIR: home.file('cache') };
+  return home.svc(['profile', 'list', ...options], { env });
+}
+
+describe('svc profile list', () => {
+  it('svc profile list marks the tenant of each profile, and has no column in which no profile has anything', async () => {
+    const { stdout } = await list('-o', 'table');
+    const [head, live, qa] = stdout.split('\n');
+    expect(head?.split(/\s{2,}/)).toEqual(['NAME', 'STATE', 'TENANT', 'BASE URL', 'MANAGEMENT KEY', 'PRIVATE KEY']);
+    expect(live).toMatch(/^live +in use +PRODUCTION +https:\/\/api\.example +stored/);
+    // Its tenant was seen at another base URL.
+    expect(qa).toMatch(/^qa +- +- +https:\/\/qa\.example/);
+  });
+
+  it('svc profile list gives programs the type and the name of the tenant', async () => {
+    const { stdout } = await list('-o', 'json', '--fields', 'name,tenant_type,tenant_name');
+    expect(JSON.parse(stdout)).toEqual([
+      { name: 'live', tenant_type: 'production', tenant_name: 'Acme' },
+      { name: 'qa', tenant_type: null, tenant_name: null },
+      { name: 'sandbox', tenant_type: null, tenant_name: null },
+    ]);
+  });
+});
