@@ -2,7 +2,7 @@
  * The library: the typed client of the service, its lists as async iterables, its logs as a stream that loses nothing,
  * and files to and from pre-signed addresses. Nothing here reads the environment, the disk's settings or a terminal.
  */
-export { AccountUpdater, Tenant } from './client/api/resources.ts';
+export { AccountUpdater, Tenant, ThreeDs } from './client/api/resources.ts';
 export { Client, type ClientOptions } from './client/api/client.ts';
 export { Logs, type LogFilter } from './client/api/logs.ts';
 export { type Page, type PageOptions, Pages } from './client/api/pages.ts';
@@ -17,7 +17,14 @@ export { uploadToJob } from './au/send/upload.ts';
 export { waitForJob, type WaitOptions } from './au/wait/wait.ts';
 export type { AccountUpdaterJob } from './schema/account-updater.ts';
 export type { EntityType, Log } from './schema/log.ts';
-export type { KeyType, Tenant as TenantRecord } from './schema/tenant.ts';
+export type { KeyType, Tenant as TenantRecord, TenantBody, UsageReport } from './schema/tenant.ts';
+export type { AuthenticateRequest } from './schema/three-ds/authenticate.ts';
+export type {
+  AuthenticationResult,
+  ChallengeResult,
+  CreateSession,
+  ThreeDsSession,
+} from './schema/three-ds/session.ts';
 export { followLogs, type FollowOptions } from './logs/follow/follow-logs.ts';
 export type { TailEvent } from './logs/follow/follow.ts';
 export type { TailPosition } from './logs/entry.ts';

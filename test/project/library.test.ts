@@ -30,8 +30,8 @@ afterAll(async () => {
 });
 
 describe('the library', () => {
-  it('the library has three examples in docs/library.md', () => {
-    expect(examples).toHaveLength(3);
+  it('the library has four examples in docs/library.md', () => {
+    expect(examples).toHaveLength(4);
   });
 
   it.each(examples)(
@@ -49,7 +49,12 @@ describe('the library', () => {
       child.stdin.end();
       const { code, stdout, stderr } = await finished(child);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      const expectedOutputs = [/(card|Card).*\n.*\n/, /^\d+ bytes of results\n$/, /^(2.*Z \w+\n){5}followed up to 2/];
+      const expectedOutputs = [
+        /(card|Card).*\n.*\n/,
+        /^\d+ bytes of results\n$/,
+        /^(2.*Z \w+\n){5}followed up to 2/,
+        /^\w+.*: \d+ active tokens\nsession for a \w+ card\n$/,
+      ];
       expect(stdout).toMatch(expectedOutputs[examples.findIndex((example) => example.line === line)] ?? 'nothing');
     },
   );

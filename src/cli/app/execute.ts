@@ -11,7 +11,7 @@ import { Preview } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
 import type { Globals } from './global-parameters.ts';
 import { isJsonLog } from './trace-log.ts';
-import { nextCommand, optionAdvice } from './hint.ts';
+import { nextCommand, nextWords, optionAdvice } from './hint.ts';
 import type { RunRequest } from './invocation.ts';
 import { withNearFile } from './files/near-file.ts';
 import { refuseOwnInput } from './files/own-input.ts';
@@ -176,6 +176,7 @@ function reportFailure(
     columns: system.stderr.isTTY === true ? system.stderr.columns : undefined,
     adviceFor: optionAdvice,
     writeCommand: (words) => nextCommand(words, globals, system),
+    wordsOf: (words) => nextWords(words, globals),
   });
   terminal.progress.end();
   terminal.notices.report(report);

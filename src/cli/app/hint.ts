@@ -57,13 +57,18 @@ type ShellHost = Pick<System, 'platform' | 'env'>;
 
 /** Writes out the command to run next, ready for a shell, with the service that this command line named. */
 export function nextCommand(words: readonly string[], globals: ServiceNamed | undefined, system: ShellHost): string {
+  return written(nextWords(words, globals), system);
+}
+
+/** Returns the command to run next as words, with the service that this command line named. */
+export function nextWords(words: readonly string[], globals: ServiceNamed | undefined): readonly string[] {
   const [group] = words;
   const isElsewhere =
     words.includes('--profile') ||
     ABOUT_NO_SERVICE.has(group) ||
     (ABOUT_KEYS.has(group) && (globals?.sandbox || globals?.profile === SANDBOX_PROFILE));
   const options = globals === undefined || isElsewhere ? [] : serviceOptions(globals);
-  return written(['svc', ...options, ...words], system);
+  return ['svc', ...options, ...words];
 }
 
 type Named = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl' | 'output' | 'fields' | 'jq' | 'time'>;

@@ -21,6 +21,8 @@ export interface ReportStyle {
   readonly adviceFor?: ((error: SvcError) => string | undefined) | undefined;
   /** Writes out the next command, with the service that this command named. */
   readonly writeCommand?: ((words: readonly string[]) => string) | undefined;
+  /** Returns the words of the next command, with the service that this command named. */
+  readonly wordsOf?: ((words: readonly string[]) => readonly string[]) | undefined;
 }
 
 /** Formats a failure for stderr, safe for a terminal, with a newline. The output redacts it. */
@@ -37,6 +39,7 @@ function forProgram(error: unknown, style: ReportStyle): string {
     status: known.status,
     hint: hintOf(known, style),
     next: next[0],
+    next_words: nextWordsOf(known, style),
     alternatives: next.length > 1 ? next.slice(1) : undefined,
     retryable: known.retryable,
     exit_code: EXIT_CODES[known.code],
@@ -81,6 +84,12 @@ function hintOf(error: SvcError, { adviceFor }: ReportStyle): string | undefined
 
 function nextOf({ commands }: SvcError, { writeCommand }: ReportStyle): string[] {
   return commands.map((words) => writeCommand?.(words) ?? ['svc', ...words].join(' '));
+}
+
+/** Returns the words of the next command, which a program can run without reading the rules of a shell. */
+function nextWordsOf({ commands }: SvcError, { wordsOf }: ReportStyle): readonly string[] | undefined {
+  const [first] = commands;
+  return first && (wordsOf?.(first) ?? ['svc', ...first]);
 }
 
 function asSvcError(error: unknown): SvcError {

@@ -190,8 +190,11 @@ export class WaitProgress extends Task {
 /** Returns how long a line stands before one with the next state: a state that only counts on is no news at once. */
 function pauseBetween(state: string, next: string): number {
   if (state === next) return WAIT_LINE_EVERY_MS;
-  const words = (text: string): string => text.replaceAll(/[\d.,]+/g, '');
-  return words(state) === words(next) ? LINE_EVERY_MS : 0;
+  return wordsIn(state) === wordsIn(next) ? LINE_EVERY_MS : 0;
+}
+
+function wordsIn(state: string): string {
+  return state.replaceAll(/[\d.,]+/g, '');
 }
 
 const BAR_COLUMNS = 20;

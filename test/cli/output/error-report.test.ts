@@ -80,7 +80,7 @@ describe('an error for a person', () => {
     );
     const alone = new SvcError('conflict', 'already submitted', { next });
     expect(reportError(alone, style)).toBe(['error: already submitted', 'next:', command, ''].join('\n'));
-    expect(parsed(reportError(alone, program))).toMatchObject({ next: command.trim() });
+    expect(parsed(reportError(alone, program))).toMatchObject({ next: command.trim(), next_words: ['svc', ...next] });
   });
 
   it('an error for a person survives whatever was thrown', () => {
