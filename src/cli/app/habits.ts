@@ -30,11 +30,7 @@ export function joinHabits(all: readonly Habits[]): Required<Habits> {
 export const COMMON_HABITS: Habits = {
   options: [
     ['--json', ['--output json', '--fields']],
-    ['--jsonl', ['--output jsonl']],
     ['--ndjson', ['--output jsonl']],
-    ['--csv', ['--output csv']],
-    ['--yaml', ['--output yaml']],
-    ['--table', ['--output table']],
     ['--format', ['--output']],
     ['--out-format', ['--output']],
     ['--query', ['--jq']],
@@ -145,6 +141,19 @@ export const COMMON_HABITS: Habits = {
     '--time': { gmt: 'utc', iso: 'utc', zulu: 'utc', ago: 'relative' },
     '--color': { on: 'always', true: 'always', yes: 'always', off: 'never', false: 'never', no: 'never' },
   },
+};
+
+/** Verbs of other tools, by the verb that svc has for the same. */
+export const VERBS: Readonly<Record<string, readonly string[]>> = {
+  list: ['ls'],
+  show: ['get', 'view', 'describe', 'cat', 'read'],
+  delete: ['rm', 'remove', 'del'],
+  update: ['edit', 'patch', 'set'],
+  create: ['new', 'add'],
+  tail: ['follow', 'watch', 'stream'],
+  search: ['find', 'grep'],
+  check: ['validate', 'lint'],
+  use: ['switch', 'select'],
 };
 
 /** Options with which other tools take a key. A key on the command line could be read by every user of the machine. */

@@ -5,6 +5,7 @@ import { ownMember } from '../../schema/own-member.ts';
 import type { Entry } from './command.ts';
 import { isGroup } from './command.ts';
 import { GLOBAL_PARAMETERS } from './global-parameters.ts';
+import { VERBS } from './habits.ts';
 import { optionWords, type Parameters } from './parameter.ts';
 import {
   argumentsOf,
@@ -84,6 +85,8 @@ async function unknownCommand(
     const [, command, why] = habit;
     return { ...what, hint: why, next: command === '' ? undefined : command.split(' ') };
   }
+  const verb = names.find((name) => ownMember(VERBS, name)?.includes(word));
+  if (verb !== undefined) return { ...what, next: [...path, verb, ...(await requiredWords([...path, verb], tree))] };
   const main = await commandAt(path, tree);
   const option = main && (await asOption(word, [], path, place, main.parameters));
   if (option !== undefined) return { message: option.shown ? message(`"${word}"`) : what.message, ...option.instead };
@@ -94,6 +97,13 @@ async function unknownCommand(
   const similar = await commandsNamed(word, tree, path.length === 0);
   if (similar.length > 0) return { ...what, next: similar[0], alternatives: similar.slice(1) };
   return Object.hasOwn(TOPICS, word) ? { ...what, next: ['help', word] } : what;
+}
+
+/** Returns a placeholder for each argument that a command needs. */
+async function requiredWords(path: readonly string[], tree: readonly Entry[]): Promise<string[]> {
+  const command = await commandAt(path, tree);
+  const needed = argumentsOf(command?.parameters ?? {}).filter(({ syntax }) => syntax.startsWith('<'));
+  return needed.map(({ syntax }) => placeholder(syntax));
 }
 
 /** Returns the commands of all groups that have this name, or one like it. */

@@ -149,9 +149,14 @@ function isOpen({ kind, choices, parse }: Parameter<unknown>): boolean {
   }
 }
 
-/** Finds the option for a value that only it takes, such as `--operation` for `delete`. */
-function byValue({ value, path, parameters }: Typed, meanings: readonly Meaning[]): Partial<Mistake> | undefined {
-  const found = value === undefined ? undefined : optionsFor(value, Object.values(parameters), meanings, () => false);
+/**
+ * Finds the option for a value that only it takes: `--operation` for `--action delete`, or `--output` for `--csv`, whose
+ * own name is a value.
+ */
+function byValue(typed: Typed, meanings: readonly Meaning[]): Partial<Mistake> | undefined {
+  const { path, parameters } = typed;
+  const value = typed.value ?? typed.name.replace(/^--/, '');
+  const found = optionsFor(value, Object.values(parameters), meanings, () => false);
   const option = found?.shape === 'listed' ? found.options[0] : undefined;
   const name = option && optionWords(option).at(-1);
   return name && value ? { hint: questionOf(name), next: [...path, name, value] } : undefined;

@@ -62,6 +62,18 @@ describe('a wrong input', () => {
     ['3ds authenticate 5f0c body.json', '3ds authenticate <session> --file body.json'],
     ['tenant update Acme', 'tenant update --name <name>'],
     ['au submit t.csv --cycle december 2026', 'au submit t.csv --cycle december-2026'],
+    // A value that was typed as an option.
+    ['logs --csv', 'logs --output csv'],
+    ['au jobs --failed', 'au jobs --status failed'],
+    ['logs --card', 'logs --entity-type card'],
+    // A verb of another tool.
+    ['tenant get', 'tenant show'],
+    ['profile rm', 'profile delete <name>'],
+    ['profile switch', 'profile use <name>'],
+    ['logs follow', 'logs tail'],
+    ['logs grep', 'logs search <dir>'],
+    ['3ds get', '3ds show <session>'],
+    ['au validate', 'au check <file>'],
     // Another command.
     ['uninstall', 'reset'],
     ['au jobs list', 'au jobs'],
