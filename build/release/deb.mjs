@@ -26,7 +26,8 @@ if (architecture === undefined || !existsSync(executable)) {
 
 /** The source of each file of the package, by its path there. A file whose path ends with .gz is compressed. */
 const FILES = {
-  'usr/bin/svc': 'svc',
+  // Debian's daemontools has a /usr/bin/svc: postinst makes the short name an alternative.
+  'usr/bin/svc-cli': 'svc',
   ...Object.fromEntries(manPages().map((name) => [`usr/share/man/man${name.at(-1)}/${name}.gz`, `man/${name}`])),
   'usr/share/bash-completion/completions/svc': 'completions/svc.bash',
   'usr/share/zsh/vendor-completions/_svc': 'completions/_svc',
@@ -45,6 +46,8 @@ for (const [place, name] of Object.entries(FILES)) {
 }
 write(join(tree, `usr/share/doc/${manifest.name}/copyright`), copyright());
 write(join(tree, 'DEBIAN/control'), control());
+for (const script of ['postinst', 'prerm'])
+  write(join(tree, 'DEBIAN', script), readFileSync(join(project, 'build/release/debian', script)), 0o755);
 
 const archive = join(release, `${manifest.name}_${manifest.version}_${architecture}.deb`);
 const options = ['--root-owner-group', '-Zxz', `-z${values.level}`, '--threads-max=1', '--build'];
@@ -62,13 +65,13 @@ function put(file, source) {
   if (file.endsWith('.gz')) return write(file, gzipSync(readFileSync(source), { level: 9 }));
   makeParents(file);
   copyFileSync(source, file);
-  chmodSync(file, file.endsWith('/bin/svc') ? 0o755 : 0o644);
+  chmodSync(file, file.endsWith('/bin/svc-cli') ? 0o755 : 0o644);
 }
 
-function write(file, content) {
+function write(file, content, mode = 0o644) {
   makeParents(file);
   writeFileSync(file, content);
-  chmodSync(file, 0o644);
+  chmodSync(file, mode);
 }
 
 /** Creates the parent directories of a file so that everybody can enter them, whatever the umask is here. */

@@ -6,8 +6,10 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -116,7 +118,8 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
   beforeAll(() => {
     if (!existsSync(executable)) buildInto(release);
     packDebian();
-    for (const each of ['info', 'updates']) mkdirSync(join(root, 'var/lib/dpkg', each), { recursive: true });
+    for (const each of ['var/lib/dpkg/info', 'var/lib/dpkg/updates', 'var/lib/dpkg/alternatives', 'var/log', 'etc/alternatives'])
+      mkdirSync(join(root, each), { recursive: true });
     // The target system is empty except for the libraries that the package requires.
     const libraries = must('dpkg-query', ['--status', ...LIBRARIES]);
     writeFileSync(join(root, 'var/lib/dpkg/status'), libraries);
@@ -125,7 +128,7 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
   }, 600_000);
 
   it('the Debian package does the main job', () => {
-    expect(doMainJob(join(root, 'usr/bin/svc'), join(scratch, 'installed'))).toBeGreaterThan(30);
+    expect(doMainJob(join(root, 'usr/bin/svc-cli'), join(scratch, 'installed'))).toBeGreaterThan(30);
   });
 
   it.skipIf(!has('man', '--version'))('the Debian package has pages that man finds', () => {
@@ -150,9 +153,13 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
     ] as const)
       expect(readFileSync(join(share, place), 'utf8')).toContain(`Completion of svc for ${shell}`);
 
+    // The link of the package leads to /etc/alternatives, which is outside of this root.
+    const bin = join(scratch, 'bin');
+    mkdirSync(bin);
+    symlinkSync(join(root, 'usr/bin/svc-cli'), join(bin, 'svc'));
     const terminal = new TerminalSession('bash', ['--norc', '--noprofile', '-i'], {
       cwd: scratch,
-      env: { HOME: scratch, PATH: `${join(root, 'usr/bin')}:/usr/bin:/bin`, XDG_DATA_DIRS: share },
+      env: { HOME: scratch, PATH: `${bin}:/usr/bin:/bin`, XDG_DATA_DIRS: share },
     });
     onTestFinished(async () => {
       terminal.type('\u0015exit\r');
@@ -172,15 +179,17 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
   });
 
   it('the Debian package leaves nothing when it is removed', () => {
-    expect(existsSync(join(root, 'usr/bin/svc'))).toBe(true);
+    expect(existsSync(join(root, 'usr/bin/svc-cli'))).toBe(true);
+    expect(readlinkSync(join(root, 'usr/bin/svc'))).toBe('/etc/alternatives/svc');
     dpkg('--remove', manifest.name);
     dpkg('--purge', manifest.name);
-    expect(readdirSync(root)).toEqual(['var']);
+    expect(readdirSync(root)).toEqual(['etc', 'var']);
+    expect(readdirSync(join(root, 'etc/alternatives'))).toEqual([]);
     expect(readdirSync(join(root, 'var/lib/dpkg/info')).filter((file) => file.startsWith(manifest.name))).toEqual([]);
   });
 
   function dpkg(...args: string[]): void {
-    must('dpkg', [`--root=${root}`, '--force-not-root', ...args]);
+    must('dpkg', [`--root=${root}`, '--force-not-root', '--force-script-chrootless', ...args]);
   }
 });
 

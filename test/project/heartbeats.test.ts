@@ -47,7 +47,7 @@ const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 /** Returns the words of a unit's command, with the state directory of systemd at `state`. */
 function commandOf(unit: string, state: string): string {
   const [, command = ''] = /^ExecStart=(.+)$/m.exec(units.get(unit) ?? '') ?? [];
-  return command.replace('/usr/bin/svc', 'svc').replaceAll('%S/svc', state);
+  return command.replace('/usr/bin/svc-cli', 'svc').replaceAll('%S/svc', state);
 }
 
 /** Returns the command of a CronJob as a command line for another shell. */
