@@ -118,7 +118,13 @@ describe.skipIf(!canPackage)('the Debian package (needs Node 26 and dpkg)', () =
   beforeAll(() => {
     if (!existsSync(executable)) buildInto(release);
     packDebian();
-    for (const each of ['var/lib/dpkg/info', 'var/lib/dpkg/updates', 'var/lib/dpkg/alternatives', 'var/log', 'etc/alternatives'])
+    for (const each of [
+      'var/lib/dpkg/info',
+      'var/lib/dpkg/updates',
+      'var/lib/dpkg/alternatives',
+      'var/log',
+      'etc/alternatives',
+    ])
       mkdirSync(join(root, each), { recursive: true });
     // The target system is empty except for the libraries that the package requires.
     const libraries = must('dpkg-query', ['--status', ...LIBRARIES]);

@@ -98,7 +98,7 @@ describe('the recipe for heartbeats', () => {
       for (const [name, text] of units)
         writeFileSync(
           join(directory, name),
-          text.replaceAll(/^ExecStart=\/usr\/bin\/\w+/gm, `ExecStart=${process.execPath}`),
+          text.replaceAll(/^ExecStart=\/usr\/bin\/[\w-]+/gm, `ExecStart=${process.execPath}`),
         );
       const verify = () =>
         spawnSync(
