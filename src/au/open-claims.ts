@@ -9,7 +9,6 @@ const MOST_CYCLES = 6;
 /** A claim of rows whose results nobody has read, as this machine last saw the ledger. */
 export interface OpenClaim {
   readonly job: string;
-  readonly run: string;
   /** When it was made, in epoch milliseconds. */
   readonly at: number;
 }
@@ -20,18 +19,21 @@ export interface OpenClaim {
  */
 export function openClaims(ledgers: string, tenant: string | undefined): OpenClaim[] {
   const tenants = tenant === undefined ? namesIn(ledgers).filter((name) => name !== 'sandbox') : [tenant];
-  return tenants.flatMap((name) => {
-    const own = path.join(ledgers, name);
-    // A tenant whose machines share a ledger has what was seen of it here.
-    const shared = path.join(own, 'seen', name);
-    return [own, shared].filter((top) => !fs.existsSync(path.join(top, 'moved.json'))).flatMap(claimsIn);
-  });
+  return tenants
+    .flatMap((name) => placesOf(path.join(ledgers, name)))
+    .filter((top) => !fs.existsSync(path.join(top, 'moved.json')))
+    .flatMap(claimsIn);
+}
+
+/** Returns the ledger of a tenant here, and what was seen of those that its machines share. */
+function placesOf(own: string): string[] {
+  const seen = path.join(own, 'seen');
+  return [own, ...namesIn(seen).map((location) => path.join(seen, location, path.basename(own)))];
 }
 
 /** Returns the names of the cycles that the state directory knows of, except those of files without a cycle. */
 export function cyclesSeen(ledgers: string): string[] {
-  const tenants = namesIn(ledgers).map((name) => path.join(ledgers, name));
-  const tops = tenants.flatMap((own) => [own, path.join(own, 'seen', path.basename(own))]);
+  const tops = namesIn(ledgers).flatMap((name) => placesOf(path.join(ledgers, name)));
   return tops.flatMap((top) => namesIn(path.join(top, 'cycles'))).filter((name) => !/^(?:file|old)-/.test(name));
 }
 
@@ -48,10 +50,10 @@ function claimsOfCycle(cycle: string): OpenClaim[] {
   const open = new Map<string, OpenClaim>();
   for (const name of namesIn(cycle).filter((one) => /^\d{8}\.json$/.test(one))) {
     const entry = entryIn(path.join(cycle, name));
-    const { kind, job, run, at } = entry;
+    const { kind, job, at } = entry;
     if (typeof job !== 'string') continue;
     if (kind !== 'claim') open.delete(job);
-    else if (typeof run === 'string' && typeof at === 'string') open.set(job, { job, run, at: Date.parse(at) });
+    else if (typeof at === 'string') open.set(job, { job, at: Date.parse(at) });
   }
   return [...open.values()];
 }

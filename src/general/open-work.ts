@@ -32,8 +32,7 @@ function jobsLine(context: Context): Line | undefined {
   const claims = openClaims(ledgers, tenantInUse(context)?.id);
   if (claims.length === 0) return undefined;
   const age = roughly(clock.now() - Math.min(...claims.map(({ at }) => at)));
-  const isHere = claims.some(({ run }) => fs.existsSync(path.join(state, 'runs', path.basename(run))));
-  return [`${countText(claims.length, 'job')} open for ${age}`, 'au', isHere ? 'sync' : 'jobs'];
+  return [`${countText(claims.length, 'job')} open for ${age}`, 'au', 'status'];
 }
 
 /** Tells of a pause that the service asked for. */

@@ -74,31 +74,28 @@ describe('svc alone', () => {
   it('svc alone begins with the jobs that are open in the ledger, until their results are read or their rows are free', async () => {
     const state = home.file('state');
     const cycle = join(state, 'ledger', 'tenant-1', 'cycles', '2026-12');
-    const run = 'run-20261201-0a1b2c3d-4e5f';
     const at = new Date(Date.now() - 14 * 60_000 - 10_000).toISOString();
     mkdirSync(cycle, { recursive: true });
     const enter = (number: number, entry: object): void =>
       writeFileSync(join(cycle, `0000000${number}.json`), JSON.stringify({ version: 1, at, ...entry }));
-    enter(1, { kind: 'claim', job: 'job-1', run });
-    enter(2, { kind: 'claim', job: 'job-2', run });
+    enter(1, { kind: 'claim', job: 'job-1' });
+    enter(2, { kind: 'claim', job: 'job-2' });
     enter(3, { kind: 'done', job: 'job-1' });
     writeFileSync(join(cycle, '00000004.json'), '{"kind":"cla');
     const shown = async (): Promise<string> => (await home.svc([], { env: { ...env(), SVC_STATE_DIR: state } })).stdout;
-    expect(await shown()).toMatch(/^1 job open for 14m: svc au jobs\n\n/);
-    mkdirSync(join(state, 'runs', run), { recursive: true });
-    expect(await shown()).toMatch(/^1 job open for 14m: svc au sync\n/);
+    expect(await shown()).toMatch(/^1 job open for 14m: svc au status\n\n/);
     enter(5, { kind: 'release', job: 'job-2', why: 'operator' });
     expect(await shown()).toMatch(/^svc: the card vault/);
   });
 
   it('svc alone sees what other machines did to a shared ledger, as far as this one has seen it', async () => {
     const state = home.file('state');
-    const cycle = join(state, 'ledger', 'tenant-1', 'seen', 'tenant-1', 'cycles', '2026-12');
+    const cycle = join(state, 'ledger', 'tenant-1', 'seen', 'location', 'tenant-1', 'cycles', '2026-12');
     mkdirSync(cycle, { recursive: true });
-    const claim = { kind: 'claim', job: 'job-1', run: 'run-1', at: new Date().toISOString() };
+    const claim = { kind: 'claim', job: 'job-1', at: new Date().toISOString() };
     writeFileSync(join(cycle, '00000001.json'), JSON.stringify(claim));
     const { stdout } = await home.svc([], { env: { ...env(), SVC_STATE_DIR: state } });
-    expect(stdout).toMatch(/^1 job open for \d+s: svc au jobs\n/);
+    expect(stdout).toMatch(/^1 job open for \d+s: svc au status\n/);
   });
 
   it('svc alone begins with a stored key that is older than 90 days', async () => {
