@@ -13,6 +13,7 @@ import { CommandLedger } from '../ledger/command-ledger.ts';
 import { acceptUnproven, checksOf, downloadResults, invalidateResults, refetchResults } from '../results/download.ts';
 import type { Destination } from '../results/merge.ts';
 import { explainMissing, jobRequest } from '../run/job-view.ts';
+import { deliverFixFile } from '../wait/fix-file.ts';
 import { pollRun } from '../wait/poll-run.ts';
 import type { ResultsFile } from '../run/part.ts';
 import { areCompared, isUntouched, statusOf } from '../run/record.ts';
@@ -161,6 +162,7 @@ async function downloadRun(context: Context, run: RunDirectory, options: Downloa
   if (statusOf(record) === 'abandoned') warnOfSkipped(context, run);
   const results = await deliverResults(context, run, options);
   noteUncompared(context, record);
+  await deliverFixFile(context, run);
   return { ...results, compared: areCompared(record) };
 }
 

@@ -26,7 +26,7 @@ export function takenError(file: NamedFile, taken: readonly Taken[], rows: numbe
     'conflict',
     `${formatNumber(shared)} of ${countText(rows, 'row')} of ${file.name} are in ${cycleText(file)} already: ${first ? whoText(first, now) : ''}${others}; nothing was sent`,
     {
-      hint: `Their results come from ${jobs.length === 1 ? 'that job' : 'those jobs'}. To send the other rows, submit the file. To pay for all of them again, submit it with another --cycle.`,
+      hint: `Their results come from ${jobs.length === 1 ? 'that job' : 'those jobs'}. To send only the other rows, submit the file.`,
       next: ['au', 'wait', jobs[0] ?? ''],
       alternatives: [['au', 'status', jobs[0] ?? '']],
       retryable: false,
@@ -96,10 +96,7 @@ export function newTokensError(file: NamedFile, made: number): SvcError {
   return new SvcError(
     'conflict',
     `${countText(made, 'token')} of ${file.name} came from the results of ${cycleText(file)}; nothing was sent`,
-    {
-      hint: 'They are up to date in this cycle. To send them again, name another cycle.',
-      facts: { new_tokens: made, cycle: file.cycle },
-    },
+    { hint: 'They are up to date in this cycle.', facts: { new_tokens: made, cycle: file.cycle } },
   );
 }
 

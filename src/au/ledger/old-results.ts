@@ -30,7 +30,7 @@ export function requireRecentResults(entries: readonly Entry[], { name, joined, 
     'conflict',
     `all rows of ${name} were sent ${formatDuration(Math.max(0, now - Date.parse(first.claim.at)))} ago by ${byText(first.claim)} in ${countText(joined.length, 'job')}, whose results were read; nothing was submitted now`,
     {
-      hint: 'To refresh the same file regularly, name the cycle:',
+      hint: 'To refresh the same file regularly, name the cycle, in which all of its rows are billed again:',
       next: [...words, '--cycle', new Date(now).toISOString().slice(0, 7)],
       alternatives: [['au', 'download', first.claim.job]],
       facts: { jobs: joined.map(({ claim }) => claim.job), completed_at: new Date(last).toISOString() },

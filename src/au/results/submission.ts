@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { isDrawn } from '../../cli/app/print.ts';
@@ -10,7 +9,7 @@ import type { ResultsFile } from '../run/part.ts';
 import type { Polled } from '../run/poll-parts.ts';
 import { areCompared, recordedAt, type RunRecord } from '../run/record.ts';
 import { jobsOf } from '../run/recorded-runs.ts';
-import { shownStatus, toneOf } from '../run/run-view.ts';
+import { shownPath, shownStatus, toneOf } from '../run/run-view.ts';
 import { actionsOf } from './action-option.ts';
 import { countResults } from './download.ts';
 import type { Threshold } from './fail-on.ts';
@@ -41,7 +40,7 @@ export interface Results
 export const submissionView: View<Submission> = {
   name: 'submission',
   fields: fieldPaths(`
-    run status recorded_at file rows sent left_out job jobs unrecorded_jobs results.file results.bytes results.sha256 results.compared
+    run status recorded_at file rows sent left_out left_out_errors job jobs unrecorded_jobs results.file results.bytes results.sha256 results.compared
     results.updated results.warned
     results.errors results.unknown results.unchanged results.codes
   `),
@@ -72,6 +71,7 @@ export function submissionOf(record: RunRecord, basis: Basis) {
     rows: input.rows,
     sent: sentRows(record),
     left_out: input.rows - sentRows(record),
+    left_out_errors: leftOutErrors(record),
     ...(basis === 'record' && { recorded_at: recordedAt(record) }),
     job: parts.length === 1 ? (jobs[0] ?? null) : null,
     jobs,
@@ -82,6 +82,11 @@ export function submissionOf(record: RunRecord, basis: Basis) {
 /** Returns the number of rows that this run sends itself. Other jobs of the cycle have the others. */
 function sentRows({ parts }: RunRecord): number {
   return parts.filter(({ joined }) => joined === undefined).reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** Returns the number of left-out rows whose result is an error; null while the results are not known. */
+function leftOutErrors({ parts, left_out_errors: errors }: RunRecord): number | null {
+  return parts.some(({ joined }) => joined !== undefined) ? (errors ?? null) : 0;
 }
 
 /** Shows a run with written results, as data for programs or as a chart for people. Then checks `--fail-on`. */
@@ -114,11 +119,9 @@ export async function countedResults(record: RunRecord, actions: Actions): Promi
   const { results, input } = record;
   if (!results) throw new SvcError('bug', 'results were to be shown before they were written');
   const { updated, warned, errors, unknown, unchanged, codes } = await countResults(results.file, input.rows);
-  const here = path.relative('', results.file);
   return {
     ...results,
-    // The file is shown by its relative path if it is below the current directory.
-    file: here.startsWith('..') ? results.file : here,
+    file: shownPath(results.file),
     compared: areCompared(record),
     updated,
     warned,

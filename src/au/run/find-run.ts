@@ -79,7 +79,7 @@ function requireReadable(
 function requireKept({ record, name }: RunDirectory): void {
   if (statusOf(record) !== 'abandoned') return;
   throw new SvcError('usage', `this file was submitted as ${record.id}, which was abandoned`, {
-    hint: 'To resume it, undo that. To send its rows again, name another cycle.',
+    hint: 'To resume it, undo that:',
     next: ['au', 'abandon', name, '--undo'],
     facts: { run: record.id, abandoned_at: record.abandoned_at },
   });
@@ -98,7 +98,7 @@ export function requireRecent({ record, submitWords }: RunDirectory, now: number
     'conflict',
     `this file was submitted ${formatDuration(now - Date.parse(record.created_at))} ago as ${record.id}, which is completed; nothing was submitted now`,
     {
-      hint: 'To refresh the same file regularly, name the cycle:',
+      hint: 'To refresh the same file regularly, name the cycle, in which all of its rows are billed again:',
       next: [...submitWords, '--cycle', new Date(now).toISOString().slice(0, 7)],
       facts: { run: record.id, submitted_at: record.created_at, completed_at: new Date(endOf(record)).toISOString() },
     },

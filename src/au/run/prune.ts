@@ -5,7 +5,7 @@ import type { LockHost } from '../../base/files/lock.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { apply } from './part.ts';
 import { hasUnknown, type RunRecord, statusOf } from './record.ts';
-import type { RunDirectory } from './run-directory.ts';
+import { LEFT_OUT_ERRORS, type RunDirectory } from './run-directory.ts';
 import { applyToRun } from './run.ts';
 
 /** A run that ended before a given time, and its files that contain tokens. */
@@ -74,7 +74,10 @@ function resultFiles(run: RunDirectory): string[] {
   const { path: directory, record } = run;
   const merged = path.resolve(directory, 'results.csv');
   const isOwn = run.name === record.id || record.results?.file === merged;
-  const ours = [...record.parts.map((part) => path.basename(run.resultsFile(part))), ...(isOwn ? ['results.csv'] : [])];
+  const ours = [
+    ...record.parts.map((part) => path.basename(run.resultsFile(part))),
+    ...(isOwn ? ['results.csv', LEFT_OUT_ERRORS] : []),
+  ];
   const wanted = record.out === undefined ? '' : path.relative(directory, record.out);
   const isOurs = (name: string): boolean =>
     ours.some((own) => name === own || name.startsWith(`${own}.`) || name.startsWith(`.${own}.`));

@@ -43,6 +43,8 @@ export interface RunRecord {
   readonly results?: ResultsFile | undefined;
   /** The number of result rows by class, for a comparison with the next cycle. */
   readonly counts?: ResultCounts | undefined;
+  /** The number of rows that were left out although their result in the job of another run is an error. */
+  readonly left_out_errors?: number | undefined;
   /** `due` from the completion of the run until the `--exec` command has succeeded. */
   readonly exec?: 'due' | undefined;
   /**

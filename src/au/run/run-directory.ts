@@ -15,6 +15,9 @@ export const RECORD = 'run.json';
 /** The name of the run's copy of its request file. With this copy, changes to the file itself do not matter. */
 const REQUEST = 'run-request.csv';
 
+/** The name of the left-out rows whose result is an error, where the file beside the request file cannot be written. */
+export const LEFT_OUT_ERRORS = 'fix.csv';
+
 /** The name of the copy until the run's record is written. */
 const UNBORN_REQUEST = `.${REQUEST}.new`;
 

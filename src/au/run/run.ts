@@ -38,6 +38,8 @@ interface Events {
   readonly delivered: { readonly file: ResultsFile };
   /** The rows of the results were counted. */
   readonly counted: { readonly counts: ResultCounts };
+  /** The rows were counted that were left out although their result is an error. */
+  readonly 'errors left out': { readonly rows: number };
   /** The results of a part were spoiled. The merged file still belongs to the run and must be replaced. */
   readonly spoiled: object;
   /** The `--exec` command must run after the results are written. */
@@ -95,6 +97,7 @@ const LIFE: Life = {
     'abandoned',
   ),
   counted: inStates((record, { counts }) => ({ ...record, counts }), 'completed', 'abandoned'),
+  'errors left out': inStates((record, { rows }) => ({ ...record, left_out_errors: rows }), 'completed', 'abandoned'),
   spoiled: inStates(spoil, 'open', 'failed', 'abandoned'),
   'exec due': { completed: (record) => ({ ...record, exec: 'due' }) },
   'exec done': { completed: (record) => ({ ...record, exec: undefined }) },
@@ -174,6 +177,7 @@ function spoil(record: RunRecord): RunRecord {
     writing: record.results ?? record.writing,
     results: undefined,
     counts: undefined,
+    left_out_errors: undefined,
   };
 }
 

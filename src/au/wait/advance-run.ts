@@ -17,6 +17,7 @@ import { showRun } from '../send/show-progress.ts';
 import { uploadRun } from '../send/upload-run.ts';
 import { deliverResults, firstWarning, noteUncompared } from './deliver.ts';
 import { runExec } from './exec-option.ts';
+import { deliverFixFile } from './fix-file.ts';
 import { pollRun } from './poll-run.ts';
 
 interface Advance {
@@ -60,6 +61,7 @@ async function resume(context: Context, run: RunDirectory, hasExec: boolean): Pr
   if (hasExec) applyToRun(record, { kind: 'exec due' });
   const { file } = await deliver(context, run);
   noteUncompared(context, record);
+  await deliverFixFile(context, run);
   const warning = await firstWarning(context, record);
   const trend = record.counts && (await trendOf(context, record, record.counts));
   for (const odd of [warning, trend?.jump]) if (odd !== undefined) context.notices.warn(`${record.id}: ${odd}`);

@@ -17,6 +17,7 @@ import type { RunDirectory } from '../run/run-directory.ts';
 import { unfinishedError } from '../run/run-errors.ts';
 import { resumable } from '../run/verdict.ts';
 import { showRun } from '../send/show-progress.ts';
+import { deliverFixFile } from './fix-file.ts';
 import { waitForRun } from './wait.ts';
 
 interface FinishOptions {
@@ -47,6 +48,7 @@ export async function finishRun(
     context.notices.note('--exec has nothing to do: the results were written before');
   await deliverResults(context, run, destination);
   noteUncompared(context, record);
+  await deliverFixFile(context, run);
 }
 
 /** Checks the destination of the results before any request. `run` may have written the file that exists there. */

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { EXIT_CODES } from '../../../base/errors.ts';
 import { type Context, defineCommand } from '../../../cli/app/command.ts';
 import { noteNext } from '../../../cli/app/hint.ts';
@@ -11,7 +10,7 @@ import { DAY_MS } from '../../../schema/durations.ts';
 import { isOpen, isUntouched, openSince, type RunRecord } from '../../run/record.ts';
 import { everyRun } from '../../run/recorded-runs.ts';
 import type { RunDirectory } from '../../run/run-directory.ts';
-import { runRow, runView } from '../../run/run-view.ts';
+import { runRow, runView, shownPath } from '../../run/run-view.ts';
 
 const localRunView: View<ReturnType<typeof localRun>> = {
   name: 'run',
@@ -87,7 +86,5 @@ function firstUnit(ms: number): string {
 
 /** Returns the path of the results, relative if they are below the current directory; null if there are none. */
 function resultsFile({ results }: RunRecord): string | null {
-  if (results === undefined) return null;
-  const here = path.relative('', results.file);
-  return here.startsWith('..') ? results.file : here;
+  return results === undefined ? null : shownPath(results.file);
 }

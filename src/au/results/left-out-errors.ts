@@ -1,0 +1,80 @@
+import path from 'node:path';
+import { isSvcError } from '../../base/errors.ts';
+import { Draft } from '../../base/files/draft.ts';
+import { fileSource } from '../../client/transfer/source.ts';
+import { REQUEST_HEADER } from '../request/request-file.ts';
+import { readRequest } from '../request/request-lines.ts';
+import { tokenKey } from '../request/row-key.ts';
+import { TokenTable } from '../request/token-table.ts';
+import { explainResultCode, readResults } from '../result-codes.ts';
+import { uploadedRows } from '../run/part-source.ts';
+import type { Part } from '../run/part.ts';
+import { LEFT_OUT_ERRORS, type RunDirectory } from '../run/run-directory.ts';
+import { hashOf } from './download.ts';
+
+/** The rows of a run that were left out although their result in the job of another run is an error. */
+export interface LeftOutErrors {
+  readonly rows: number;
+  /** The file with these rows as the request has them; undefined if there are none. */
+  readonly file: string | undefined;
+}
+
+/**
+ * Writes the left-out rows whose result is an error to `target`, or into the run's directory if another file has that name
+ * or it cannot be written. Returns undefined if the results of these rows cannot be read.
+ */
+export async function writeLeftOutErrors(run: RunDirectory, target: string): Promise<LeftOutErrors | undefined> {
+  try {
+    return await writeTo(run, target, false);
+  } catch (error) {
+    if (isSvcError(error, 'checksum_mismatch')) return undefined;
+    if (!isSvcError(error, 'usage', 'local')) throw error;
+    return writeTo(run, path.join(run.path, LEFT_OUT_ERRORS), true);
+  }
+}
+
+async function writeTo(run: RunDirectory, target: string, overwrite: boolean): Promise<LeftOutErrors | undefined> {
+  let draft: Draft | undefined;
+  let count = 0;
+  try {
+    for (const part of run.record.parts.filter(isJoined)) {
+      const errors = await errorsIn(run.resultsFile(part));
+      const source = errors && (await uploadedRows(part, run));
+      if (errors === undefined || source === undefined) return undefined;
+      for await (const rows of readRequest(source.open())) {
+        const wrong = rows.filter(({ token }) => errors.get(tokenKey(token)) !== 0);
+        if (wrong.length === 0) continue;
+        draft ??= await beginFile(target);
+        count += wrong.length;
+        await draft.write(wrong.map(({ line }) => `${line}\n`).join(''));
+      }
+    }
+    if (draft === undefined) return { rows: 0, file: undefined };
+    const { sha256 } = await draft.seal();
+    if ((await hashOf(target)) !== sha256) await draft.finish(overwrite);
+    return { rows: count, file: target };
+  } finally {
+    await draft?.discard();
+  }
+}
+
+async function beginFile(target: string): Promise<Draft> {
+  const draft = await Draft.begin(target);
+  await draft.write(`${REQUEST_HEADER}\n`);
+  return draft;
+}
+
+/** Tells whether the results of rows that another run sent are on this machine. */
+function isJoined({ joined, state }: Part): boolean {
+  return joined !== undefined && state === 'downloaded';
+}
+
+/** Returns the tokens whose result is an error; undefined if the results are gone. */
+async function errorsIn(results: string): Promise<Pick<TokenTable, 'get'> | undefined> {
+  if ((await hashOf(results)) === undefined) return undefined;
+  const errors = new TokenTable({ words: 3 });
+  for await (const rows of readResults((await fileSource(results)).open()))
+    for (const { token, result_code: code } of rows)
+      if (explainResultCode(code).class === 'error') errors.setIfAbsent(tokenKey(token), 1);
+  return errors;
+}

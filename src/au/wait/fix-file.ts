@@ -1,0 +1,45 @@
+import path from 'node:path';
+import type { Context } from '../../cli/app/command.ts';
+import { noteNext } from '../../cli/app/hint.ts';
+import { countText } from '../../cli/output/time.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import { nextCycle } from '../ledger/next-cycle.ts';
+import { writeLeftOutErrors } from '../results/left-out-errors.ts';
+import type { RunRecord } from '../run/record.ts';
+import { applyToRun } from '../run/run.ts';
+import type { RunDirectory } from '../run/run-directory.ts';
+import { isOnThisMachine, shownPath } from '../run/run-view.ts';
+
+/**
+ * Writes the rows that a run left out although their result in the job of another run is an error, and shows the command
+ * that sends only these rows again, in a cycle of their own.
+ */
+export async function deliverFixFile(context: Context, run: RunDirectory): Promise<void> {
+  const { record } = run;
+  if (!record.parts.some(({ joined, state }) => joined !== undefined && state === 'downloaded')) return;
+  const target = fixFileOf(record);
+  const found = await writeLeftOutErrors(run, target);
+  if (found === undefined) return;
+  applyToRun(record, { kind: 'errors left out', rows: found.rows });
+  run.save();
+  if (found.file === undefined) return;
+  const { rows, file } = found;
+  const shown = shownPath(file);
+  if (file !== target)
+    context.notices.warn(`${shownPath(target)} is another file or cannot be written, and was left as it is`);
+  context.notices.note(
+    `${countText(rows, 'row')} of ${record.input.name} ${rows === 1 ? 'was' : 'were'} left out although the result is an error: ${shown} has them as they are in ${record.input.name} now`,
+  );
+  const ledger = await new CommandLedger(context).open(record.tenant_id ?? '');
+  const cycle = await nextCycle(ledger, { cycle: record.cycle, file: path.basename(record.input.name) });
+  const words = ['au', 'submit', shown, '--cycle', cycle, '--begin'];
+  noteNext(context, `once they are corrected, submit that file (${countText(rows, 'row')}, billed again)`, words);
+}
+
+/** Returns the path of the file beside the request file, or in this directory if that one is not on this machine. */
+function fixFileOf({ input }: RunRecord): string {
+  const request = input.path ?? '.csv';
+  const file = request.replace(/(\.csv)?$/i, '.fix.csv');
+  const here = path.resolve(path.basename(file).replace(/^\./, ''));
+  return input.path !== undefined && isOnThisMachine(file) ? file : here;
+}
