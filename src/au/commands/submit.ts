@@ -4,6 +4,7 @@ import { argument, flag, type Input, reading, suggesting, value, writing } from 
 import { recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
+import type { WakeUp } from '../../client/api/poll.ts';
 import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
 import { finishRun } from '../wait/deliver.ts';
 import { failOnParameter } from '../results/fail-on.ts';
@@ -17,7 +18,7 @@ import type { RunDirectory } from '../run/run-directory.ts';
 import { failedRunError } from '../run/run-errors.ts';
 import { beginParameter, noUnrecordedJobsParameter, onlyRecordedParameter } from '../send/recorded-option.ts';
 import { firstChange, firstRequest } from '../send/first-requests.ts';
-import { FileSubmission } from '../send/submit-file.ts';
+import { type Decision, FileSubmission } from '../send/submit-file.ts';
 import { pollEarlierJobs, requireJoinedFiles } from '../send/upload-run.ts';
 import { holdRun, resumable } from '../run/verdict.ts';
 import { checkWaitOptions } from '../wait/wait-options.ts';
@@ -95,49 +96,63 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const file = await (input.dryRun ? openRequestFile : copyRequestFile)(context, input.file);
   // A port that is in use is found before a job is created for the tenant.
   const wakeUpFor = input.events && !input.dryRun ? await listenForJobs(context, input.events) : undefined;
-  const decided = await new FileSubmission(context, file, {
-    ...input,
-    onlyRecorded: input.onlyRecorded || input.noUnrecordedJobs,
-  }).decide();
-  if (decided.kind === 'nothing new')
-    return print({
-      run: null,
-      status: 'nothing_new',
-      file: file.name,
-      rows: 0,
-      sent: 0,
-      left_out: 0,
-      left_out_errors: 0,
-      job: null,
-      jobs: [],
-    });
+  const onlyRecorded = input.onlyRecorded || input.noUnrecordedJobs;
+  const submission = new FileSubmission(context, file, { ...input, onlyRecorded });
+  const decided = await submission.decide();
+  if (decided.kind === 'nothing new') {
+    await submission.inCycleSince();
+    return print(nothingNew(file.name));
+  }
   if (decided.kind === 'declined') return context.notices.note('nothing was submitted');
   if (decided.kind === 'planned') return undefined;
-  const { submission, run, out } = decided;
+  const { run } = decided;
   const wasCompleted = statusOf(run.record) === 'completed';
-  const show = (submitted: Submission): Promise<void> =>
-    print(wasCompleted ? { ...submitted, status: 'already_submitted' } : submitted);
-  const work = async (): Promise<void> => {
-    const { basis, failure } = await holdRun(context, run, async () => {
-      submission.take(run, out);
-      const poll = pollEarlierJobs(context, run);
-      await resumable(resumeWords(run, input), run.record.id, submission.upload(run));
-      const how = { wakeUp: wakeUpFor?.(run.record), exec: input.exec };
-      if (input.wait) await requireJoinedFiles(context, run);
-      if (input.wait || (wasCompleted && input.out !== undefined))
-        await finishRun(context, run, { out, force: input.force }, how);
-      const isDone = statusOf(run.record) === 'completed';
-      return {
-        basis: isDone ? ('results' as const) : await poll(),
-        failure: input.exec === undefined ? undefined : await runExec(context, run, input.exec),
-      };
+  const show = async (submitted: Submission): Promise<void> =>
+    print({
+      ...submitted,
+      in_cycle_since: await submission.inCycleSince(run),
+      ...(wasCompleted && { status: 'already_submitted' }),
     });
-    if (input.wait) await showResults(context, show, run.record, failure ? undefined : input.failOn);
-    if (failure) throw failure;
-    if (!input.wait) await showSubmitted(run, submissionOf(run.record, basis), show);
-  };
+  const work = (): Promise<void> => sendFile(context, input, { ...decided, wakeUp: wakeUpFor?.(run.record), show });
   await summarize(work, (error) => describeRun(context, run, error));
   if (!input.wait && !wasCompleted) noteNext(context, 'to wait for the results', ['au', 'wait', run.name]);
+}
+
+/** Returns what is shown of a file whose tokens all came from results of its cycle. */
+function nothingNew(file: string): Submission {
+  const counts = { rows: 0, sent: 0, left_out: 0, left_out_errors: 0, in_cycle_since: null };
+  return { run: null, status: 'nothing_new', file, ...counts, job: null, jobs: [] };
+}
+
+interface Sending extends Extract<Decision, { readonly kind: 'send' }> {
+  readonly wakeUp: WakeUp | undefined;
+  readonly show: (submitted: Submission) => Promise<void>;
+}
+
+/** Uploads what is left of a run, gets its results if they are wanted, and shows it. */
+async function sendFile(
+  context: Context,
+  input: SubmitInput,
+  { submission, run, out, wakeUp, show }: Sending,
+): Promise<void> {
+  const { wait, exec, force } = input;
+  const wasCompleted = statusOf(run.record) === 'completed';
+  const { basis, failure } = await holdRun(context, run, async () => {
+    submission.take(run, out);
+    const poll = pollEarlierJobs(context, run);
+    await resumable(resumeWords(run, input), run.record.id, submission.upload(run));
+    if (wait) await requireJoinedFiles(context, run);
+    if (wait || (wasCompleted && input.out !== undefined))
+      await finishRun(context, run, { out, force }, { wakeUp, exec });
+    const isDone = statusOf(run.record) === 'completed';
+    return {
+      basis: isDone ? ('results' as const) : await poll(),
+      failure: exec === undefined ? undefined : await runExec(context, run, exec),
+    };
+  });
+  if (wait) await showResults(context, show, run.record, failure ? undefined : input.failOn);
+  if (failure) throw failure;
+  if (!wait) await showSubmitted(run, submissionOf(run.record, basis), show);
 }
 
 /** Shows a run whose results were not waited for. @throws SvcError `job_failed` if the service said so of one of its jobs */

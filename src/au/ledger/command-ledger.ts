@@ -25,7 +25,7 @@ import {
 import { claimRows, RowsTaken } from './claim-rows.ts';
 import { endClaim, isDone, standingClaims } from './claims.ts';
 import { type Division, divideRows } from './divide-rows.ts';
-import type { Who } from './entry.ts';
+import type { ClaimEntry, Who } from './entry.ts';
 import { enterResults, enterRun } from './enter-runs.ts';
 import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger } from './ledger.ts';
@@ -223,6 +223,14 @@ export class CommandLedger {
   async hasClaim(tenant: string, job: string): Promise<boolean> {
     const cycle = await (await this.open(tenant)).cycleOfJob(job);
     return cycle !== undefined && standingClaims(await cycle.read()).some((claim) => claim.job === job);
+  }
+
+  /** Returns the claims of some jobs of a cycle, or all of its claims. The first job shows the cycle of a file without one. */
+  async claimsOf(tenant: string, named: string | undefined, jobs?: readonly string[]): Promise<readonly ClaimEntry[]> {
+    const ledger = await this.open(tenant);
+    const cycle = named === undefined ? await ledger.cycleOfJob(jobs?.[0] ?? '') : ledger.cycle(named);
+    const claims = standingClaims((await cycle?.read()) ?? []);
+    return jobs === undefined ? claims : claims.filter(({ job }) => jobs.includes(job));
   }
 
   /** Ends the claim of a job on the operator's word, so that its rows can be sent again. */

@@ -22,6 +22,8 @@ export type Submission = Omit<ReturnType<typeof submissionOf>, 'run' | 'status'>
   /** The id of the run; null if no row was new and so no run exists. */
   readonly run: string | null;
   readonly status: string;
+  /** When the first job with rows of the file was created; null if none has any. Only a submission reads it. */
+  readonly in_cycle_since?: string | null;
   /** Jobs of this key that were in no record when the upload began. */
   readonly unrecorded_jobs?: readonly string[];
   readonly results?: Results | Pick<Results, 'file'>;
@@ -40,7 +42,7 @@ export interface Results
 export const submissionView: View<Submission> = {
   name: 'submission',
   fields: fieldPaths(`
-    run status recorded_at file rows sent left_out left_out_errors job jobs unrecorded_jobs results.file results.bytes results.sha256 results.compared
+    run status recorded_at file rows sent left_out left_out_errors in_cycle_since job jobs unrecorded_jobs results.file results.bytes results.sha256 results.compared
     results.updated results.warned
     results.errors results.unknown results.unchanged results.codes
   `),

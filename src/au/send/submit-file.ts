@@ -20,12 +20,13 @@ import { checkedFileRow, checkedFileView, type RequestFile, STANDARD_INPUT } fro
 import { checkDestination } from '../results/merge.ts';
 import { findOutdated, findRun, isExactly, requireRecent } from '../run/find-run.ts';
 import { isUntouched, type RunRecord, statusOf } from '../run/record.ts';
-import { everyRun, runsRoot } from '../run/recorded-runs.ts';
+import { everyRun, jobsOf, runsRoot } from '../run/recorded-runs.ts';
 import { applyToRun } from '../run/run.ts';
 import { removeUnborn, type RunDirectory, runNames } from '../run/run-directory.ts';
 import { isOnThisMachine, tenantText } from '../run/run-view.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { beginRun } from './begin-run.ts';
+import { inCycleSince } from './cycle-age.ts';
 import { SpareJob } from './spare-job.ts';
 import { confirmRows, partsToUpload, uploadRun } from './upload-run.ts';
 
@@ -155,6 +156,18 @@ export class FileSubmission {
     const { begin } = this.#input;
     const own = { ledger: this.#ledger, spare: await this.#spareJob() };
     await uploadRun(this.#context, run, { ...RETRIES, ...own, begin, pollOnce });
+  }
+
+  /** Returns when the first job with rows of the file was created. `run` is undefined if its tokens were all made. */
+  inCycleSince(run?: RunDirectory): Promise<string | null> {
+    const tenant = run?.record.tenant_id ?? this.#tenant ?? '';
+    const { cycle } = this.#input;
+    return inCycleSince(this.#context, this.#ledger, {
+      tenant,
+      cycle,
+      name: this.#file.name,
+      jobs: run && jobsOf(run.record),
+    });
   }
 
   get #place(): { readonly profile: string; readonly baseUrl: string } {
