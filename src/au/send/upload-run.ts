@@ -1,6 +1,6 @@
 import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Part } from '../run/part.ts';
@@ -80,11 +80,14 @@ export async function requireJoinedFiles(context: Context, run: RunDirectory): P
     await pollEarlierJobs(context, run)();
 }
 
-/** Asks for confirmation before billable rows are sent. `of` is the number of all rows if others have been sent. */
-export async function confirmRows(context: Context, rows: number, jobs: number, of?: number): Promise<boolean> {
+/**
+ * Asks for confirmation before billable rows are sent, and before only some rows of a file are sent, whatever the tenant.
+ * `of` is the number of all rows if others have been sent.
+ */
+export async function confirmRows(context: Context, rows: number, jobs: number, of = rows): Promise<boolean> {
   const { confirmCost } = await import('../../cli/app/tenant-mark.ts');
-  const what = of === undefined || of === rows ? countText(rows, 'row') : `${rows} of ${countText(of, 'row')}`;
-  return confirmCost(context, `submit ${what} in ${countText(jobs, 'job')}`);
+  const what = of === rows ? countText(rows, 'row') : `only ${formatNumber(rows)} of ${countText(of, 'row')}`;
+  return confirmCost(context, `submit ${what} in ${countText(jobs, 'job')}`, of !== rows);
 }
 
 /**

@@ -76,13 +76,14 @@ interface Asking extends Settled, Pick<Context, 'reportTenant'> {
 }
 
 /**
- * Asks before billable work, if a question is possible and the tenant is not harmless. `what` is, for example, `submit
- * 6 rows`.
+ * Asks before billable work, if a question is possible. `what` is, for example, `submit 6 rows`. A harmless tenant is
+ * asked about only where the operator may not expect what is done.
  */
-export async function confirmCost(context: Asking, what: string): Promise<boolean> {
-  if (isHarmless(context)) return true;
+export async function confirmCost(context: Asking, what: string, isUnexpected = false): Promise<boolean> {
+  const isFree = isHarmless(context);
+  if (isFree && !isUnexpected) return true;
   await context.reportTenant();
   const tenant = tenantInUse(context);
-  const who = tenant ? describeTenant(tenant) : 'UNKNOWN TENANT';
-  return context.prompts().confirmIfPossible(`${who}: ${what}? This may be billed.`);
+  const who = tenant ? describeTenant(tenant) : isFree ? 'sandbox' : 'UNKNOWN TENANT';
+  return context.prompts().confirmIfPossible(`${who}: ${what}?${isFree ? '' : ' This may be billed.'}`);
 }

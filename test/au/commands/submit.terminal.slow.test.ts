@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { type Desk, openDesk, productionDesk } from './support.ts';
@@ -114,5 +115,38 @@ describe('the question before rows are paid for', () => {
     expect(session.screen()).toContain(' PRODUCTION  Acme (1)');
     expect(session.screen()).not.toContain('billed');
     expect(desk.uploads()).toBe(1);
+  });
+});
+
+describe('the question before only some rows of a file are sent', () => {
+  it('the question before only some rows of a file are sent is asked once on a terminal whatever the tenant, and nowhere else', async () => {
+    const desk = await openDesk();
+    const [header = '', ...rows] = exampleRequestFile().trimEnd().split('\n');
+    const write = (name: string, some: readonly string[]): void =>
+      writeFileSync(desk.home.file(name), [header, ...some, ''].join('\n'));
+    write('tokens.csv', rows.slice(0, 6));
+    const whole = onTerminal(desk, 'au submit tokens.csv --cycle 2026-12');
+    expect((await whole.exited).exitCode).toBe(0);
+    expect(whole.screen()).not.toContain('[y/N]');
+    write('more.csv', rows.slice(0, 9));
+    const declined = onTerminal(desk, 'au submit more.csv --cycle 2026-12');
+    await declined.waitFor(/submit only 3 of 9 rows in 1 job\? \[y\/N\]/);
+    declined.type('\r');
+    expect((await declined.exited).exitCode).toBe(0);
+    expect(declined.screen()).toContain('nothing was submitted');
+    expect(desk.uploads()).toBe(1);
+    const accepted = onTerminal(desk, 'au submit more.csv --cycle 2026-12');
+    await accepted.waitFor(/\[y\/N\]/);
+    accepted.type('y\r');
+    expect((await accepted.exited).exitCode).toBe(0);
+    expect(accepted.screen().match(/\[y\/N\]/g)).toHaveLength(1);
+    // Nothing is sent of a file whose rows are all in the cycle, so that nothing is asked.
+    write('same.csv', rows.slice(2, 8));
+    const joined = onTerminal(desk, 'au submit same.csv --cycle 2026-12');
+    expect((await joined.exited).exitCode).toBe(0);
+    expect(joined.screen()).not.toContain('[y/N]');
+    write('most.csv', rows.slice(0, 12));
+    expect(await desk.svc('au submit most.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+    expect(desk.uploads()).toBe(3);
   });
 });

@@ -44,12 +44,13 @@ async function marked(...where: Parameters<typeof place>): Promise<string> {
   return sink.text;
 }
 
-async function asked(...where: Parameters<typeof place>): Promise<readonly string[]> {
+async function asked(where: Parameters<typeof place>, isUnexpected?: boolean): Promise<readonly string[]> {
   const questions: string[] = [];
   const prompts = () => ({ confirmIfPossible: async (question: string) => questions.push(question) === 0 });
   const isYes = await confirmCost(
     { ...place(...where), prompts, reportTenant: async () => undefined },
     'submit 6 rows',
+    isUnexpected,
   );
   return isYes ? [] : questions;
 }
@@ -86,11 +87,22 @@ describe('the mark of the tenant', () => {
 
 describe('the question before something is paid for', () => {
   it('the question before something is paid for names the tenant, and is not asked at a test tenant', async () => {
-    expect(await asked('prod', URL_TEXT, {})).toEqual(['PRODUCTION tenant "Acme": submit 6 rows? This may be billed.']);
-    expect(await asked('test', URL_TEXT, {})).toEqual([]);
+    expect(await asked(['prod', URL_TEXT, {}])).toEqual([
+      'PRODUCTION tenant "Acme": submit 6 rows? This may be billed.',
+    ]);
+    expect(await asked(['test', URL_TEXT, {}])).toEqual([]);
   });
 
   it('the question before something is paid for is asked where the tenant is not known', async () => {
-    expect(await asked('new', URL_TEXT, {})).toEqual(['UNKNOWN TENANT: submit 6 rows? This may be billed.']);
+    expect(await asked(['new', URL_TEXT, {}])).toEqual(['UNKNOWN TENANT: submit 6 rows? This may be billed.']);
+  });
+
+  it('the question before something unexpected is done is asked at a test tenant and at a sandbox too, without a word of a bill', async () => {
+    expect(await asked(['test', URL_TEXT, {}], true)).toEqual([
+      expect.stringMatching(/^TEST tenant ".*": submit 6 rows\?$/),
+    ]);
+    const sandbox = { SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
+    expect(await asked(['local', 'http://127.0.0.1:4010', sandbox], true)).toEqual(['sandbox: submit 6 rows?']);
+    expect(await asked(['prod', URL_TEXT, {}], true)).toEqual(await asked(['prod', URL_TEXT, {}]));
   });
 });
