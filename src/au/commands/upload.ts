@@ -3,22 +3,24 @@ import { argument, reading } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { explainMissing, jobView } from '../run/job-view.ts';
+import { beginParameter } from '../send/recorded-option.ts';
 import { showRun } from '../send/show-progress.ts';
 
 export const upload = defineCommand({
   description:
-    'The file is checked first. A job that already has its file is left alone, so that nothing is uploaded twice.',
+    'The file is checked first. A job that already has its file is left alone, so that nothing is uploaded twice. Like submit, it stops for jobs of the key that the ledger does not know, and for rows of an open or young cycle.',
   examples: [['svc au upload 5f0c… tokens.csv', 'then: svc au wait 5f0c…']],
   permissions: ['account-updater:job:read'],
-  exitCodes: [[6, 'with a ledger: another job has rows of the file'], 9, 10, 11, 12, 13],
+  exitCodes: [[6, 'another job or a young cycle has rows of the file'], 9, 10, 11, 12, 13],
   changes: true,
   fields: jobView.fields,
   parameters: {
     job: argument('<job>', 'id of a pending job', text),
     file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),
+    begin: beginParameter,
     dryRun: dryRunParameter,
   },
-  async run(context, { job, file, dryRun }): Promise<Result> {
+  async run(context, { job, file, begin, dryRun }): Promise<Result> {
     const { openJobFile } = await import('../request/open-request-file.ts');
     const { readJob } = await import('../run/job.ts');
     const { uploadAddress, uploadToJob } = await import('../send/upload.ts');
@@ -35,8 +37,8 @@ export const upload = defineCommand({
     }
     // A job that has its file already takes no other, so that nothing is claimed for it.
     uploadAddress(pending, client);
-    const { CommandLedger } = await import('../ledger/command-ledger.ts');
-    await new CommandLedger(context).claimFile(client, pending, checked);
+    const { claimFile } = await import('../send/claim-file.ts');
+    await claimFile(context, client, pending, { file: checked, typed: file, begin });
     await uploadToJob(client, pending, source, { onEvent: showRun(context) });
     await print(await readJob(client, job));
   },

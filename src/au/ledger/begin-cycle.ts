@@ -69,6 +69,8 @@ interface Beginning {
   /** The cycle as the operator named it; undefined for a file without one. */
   readonly cycle: string | undefined;
   readonly words: readonly string[];
+  /** The command that submits the file, if another one begins the cycle. */
+  readonly submit?: readonly string[] | undefined;
   readonly now: number;
 }
 
@@ -81,7 +83,7 @@ interface Beginning {
 export async function requireOtherRows(
   client: Client | undefined,
   others: readonly OtherCycle[],
-  { name, rows, cycle, words, now }: Beginning,
+  { name, rows, cycle, words, submit = words, now }: Beginning,
 ): Promise<void> {
   const isSame = ({ shared }: OtherCycle): boolean => shared > rows.size * SAME_FILE;
   const other = others.find((each) => isSame(each) && (each.openJobs.length > 0 || now - each.began < YOUNG_MS));
@@ -93,7 +95,7 @@ export async function requireOtherRows(
   const began = isOpen ? `which began ${ago} ago and is not completed` : `which began ${ago} ago`;
   const isFile = other.name.startsWith('file-');
   const where = isFile ? 'a submission without a cycle' : `cycle ${other.name}`;
-  const goOn = fileCycle(rows) === other.name ? words : [...words, '--cycle', other.name];
+  const goOn = fileCycle(rows) === other.name ? submit : [...submit, '--cycle', other.name];
   throw new SvcError(
     status === undefined ? 'conflict' : 'pending',
     `${share} are in ${where} too, ${began}; nothing was submitted`,

@@ -14,6 +14,7 @@ import type { RequestFile } from '../request/open-request-file.ts';
 import { everyRun } from '../run/recorded-runs.ts';
 import type { RunRecord } from '../run/record.ts';
 import type { Part, PartResults } from '../run/part.ts';
+import { otherCycles, requireOtherRows } from './begin-cycle.ts';
 import {
   doubtError,
   failedElsewhere,
@@ -69,6 +70,15 @@ interface Compared {
   readonly isBegun: boolean;
   /** Undefined if all rows are free. */
   readonly division: Division | undefined;
+}
+
+/** How the cycle of a file begins that the operator uploads to a job. */
+interface BeginFile {
+  /** Whether it may begin with rows of another cycle. */
+  readonly begin: boolean;
+  /** The commands that upload the file, and that submit it, as words. */
+  readonly words: readonly string[];
+  readonly submit: readonly string[];
 }
 
 /** The rows of a part to bind to a job. */
@@ -130,7 +140,7 @@ export class CommandLedger {
    */
   async claim({ record, part, job, source, sha256, file }: PartToClaim): Promise<void> {
     const { id, input, cycle } = record;
-    const ledger = await this.open(requireTenant(job));
+    const ledger = await this.open(this.tenantOf(job));
     const whole = { sha256: input.sha256, source: await fileSource(file) };
     const named = await this.#name(ledger, { name: path.basename(input.name), cycle, whole });
     const of = { name: named.name, sha256: input.sha256, rows: input.rows };
@@ -150,8 +160,8 @@ export class CommandLedger {
    * @throws SvcError as `claimRows`, `conflict` if other jobs have rows of the file or results made its tokens,
    *   `outcome_unknown` if it is not known whether another job has them
    */
-  async claimFile(client: Client, job: AccountUpdaterJob, request: RequestFile): Promise<void> {
-    const ledger = await this.open(requireTenant(job));
+  async claimFile(client: Client, job: AccountUpdaterJob, request: RequestFile, how: BeginFile): Promise<void> {
+    const ledger = await this.open(this.tenantOf(job));
     const { name: typed, check, source } = request;
     const { rows: count, bytes, sha256 } = check;
     const name = path.basename(typed);
@@ -159,6 +169,7 @@ export class CommandLedger {
     const named = await this.#name(ledger, toName);
     await requireKnownRows(ledger, named, { ...toName, submitted: request.submitted.sha256 });
     await this.#requireFreeFile(client, job, ledger, named, request);
+    if (!how.begin) await this.#requireOtherRows(client, ledger, named, request, how);
     const file = { name, sha256, rows: count };
     try {
       await this.#claim(ledger, named.cycle, { job, source, sha256, run: '', part: 1, file, bytes });
@@ -167,6 +178,20 @@ export class CommandLedger {
       if (error instanceof RowsTaken) await this.#requireFreeFile(client, job, ledger, named, request);
       throw error;
     }
+  }
+
+  /** Checks that a file does not begin a cycle with rows of another one. @throws SvcError as `requireOtherRows` */
+  async #requireOtherRows(
+    client: Client,
+    ledger: Ledger,
+    { name, cycle }: NamedFile,
+    { check, source }: RequestFile,
+    { words, submit }: BeginFile,
+  ): Promise<void> {
+    if ((await ledger.cycle(cycle).read()).length > 0) return;
+    const rows = await this.#rowsOf(ledger, { sha256: check.sha256, source });
+    const others = await otherCycles(ledger, cycle, rows);
+    await requireOtherRows(client, others, { name, rows, cycle: undefined, words, submit, now: client.now() });
   }
 
   /** Checks that no other job has rows of a whole file, and that no results made its tokens. @throws SvcError as `claimFile` */
@@ -205,7 +230,7 @@ export class CommandLedger {
 
   /** Checks that svc did not send a job with this ledger. @throws SvcError `conflict` */
   async requireForeign(job: AccountUpdaterJob): Promise<void> {
-    const ledger = await this.open(requireTenant(job));
+    const ledger = await this.open(this.tenantOf(job));
     if ((await ledger.cycleOfJob(job.id)) === undefined) return;
     throw new SvcError('conflict', `svc sent job ${job.id}, as the ledger says: it cannot be ignored`, {
       hint: 'The job stops no upload, and its rows are not sent again. Only where nothing can be proven about them, free them:',
@@ -216,7 +241,7 @@ export class CommandLedger {
 
   /** Marks a job as one of another system, which stops no upload. */
   async ignore(job: AccountUpdaterJob): Promise<void> {
-    await (await this.open(requireTenant(job))).ignore(job.id);
+    await (await this.open(this.tenantOf(job))).ignore(job.id);
   }
 
   /** Tells whether a job has rows that are not sent again. */
@@ -263,6 +288,15 @@ export class CommandLedger {
     const here = serviceOf(this.#context);
     const own = runs.filter(({ record }) => record.profile === profile && record.base_url === here);
     for (const tenant of new Set(own.flatMap(({ record }) => record.tenant_id ?? []))) await this.open(tenant);
+  }
+
+  /** Returns the tenant of a job, which names the ledger, so that a job without one is not used. @throws SvcError `bad_response` */
+  tenantOf({ id, tenant_id: tenant }: AccountUpdaterJob): string {
+    if (tenant) return tenant;
+    throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {
+      hint: 'Nothing was sent. Contact support with the job id.',
+      facts: { job: id },
+    });
   }
 
   /** Opens the ledger of a tenant. */
@@ -379,15 +413,6 @@ function once<T>(known: Map<string, Promise<T>>, name: string, begin: () => Prom
   known.set(name, begun);
   begun.catch(() => known.delete(name));
   return begun;
-}
-
-/** The tenant names the ledger, so that a job without one is not used. */
-function requireTenant({ id, tenant_id: tenant }: AccountUpdaterJob): string {
-  if (tenant) return tenant;
-  throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {
-    hint: 'Nothing was sent. Contact support with the job id.',
-    facts: { job: id },
-  });
 }
 
 function who(): Who {

@@ -107,3 +107,16 @@ async function runCalled(root: string, name: string): Promise<RunDirectory | und
 export function jobsOf({ parts }: Pick<RunRecord, 'parts'>): string[] {
   return parts.flatMap(({ job }) => job ?? []);
 }
+
+/**
+ * Returns the ids of all jobs that records name, and of jobs that belong to another system according to the operator. A job
+ * in the embedded sandbox may have the same id as a job of a service.
+ */
+export function knownJobs(records: readonly RunRecord[], isSandbox: boolean): ReadonlySet<string> {
+  const own = records.filter(({ base_url: address }) => (address === 'sandbox') === isSandbox);
+  return new Set([
+    ...own.flatMap(jobsOf),
+    ...own.flatMap(({ parts }) => parts.flatMap(({ earlier_jobs: earlier = [] }) => earlier.map(({ job }) => job))),
+    ...own.flatMap(({ other_jobs: jobs = [] }) => jobs),
+  ]);
+}

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import fs from 'node:fs';
-import { SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { withLock } from '../../base/files/lock.ts';
 import { isOn } from '../../base/system.ts';
@@ -182,12 +181,7 @@ export class FileSubmission {
   async #tenantOfKey(): Promise<string> {
     const tenant = await tenantOfKey(await this.#context.client());
     if (tenant !== undefined) return tenant;
-    const { id, tenant_id: named } = await (await this.#spareJob()).get();
-    if (named) return named;
-    throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {
-      hint: 'Nothing was sent. Contact support with the job id.',
-      facts: { job: id },
-    });
+    return this.#ledger.tenantOf(await (await this.#spareJob()).get());
   }
 
   /** A dry run may have no key, so that it takes the tenant of the last check of this profile, or of its newest run. */

@@ -1,0 +1,47 @@
+import type { Context } from '../../cli/app/command.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import type { Client } from '../../client/api/client.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import type { RequestFile } from '../request/open-request-file.ts';
+import { knownJobs } from '../run/recorded-runs.ts';
+import { everyRecord } from '../run/run-view.ts';
+import { compareJobs } from './compare-jobs.ts';
+import { showRun } from './show-progress.ts';
+
+interface JobFile {
+  readonly file: RequestFile;
+  /** The file as typed. */
+  readonly typed: string;
+  /** Whether its cycle may begin with rows of another one, and an empty ledger although the key has jobs. */
+  readonly begin: boolean;
+}
+
+/**
+ * Binds the rows of a whole file to a job that the operator chose for it, after a search for jobs that the ledger does not
+ * know and that may have these rows.
+ * @throws SvcError as `compareJobs` and as the ledger's `claimFile`
+ */
+export async function claimFile(
+  context: Context,
+  client: Client,
+  job: AccountUpdaterJob,
+  { file, typed, begin }: JobFile,
+): Promise<void> {
+  const ledger = new CommandLedger(context);
+  const words = ['au', 'upload', job.id, typed];
+  await ledger.enterRuns();
+  const jobs = await compareJobs(client, {
+    ledger,
+    tenant: ledger.tenantOf(job),
+    job,
+    known: knownJobs(await everyRecord(context), serviceOf(context) === 'sandbox'),
+    onlyRecorded: false,
+    begin,
+    unclearSince: [],
+    again: words,
+    words,
+  });
+  if (jobs.length > 0) showRun(context)({ kind: 'unrecorded', jobs });
+  await ledger.claimFile(client, job, file, { begin, words, submit: ['au', 'submit', typed] });
+}

@@ -1,0 +1,174 @@
+import { isSvcError, SvcError } from '../../base/errors.ts';
+import { exactMembers } from '../../base/json/exact.ts';
+import { countText } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import { pollUntil } from '../../client/api/poll.ts';
+import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
+import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
+import type { CommandLedger } from '../ledger/command-ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { nameOf } from '../run/job.ts';
+import { MISSING_MS } from '../run/part.ts';
+
+/** The time after a request for a job within which the job may have been created. */
+const CREATION_MS = 10 * MINUTE_MS;
+
+/** How far before the newest listed job to look for jobs that the ledger does not know. */
+const UNKNOWN_MS = 30 * DAY_MS;
+
+const OUTSIDE_THE_LEDGER = 'a machine that does not use this ledger';
+const BEFORE_THE_LEDGER = 'another state directory, since this ledger is new';
+
+export type JobsLedger = Pick<CommandLedger, 'isShared' | 'open'>;
+
+/** An upload that is about to begin, and what may stop it. */
+export interface Beginning {
+  readonly ledger: JobsLedger;
+  /** The tenant of the job. */
+  readonly tenant: string;
+  /** The job that gets the file, whose creator is the key in use. */
+  readonly job: AccountUpdaterJob;
+  /** Jobs that records on this machine name. */
+  readonly known: ReadonlySet<string>;
+  /** Whether an unknown job stops the upload although no other machine has the ledger. */
+  readonly onlyRecorded: boolean;
+  /** Whether an empty ledger may begin although the key has jobs. */
+  readonly begin: boolean;
+  /** Times since which there may be an unknown job of this very file, because a request got no response. */
+  readonly unclearSince: readonly number[];
+  /** The command that goes on later, and the one that begins the ledger with `--begin`, as words. */
+  readonly again: readonly string[];
+  readonly words: readonly string[];
+  /** The run of the file, if it has one. */
+  readonly run?: string | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+/**
+ * Compares the service's newest jobs with the ledger before an upload. A ledger that was restored from an older copy lacks
+ * later submissions, but the service knows them. Returns the unknown jobs that stop nothing.
+ * @throws SvcError `outcome_unknown` for an unknown job that may contain the rows of the file
+ */
+export async function compareJobs(client: Client, beginning: Beginning): Promise<readonly string[]> {
+  const { job, known, unclearSince, begin } = beginning;
+  const isStrict = isStrictAbout(beginning);
+  const newest =
+    isStrict || unclearSince.length > 0 ? await listWith(client, beginning) : await newestJobs(client, beginning);
+  const mayBeOwn = ownership(job, newest);
+  const unrecorded = newest.filter(
+    (each) => mayBeOwn(each) && each.status !== 'pending' && !(each.id && known.has(each.id)),
+  );
+  const ledger = await beginning.ledger.open(beginning.tenant);
+  const unknown: ListedJob[] = [];
+  for (const each of unrecorded) if (!each.id || !(await ledger.isMarked(each.id))) unknown.push(each);
+  const doubtful = unknown.filter((each) => mayComeOfUnclear(each, unclearSince));
+  if (doubtful.length > 0)
+    throw strangersError(doubtful, 'a request of this run that got no recorded response', beginning);
+  const isBegun = await ledger.isBegun();
+  const later = withinLedger(unknown, newest, isBegun ? ledger : undefined);
+  if (later.length > 0 && (isBegun ? isStrict : !begin))
+    throw strangersError(later, isBegun ? OUTSIDE_THE_LEDGER : BEFORE_THE_LEDGER, beginning);
+  if (!isBegun) await ledger.begin();
+  return later.map(nameOf);
+}
+
+/** Who shares a ledger says that every job of this key is in it. */
+function isStrictAbout({ ledger, onlyRecorded }: Beginning): boolean {
+  return onlyRecorded || ledger.isShared;
+}
+
+/** Reads the newest page until it shows a job that was just created, because a lagging list proves nothing. */
+async function listWith(client: Client, beginning: Beginning): Promise<readonly ListedJob[]> {
+  const { job, random, again, run } = beginning;
+  const isListed = (jobs: readonly ListedJob[]): boolean => jobs.some((each) => each.id === job.id);
+  const { seen: listed } = await pollUntil(client, {
+    poll: () => newestJobs(client, beginning),
+    isDone: isListed,
+    limitMs: () => MISSING_MS,
+    random,
+  });
+  if (isListed(listed)) return listed;
+  throw new SvcError('bad_response', `the list of jobs does not show job ${job.id}, which was just created`, {
+    hint: 'Nothing was uploaded: the list has to show whether this file was submitted before. Upload it in a few minutes:',
+    next: again,
+    retryable: true,
+    facts: { run, job: job.id },
+  });
+}
+
+/** Reads the newest jobs of the list. Returns an empty list if this key may not read it and nothing depends on it. */
+async function newestJobs(client: Client, beginning: Beginning): Promise<readonly ListedJob[]> {
+  try {
+    return await client.accountUpdater.list({ pageSize: 100 }).first(100);
+  } catch (error) {
+    const isOptional = !isStrictAbout(beginning) && beginning.unclearSince.length === 0;
+    if (isOptional && isSvcError(error, 'forbidden', 'not_found')) return [];
+    throw error;
+  }
+}
+
+function mayComeOfUnclear({ created_at: at }: ListedJob, unclearSince: readonly number[]): boolean {
+  const created = Date.parse(at ?? '');
+  const isUnknown = Number.isNaN(created);
+  return unclearSince.some((since) => isUnknown || (created >= since - MINUTE_MS && created <= since + CREATION_MS));
+}
+
+function strangersError(jobs: readonly ListedJob[], cause: string, beginning: Beginning): SvcError {
+  const { ledger, words, run } = beginning;
+  const ids = jobs.flatMap(({ id }) => id || []);
+  const shown = jobs.map((job) => {
+    const { status, created_at: at } = job;
+    return `${nameOf(job)} (${status ?? 'of unknown status'}, created ${at ?? 'at an unknown time'})`;
+  });
+  const isNew = cause === BEFORE_THE_LEDGER;
+  const newHint = ledger.isShared ? NEW_SHARED_HINT : NEW_HINT;
+  // An item without an id cannot be ignored, so that the command would be refused again.
+  const isNamed = ids.length === jobs.length;
+  const cure = isNew ? [...words, '--begin'] : ['au', 'ignore', ...ids.slice(0, 1)];
+  return new SvcError(
+    'outcome_unknown',
+    `outcome unknown: ${countText(jobs.length, 'job')} of this key that the ledger does not know may come from ${cause}: ${shown.join(', ')}; nothing was uploaded`,
+    {
+      hint: isNamed ? (isNew ? newHint : LEDGER_HINT) : UNREADABLE_HINT,
+      next: ids[0] === undefined ? ['au', 'jobs'] : ['au', 'status', ids[0]],
+      alternatives: [['au', 'jobs'], ...(isNamed ? [cure] : [])],
+      retryable: false,
+      facts: { run, unrecorded_jobs: ids },
+    },
+  );
+}
+
+const NEW_HINT =
+  'Their rows may be those of this file, and the ledger is empty, as after a lost state directory: restore it, or set the ledger that the other machines use. Only if these jobs have nothing to do with this file, run the last of these commands.';
+const NEW_SHARED_HINT =
+  "Their rows may be those of this file: run 'svc au sync' with this ledger set on the machine that sent them, which enters its runs. Only if these jobs have nothing to do with this file, run the last of these commands.";
+const UNREADABLE_HINT =
+  'The rows of this file may have been submitted already, and the list does not say in which job: ask the support of the service about the item without an id. svc goes on once the list names it.';
+const LEDGER_HINT =
+  "The rows of this file may have been submitted already: run 'svc au sync' with this ledger set on the machine that sent them, which enters its runs. Only if the jobs are of another system, ignore them, once for all machines: their rows are sent again if a file has them.";
+
+/**
+ * Returns the jobs that are too new to be known from before the ledger. Without a ledger, all of the last weeks count.
+ */
+function withinLedger(
+  jobs: readonly ListedJob[],
+  newest: readonly ListedJob[],
+  ledger: Ledger | undefined,
+): ListedJob[] {
+  const times = newest.map(({ created_at: at }) => Date.parse(at ?? '')).filter((time) => !Number.isNaN(time));
+  const weeks = Math.max(...times) - UNKNOWN_MS;
+  const since = ledger === undefined ? weeks : Math.max(weeks, Date.parse(ledger.createdAt));
+  return jobs.filter(({ created_at: at }) => !(Date.parse(at ?? '') <= since));
+}
+
+/**
+ * Returns a function that tells whether the key that created `job` may have created another job of the list. Where the
+ * service does not say who created a job, or not as text, it may be one's own.
+ */
+function ownership(job: AccountUpdaterJob, listed: readonly ListedJob[]): (other: ListedJob) => boolean {
+  const own = [job, ...listed.filter(({ id }) => id === job.id)];
+  const key = own.find(({ created_by: by }) => by)?.created_by;
+  if (key) return ({ created_by: by }) => !by || by === key;
+  const isSent = own.some((each) => (exactMembers(each)['created_by'] ?? '') !== '');
+  return () => isSent;
+}

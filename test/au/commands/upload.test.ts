@@ -1,0 +1,103 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { type Machine, openMachine } from './machine.ts';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+
+function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+function write(machine: Machine, name: string, ...rows: readonly string[]): void {
+  writeFileSync(machine.path(join('work', name)), [HEADER, ...rows, ''].join('\n'));
+}
+
+/** Submits the example file with another state directory and without a shared ledger. Returns the job. */
+async function submittedElsewhere(machine: Machine, file = 'tokens.csv'): Promise<string> {
+  const elsewhere = { SVC_STATE_DIR: machine.path(`elsewhere-${file}`) };
+  const { job } = rowOf(await machine.svc(`au submit ${file} --begin`, elsewhere));
+  await machine.clock.advance(MINUTE);
+  return String(job);
+}
+
+/** Creates a job and uploads a file to it. */
+async function upload(machine: Machine, file: string, env = {}, options = ''): Promise<HereResult> {
+  const { id } = rowOf(await machine.svc('au create', env));
+  return machine.svc(`au upload ${String(id)} ${file} ${options}`.trim(), env);
+}
+
+describe('the upload of a file to a job', () => {
+  it('R74: the upload of a file to a job stops with a shared ledger while the key has a job that the ledger does not know', async () => {
+    const machine = await openMachine();
+    const shared = { SVC_LEDGER: machine.path('ledger') };
+    write(machine, 'first.csv', 'first,27,01,');
+    rowOf(await upload(machine, 'first.csv', shared));
+    await machine.clock.advance(MINUTE);
+    const job = await submittedElsewhere(machine);
+    const refused = await upload(machine, 'tokens.csv', shared);
+    expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 2]);
+    expect(errorIn(refused)).toMatchObject({
+      unrecorded_jobs: [job],
+      alternatives: ['svc au jobs', `svc au ignore ${job}`],
+    });
+    // A begun ledger is not begun again.
+    expect((await upload(machine, 'tokens.csv', shared, '--begin')).code).toBe(9);
+    rowOf(await machine.svc(`au ignore ${job} --yes`, shared));
+    rowOf(await upload(machine, 'tokens.csv', shared));
+    expect(machine.uploads()).toBe(3);
+  });
+
+  it('R74: the upload of a file to a job does not begin a ledger whose key has jobs until --begin, and the command is shown', async () => {
+    const machine = await openMachine();
+    const job = await submittedElsewhere(machine);
+    const { id } = rowOf(await machine.svc('au create'));
+    const line = `au upload ${String(id)} tokens.csv`;
+    const refused = await machine.svc(line);
+    expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 1]);
+    const { unrecorded_jobs: jobs, alternatives } = errorIn(refused);
+    expect(jobs).toEqual([job]);
+    expect(alternatives).toContain(`svc au upload ${String(id)} ${machine.path('work/tokens.csv')} --begin`);
+    const begun = await machine.svc(`${line} --begin`);
+    rowOf(begun);
+    expect(begun.stderr).toContain(job);
+    expect(machine.uploads()).toBe(2);
+  });
+
+  it('the upload of a file to a job warns of a job that the ledger of this machine alone does not know', async () => {
+    const machine = await openMachine();
+    write(machine, 'first.csv', 'first,27,01,');
+    rowOf(await upload(machine, 'first.csv'));
+    await machine.clock.advance(MINUTE);
+    const job = await submittedElsewhere(machine);
+    const warned = await upload(machine, 'tokens.csv');
+    rowOf(warned);
+    expect(warned.stderr).toMatch(new RegExp(`^warning: .*${job}`, 'm'));
+  });
+
+  it('R79: the upload of a file to a job does not begin with rows of an open or young cycle until --begin', async () => {
+    const machine = await openMachine();
+    rowOf(await machine.svc('au submit tokens.csv --cycle 2026-12 --wait'));
+    write(machine, 'more.csv', ...ROWS, 'one-more,27,01,');
+    await machine.clock.advance(DAY);
+    const { id } = rowOf(await machine.svc('au create'));
+    const line = `au upload ${String(id)} more.csv`;
+    const refused = await machine.svc(line);
+    expect([refused.code, machine.uploads()], refused.stderr).toEqual([6, 1]);
+    const more = machine.path('work/more.csv');
+    expect(errorIn(refused)).toMatchObject({
+      next: `svc au submit ${more} --cycle 2026-12`,
+      alternatives: [`svc au upload ${String(id)} ${more} --begin`],
+    });
+    rowOf(await machine.svc(`${line} --begin`));
+    expect(machine.uploads()).toBe(2);
+    await machine.clock.advance(15 * DAY);
+    write(machine, 'later.csv', ...ROWS.slice(1));
+    expect((await upload(machine, 'later.csv')).code).toBe(6);
+  });
+});
