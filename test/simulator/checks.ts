@@ -47,7 +47,8 @@ export function checkResultFiles(world: World): void {
   const isDivided = recordedParts(world.home).some((part) => part.rows_file !== undefined);
   const lines = new Set(isDivided ? results.flatMap((text) => text.split('\n')) : []);
   for (const name of readdirSync(world.home)) {
-    if (!name.endsWith('.csv') || REQUEST_FILES.has(name)) continue;
+    // Left-out rows whose result is an error are a request file too.
+    if (!name.endsWith('.csv') || name.endsWith('.fix.csv') || REQUEST_FILES.has(name)) continue;
     const kept = readFileSync(join(world.home, name), 'utf8');
     // Results of a file whose rows are in several jobs have lines of each, in the order of the file.
     if (isDivided && kept.split('\n').every((line) => lines.has(line))) continue;

@@ -11,6 +11,7 @@ import type { Client } from '../../client/api/client.ts';
 import { fileSource, hashFile, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
+import { findJob } from '../run/job.ts';
 import { everyRun } from '../run/recorded-runs.ts';
 import type { RunRecord } from '../run/record.ts';
 import type { Part, PartResults } from '../run/part.ts';
@@ -26,7 +27,7 @@ import {
 import { claimRows, RowsTaken } from './claim-rows.ts';
 import { endClaim, isDone, standingClaims } from './claims.ts';
 import { type Division, divideRows } from './divide-rows.ts';
-import type { ClaimEntry, Who } from './entry.ts';
+import type { ClaimEntry, Entry, Who } from './entry.ts';
 import { enterResults, enterRun } from './enter-runs.ts';
 import { fileCycle, unknownRowsCycle } from './file-cycle.ts';
 import type { Ledger } from './ledger.ts';
@@ -55,11 +56,15 @@ interface SubmittedFile {
   readonly run?: string | undefined;
 }
 
+/** Reads the results of the completed job of a claim, and enters the tokens that they made. */
+export type ReadResults = (tenant: string, claim: ClaimEntry) => Promise<void>;
+
 interface ToDivide extends SettleOptions {
   readonly tenant: string;
   readonly file: SubmittedFile;
   /** The rows to divide. */
   readonly parts: readonly JobRows[];
+  readonly read?: ReadResults | undefined;
 }
 
 /** Rows, compared with what their cycle has. */
@@ -99,6 +104,8 @@ export class CommandLedger {
   readonly #opened = new Map<string, Promise<Ledger>>();
   /** The keys of rows that were read already, by ledger and by the hash of their file. */
   readonly #rows = new Map<string, Promise<RowSet>>();
+  /** The jobs whose results were looked for already. */
+  readonly #looked = new Set<string>();
   /** The claims of a process are made one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -119,17 +126,20 @@ export class CommandLedger {
    * @throws SvcError `job_failed` for such a job, `outcome_unknown` for a job whose rows are unknown, `config` for a damaged
    *   ledger
    */
-  async compare(client: Client | undefined, { tenant, file, parts, ...how }: ToDivide): Promise<Compared> {
+  async compare(client: Client | undefined, { tenant, file, parts, read, ...how }: ToDivide): Promise<Compared> {
     const ledger = await this.open(tenant);
     const named = await this.#name(ledger, file);
     await requireKnownRows(ledger, named, file);
     const cycle = ledger.cycle(named.cycle);
     const rows = RowSet.union(await Promise.all(parts.map((part) => this.#rowsOf(ledger, part))));
-    const isBegun = (await cycle.read()).length > 0;
+    const entries = await cycle.read();
+    const isBegun = entries.length > 0;
     const { taken, failed } = await settleClaims(client, cycle, rows, how);
     if (failed[0]) throw failedElsewhere(named, failed[0]);
     const unknown = taken.find(({ claim }) => claim.row_set === null);
     if (unknown) throw unknownRowsError(named, unknown.claim);
+    const isAnyFree = taken.reduce((sum, one) => sum + one.rows, 0) < rows.size;
+    if (client && read && isAnyFree) await this.#readCompleted(client, entries, (claim) => read(tenant, claim));
     const sources = parts.map(({ source }) => source);
     return { named, rows, isBegun, division: await divideRows(this.#context, ledger, cycle, sources, taken) };
   }
@@ -212,6 +222,22 @@ export class CommandLedger {
     if (taken.length > 0) throw takenError(named, taken, check.rows, client.now());
     const division = await divideRows(this.#context, ledger, cycle, [source], []);
     if (division) throw newTokensError(named, division.made);
+  }
+
+  /**
+   * Reads the results of all completed jobs of a cycle that nobody read, before rows are claimed: a row may have a token
+   * that they made.
+   */
+  async #readCompleted(
+    client: Client,
+    entries: readonly Entry[],
+    read: (claim: ClaimEntry) => Promise<void>,
+  ): Promise<void> {
+    const unread = standingClaims(entries).filter(({ job }) => !isDone(entries, job) && !this.#looked.has(job));
+    for (const claim of unread) {
+      this.#looked.add(claim.job);
+      if ((await findJob(client, claim.job))?.status === 'completed') await read(claim);
+    }
   }
 
   /**

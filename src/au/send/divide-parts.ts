@@ -17,6 +17,7 @@ import { applyToRun } from '../run/run.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { dividedParts } from './begin-run.ts';
+import { resultsReader } from './read-results.ts';
 import type { SpareJob } from './spare-job.ts';
 
 interface Dividing {
@@ -58,6 +59,7 @@ export async function divideParts(
     ended: ledger.isShared ? undefined : jobsOf(earlier.filter(hadNoFile)),
     shown: jobsOf(earlier.filter(({ ended }) => ended === 'failed')),
     newer: () => spare.get(),
+    read: resultsReader(context, client, ledger),
   });
   if (!isBegun && !begin) {
     const others = await otherCycles(await ledger.open(tenant), named.cycle, rows);

@@ -26,6 +26,7 @@ import { isOnThisMachine, tenantText } from '../run/run-view.ts';
 import { tenantOfKey } from '../run/tenant-proof.ts';
 import { beginRun } from './begin-run.ts';
 import { inCycleSince } from './cycle-age.ts';
+import { resultsReader } from './read-results.ts';
 import { SpareJob } from './spare-job.ts';
 import { confirmRows, partsToUpload, uploadRun } from './upload-run.ts';
 
@@ -225,7 +226,8 @@ export class FileSubmission {
     const { name, source, check, submitted } = this.#file;
     const whole = { sha256: check.sha256, source };
     const file = { name, cycle: this.#input.cycle, whole, submitted: submitted.sha256 };
-    return this.#ledger.compare(client, { tenant, file, parts: [whole], newer });
+    const read = client && resultsReader(this.#context, client, this.#ledger);
+    return this.#ledger.compare(client, { tenant, file, parts: [whole], newer, read });
   }
 
   /** The command that submits the file without options. */

@@ -24,6 +24,10 @@ function write({ home }: QuickDesk, name: string, ...rows: readonly string[]): v
 interface Service {
   /** The jobs that it calls failed. */
   readonly failed: Set<string>;
+  /** The jobs that it calls unfinished. */
+  readonly unfinished: Set<string>;
+  /** Whether it gives completed jobs no address of their results. */
+  unreadable: boolean;
   /** Whether it leaves the tenant out of each job. */
   hidesTenant: boolean;
   /** Whether it creates no jobs. */
@@ -38,7 +42,13 @@ interface SubmittedDesk extends QuickDesk {
 }
 
 async function submittedDesk(options = CYCLE, rows = ROWS.slice(0, 6)): Promise<SubmittedDesk> {
-  const service: Service = { failed: new Set(), hidesTenant: false, createsNone: false };
+  const service: Service = {
+    failed: new Set(),
+    unfinished: new Set(),
+    unreadable: false,
+    hidesTenant: false,
+    createsNone: false,
+  };
   const desk = await openQuickDesk({ intercept: changedBy(service) });
   write(desk, 'tokens.csv', ...rows);
   const { run, job } = rowOf(await desk.svc(`au submit tokens.csv ${options}`.trim()));
@@ -50,6 +60,8 @@ function changedBy(service: Service): Interceptor {
   const saidOf = ({ tenant_id: tenant, ...job }: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
     ...job,
     ...(service.hidesTenant ? {} : { tenant_id: tenant }),
+    ...(service.unfinished.has(String(job['id'])) ? { status: 'processing' } : {}),
+    ...(service.unreadable ? { download_url: null } : {}),
     ...(service.failed.has(String(job['id'])) ? { status: 'failed', errors: ['made up'] } : {}),
   });
   return (incoming, outgoing, proceed) => {
@@ -83,6 +95,14 @@ function column({ home }: QuickDesk, name: string, of: string): string[] {
   const [header = '', ...rows] = readFileSync(home.file(name), 'utf8').trimEnd().split('\n');
   const at = header.split(',').indexOf(of);
   return rows.map((row) => row.split(',')[at] ?? '');
+}
+
+/** Returns rows with the tokens that the results of the desk's job made, which another program has. */
+async function rowsMadeUnseen(desk: SubmittedDesk): Promise<string[]> {
+  const other = { SVC_STATE_DIR: desk.home.file('other') };
+  rowOf(await desk.svc(`au download ${desk.job} --out results.csv`, other));
+  const made = column(desk, 'results.csv', 'new_token').filter(Boolean);
+  return made.map((token) => `${token},27,01,`);
 }
 
 const tokenOf = (row: string): string => row.split(',')[0] ?? '';
@@ -268,6 +288,7 @@ describe('rows of a job of another run that failed', () => {
     'R79: rows of a job of another run that failed are sent once the operator has seen that, whatever command is the first: %s',
     async (first) => {
       const desk = await submittedDesk();
+      desk.service.unfinished.add(desk.job);
       write(desk, 'more.csv', ...ROWS.slice(4, 9));
       const run = String(rowOf(await desk.svc(`au submit more.csv ${CYCLE}`))['run']);
       desk.service.failed.add(desk.job);
@@ -302,6 +323,49 @@ describe('tokens that results of a cycle made', () => {
     await desk.clock.advance(28 * DAY);
     rowOf(await desk.svc('au submit new.csv --cycle 2027-01'));
     expect(sent(desk).slice(ROWS.length + 1)).toEqual(rows);
+  });
+});
+
+describe('tokens that results of a cycle made which nobody delivered', () => {
+  it('R85: tokens that results of a cycle made which nobody delivered are not sent in it', async () => {
+    const desk = await submittedDesk(CYCLE, ROWS);
+    await desk.clock.advance(MINUTE);
+    const rows = await rowsMadeUnseen(desk);
+    write(desk, 'new.csv', ...rows, 'one-more,27,01,');
+    const done = await desk.svc(`au submit new.csv ${CYCLE}`);
+    expect(rowOf(done)).toMatchObject({ sent: 1, left_out: rows.length, left_out_errors: 0 });
+    expect(done.stderr).toContain(`reading the results of job ${desk.job}`);
+    expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,']);
+    // Results are read once, and not where nothing can be sent.
+    write(desk, 'again.csv', ...rows, 'another,27,01,');
+    for (const line of [`au submit again.csv ${CYCLE}`, `au submit new.csv ${CYCLE}`])
+      expect((await desk.svc(line)).stderr).not.toContain(`reading the results of job ${desk.job}`);
+    expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,', 'another,27,01,']);
+  });
+
+  it('R85: tokens that results of a cycle made which nobody delivered are not sent by a run that was begun before', async () => {
+    const desk = await submittedDesk(CYCLE, ROWS);
+    const rows = await rowsMadeUnseen(desk);
+    // Its job is not finished when the other file is submitted, and no job can be created for that one.
+    desk.service.unfinished.add(desk.job);
+    desk.service.createsNone = true;
+    write(desk, 'new.csv', ...rows, 'one-more,27,01,');
+    expect((await desk.svc(`au submit new.csv ${CYCLE}`)).code).not.toBe(0);
+    desk.service.createsNone = false;
+    desk.service.unfinished.clear();
+    const run = desk.runIds().find((id) => id !== desk.run) ?? '';
+    rowOf(await desk.svc(`au resume ${run}`));
+    expect(sent(desk).slice(ROWS.length)).toEqual(['one-more,27,01,']);
+  });
+
+  it('results that cannot be read stop no other file of their cycle, and are named in a warning', async () => {
+    const desk = await submittedDesk();
+    desk.service.unreadable = true;
+    write(desk, 'more.csv', ...ROWS.slice(6, 9));
+    const done = await desk.svc(`au submit more.csv ${CYCLE}`);
+    rowOf(done);
+    expect(done.stderr).toMatch(new RegExp(`^warning: the tokens that job ${desk.job} made are not known`, 'm'));
+    expect(sent(desk)).toEqual(ROWS.slice(0, 9));
   });
 });
 
