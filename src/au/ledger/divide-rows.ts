@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { once } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import { writeFailure } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
@@ -98,8 +98,7 @@ class RowsFile {
     const stream = (this.#stream ??= await this.#open());
     const text = this.#text;
     this.#text = '';
-    if (!stream.write(text) && this.#failure === undefined)
-      await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
+    if (!stream.write(text) && this.#failure === undefined) await drained(stream);
     this.#requireWritten();
   }
 
@@ -129,4 +128,15 @@ class RowsFile {
   #requireWritten(): void {
     if (this.#failure !== undefined) throw writeFailure(this.#path, this.#failure);
   }
+}
+
+/** Waits until a stream takes more, or is closed after a failure. A large file waits thousands of times. */
+async function drained(stream: EventEmitter): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      stream.off('drain', done).off('close', done);
+      resolve();
+    };
+    stream.on('drain', done).on('close', done);
+  });
 }
