@@ -4,14 +4,13 @@ import { argument, flag, type Input, reading, suggesting, value, writing } from 
 import { recordPrinter } from '../../cli/app/print.ts';
 import { openSummary, summaryParameter } from '../../cli/app/summary.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import type { WakeUp } from '../../client/api/poll.ts';
 import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
 import { finishRun } from '../wait/deliver.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { showResults, type Submission, submissionOf, submissionView } from '../results/submission.ts';
 import { cycleName } from '../run/cycle-name.ts';
 import { describeRun } from '../wait/describe-run.ts';
-import { eventsParameter, eventsWords, listenForJobs } from '../wait/events-option.ts';
+import { eventsParameter, eventsWords, type JobWakeUp, listenForJobs } from '../wait/events-option.ts';
 import { execParameter, runExec } from '../wait/exec-option.ts';
 import { statusOf } from '../run/record.ts';
 import type { RunDirectory } from '../run/run-directory.ts';
@@ -113,7 +112,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
       in_cycle_since: await submission.inCycleSince(run),
       ...(wasCompleted && { status: 'already_submitted' }),
     });
-  const work = (): Promise<void> => sendFile(context, input, { ...decided, wakeUp: wakeUpFor?.(run.record), show });
+  const work = (): Promise<void> => sendFile(context, input, { ...decided, wakeUpFor, show });
   await summarize(work, (error) => describeRun(context, run, error));
   if (!input.wait && !wasCompleted) noteNext(context, 'to wait for the results', ['au', 'wait', run.name]);
 }
@@ -125,7 +124,8 @@ function nothingNew(file: string): Submission {
 }
 
 interface Sending extends Extract<Decision, { readonly kind: 'send' }> {
-  readonly wakeUp: WakeUp | undefined;
+  /** Returns what ends a pause of the wait. It needs the jobs, which exist only after the upload. */
+  readonly wakeUpFor: JobWakeUp | undefined;
   readonly show: (submitted: Submission) => Promise<void>;
 }
 
@@ -133,7 +133,7 @@ interface Sending extends Extract<Decision, { readonly kind: 'send' }> {
 async function sendFile(
   context: Context,
   input: SubmitInput,
-  { submission, run, out, wakeUp, show }: Sending,
+  { submission, run, out, wakeUpFor, show }: Sending,
 ): Promise<void> {
   const { wait, exec, force } = input;
   const wasCompleted = statusOf(run.record) === 'completed';
@@ -143,7 +143,7 @@ async function sendFile(
     await resumable(resumeWords(run, input), run.record.id, submission.upload(run));
     if (wait) await requireJoinedFiles(context, run);
     if (wait || (wasCompleted && input.out !== undefined))
-      await finishRun(context, run, { out, force }, { wakeUp, exec });
+      await finishRun(context, run, { out, force }, { wakeUp: wakeUpFor?.(run.record), exec });
     const isDone = statusOf(run.record) === 'completed';
     return {
       basis: isDone ? ('results' as const) : await poll(),

@@ -31,7 +31,7 @@ export function eventsWords(events: EventsAddress | undefined): string | undefin
 }
 
 /** Returns, for a run or a single job, a function that ends a pause early when one of its jobs has ended. */
-type JobWakeUp = (of: { readonly parts: readonly { readonly job?: string | undefined }[] }) => WakeUp;
+export type JobWakeUp = (of: { readonly parts: readonly { readonly job?: string | undefined }[] }) => WakeUp;
 
 /**
  * Listens on loopback for events of jobs. An event only starts the next poll early.
