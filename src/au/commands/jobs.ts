@@ -26,12 +26,7 @@ type JobRow = ListedJob & { readonly run: string | null; readonly part: number |
 const listedJobView: View<JobRow> = {
   ...jobView,
   fields: [...jobView.fields, 'run', 'part'],
-  columns: [
-    ...jobView.columns.slice(0, 3),
-    { path: 'run', kind: 'id', priority: 4 },
-    { path: 'part', kind: 'number', priority: 4 },
-    ...jobView.columns.slice(3),
-  ],
+  columns: [...jobView.columns.slice(0, 3), { path: 'run', kind: 'id', priority: 2 }, ...jobView.columns.slice(3)],
 };
 
 /** The largest number of jobs to read in search of a status. */

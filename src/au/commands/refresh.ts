@@ -41,15 +41,16 @@ const refreshView: View<RefreshRow> = {
     'exclusions',
   ],
   columns: [
-    { path: 'cycle', kind: 'text' },
     { path: 'status', kind: 'status', paint: toneOf },
-    { path: 'rows', kind: 'number' },
-    { path: 'updated', kind: 'number' },
-    { path: 'warned', kind: 'number', priority: 2 },
-    { path: 'errors', kind: 'number' },
-    { path: 'new_tokens', kind: 'number' },
-    { path: 'report', kind: 'text', priority: 1 },
-    { path: 'next', kind: 'text' },
+    // People read only what is known by now.
+    ...(['new_rows', 'new_tokens', 'next_rows', 'excluded', 'updated', 'warned', 'errors', 'unchanged'] as const).map(
+      (path) => ({ path, kind: 'number' as const, repeats: (row: RefreshRow) => row[path] === null }),
+    ),
+    ...(['results', 'report', 'replace', 'applied_at', 'next', 'exclusions'] as const).map((path) => ({
+      path,
+      kind: path === 'applied_at' ? ('time' as const) : ('text' as const),
+      repeats: (row: RefreshRow) => row[path] === null,
+    })),
   ],
 };
 
