@@ -135,9 +135,7 @@ describe('exit codes', () => {
     );
     expect(html.code).toBe(8);
     expect(errorOf(html)).toMatchObject({ code: 'bad_response', message: expect.stringContaining('Welcome') });
-    const refused = await home.svc(['tenant', '--timeout', '2s'], {
-      env: { ...keys, SVC_BASE_URL: 'http://127.0.0.1:1' },
-    });
+    const refused = await home.svc(['tenant'], { env: { ...keys, SVC_BASE_URL: 'http://127.0.0.1:1' } });
     expect(refused.code).toBe(8);
     expect(errorOf(refused)).toMatchObject({ retryable: true, message: expect.stringContaining('refused') });
   });

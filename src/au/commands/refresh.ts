@@ -141,7 +141,7 @@ async function inputOf(context: Context, typed: Typed): Promise<Omit<RefreshInpu
  */
 async function cycleToGoOnWith(context: Context, name: string | undefined, parent: string): Promise<string> {
   const { openCycles } = await import('../refresh/open-cycles.ts');
-  const open = name === undefined ? openCycles(context, parent) : [];
+  const open = name === undefined ? await openCycles(context, parent) : [];
   const [cycle] = open;
   if (cycle !== undefined && open.length === 1) return cycle;
   const month = new Date(context.clock.now()).toISOString().slice(0, 7);

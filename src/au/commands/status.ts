@@ -1,5 +1,6 @@
-import { EXIT_CODES, isSvcError } from '../../base/errors.ts';
+import { EXIT_CODES, isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
+import type { Client } from '../../client/api/client.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { optionalArgument } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
@@ -64,7 +65,7 @@ async function printCycles(context: Context): Promise<number> {
   const { tenantOfKey } = await import('../run/tenant-proof.ts');
   const print = await listPrinter(context, cycleView);
   const client = await context.client();
-  const tenant = await tenantOfKey(client);
+  const tenant = (await tenantOfKey(client)) ?? (await tenantOfAnyJob(client));
   const rows = tenant === undefined ? [] : await openCycles(client, await new CommandLedger(context).open(tenant));
   await print(oneBatch(rows));
   if (rows.length === 0)
@@ -75,6 +76,17 @@ async function printCycles(context: Context): Promise<number> {
     );
   else noteNext(context, 'to go on with what this machine sent', ['au', 'sync']);
   return rows.some(({ status: of }) => of === UNKNOWN) ? EXIT_CODES.outcome_unknown : 0;
+}
+
+/** Returns the tenant of a job; undefined if the service has none. @throws SvcError for a key that may not list jobs */
+async function tenantOfAnyJob(client: Client): Promise<string | undefined> {
+  const [job] = await client.accountUpdater.list({ pageSize: 1 }).first(1);
+  if (job === undefined) return undefined;
+  if (job.tenant_id) return job.tenant_id;
+  throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {
+    hint: 'What is open is not known. Name a run or a job, or contact support with the job id.',
+    facts: { job: job.id },
+  });
 }
 
 async function printJob(context: Context, id: string): Promise<void> {

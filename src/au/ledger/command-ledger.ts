@@ -138,7 +138,8 @@ export class CommandLedger {
     if (failed[0]) throw failedElsewhere(named, failed[0]);
     const unknown = taken.find(({ claim }) => claim.row_set === null);
     if (unknown) throw unknownRowsError(named, unknown.claim);
-    const isAnyFree = taken.reduce((sum, one) => sum + one.rows, 0) < rows.size;
+    const sets = await Promise.all(taken.flatMap(({ claim: { row_set: set } }) => (set ? [cycle.rowSet(set)] : [])));
+    const isAnyFree = rows.shared(RowSet.union(sets)) < rows.size;
     if (client && read && isAnyFree) await this.#readCompleted(client, entries, (claim) => read(tenant, claim));
     const sources = parts.map(({ source }) => source);
     return { named, rows, isBegun, division: await divideRows(this.#context, ledger, cycle, sources, taken) };
@@ -260,7 +261,8 @@ export class CommandLedger {
     if ((await ledger.cycleOfJob(job.id)) === undefined) return;
     throw new SvcError('conflict', `svc sent job ${job.id}, as the ledger says: it cannot be ignored`, {
       hint: 'The job stops no upload, and its rows are not sent again. Only where nothing can be proven about them, free them:',
-      next: ['au', 'abandon', job.id],
+      next: ['au', 'status', job.id],
+      alternatives: [['au', 'abandon', job.id]],
       facts: { job: job.id },
     });
   }

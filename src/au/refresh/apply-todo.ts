@@ -1,5 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { openRequests } from './open-cycles.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import type { Todo } from './todo.ts';
@@ -16,7 +17,7 @@ export async function applyTodo(
   row: object,
   { exec, again }: RefreshInput,
 ): Promise<SvcError | undefined> {
-  if (exec === undefined || directory.openRequests > 0) return undefined;
+  if (exec === undefined || (await openRequests(context, directory)) > 0) return undefined;
   const sha256 = await directory.hash(replace);
   if (directory.applied?.sha256 === sha256) {
     context.notices.note(`--exec has nothing to do: ${replace} was applied at ${directory.applied.at}`);

@@ -41,13 +41,18 @@ export async function reportNewRows(
   directory: RefreshDirectory,
   exported: Export | undefined,
   input: RefreshInput,
-): Promise<number> {
+  dryRun = false,
+): Promise<number | undefined> {
   const { export: typed = '' } = input;
   const path = await prepareAside(context, directory, typed, exported, input);
   const file = await openRequestFile(context, typed, path);
-  const checkTenant = (tenant: string): void => requireTenant(context, directory, tenant, input.again);
-  const submitting = { ...submissionOf(typed, input, { wait: false }), checkTenant };
+  const checkTenant = (tenant: string): Promise<void> => requireTenant(context, directory, tenant, input.again);
+  const submitting = { ...submissionOf(typed, input, { wait: false, dryRun }), checkTenant };
   const rows = await new FileSubmission(context, file, submitting).countNewRows();
+  if (rows === undefined) {
+    context.notices.note(`${typed} has changed; without a tenant it is not known how many of its rows are new`);
+    return undefined;
+  }
   const are = rows === 1 ? 'is' : 'are';
   context.notices.note(
     rows === 0

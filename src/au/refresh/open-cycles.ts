@@ -1,16 +1,42 @@
 import fs from 'node:fs';
+import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
-import { RefreshDirectory } from './refresh-directory.ts';
+import { statusOf } from '../run/record.ts';
+import { RefreshDirectory, runHere } from './refresh-directory.ts';
 
-/** Returns the cycles below a directory that have a request whose results are not reported, by name. */
-export function openCycles(context: Context, parent: string): string[] {
+/** Returns the cycles below a directory by name. Other directories, and records that cannot be read, are left out. */
+export function readableCycles(context: Context, parent: string): RefreshDirectory[] {
   const directory = resolvePath(context, parent);
   const entries = fs.existsSync(directory) ? fs.readdirSync(directory, { withFileTypes: true }) : [];
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  return names.toSorted().filter((cycle) => {
+  return names.toSorted().flatMap((cycle) => {
     const found = new RefreshDirectory(context, parent, cycle);
-    found.read();
-    return found.requests.some(({ report_of: of }) => of === undefined);
+    try {
+      found.read();
+      return found.requests.length > 0 ? [found] : [];
+    } catch (error) {
+      if (isSvcError(error, 'config')) return [];
+      throw error;
+    }
   });
+}
+
+/** Returns the names of the cycles below a directory that have a request under way. */
+export async function openCycles(context: Context, parent: string): Promise<string[]> {
+  const open: string[] = [];
+  for (const directory of readableCycles(context, parent))
+    if ((await openRequests(context, directory)) > 0) open.push(directory.cycle);
+  return open;
+}
+
+/** Counts the requests of a cycle that were submitted and whose results are not reported. An abandoned one is over. */
+export async function openRequests(context: Context, { requests }: RefreshDirectory): Promise<number> {
+  let open = 0;
+  for (const { run, report_of: of } of requests) {
+    if (run === undefined || of !== undefined) continue;
+    const recorded = await runHere(context, run);
+    if (recorded === undefined || statusOf(recorded.record) !== 'abandoned') open += 1;
+  }
+  return open;
 }

@@ -25,7 +25,10 @@ export async function preparedRequest(
   const place = placeOf(directory, exported, input);
   const files = directory.filesOf(place);
   const known = directory.requests[place];
-  const isKept = known && (directory.has(files.request) || known.run !== undefined || exported === undefined);
+  // A crash may have left the request without the columns that were kept beside it.
+  const isWhole = known && (!known.options.includes('--keep') || directory.has(files.keep));
+  const isThere = directory.has(files.request) && isWhole;
+  const isKept = known && (isThere || known.run !== undefined || exported === undefined);
   if (isKept && isPrepared(known, exported, input)) {
     if (exported === undefined) context.notices.note(`${typed} is gone: its request was prepared before`);
     await takePrepared(context, directory, known, files);
@@ -40,6 +43,18 @@ export async function preparedRequest(
 /** Goes on with the last request of a cycle, without its export. @throws SvcError `usage` for a cycle without requests */
 async function lastRequest(context: Context, directory: RefreshDirectory): Promise<number> {
   const place = directory.requests.length - 1;
+  const known = directory.requests[place];
+  if (known === undefined) throw notBegun(directory);
+  await takePrepared(context, directory, known, directory.filesOf(place));
+  return place;
+}
+
+/**
+ * Goes on with the last request that was submitted, where the export is another one by now. A request that was prepared and
+ * not submitted is left alone: the operator may have found that its export was wrong.
+ */
+export async function submittedRequest(context: Context, directory: RefreshDirectory): Promise<number> {
+  const place = directory.requests.findLastIndex(({ run }) => run !== undefined);
   const known = directory.requests[place];
   if (known === undefined) throw notBegun(directory);
   await takePrepared(context, directory, known, directory.filesOf(place));
@@ -61,6 +76,8 @@ async function takePrepared(
   files: RefreshFiles,
 ): Promise<void> {
   await requireRequest(context, directory, known, files);
+  if (known.options.includes('--keep') && !directory.has(files.keep))
+    context.notices.warn(`${files.keep} is gone: the files of what to do have none of the columns that it kept`);
   noteStep(context, 'prepare', `done before: ${countText(known.rows, 'row')} in ${files.request}`);
 }
 

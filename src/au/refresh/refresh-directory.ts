@@ -126,11 +126,6 @@ export class RefreshDirectory {
     return this.#requests;
   }
 
-  /** The number of requests that were submitted and whose results are not reported. */
-  get openRequests(): number {
-    return this.#requests.filter(({ run, report_of: of }) => run !== undefined && of === undefined).length;
-  }
-
   get applied(): Applied | undefined {
     return this.#applied;
   }

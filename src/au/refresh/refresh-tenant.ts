@@ -9,7 +9,8 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { tenantText } from '../run/run-view.ts';
-import type { RefreshDirectory } from './refresh-directory.ts';
+import { readableCycles } from './open-cycles.ts';
+import { type RefreshDirectory, runHere } from './refresh-directory.ts';
 
 /** The file, beside the list of exclusions, that names the tenant of all cycles in a directory. */
 const NAME = 'tenant.json';
@@ -23,14 +24,20 @@ type Place = Pick<RefreshDirectory, 'parent' | 'resolve'>;
  * the wrong cards, and be extended by them.
  * @throws SvcError `config`
  */
-export function requireTenant(context: Context, directory: Place, tenant: string, again: readonly string[]): void {
-  const of = tenantOf(directory);
+export async function requireTenant(
+  context: Context,
+  directory: Place,
+  tenant: string,
+  again: readonly string[],
+): Promise<void> {
+  const of = tenantOf(directory) ?? (await tenantOfRuns(context, directory));
   if (of === undefined || of === tenant) return;
   const facts = knownTenant(context.system, context.settings.profile.value, serviceOf(context));
   const here = facts?.id === tenant ? tenantText(facts) : tenant;
   throw new SvcError('config', `${directory.parent} has the cycles of tenant ${of}, and this key belongs to ${here}`, {
-    hint: 'Nothing was submitted. Its list of exclusions is about cards of that tenant: choose its profile, or another directory for this tenant.',
-    next: [...again, '--out-dir', `${directory.parent}-${tenant.slice(0, 8)}`],
+    hint: 'Nothing was submitted. Choose the profile of that tenant with --profile, or give this one a directory of its own: it begins without a list of exclusions, so copy the right one there first.',
+    next: ['profile', 'list'],
+    alternatives: [[...again, '--out-dir', `${directory.parent}-${tenant.slice(0, 8)}`]],
     facts: { file: path.join(directory.parent, NAME), tenant: of },
   });
 }
@@ -40,6 +47,16 @@ export function noteTenant(directory: Place, tenant: string | undefined): void {
   if (tenant === undefined || tenantOf(directory) !== undefined) return;
   const text = `${JSON.stringify({ version: 1, tenant }, null, 2)}\n`;
   writeFileAtomicSync(directory.resolve(path.join(directory.parent, NAME)), text);
+}
+
+/** Returns the tenant of the cycles of an earlier version, which wrote no such file: that of a run that they name. */
+async function tenantOfRuns(context: Context, { parent }: Place): Promise<string | undefined> {
+  for (const { requests } of readableCycles(context, parent))
+    for (const { run } of requests) {
+      const tenant = run === undefined ? undefined : (await runHere(context, run))?.record.tenant_id;
+      if (tenant !== undefined) return tenant;
+    }
+  return undefined;
 }
 
 function tenantOf(directory: Place): string | undefined {

@@ -8,9 +8,18 @@ import { runsRoot } from '../run/recorded-runs.ts';
 import { FileSubmission } from '../send/submit-file.ts';
 import { worstOf } from '../run/verdict.ts';
 import { prepareAside, reportNewRows } from './new-rows.ts';
-import { isChanged, isPrepared, notBegun, openExport, placeOf, preparedRequest } from './prepare-step.ts';
+import {
+  isChanged,
+  isPrepared,
+  notBegun,
+  openExport,
+  placeOf,
+  preparedRequest,
+  submittedRequest,
+} from './prepare-step.ts';
 import { RefreshDirectory, runHere } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
+import { requireTenant } from './refresh-tenant.ts';
 import { type PrintRow, RequestSteps, submissionOf } from './request-steps.ts';
 
 /**
@@ -24,11 +33,11 @@ export async function refreshCycle(context: Context, input: RefreshInput, print:
     await requireRuns(context, directory);
     const { export: typed } = input;
     const exported = typed === undefined ? undefined : await openExport(context, typed);
-    const newRows = isChanged(directory, exported, input)
-      ? await reportNewRows(context, directory, exported, input)
-      : undefined;
-    const goingOn = newRows === undefined ? input : { ...input, export: undefined };
-    const place = await preparedRequest(context, directory, goingOn, exported);
+    const isOther = isChanged(directory, exported, input);
+    const newRows = isOther ? await reportNewRows(context, directory, exported, input) : undefined;
+    const place = isOther
+      ? await submittedRequest(context, directory)
+      : await preparedRequest(context, directory, input, exported);
     const behind = await finishEarlier(context, directory, place, input);
     await new RequestSteps(context, directory, place, input, newRows).finish(print);
     if (behind) throw behind;
@@ -44,7 +53,7 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
   const { export: typed } = input;
   const exported = typed === undefined ? undefined : await openExport(context, typed);
   if (isChanged(directory, exported, input)) {
-    await reportNewRows(context, directory, exported, input);
+    await reportNewRows(context, directory, exported, input, true);
     context.notices.note('dry run: nothing was sent');
     return;
   }
@@ -58,7 +67,8 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
     path = await prepareAside(context, directory, typed, exported, input);
   }
   const file = await openRequestFile(context, request, path);
-  const submitting = submissionOf(request, input, { wait: false, dryRun: true });
+  const checkTenant = (tenant: string): Promise<void> => requireTenant(context, directory, tenant, input.again);
+  const submitting = { ...submissionOf(request, input, { wait: false, dryRun: true }), checkTenant };
   const decided = await new FileSubmission(context, file, submitting).decide();
   if (decided.kind === 'nothing new') context.notices.note('dry run: no row is new, so nothing would be submitted');
 }

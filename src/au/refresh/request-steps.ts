@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { type ErrorCode, isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
@@ -24,6 +23,7 @@ import { applyTodo } from './apply-todo.ts';
 import { countExclusions, exclusionsFor } from './exclusion-list.ts';
 import type { RefreshDirectory, Refreshed, RefreshFiles } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
+import { openRequests } from './open-cycles.ts';
 import { noteTenant, requireTenant } from './refresh-tenant.ts';
 import { announceStep, noteStep } from './step.ts';
 import { type Todo, writeTodo } from './todo.ts';
@@ -53,6 +53,13 @@ export interface RefreshRow {
   readonly next_rows: number | null;
   readonly excluded: number | null;
   readonly exclusions: string | null;
+}
+
+/** What a request came to, where it has results. */
+interface Delivered {
+  readonly record?: RunRecord;
+  readonly results?: Results;
+  readonly failure?: SvcError | undefined;
 }
 
 export type PrintRow = (row: RefreshRow) => Promise<void>;
@@ -107,12 +114,13 @@ export class RequestSteps {
       ...(this.#input.onlyRecorded ? ['--only-recorded'] : []),
     ]);
     const file = await copyRequestFile(this.#context, request);
-    const checkTenant = (tenant: string): void =>
+    const checkTenant = (tenant: string): Promise<void> =>
       requireTenant(this.#context, this.#directory, tenant, this.#input.again);
-    const submitting = { ...submissionOf(request, this.#input, { out, wait }), checkTenant };
+    const force = await this.#hasWritten(out);
+    const submitting = { ...submissionOf(request, this.#input, { out, wait, force }), checkTenant };
     const decided = await this.#offeringBegin(new FileSubmission(this.#context, file, submitting).decide());
     if (decided.kind === 'nothing new') {
-      await print(this.#row('nothing_new'));
+      await this.#deliver(print, 'nothing_new');
       return undefined;
     }
     if (decided.kind !== 'send') {
@@ -147,7 +155,7 @@ export class RequestSteps {
     if (wasOpen) announceStep(this.#context, 'wait', isToPoll ? ['au', 'sync'] : ['au', 'wait', run.name]);
     if (isToPoll) return advanceRun(this.#context, run);
     await requireJoinedFiles(this.#context, run);
-    await finishRun(this.#context, run, { out, force: false });
+    await finishRun(this.#context, run, { out, force: await this.#hasWritten(out) });
     if (!wasOpen) noteStep(this.#context, 'wait', `done before: the results are in ${out}`);
     await noteOddities(this.#context, run.record, await this.#count(run.record));
   }
@@ -158,16 +166,36 @@ export class RequestSteps {
     const results = await this.#count(record);
     if (isDrawn(this.#context)) await drawResults(this.#context, record.input.rows, results);
     await this.#report(record, results);
-    const todo = await writeTodo(this.#context, this.#directory, actionsOf(this.#context, this.#input.action));
     const failure = met(() => checkThreshold(results, record.input.rows, failOn)) ?? this.#oneError(record, results);
     if (!failure) await this.#next(record, results);
-    const row = (): RefreshRow => this.#row(shownStatus(record), record, results, todo);
-    const isDue = !failure && todo !== undefined && todo.changed.length === 0;
-    const unapplied = isDue ? await applyTodo(this.#context, this.#directory, todo, row(), this.#input) : undefined;
+    await this.#deliver(print, shownStatus(record), { record, results, failure });
+  }
+
+  /** Writes what is to be done with the rows of the cycle, applies it, and ends with the first thing that is wrong. */
+  async #deliver(print: PrintRow, status: string, { record, results, failure }: Delivered = {}): Promise<void> {
+    const actions = actionsOf(this.#context, this.#input.action);
+    let problem: unknown = failure;
+    let todo: Todo | undefined;
+    try {
+      if (this.#directory.requests.some(({ report_of: of }) => of !== undefined))
+        todo = await writeTodo(this.#context, this.#directory, actions);
+      if (todo && todo.changed.length > 0) problem ??= changedTodo(todo.changed, this.#input.again);
+    } catch (error) {
+      if (!isSvcError(error, 'config')) throw error;
+      problem ??= error;
+    }
+    const row = (): RefreshRow => this.#row(status, record, results, todo);
+    if (todo && problem === undefined)
+      problem = await applyTodo(this.#context, this.#directory, todo, row(), this.#input);
     await print(row());
-    if (todo) this.#noteTodo(todo);
-    if (failure ?? unapplied) throw failure ?? unapplied;
-    if (todo && todo.changed.length > 0) throw changedTodo(todo.changed, this.#input.again);
+    if (todo) await this.#noteTodo(todo);
+    if (problem !== undefined) throw problem;
+  }
+
+  /** Tells whether a file has the results that this refresh reported, here or on another machine. */
+  async #hasWritten(file: string): Promise<boolean> {
+    const { report_of: of } = this.#known;
+    return of !== undefined && this.#directory.has(file) && (await this.#directory.hash(file)) === of;
   }
 
   /** Returns the error for results of which one error code has most rows, unless the operator chose a threshold. */
@@ -175,7 +203,7 @@ export class RequestSteps {
     const { failOn, again } = this.#input;
     if (failOn !== undefined || warningOf(this.#context, record, results.codes) === undefined) return undefined;
     return new SvcError('threshold', `most rows of ${this.#files.request} ended in one error code`, {
-      hint: `Find out why before the results are used: ${path.join(this.#directory.todo, 'fix.csv')} has rows to fix, and the report has the code. To go on as it is, allow it with --fail-on:`,
+      hint: `Find out why before the results are used: the report has the code, and ${this.#directory.todo} has the rows. To go on as it is, allow it with --fail-on:`,
       next: ['au', 'report', results.file],
       alternatives: [[...again, '--fail-on', 'err=100%']],
       facts: { results: results.file },
@@ -183,9 +211,9 @@ export class RequestSteps {
   }
 
   /** Ends with the file that the month is for. */
-  #noteTodo({ newTokens, replace }: Todo): void {
-    const { openRequests: open } = this.#directory;
-    const soFar = open === 0 ? '' : `so far, ${countText(open, 'request')} pending: `;
+  async #noteTodo({ newTokens, replace }: Todo): Promise<void> {
+    const open = await openRequests(this.#context, this.#directory);
+    const soFar = open === 0 ? '' : `so far, ${countText(open, 'request')} open: `;
     this.#context.notices.note(`${soFar}${countText(newTokens, 'new token')}: ${replace}`);
   }
 
@@ -316,7 +344,7 @@ function changedTodo(files: readonly string[], again: readonly string[]): SvcErr
   const are = files.length === 1 ? 'was' : 'were';
   return new SvcError(
     'config',
-    `${files.join(', ')} ${are} changed after the refresh wrote ${files.length === 1 ? 'it' : 'them'}, and there are newer rows`,
+    `${files.join(', ')} ${are} changed after the refresh wrote ${files.length === 1 ? 'it' : 'them'}, and would be written otherwise now`,
     {
       hint: 'Nothing of it was replaced; everything else is written. Move the changed files away, and run the same command again:',
       next: again,
@@ -343,7 +371,12 @@ function met(check: () => void): SvcError | undefined {
 export function submissionOf(
   file: string,
   { cycle, begin, onlyRecorded }: RefreshInput,
-  { out, wait, dryRun = false }: { readonly out?: string; readonly wait: boolean; readonly dryRun?: boolean },
+  {
+    out,
+    wait,
+    dryRun = false,
+    force = false,
+  }: { readonly out?: string; readonly wait: boolean; readonly dryRun?: boolean; readonly force?: boolean },
 ): Submitting {
-  return { file, out, wait, force: false, cycle, dryRun, begin, onlyRecorded };
+  return { file, out, wait, force, cycle, dryRun, begin, onlyRecorded };
 }

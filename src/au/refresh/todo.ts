@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { Draft } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -37,16 +38,12 @@ interface Source {
 
 /**
  * Writes what is to be done with the rows of a cycle, a file for each kind, from the results of all its requests that were
- * reported. Files that somebody changed stay as they are. Returns undefined, and writes nothing, while results of a
- * request are not where the refresh wrote them, because a file without their rows would look whole.
+ * reported. Files that somebody changed stay as they are.
+ * @throws SvcError `config`, and writes nothing, while results of a request are not where the refresh wrote them, because a
+ *   file without their rows would look whole
  */
-export async function writeTodo(
-  context: Context,
-  directory: RefreshDirectory,
-  actions: Actions,
-): Promise<Todo | undefined> {
+export async function writeTodo(context: Context, directory: RefreshDirectory, actions: Actions): Promise<Todo> {
   const sources = await sourcesOf(context, directory);
-  if (sources === undefined) return undefined;
   const files = new TodoFiles(context, directory, [...new Set(sources.flatMap(({ kept }) => kept?.names ?? []))]);
   try {
     const newest = sources.length > 1 ? await newestSources(sources) : undefined;
@@ -67,14 +64,17 @@ export async function writeTodo(
   }
 }
 
-async function sourcesOf(context: Context, directory: RefreshDirectory): Promise<readonly Source[] | undefined> {
+async function sourcesOf(context: Context, directory: RefreshDirectory): Promise<readonly Source[]> {
   const found: Source[] = [];
-  for (const [place, { report_of: of }] of directory.requests.entries()) {
+  for (const [place, { run, report_of: of }] of directory.requests.entries()) {
     if (of === undefined) continue;
     const { results, keep }: RefreshFiles = directory.filesOf(place);
     if (!directory.has(results) || (await directory.hash(results)) !== of) {
-      context.notices.note(`${directory.todo} was left as it is: ${results} is not as the refresh wrote it`);
-      return undefined;
+      throw new SvcError('config', `${results} is not as the refresh wrote it, so ${directory.todo} lacks its rows`, {
+        hint: 'The files there were left as they are. Move a changed file away, get the results again, and run the same command:',
+        next: ['au', 'download', run ?? '<run>', '--out', results],
+        facts: { file: results },
+      });
     }
     found.push({
       results: directory.resolve(results),

@@ -48,7 +48,7 @@ export interface Submitting {
   /** Whether jobs that the ledger does not know stop the upload. */
   readonly onlyRecorded: boolean;
   /** Checks the tenant of the key before a run begins. */
-  readonly checkTenant?: ((tenant: string) => void) | undefined;
+  readonly checkTenant?: ((tenant: string) => Promise<void>) | undefined;
 }
 
 /** What is done with a file. */
@@ -88,7 +88,7 @@ export class FileSubmission {
     const { dryRun } = this.#input;
     if (!dryRun) await this.#ledger.enterRuns();
     this.#tenant = dryRun ? await this.#tenantWithoutRequest() : await this.#tenantOfKey();
-    if (this.#tenant !== undefined) this.#input.checkTenant?.(this.#tenant);
+    if (this.#tenant !== undefined) await this.#input.checkTenant?.(this.#tenant);
     const known = await this.#findRun();
     const out = this.#input.out ?? recordedOut(known) ?? defaultOut(this.#input.file);
     if (this.#input.wait || this.#input.out !== undefined)
@@ -105,14 +105,15 @@ export class FileSubmission {
     return { kind: 'send', submission: this, run, out };
   }
 
-  /** Returns how many rows no job of the cycle has. Nothing is begun and nothing is sent. */
-  async countNewRows(): Promise<number> {
-    await this.#ledger.enterRuns();
-    const client = await this.#context.client();
-    const tenant = (await tenantOfKey(client)) ?? (await this.#tenantWithoutRequest());
+  /** Returns how many rows no job of the cycle has; undefined if the tenant is not known. No run begins, and nothing is sent. */
+  async countNewRows(): Promise<number | undefined> {
+    const { dryRun } = this.#input;
+    if (!dryRun) await this.#ledger.enterRuns();
+    const client = dryRun ? undefined : await this.#context.client();
+    const tenant = (client && (await tenantOfKey(client))) ?? (await this.#tenantWithoutRequest());
     const { check } = this.#file;
-    if (tenant === undefined) return check.rows;
-    this.#input.checkTenant?.(tenant);
+    if (tenant === undefined) return undefined;
+    await this.#input.checkTenant?.(tenant);
     const { division } = await this.#compare(tenant, client);
     return division === undefined ? check.rows : (division.free?.check.rows ?? 0);
   }

@@ -32,7 +32,9 @@ export async function deliverFixFile(context: Context, run: RunDirectory): Promi
   );
   const ledger = await new CommandLedger(context).open(record.tenant_id ?? '');
   const cycle = await nextCycle(ledger, { cycle: record.cycle, file: path.basename(record.input.name) });
-  const words = ['au', 'submit', shown, '--cycle', cycle, '--begin'];
+  // Once such a cycle exists, it may have these rows already: the next one is compared with it before it begins.
+  const isFirst = cycle === `${record.cycle}.2` || (record.cycle === undefined && cycle.endsWith('-fix'));
+  const words = ['au', 'submit', shown, '--cycle', cycle, ...(isFirst ? ['--begin'] : [])];
   noteNext(context, `once they are corrected, submit that file (${countText(rows, 'row')}, billed again)`, words);
 }
 

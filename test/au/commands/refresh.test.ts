@@ -117,6 +117,52 @@ describe('the files with what to do after a cycle', () => {
   });
 });
 
+describe('a request of a cycle that goes no further', () => {
+  it('a request of a cycle that was prepared with --add and not submitted is not sent for another export', async () => {
+    const { desk, refresh } = await openRefresh();
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    const record = desk.home.file(`${CYCLE}/refresh.json`);
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+    expect(await refresh('--add', '--fail-on', 'err=100%')).toMatchObject({ code: 0 });
+    const written = JSON.parse(readFileSync(record, 'utf8')) as { requests: Record<string, unknown>[] };
+    const { run, report_of: _, next: __, ...prepared } = written.requests[1] ?? {};
+    const requests = [written.requests[0], { ...prepared, request_sha256: 'of a wrong export' }];
+    writeFileSync(record, JSON.stringify({ ...written, requests }));
+    expect(run).toEqual(expect.any(String));
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE, MORE.replace('0b1c', '1b1c')));
+    const told = await refresh(...ENOUGH);
+    expect([told.code, rowOf(told)['request']], told.stderr).toEqual([0, `${CYCLE}/request.csv`]);
+    expect(desk.uploads()).toBe(2);
+  });
+
+  it('a request of a cycle that was abandoned keeps neither the cycle open nor --exec from running', async () => {
+    const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
+    expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
+    const [run = ''] = desk.runIds();
+    expect(await desk.svc(`au abandon ${run} --yes`)).toMatchObject({ code: 0 });
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+    await desk.clock.advance(120_000);
+    const took = desk.home.file('took');
+    const done = await refresh('--add', '--fail-on', 'err=100%', '--exec', `cat > ${took}`);
+    expect([done.code, existsSync(took)], done.stderr).toEqual([0, true]);
+    expect(done.stderr).not.toContain('so far');
+    expect(await desk.svc('au refresh')).toMatchObject({ code: 2 });
+  });
+
+  it('a request of a cycle whose results were moved ends the command with 3, because todo/ would lack its rows', async () => {
+    const { desk, refresh } = await openRefresh();
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    renameSync(desk.home.file(`${CYCLE}/results.csv`), desk.home.file('moved.csv'));
+    writeFileSync(desk.home.file('export.csv'), exportOf());
+    const lacking = await refresh('--add', ...ENOUGH);
+    expect([lacking.code, rowOf(lacking)['replace']], lacking.stderr).toEqual([3, null]);
+    expect(errorIn(lacking)['next']).toMatch(/^svc au download run-.* --out refresh\/2026-12\/results\.csv$/);
+    expect(await desk.svc(String(errorIn(lacking)['next']).slice('svc '.length))).toMatchObject({ code: 0 });
+    expect(await refresh('--add', ...ENOUGH)).toMatchObject({ code: 0 });
+  });
+});
+
 describe('the command of --exec', () => {
   it('the command of --exec gets the new tokens of a cycle once, again after it failed, and again when there are more', async () => {
     const { desk, refresh, read } = await openRefresh();
@@ -170,7 +216,23 @@ describe('the directory of all cycles', () => {
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
     const refused = await refresh(...ENOUGH);
     expect([refused.code, desk.uploads(), desk.runIds().length], refused.stderr).toEqual([3, 1, 1]);
-    expect(errorIn(refused)['next']).toContain(`--out-dir refresh-${tenant.slice(0, 8)}`);
+    expect(errorIn(refused)['alternatives']).toEqual([
+      expect.stringContaining(`--out-dir refresh-${tenant.slice(0, 8)}`),
+    ]);
+    const planned = await refresh('--add', '--dry-run');
+    expect([planned.code, desk.uploads()], planned.stderr).toEqual([3, 1]);
+  });
+
+  it('the directory of all cycles belongs to the tenant of its runs where an earlier version wrote no tenant.json', async () => {
+    const { desk, refresh } = await openRefresh();
+    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    rmSync(desk.home.file('refresh/tenant.json'));
+    const [run = ''] = desk.runIds();
+    desk.change(run, (record) => Object.assign(record, { tenant_id: 'another' }));
+    writeFileSync(desk.home.file('other.csv'), exportOf([], MORE));
+    const words = ['au', 'refresh', 'other.csv', '--cycle', '2027-01', '--map', 'token=Card Ref'];
+    const refused = await desk.svc(words);
+    expect([refused.code, desk.uploads()], refused.stderr).toEqual([3, 1]);
   });
 
   it('the directory of all cycles is another one in the sandbox', async () => {
@@ -380,6 +442,12 @@ describe('svc au refresh', () => {
     expect(done.code, done.stderr).toBe(0);
     expect(filesIn(desk)).toEqual(expect.arrayContaining(['next.csv', 'next-2.csv', 'report.html', 'report-2.html']));
     expect(desk.received().map((file) => file.trimEnd().split('\n').length - 1)).toEqual([ROWS.length, 1]);
+    // The results that one machine wrote are those of the other one too.
+    const again = await refreshOn('runner');
+    expect(again.code, again.stderr).toBe(0);
+    const third = await refreshOn('desktop');
+    expect(third.code, third.stderr).toBe(0);
+    expect(desk.uploads()).toBe(2);
   });
 
   it('svc au refresh leaves an earlier request of the cycle alone once its run was abandoned', async () => {
@@ -465,7 +533,7 @@ describe('svc au refresh', () => {
     writeFileSync(desk.home.file('export.csv'), exportOf([...ROWS.slice(0, 10), ...wrong]));
     const done = await refresh();
     expect([done.code, errorIn(done)['code']], done.stderr).toEqual([10, 'threshold']);
-    expect(errorIn(done)['hint']).toContain(`${CYCLE}/todo/fix.csv`);
+    expect(errorIn(done)['hint']).toContain(`${CYCLE}/todo has the rows`);
     expect(read('todo/fix.csv').split('\n').length).toBeGreaterThan(19);
     expect(filesIn(desk)).toEqual(expect.arrayContaining(['todo/replace.csv', 'report.html']));
     expect(filesIn(desk)).not.toContain('next.csv');

@@ -5,13 +5,16 @@ import { openQuickDesk } from '../commands/support.ts';
 
 /** A desk whose machines share a ledger, and whose service can forget all jobs. */
 async function openSharing() {
-  const service = { forgets: false };
-  const intercept: Interceptor = (incoming, outgoing, proceed) =>
-    service.forgets && /\/jobs\/[^/]+$/.test(incoming.url ?? '')
-      ? outgoing
-          .writeHead(404, { 'content-type': 'application/problem+json' })
-          .end('{"title":"Not Found","status":404}')
-      : proceed();
+  const service = { forgets: false, refuses: false };
+  const intercept: Interceptor = (incoming, outgoing, proceed) => {
+    if (service.refuses) {
+      outgoing.writeHead(403, { 'content-type': 'application/problem+json' }).end('{"title":"Forbidden","status":403}');
+      return;
+    }
+    if (service.forgets && /\/jobs\/[^/]+$/.test(incoming.url ?? ''))
+      outgoing.writeHead(404, { 'content-type': 'application/problem+json' }).end('{"title":"Not Found","status":404}');
+    else proceed();
+  };
   const desk = await openQuickDesk({ intercept, processingMs: 3_600_000 });
   mkdirSync(desk.home.file('ledger'));
   const on = (machine: string, line: string) =>
@@ -48,4 +51,11 @@ it('svc au status ends with 9 for a cycle with a job that the service does not k
     9,
     expect.objectContaining({ status: 'unknown' }),
   ]);
+});
+
+it('svc au status shows nothing to a key that may not list jobs, and says so', async () => {
+  const { on, service } = await openSharing();
+  expect(await on('runner', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  service.refuses = true;
+  expect(await on('laptop', 'au status')).toMatchObject({ code: 4, stdout: '' });
 });

@@ -406,7 +406,10 @@ describe('a job that svc sent', () => {
     const desk = await submittedDesk();
     const ignored = await desk.svc(`au ignore ${desk.job} --yes`);
     expect(ignored).toMatchObject({ code: 6, stdout: '' });
-    expect(errorIn(ignored)).toMatchObject({ next: `svc au abandon ${desk.job}` });
+    expect(errorIn(ignored)).toMatchObject({
+      next: `svc au status ${desk.job}`,
+      alternatives: [`svc au abandon ${desk.job}`],
+    });
   });
 });
 
