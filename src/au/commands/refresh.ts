@@ -146,8 +146,11 @@ async function cycleToGoOnWith(context: Context, name: string | undefined, paren
   if (cycle !== undefined && open.length === 1) return cycle;
   const month = new Date(context.clock.now()).toISOString().slice(0, 7);
   if (cycle === undefined)
-    throw new SvcError('usage', '--cycle is missing', {
-      hint: 'Name this refresh, so that a row is paid for only once within it:',
+    throw new SvcError('usage', name === undefined ? `no cycle in ${parent} is open` : '--cycle is missing', {
+      hint:
+        name === undefined
+          ? 'To begin one, name the export and the cycle:'
+          : 'Name this refresh, so that a row is paid for only once within it:',
       next: ['au', 'refresh', name ?? 'export.csv', '--cycle', month],
     });
   throw new SvcError('usage', `${parent} has ${open.length} open cycles: ${open.join(', ')}`, {

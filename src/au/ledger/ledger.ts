@@ -124,7 +124,7 @@ export class Ledger {
     await this.#objects.create(`${this.#top}/${BEGUN}`, Buffer.from(`${JSON.stringify(begun)}\n`));
   }
 
-  /** Closes the ledger for good: this machine uses another one from now on. */
+  /** Records that this machine moved to another ledger. No entry may be added to this one any more. */
   async close(next: string): Promise<void> {
     const bytes = Buffer.from(`${JSON.stringify({ version: 1, ledger: next })}\n`);
     await this.#objects.create(`${this.#top}/${CLOSED}`, bytes);

@@ -87,8 +87,9 @@ export async function prepareExport(
 }
 
 /**
- * Asks which of the columns that look like an expiration is one. Returns its name, or undefined for none.
- * @throws SvcError `refused_input` where nobody can be asked
+ * Asks which column is the expiration date, among those whose cells look like one. Returns the name of the column, or
+ * undefined if the operator says that none is.
+ * @throws SvcError `refused_input` without a terminal to ask on
  */
 async function askForExpiration(
   { prompts }: Context,

@@ -35,7 +35,7 @@ export async function requireTenant(
   const facts = knownTenant(context.system, context.settings.profile.value, serviceOf(context));
   const here = facts?.id === tenant ? tenantText(facts) : tenant;
   throw new SvcError('config', `${directory.parent} has the cycles of tenant ${of}, and this key belongs to ${here}`, {
-    hint: 'Nothing was submitted. Choose the profile of that tenant with --profile, or give this one a directory of its own: it begins without a list of exclusions, so copy the right one there first.',
+    hint: 'Nothing was submitted. Use the profile of that tenant (--profile). For this tenant, use another directory: if it has an exclusions.csv, copy that file there first, because closed accounts are submitted without it.',
     next: ['profile', 'list'],
     alternatives: [[...again, '--out-dir', `${directory.parent}-${tenant.slice(0, 8)}`]],
     facts: { file: path.join(directory.parent, NAME), tenant: of },

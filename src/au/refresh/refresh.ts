@@ -74,9 +74,8 @@ export async function planRefresh(context: Context, input: RefreshInput): Promis
 }
 
 /**
- * Checks that the state directory has every run that the cycle's record names. Where machines share the ledger, this machine
- * begins a run of its own for a request that another one submitted. Without a shared ledger, the memory of what was sent
- * may be lost with the run.
+ * Checks that the state directory has every run that the cycle's record names. Machines that share a ledger need no run of
+ * another machine, because the ledger knows what was sent. Otherwise a missing run may be all that knew it.
  * @throws SvcError `outcome_unknown`
  */
 async function requireRuns(context: Context, { requests, record, path: directory }: RefreshDirectory): Promise<void> {

@@ -74,7 +74,7 @@ export function damagedCopy({
   submitWords,
 }: CopyOfRun & Pick<RunDirectory, 'name' | 'submitWords'>): SvcError {
   const { id, input } = record;
-  // The submitted file does not tell which of its rows were new.
+  // A run of an early version sent only the new rows of its file, and they cannot be found in the file again.
   const isWhole = input.source_sha256 === undefined;
   return new SvcError(
     'checksum_mismatch',

@@ -248,7 +248,7 @@ describe('a refresh without an export', () => {
   it('a refresh without an export goes on with what the cycle has, or with the one cycle that is open', async () => {
     const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
     const none = await desk.svc('au refresh');
-    expect([none.code, errorIn(none)['message']]).toEqual([2, '--cycle is missing']);
+    expect([none.code, errorIn(none)['message']]).toEqual([2, 'no cycle in refresh is open']);
     const unknown = await desk.svc('au refresh --cycle 2026-12');
     expect([unknown.code, errorIn(unknown)['next']]).toEqual([2, 'svc au refresh export.csv --cycle 2026-12']);
     expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
