@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { RunRecord } from '../../../src/au/run/record.ts';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
@@ -77,4 +77,12 @@ export async function openMachine(): Promise<Machine> {
     record: (run) => JSON.parse(readFileSync(path(join(run, 'run.json')), 'utf8')) as RunRecord,
   };
   return machine;
+}
+
+/** Opens a machine on which the file was submitted once. Returns it with its only run. */
+export async function submittedOnce(options = ''): Promise<{ machine: Machine; run: string }> {
+  const machine = await openMachine();
+  const { code, stderr } = await machine.svc(`au submit tokens.csv ${options}`.trim());
+  expect(code, stderr).toBe(0);
+  return { machine, run: machine.runIds()[0] ?? '' };
 }

@@ -1,55 +1,28 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../../src/au/run/record.ts';
-import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { startSandbox } from '../../support/sandbox.ts';
-import { type Finished, Home } from '../../support/svc.ts';
-import { openDesk } from './support.ts';
+import type { Finished, Home } from '../../support/svc.ts';
+import { type Desk, openDesk } from './support.ts';
 import type { RecordOnDisk } from '../recorded-run.ts';
-import { uploadsTaken } from '../support.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'svc-au-runs-'));
-let place: string;
-let sandbox: RunningSandbox;
+let desk: Desk;
 let home: Home;
 
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 beforeEach(async () => {
-  place = mkdtempSync(join(directory, 'tenant-'));
-  sandbox = await startSandbox({ directory: place, processingMs: 0, logCount: 0 });
-  home = new Home();
-  writeFileSync(home.file('tokens.csv'), exampleRequestFile());
-});
-afterEach(async () => {
-  await sandbox.close();
-  home.remove();
+  desk = await openDesk();
+  ({ home } = desk);
 });
 
 function uploads(): number {
-  return uploadsTaken(place).length;
+  return desk.uploads();
 }
 
-const ENV = (): Record<string, string> => ({
-  SVC_BASE_URL: sandbox.url,
-  SVC_PRIVATE_API_KEY: 'sandbox-private-key',
-  SVC_PACING: 'off',
-});
-
 function svc(line: string, input?: string): Promise<Finished> {
-  return home.svc(line.split(' '), { env: ENV(), ...(input === undefined ? {} : { input }) });
+  return home.svc(line.split(' '), { env: desk.env, ...(input === undefined ? {} : { input }) });
 }
 
 const RUNS = '.local/state/svc/runs';
@@ -57,7 +30,7 @@ const RUNS = '.local/state/svc/runs';
 const MORE = `${exampleRequestFile().split('\n')[0]}\none-more,,,\n`;
 
 function runIds(): string[] {
-  return readdirSync(home.file(RUNS)).filter((name) => name.startsWith('run-'));
+  return desk.runIds();
 }
 
 function recordIn(place: string): RunRecord {
@@ -189,8 +162,8 @@ describe('a place for the results, given at the start', () => {
 describe('the end of the time', () => {
   it('R43: exit code 11 and the command that continues, which then does', async () => {
     const clock = new FakeClock({ start: Date.now(), auto: false });
-    const slow = await startSandbox({ directory: join(directory, 'later'), clock, processingMs: 3_600_000 });
-    const env = { ...ENV(), SVC_BASE_URL: slow.url };
+    const slow = await startSandbox({ directory: home.file('later'), clock, processingMs: 3_600_000 });
+    const env = { ...desk.env, SVC_BASE_URL: slow.url };
     mkdirSync(home.file('place'));
     await home.svc(['au', 'submit', 'tokens.csv', '--out', 'place/r.csv'], { env });
     const first = await home.svc(['au', 'wait', runIds()[0] ?? '', '--timeout', '3s'], { env });

@@ -3,55 +3,37 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../../src/au/run/record.ts';
-import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { startSandbox } from '../../support/sandbox.ts';
-import { CAN_OBEY_MODES, finished, type Finished, Home, LAUNCHER } from '../../support/svc.ts';
-import { type Machine, openMachine } from '../commands/machine.ts';
+import { CAN_OBEY_MODES, finished, type Finished, type Home, LAUNCHER } from '../../support/svc.ts';
+import { openMachine, submittedOnce } from '../commands/machine.ts';
+import { type Desk, openDesk } from '../commands/support.ts';
 import type { RecordOnDisk } from '../recorded-run.ts';
 import { uploadsTaken } from '../support.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'svc-au-runs-'));
-let place: string;
-let sandbox: RunningSandbox;
+let desk: Desk;
 let home: Home;
 
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 beforeEach(async () => {
-  place = mkdtempSync(join(directory, 'tenant-'));
-  sandbox = await startSandbox({ directory: place, processingMs: 0, logCount: 0 });
-  home = new Home();
-  writeFileSync(home.file('tokens.csv'), exampleRequestFile());
-});
-afterEach(async () => {
-  await sandbox.close();
-  home.remove();
+  desk = await openDesk();
+  ({ home } = desk);
 });
 
 function uploads(): number {
-  return uploadsTaken(place).length;
+  return desk.uploads();
 }
 
-const ENV = (): Record<string, string> => ({
-  SVC_BASE_URL: sandbox.url,
-  SVC_PRIVATE_API_KEY: 'sandbox-private-key',
-  SVC_PACING: 'off',
-});
-
 function svc(line: string, input?: string): Promise<Finished> {
-  return home.svc(line.split(' '), { env: ENV(), ...(input === undefined ? {} : { input }) });
+  return home.svc(line.split(' '), { env: desk.env, ...(input === undefined ? {} : { input }) });
 }
 
 const RUNS = '.local/state/svc/runs';
@@ -62,7 +44,7 @@ function onlyRun(): string {
 }
 
 function runIds(): string[] {
-  return readdirSync(home.file(RUNS)).filter((name) => name.startsWith('run-'));
+  return desk.runIds();
 }
 
 function recordIn(place: string): RunRecord {
@@ -197,7 +179,8 @@ describe('a run directory', () => {
     await svc('au submit tokens.csv');
     const [run = ''] = runIds();
     chmodSync(home.file(onlyRun()), 0o500);
-    const readOnly = (line: string): Promise<Finished> => home.svc(line.split(' '), { env: ENV(), obeysModes: true });
+    const readOnly = (line: string): Promise<Finished> =>
+      home.svc(line.split(' '), { env: desk.env, obeysModes: true });
     const shown = await readOnly(`au status ${run}`);
     const others = ['au submit tokens.csv', `au wait ${run}`, `au abandon ${run} --yes`];
     const refused = await Promise.all(others.map(readOnly));
@@ -216,7 +199,7 @@ describe('a run directory', () => {
     'R55: a run directory that cannot be made is an error before anything is sent',
     async () => {
       mkdirSync(home.file('closed'), { mode: 0o500 });
-      const env = { ...ENV(), SVC_STATE_DIR: home.file('closed/state') };
+      const env = { ...desk.env, SVC_STATE_DIR: home.file('closed/state') };
       const { code, stderr } = await home.svc(['au', 'submit', 'tokens.csv'], { env, obeysModes: true });
       expect({ code, uploads: uploads() }).toEqual({ code: 1, uploads: 0 });
       expect(stderr).toContain('EACCES');
@@ -224,11 +207,11 @@ describe('a run directory', () => {
   );
 
   it('R55 and R72: a run directory held by another terminal is pending (exit code 11), naming the holder, and can be looked at', async () => {
-    const slow = await startSandbox({ directory: join(directory, 'slow'), processingMs: 60_000 });
-    const env = { ...ENV(), SVC_BASE_URL: slow.url };
+    const slow = await startSandbox({ directory: home.file('slow'), processingMs: 60_000 });
+    const env = { ...desk.env, SVC_BASE_URL: slow.url };
     const first = home.start(['au', 'submit', 'tokens.csv', '--wait'], { env });
     const ended = finished(first);
-    while (uploadsTaken(join(directory, 'slow')).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (uploadsTaken(home.file('slow')).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     const second = await home.svc(['au', 'submit', 'tokens.csv', '--wait'], { env });
     expect(second.code).toBe(11);
     expect(second.stderr).toContain(`process ${first.pid}`);
@@ -247,16 +230,16 @@ describe('a run directory', () => {
     const [run = ''] = runIds();
     const place = onlyRun();
     const job = recordIn(place).parts[0]?.job;
-    const other = await startSandbox({ directory: join(directory, 'other'), seed: 99, processingMs: 0 });
+    const other = await startSandbox({ directory: home.file('other'), seed: 99, processingMs: 0 });
     change(place, (record) => {
       Object.assign(record, { base_url: new URL(other.url).href.replace(/\/$/, '') });
       for (const part of record.parts) Object.assign(part, { state: 'uploading', sent: 'all' });
     });
-    const env = { ...ENV(), SVC_BASE_URL: other.url };
+    const env = { ...desk.env, SVC_BASE_URL: other.url };
     expect(await home.svc(['au', 'create'], { env })).toMatchObject({ code: 0 });
     const { code, stderr } = await home.svc(['au', 'wait', run], { env });
     expect(code, stderr).not.toBe(0);
-    expect(uploadsTaken(join(directory, 'other'))).toEqual([]);
+    expect(uploadsTaken(home.file('other'))).toEqual([]);
     expect(recordIn(place).parts[0]).toMatchObject({ job });
     expect(other.ledger().filter(({ method }) => method === 'POST')).toHaveLength(1);
     await other.close();
@@ -268,7 +251,7 @@ function limited(line: string): Promise<Finished> {
   const child = spawn(
     '/bin/bash',
     ['-c', `ulimit -f 1; exec "$0" "$@"`, process.execPath, LAUNCHER, ...line.split(' ')],
-    { cwd: home.path, env: home.environment(ENV()), stdio: ['pipe', 'pipe', 'pipe'] },
+    { cwd: home.path, env: home.environment(desk.env), stdio: ['pipe', 'pipe', 'pipe'] },
   );
   return finished(child);
 }
@@ -288,14 +271,6 @@ describe('a full disk', () => {
 
 const SUBMIT = 'au submit tokens.csv';
 const OUT = '--wait --out results.csv --force';
-
-/** Opens a machine on which the file was submitted once. Returns it with its only run. */
-async function submittedOnce(options = ''): Promise<{ machine: Machine; run: string }> {
-  const machine = await openMachine();
-  const { code, stderr } = await machine.svc(`${SUBMIT} ${options}`.trim());
-  expect(code, stderr).toBe(0);
-  return { machine, run: machine.runIds()[0] ?? '' };
-}
 
 /** Ways in which a record can be damaged, given its path. */
 const DAMAGE: Readonly<Record<string, (record: string) => void>> = {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { errorIn } from '../../support/run-here.ts';
-import { type Machine, openMachine } from '../commands/machine.ts';
+import { openMachine, submittedOnce } from '../commands/machine.ts';
 import type { Fault } from '../support.ts';
 
 const DAY = 86_400_000;
@@ -11,14 +11,6 @@ const HIDDEN: Fault = (incoming, outgoing, proceed) =>
 
 const SUBMIT = 'au submit tokens.csv';
 const OUT = '--wait --out results.csv --force';
-
-/** Opens a machine on which the file was submitted once. Returns it with its only run. */
-async function submittedOnce(options = ''): Promise<{ machine: Machine; run: string }> {
-  const machine = await openMachine();
-  const { code, stderr } = await machine.svc(`${SUBMIT} ${options}`.trim());
-  expect(code, stderr).toBe(0);
-  return { machine, run: machine.runIds()[0] ?? '' };
-}
 
 describe('the same file at the same tenant', () => {
   it('R58: the same file at the same tenant is recognized under another profile name, and is one run', async () => {
